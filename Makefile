@@ -1,7 +1,7 @@
 # Needs make and Python 3.11 or newer. Everything else goes into .venv: with uv where it is on the PATH, else with pip.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check style types layers chaos mutations bench clean
+.PHONY: help demo test check style types layers words sizes chaos mutations bench clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1	/p' Makefile
@@ -14,7 +14,7 @@ test: PROCESSES = $$(n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 8 ? n + 1 : 9
 test: .venv/with-test ## run the tests on every core; ARGS='-k "one and other"' chooses among them, ARGS=-n0 takes one process
 	@.venv/bin/pytest --numprocesses="$(PROCESSES)" --dist=worksteal $(ARGS)
 
-check: style types layers ## look at style, types and layers
+check: style types layers words sizes ## check style, types, layers, words and sizes
 
 style: .venv/with-dev
 	@.venv/bin/ruff check
@@ -26,6 +26,12 @@ types: .venv/with-dev
 # Without the cache: it goes on believing in modules that were not there yet.
 layers: .venv/with-dev
 	@.venv/bin/lint-imports --no-logo --no-cache
+
+words: .venv/with-dev
+	@.venv/bin/python tests/checks/words.py
+
+sizes: .venv/with-dev
+	@.venv/bin/python tests/checks/sizes.py
 
 chaos: .venv/with-test ## lose nothing of 2,000 events while 30 times each thing breaks that can; takes hours
 	@CHAOS_EVENTS=$${CHAOS_EVENTS:-2000} CHAOS_FAULTS=$${CHAOS_FAULTS:-30} CHAOS_OUTAGE=$${CHAOS_OUTAGE:-60} .venv/bin/pytest tests/chaos -s $(ARGS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nous.bus.base import Receipt
+    from nous.bus.base import PublishReceipt
 
 __all__ = ["publish", "record_decision", "touch"]
 
@@ -28,7 +28,7 @@ def publish(  # noqa: PLR0913  (each says something of its own)
     compacting: bool = False,
     format: str | None = None,  # noqa: A002  the option is called --format
     again: bool = False,
-) -> "Sequence[Receipt]":
+) -> "Sequence[PublishReceipt]":
     """Hand over a session that has ended; workers turn it into an episode and facts.
 
     *session* is the path of a transcript in any format that nous reads, the text of one (anything with a line break),
@@ -48,9 +48,9 @@ def publish(  # noqa: PLR0913  (each says something of its own)
     # Imported here so that `import nous` costs a program nothing until it publishes.
     from nous.app.services import default_producer  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
-    from nous.services.session_intake import About  # noqa: PLC0415
+    from nous.services.session_intake import SessionMetadata  # noqa: PLC0415
 
-    about = About(
+    about = SessionMetadata(
         scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, compacting=compacting, format=format
     )
     published = default_producer().publish(session, about, upload=upload, durable=durable, again=again)
@@ -66,7 +66,7 @@ def record_decision(
     confidence: float = 1.0,
     scope: str = "default",
     agent_id: str = "default",
-) -> "Receipt":
+) -> "PublishReceipt":
     """Keep what was decided in a session with the episode that it will become; saying it again adds nothing.
 
     *session_id* is all of an id, and *confidence* between 0 and 1.
@@ -97,7 +97,7 @@ def touch(
     background: bool = False,
     format: str | None = None,  # noqa: A002  the option is called --format
     at: "datetime | None" = None,
-) -> "Receipt":
+) -> "PublishReceipt":
     """Say that a session has moved on, so that it is ended and summarized once it is silent for `sessions.idle`.
 
     *session* is the path of its transcript, or its id where no file is called so; of one that was never touched by a
@@ -112,7 +112,7 @@ def touch(
     """
     from nous.app.services import default_producer  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
-    from nous.services.session_intake import About  # noqa: PLC0415
+    from nous.services.session_intake import SessionMetadata  # noqa: PLC0415
 
-    about = About(scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, format=format)
+    about = SessionMetadata(scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, format=format)
     return default_producer().touch(session, about, background=background, at=at).receipt

@@ -1,4 +1,4 @@
-"""`python -m nous` is the command `nous`."""
+"""Entry point of `python -m nous`: the same as the command `nous`."""
 
 from nous.cli import main
 

@@ -1,40 +1,44 @@
-"""What goes wrong again and again: how long to wait until the next try, and what of it is worth a line in the log."""
+"""Exponential backoff and log sampling for one repeatedly failing background task."""
 
 import random
 
 _FIRST = 1.0
 _LONGEST = 8.0
-"""Seconds between two tries at most, and so the longest time until a server that is well again is noticed."""
+"""Seconds between two tries at most. Also the longest time until a recovered server is noticed."""
 _DOUBLINGS = 10
-"""More than the limit allows; without one the number of seconds becomes too large to be reckoned with."""
+"""More than the limit allows. Without this cap the power would overflow a float."""
 
 
-class Setbacks:
-    """The failures of one duty since it last went well. Not to be shared by threads."""
+class RetryBackoff:
+    """Consecutive failures of one task. Not thread-safe."""
 
     def __init__(self) -> None:
         self._count = 0
         self._last = ""
         self._repeated = 0
 
-    def met(self, error: Exception) -> bool:
-        """Note one more. Whether it is worth telling: one of a kind is the first, second, fourth, eighth ... time.
+    def record_failure(self, error: Exception) -> bool:
+        """Count a failure; return whether it should be logged.
 
-        Those are of a kind whose texts begin alike, up to the colon: what follows there differs with the command.
+        Of failures of one kind in a row, the first, second, fourth, eighth ... are logged. Errors are of one kind if
+        they have the same type and the same text up to the colon: the text behind it differs with the command.
         """
-        told = f"{type(error).__name__}: {str(error).partition(':')[0]}"
-        self._repeated = self._repeated + 1 if told == self._last else 1
-        self._last = told
+        kind = f"{type(error).__name__}: {str(error).partition(':')[0]}"
+        self._repeated = self._repeated + 1 if kind == self._last else 1
+        self._last = kind
         self._count += 1
         return self._repeated.bit_count() == 1
 
     @property
     def wait(self) -> float:
-        """Seconds until the next try: twice as long after each failure, up to a limit, and never quite the same."""
+        """Seconds until the next try, with jitter.
+
+        Doubles with each failure, up to a limit.
+        """
         longest = min(_LONGEST, _FIRST * 2 ** min(max(self._count - 1, 0), _DOUBLINGS))
         return longest / 2 * (1 + random.random())  # noqa: S311 (spreading load is no secret)
 
-    def over(self) -> int:
-        """Note that it went well, and return how often it had failed."""
+    def reset(self) -> int:
+        """Record a success; return the number of failures before it."""
         count, self._count, self._repeated, self._last = self._count, 0, 0, ""
         return count

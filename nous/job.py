@@ -1,26 +1,26 @@
-"""The function that every RQ job names.
+"""Function that every RQ job names.
 
-A stock RQ worker runs it too, with the same promises: `rq worker -S json -j nous.jobs.rq.job.AllowListedJob QUEUE`.
-Its settings say which installation that serves; a job of another one is refused.
+A stock RQ worker runs it too, with the same guarantees: `rq worker -S json -j nous.jobs.rq.job.AllowListedJob QUEUE`.
+Its settings say which installation that serves. A job of another one is refused.
 """
 
 from functools import cache
 
 from nous import log
-from nous.app import World, build
+from nous.app import Container, build
 from nous.settings import load_settings
 
 
-def perform(worker: str, lane: str, entry: str, attempt: int) -> str:
-    """Make one attempt at one delivery; `nous.runtime.attempt` says what that is."""
-    return _world().attempts(worker, lane, entry, attempt)
+def perform(worker: str, priority: str, entry: str, attempt: int) -> str:
+    """Make one attempt at one delivery, see `nous.runtime.attempt`; return its outcome."""
+    return _container().attempts(worker, priority, entry, attempt)
 
 
 @cache
-def _world() -> World:
-    # The one value that lives as long as its process: RQ hands a job nothing but words, and nobody else to ask.
+def _container() -> Container:
+    # The only process-wide value: RQ passes a job its arguments alone, and offers no other way to share a client.
     settings = load_settings()
     log.configure(settings.log_level, settings.log_format)
-    world = build(settings)
-    world.check_model()
-    return world
+    container = build(settings)
+    container.check_model()
+    return container

@@ -1,9 +1,9 @@
-"""One form for every log line, whoever wrote it, on standard error.
+"""Structured logging to standard error, in one format for our code and for libraries.
 
-Code of ours logs with `structlog.get_logger(__name__)`; RQ and redis-py log with the standard library. Both pass the
-same processors, so whatever was bound with `structlog.contextvars` (the ids of event, session, job and worker) is on
-every line that is written meanwhile, in that thread. What RQ tells of each worker and job at level info is for
-debugging: our own lines say it once.
+Our code logs with `structlog.get_logger(__name__)`. RQ and redis-py log with the standard library. Both pass the same
+processors. So every line has the fields that were bound with `structlog.contextvars` in its thread, such as the ids of
+event, session, job and worker. RQ's info lines about each worker and job count as debug lines, because our own lines
+say the same.
 """
 
 import json
@@ -26,30 +26,34 @@ Form = Literal["auto", "json", "console"]
 
 _MINUTE = 60.0
 _MOST_KEYS = 1000
-"""Keys of seldom lines that are remembered."""
+"""Keys of seldom lines that are kept."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class StandardError(logging.Handler):
-    """Writes to whatever standard error is at that moment, each line in one piece."""
+    """Log handler that writes each line in one piece to the current standard error.
+
+    `sys.stderr` is looked up for each line, because it may be replaced.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             line = self.format(record)
-        except Exception as error:  # noqa: BLE001 (whatever a value's text raises: it must not end the work, nor be hidden)
-            line = _as_json({"event": "a log line could not be written", "why": repr(error), "logger": record.name})
+        except Exception as error:  # noqa: BLE001 (a value's text may raise anything: log that, and go on)
+            line = _as_json({"event": "log.write_failed", "why": repr(error), "logger": record.name})
         try:
             sys.stderr.write(f"{line}\n")
             sys.stderr.flush()
-        except (OSError, ValueError):  # nobody reads standard error any more
+        except (OSError, ValueError):  # standard error was closed
             return
 
 
 def configure(level: Level = "info", form: Form = "auto") -> None:
-    """Log lines of *level* and above, as JSON or for the eye; "auto" is for the eye on a terminal.
+    """Configure logging of *level* and above, as JSON or for the console.
 
-    To be called once by whoever owns the process; calling it again replaces what it did.
+    "auto" is for the console on a terminal, else JSON. The owner of the process calls it once. Calling it again
+    replaces the configuration.
     """
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, _Seldom(), *_shared(), ProcessorFormatter.wrap_for_formatter],
@@ -59,18 +63,18 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
     )
     handler = StandardError(level.upper())  # RQ sets the levels of its loggers itself, so the handler filters as well
     handler.addFilter(_Chatter(is_wanted=level == "debug"))
-    handler.setFormatter(_formatter(_console() if _for_the_eye(form) else _json()))
+    handler.setFormatter(_formatter(_console() if _is_for_console(form) else _json()))
     root = logging.getLogger()
     for other in [other for other in root.handlers if isinstance(other, StandardError)]:
         root.removeHandler(other)
     root.addHandler(handler)
     root.setLevel(level.upper())
-    logging.getLogger("httpx2").setLevel("WARNING")  # it tells every request, which our own lines do
+    logging.getLogger("httpx2").setLevel("WARNING")  # it logs every request, and so do our own lines
     _take_over_from_rq()
 
 
 class _Seldom:
-    """Drops a line that says `seldom=KEY` where one of that key was written less than a minute ago."""
+    """Processor that writes lines with the same `seldom=KEY` at most once a minute."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -91,7 +95,7 @@ class _Seldom:
 
 
 class _Chatter(logging.Filter):
-    """Passes what RQ tells of its daily work only where it *is_wanted*."""
+    """Filter that drops RQ's routine lines unless *is_wanted*."""
 
     def __init__(self, *, is_wanted: bool) -> None:
         super().__init__()
@@ -103,7 +107,10 @@ class _Chatter(logging.Filter):
 
 
 def _take_over_from_rq() -> None:
-    """Let RQ speak through the root alone, at its level. It adds handlers only where it finds none above."""
+    """Route RQ's loggers through the root logger, at its level.
+
+    RQ adds handlers of its own only where it finds none above.
+    """
     known = [name for name in logging.root.manager.loggerDict if name.startswith("rq.")]
     for logger in map(logging.getLogger, known):
         logger.handlers.clear()
@@ -134,7 +141,7 @@ def _json() -> list[Processor]:
 
 
 def _console() -> list[Processor]:
-    # The prettier ones, which are used where they are installed, print what variables hold: what a session says.
+    # Richer formatters, used by default where installed, print the values of variables: the content of sessions.
     plain = structlog.dev.plain_traceback
     return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
 
@@ -147,10 +154,13 @@ def _as_json(event: EventDict, **_: Any) -> str:
 
 
 def _without_colour(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """RQ colours its lines when standard output is a terminal, wherever they go."""
+    """Strip colours from a message.
+
+    RQ colours its lines when standard output is a terminal, even if they go elsewhere.
+    """
     event["event"] = _COLOUR.sub("", str(event["event"]))
     return event
 
 
-def _for_the_eye(form: Form) -> bool:
+def _is_for_console(form: Form) -> bool:
     return form == "console" or (form == "auto" and sys.stderr.isatty())

@@ -1,8 +1,8 @@
-"""decision_recorded → kept with the session's episode."""
+"""decision_recorded → save the decision with the session's episode."""
 
-from nous.domain.effects import Effects, KeepDecision
+from nous.domain.effects import Effects, SaveDecision
 from nous.domain.events import DecisionRecorded, Event, episode_id
-from nous.pipeline.worker import Handler, Kit, Worker
+from nous.pipeline.worker import Handler, Worker, WorkerContext
 
 NAME = "decision-keeper"
 
@@ -10,12 +10,15 @@ SAYS_NOTHING = "says nothing"
 
 
 def keep(event: Event, /) -> Effects:
-    """Keep what was decided, once; a decision without words is skipped."""
+    """Save the recorded decision. Idempotent.
+
+    A decision without text is skipped.
+    """
     if not isinstance(event, DecisionRecorded):
         raise TypeError(f"{NAME} consumes {DecisionRecorded.type}, not {event.type}")
     if not event.description.strip():
         return Effects(skipped=SAYS_NOTHING)
-    kept = KeepDecision(
+    kept = SaveDecision(
         scope=event.scope,
         episode_id=episode_id(event.scope, event.session_id),
         event_id=event.id,
@@ -24,7 +27,7 @@ def keep(event: Event, /) -> Effects:
     return Effects(writes=(kept,))
 
 
-def _build(_: Kit) -> Handler:
+def _build(_: WorkerContext) -> Handler:
     return keep
 
 

@@ -1,4 +1,4 @@
-"""episode_outdated → episode_summarized, of an edition that a model has made."""
+"""episode_outdated → episode_summarized: regenerate an episode with the model."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -6,24 +6,32 @@ from typing import Self
 
 import structlog
 
-from nous.domain.effects import Compromise, Effects, ExpectEpisode, NoteTried, SaveEpisode, StopOffering, for_today
+from nous.domain.effects import (
+    DegradedResult,
+    Effects,
+    ExpectEpisode,
+    RecordResummaryAttempt,
+    RemoveFromResummaries,
+    SaveEpisode,
+    for_today,
+)
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import Deferred, NousError
 from nous.domain.events import EpisodeOutdated, EpisodeSummarized, Event
-from nous.domain.scope import Matter
-from nous.domain.summary_input import Brief
+from nous.domain.scope import CacheSubject
+from nous.domain.summary_input import SummaryInput
 from nous.facts.candidate_filter import without_candidates
 from nous.llm.base import (
-    AllowanceSpent,
     AnswerUnusable,
     Failure,
     ModelPaused,
     ModelRefused,
     ModelTimeout,
     ModelUnreachable,
+    TokenBudgetExceeded,
 )
-from nous.pipeline.llm_summarizer import Author, Understood
-from nous.pipeline.worker import Kit, Worker
+from nous.pipeline.llm_summarizer import LlmSummarizer, SummaryResult
+from nous.pipeline.worker import Worker, WorkerContext
 from nous.summary.decisions import announcement, decided_facts
 
 NAME = "episode-reviser"
@@ -40,73 +48,87 @@ _LONGEST_WAIT = timedelta(days=1)
 
 
 class EpisodeReviser:
-    """Makes an episode anew from the brief that was kept of its session, and takes the place of what was there.
+    """Regenerates an episode from its session's summary input, and replaces the stored one.
 
-    It waits for the model, a day at a time: the session has an episode meanwhile. One that a model made already is made
-    anew because somebody asked for it, and nobody offers that again: it waits for a model that is out as long as it
-    takes, and is dead where one never answers.
+    The wait for the model is limited to a day, because the session has an extractive episode meanwhile, which is queued
+    again later. An episode that a model has made is regenerated because a user asked, and it is not queued again. So
+    its event waits for an unavailable model as long as it takes, and is dead-lettered if the model never answers.
     """
 
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
 
     @classmethod
-    def from_kit(cls, kit: Kit) -> Self:
-        return cls(kit)
+    def from_context(cls, context: WorkerContext) -> Self:
+        return cls(context)
 
     def __call__(self, event: Event, /) -> Effects:
         if not isinstance(event, EpisodeOutdated):
             raise TypeError(f"{NAME} consumes {EpisodeOutdated.type}, not {event.type}")
-        author = self._kit.author
-        if author is None:
-            raise Deferred(NO_MODEL, until=self._kit.clock() + _LOOK_AGAIN)
-        matter = self._kit.matter(event.scope, event.episode_id)
-        stored = self._kit.episodes.get(event.scope, event.episode_id)
+        summarizer = self._context.summarizer
+        if summarizer is None:
+            raise Deferred(NO_MODEL, until=self._context.clock() + _LOOK_AGAIN)
+        matter = self._context.cache_subject(event.scope, event.episode_id)
+        stored = self._context.episodes.get(event.scope, event.episode_id)
         if stored is None:
             return _nothing_left(event, "", NO_EPISODE)
-        if stored.by == author.by:
+        if stored.by == summarizer.by:
             return _nothing_left(event, stored.state, UP_TO_DATE)
-        brief = self._kit.briefs.brief(event.scope, event.episode_id)
-        if brief is None:
+        summary_input = self._context.summary_inputs.summary_input(event.scope, event.episode_id)
+        if summary_input is None:
             return _nothing_left(event, stored.state, NO_BRIEF)
-        return self._revised(event, stored, self._with_decisions(brief, event), author, matter)
+        return self._revised(event, stored, self._with_decisions(summary_input, event), summarizer, matter)
 
-    def _with_decisions(self, brief: Brief, event: EpisodeOutdated) -> Brief:
-        """*brief*, with what was recorded since it was made; that may fail, at no harm."""
+    def _with_decisions(self, summary_input: SummaryInput, event: EpisodeOutdated) -> SummaryInput:
+        """Add the decisions that were recorded since *summary_input* was saved.
+
+        If they cannot be read, it is returned unchanged.
+        """
         try:
-            recorded = self._kit.decisions.get_episode_decisions(event.episode_id, scope=event.scope)
+            recorded = self._context.decisions.get_episode_decisions(event.episode_id, scope=event.scope)
         except NousError as error:
-            _log.warning("recorded decisions could not be read", reason=str(error))
-            return brief
-        return replace(brief, decisions=tuple(dict.fromkeys((*recorded, *brief.decisions))))
+            _log.warning("decisions.read_failed", reason=str(error))
+            return summary_input
+        return replace(summary_input, decisions=tuple(dict.fromkeys((*recorded, *summary_input.decisions))))
 
     def _revised(
-        self, event: EpisodeOutdated, stored: Episode, brief: Brief, author: Author, matter: Matter
+        self,
+        event: EpisodeOutdated,
+        stored: Episode,
+        summary_input: SummaryInput,
+        summarizer: LlmSummarizer,
+        matter: CacheSubject,
     ) -> Effects:
         try:
-            understood = author.understand(brief, matter=matter)
+            understood = summarizer.summarize(summary_input, matter=matter)
         except (ModelTimeout, ModelUnreachable) as error:
             if not _is_offered(stored):
                 raise
-            raise Compromise(error, self._tomorrow(event, stored, author, error.failure)) from error
+            raise DegradedResult(error, self._tomorrow(event, stored, summarizer, error.failure)) from error
         except ModelPaused as pause:
-            has_time = not isinstance(pause, AllowanceSpent) and self._kit.clock() - event.time < _LONGEST_WAIT
+            has_time = not isinstance(pause, TokenBudgetExceeded) and self._context.clock() - event.time < _LONGEST_WAIT
             if has_time or not _is_offered(stored):
                 raise
-            return self._tomorrow(event, stored, author, pause.failure)
+            return self._tomorrow(event, stored, summarizer, pause.failure)
         except (AnswerUnusable, ModelRefused) as error:
-            return _tried(event, stored, author.by, str(error.failure))
-        return self._effects(event, revised(stored, understood, brief, author, event), stored, brief)
+            return _tried(event, stored, summarizer.by, str(error.failure))
+        return self._effects(
+            event, revised(stored, understood, summary_input, summarizer, event), stored, summary_input
+        )
 
-    def _tomorrow(self, event: EpisodeOutdated, stored: Episode, author: Author, why: Failure) -> Effects:
-        """Make room for others today; whoever offers episodes to the model offers this one again tomorrow."""
-        return _tried(event, stored, for_today(author.by, self._kit.clock()), f"{why}, for today")
+    def _tomorrow(self, event: EpisodeOutdated, stored: Episode, summarizer: LlmSummarizer, why: Failure) -> Effects:
+        """Stop trying today, to make room for other episodes; the resummarizer queues it tomorrow."""
+        return _tried(event, stored, for_today(summarizer.by, self._context.clock()), f"{why}, for today")
 
-    def _effects(self, event: EpisodeOutdated, episode: Episode, stored: Episode, brief: Brief) -> Effects:
-        forgotten = self._kit.forgotten(episode.scope)
+    def _effects(
+        self, event: EpisodeOutdated, episode: Episode, stored: Episode, summary_input: SummaryInput
+    ) -> Effects:
+        forgotten = self._context.suppressed(episode.scope)
         episode, stored = without_candidates(episode, forgotten), without_candidates(stored, forgotten)
-        said = announcement(episode, cause=event, by=NAME, at=self._kit.clock())
-        return Effects(writes=(SaveEpisode(episode=episode, replaces=stored, brief=brief),), events=(said,))
+        said = announcement(episode, cause=event, by=NAME, at=self._context.clock())
+        return Effects(
+            writes=(SaveEpisode(episode=episode, replaces=stored, summary_input=summary_input),), events=(said,)
+        )
 
 
 def _expected(event: EpisodeOutdated, state: str) -> ExpectEpisode:
@@ -114,14 +136,20 @@ def _expected(event: EpisodeOutdated, state: str) -> ExpectEpisode:
 
 
 def _nothing_left(event: EpisodeOutdated, state: str, reason: str) -> Effects:
-    """Skip what leaves nothing to do, for that *reason*, and have nobody offer it again."""
-    done = StopOffering(scope=event.scope, episode_id=event.episode_id)
+    """Skip for *reason*, because nothing is left to do.
+
+    The episode is removed from the candidates for the model.
+    """
+    done = RemoveFromResummaries(scope=event.scope, episode_id=event.episode_id)
     return Effects(writes=(_expected(event, state), done), skipped=reason)
 
 
 def _tried(event: EpisodeOutdated, stored: Episode, by: str, reason: str) -> Effects:
-    """Skip *stored*, for that *reason*, and note that *by* has tried it, if it is one that is offered to models."""
-    tried = NoteTried(scope=event.scope, episode_id=event.episode_id, by=by)
+    """Skip *stored* for *reason*, and record that *by* has tried it.
+
+    The try is recorded only for an extractive episode, which would be queued again otherwise.
+    """
+    tried = RecordResummaryAttempt(scope=event.scope, episode_id=event.episode_id, by=by)
     noted = (tried,) if _is_offered(stored) else ()
     return Effects(writes=(_expected(event, stored.state), *noted), skipped=reason)
 
@@ -130,18 +158,27 @@ def _is_offered(stored: Episode) -> bool:
     return stored.tier is Tier.EXTRACTIVE
 
 
-def revised(stored: Episode, understood: Understood, brief: Brief, author: Author, event: EpisodeOutdated) -> Episode:
-    """The next edition of *stored*. Lessons that it had stay where the model tells none."""
-    told = understood.summary
+def revised(
+    stored: Episode,
+    understood: SummaryResult,
+    summary_input: SummaryInput,
+    summarizer: LlmSummarizer,
+    event: EpisodeOutdated,
+) -> Episode:
+    """Return the next edition of *stored*.
+
+    Its key points stay if the model returns none.
+    """
+    summary = understood.summary
     return replace(
         stored,
         edition=stored.edition + 1,
-        summary=replace(told, key_points=told.key_points or stored.summary.key_points),
-        candidate_facts=(*decided_facts(brief.decisions), *understood.candidate_facts),
-        decisions=brief.decisions,
+        summary=replace(summary, key_points=summary.key_points or stored.summary.key_points),
+        candidate_facts=(*decided_facts(summary_input.decisions), *understood.candidate_facts),
+        decisions=summary_input.decisions,
         tier=Tier.LLM,
-        model=author.model.id,
-        prompt_version=author.prompt.version,
+        model=summarizer.model.id,
+        prompt_version=summarizer.prompt.version,
         tokens=understood.tokens,
         dropped_facts=understood.dropped,
         made_do=None,
@@ -151,4 +188,4 @@ def revised(stored: Episode, understood: Understood, brief: Brief, author: Autho
     )
 
 
-WORKER = Worker(NAME, EpisodeOutdated, EpisodeReviser.from_kit, emits=(EpisodeSummarized,))
+WORKER = Worker(NAME, EpisodeOutdated, EpisodeReviser.from_context, emits=(EpisodeSummarized,))

@@ -1,4 +1,4 @@
-"""session_ended → episode_summarized."""
+"""session_ended → episode_summarized: summarize a session from its transcript."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,26 +9,26 @@ from typing import Any, Self
 import structlog
 
 from nous.domain.effects import (
-    Compromise,
+    DegradedResult,
     Effects,
     ExpectEpisode,
-    NoteCourse,
     ReleaseTranscript,
-    SaveAnchor,
+    SaveAnchoredSummary,
     SaveEpisode,
+    SaveSessionState,
     Write,
 )
 from nous.domain.episode import Decision, Episode, Seen, Tier
 from nous.domain.errors import Misconfigured, NousError
 from nous.domain.events import EpisodeSummarized, Event, SessionEnded, episode_id
-from nous.domain.scope import Matter
-from nous.domain.session_state import handled, is_ahead, not_ahead
-from nous.domain.summary_input import Brief
+from nous.domain.scope import CacheSubject
+from nous.domain.session_state import end_handled, is_ahead, not_ahead
+from nous.domain.summary_input import SummaryInput
 from nous.excerpt import Manifest, Windows
 from nous.facts.candidate_filter import without_candidates
 from nous.llm.base import ModelTimeout, ModelUnreachable
-from nous.pipeline.llm_summarizer import Author, MadeDo, Understood
-from nous.pipeline.worker import Kit, Worker
+from nous.pipeline.llm_summarizer import Fallback, LlmSummarizer, SummaryResult
+from nous.pipeline.worker import Worker, WorkerContext
 from nous.summary.decisions import announcement, decided_facts, shown_decisions
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.summarize import summarize
@@ -39,7 +39,7 @@ NAME = "episode-summarizer"
 _log = structlog.stdlib.get_logger(__name__)
 
 FEWEST_CHARACTERS = 50
-"""Of anyone's words; what says less is no session."""
+"""Characters of all speakers. A transcript with fewer is no session."""
 
 TOO_SHORT = "too short"
 NO_USER = "no user turn"
@@ -50,114 +50,126 @@ _WORDS = frozenset({Kind.USER, Kind.ASSISTANT, Kind.DECISION, Kind.SUMMARY, Kind
 
 
 class EpisodeSummarizer:
-    """Makes a session's episode from its transcript, once for each version of it.
+    """Builds a session's episode from its transcript, once for each version of the transcript.
 
-    By a model, where there is one and it answers; otherwise from the transcript's own words, to be made anew later.
+    The model writes it, if one is configured and answers. Otherwise it is extractive, quoting the transcript, and is
+    regenerated later.
 
-    The same session may be named several times, at different lengths and in any order. A version that is stored already
-    is skipped, and so is one that is *older* than the stored one: neither longer nor later to end, and not the same in
-    both. So a transcript that grew replaces its episode, and a late event of a shorter one does not; a file that was
-    cut or rewritten replaces it only if it ends later.
+    A session may be published several times, at different lengths and in any order. A version that is stored already is
+    skipped, and so is one that is *older* than the stored one: neither longer nor later to end, and not the same in
+    both. So a transcript that grew replaces its episode, and a late event of a shorter one does not. A file that was
+    truncated or rewritten replaces it only if it ends later.
     """
 
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
 
     @classmethod
-    def from_kit(cls, kit: Kit) -> Self:
-        return cls(kit)
+    def from_context(cls, context: WorkerContext) -> Self:
+        return cls(context)
 
     def __call__(self, event: Event, /) -> Effects:
         if not isinstance(event, SessionEnded):
             raise TypeError(f"{NAME} consumes {SessionEnded.type}, not {event.type}")
-        matter = self._kit.matter(event.scope, episode_id(event.scope, event.session_id))
-        stored = self._kit.episodes.get(event.scope, matter.subject)
+        matter = self._context.cache_subject(event.scope, episode_id(event.scope, event.session_id))
+        stored = self._context.episodes.get(event.scope, matter.subject)
         if stored and event.digest == stored.version:
             return self._skipped(event, ALREADY_SUMMARIZED, stored)
-        transcript = self._kit.transcripts.read(event)
-        reason = _reason_to_skip(transcript, event, stored, self._kit.clock())
+        transcript = self._context.transcripts.read(event)
+        reason = _reason_to_skip(transcript, event, stored, self._context.clock())
         if reason:
             return self._skipped(event, reason, stored)
         session = _Session(event, transcript, self._windows(transcript), self._decisions(event, transcript), stored)
         return self._effects(session, matter)
 
     def _windows(self, transcript: Transcript) -> Windows:
-        windows = self._kit.excerpts(transcript)
+        windows = self._context.excerpts(transcript)
         if windows.wanted > len(windows.windows):
             made = len(windows.windows)
-            _log.warning("session seen in fewer windows than it takes", wanted=windows.wanted, windows=made)
+            _log.warning("session.windows_capped", wanted=windows.wanted, windows=made)
         return windows
 
     def _decisions(self, event: SessionEnded, transcript: Transcript) -> tuple[Decision, ...]:
-        """What was recorded, what the event brings, and what the transcript shows; the first may fail, at no harm."""
+        """Return the decisions that were recorded, that the event has and that the transcript shows.
+
+        If recorded ones cannot be read, they are left out.
+        """
         try:
-            recorded = self._kit.decisions.get_episode_decisions(
+            recorded = self._context.decisions.get_episode_decisions(
                 episode_id(event.scope, event.session_id), scope=event.scope
             )
         except NousError as error:
-            _log.warning("recorded decisions could not be read", reason=str(error))
+            _log.warning("decisions.read_failed", reason=str(error))
             recorded = ()
         return tuple(dict.fromkeys((*recorded, *event.decided, *shown_decisions(transcript))))
 
-    def _effects(self, session: "_Session", matter: Matter) -> Effects:
-        author = self._kit.author
-        if author is None:
+    def _effects(self, session: "_Session", matter: CacheSubject) -> Effects:
+        summarizer = self._context.summarizer
+        if summarizer is None:
             return self._saved(session, session.by_itself(), *self._anchored(session, matter))
         try:
-            made = author.try_to_understand(session.brief, matter=matter)
+            made = summarizer.try_to_summarize(session.summary_input, matter=matter)
         except (ModelTimeout, ModelUnreachable) as error:
             lesser = session.by_itself(made_do=f"{error.failure}: {error}")
-            raise Compromise(error, self._saved(session, lesser)) from error
-        if isinstance(made, MadeDo):
-            _log.warning("made do without the model", reason=made.reason)
+            raise DegradedResult(error, self._saved(session, lesser)) from error
+        if isinstance(made, Fallback):
+            _log.warning("summary.degraded", reason=made.reason)
             return self._saved(session, session.by_itself(made_do=made.reason), *self._anchored(session, matter))
-        return self._saved(session, session.by_model(made, author), *self._anchored(session, matter))
+        return self._saved(session, session.by_model(made, summarizer), *self._anchored(session, matter))
 
-    def _anchored(self, session: "_Session", matter: Matter) -> Iterator[SaveAnchor]:
-        """The anchored summary of a session that has one: it was resumed, and has gone on since."""
+    def _anchored(self, session: "_Session", matter: CacheSubject) -> Iterator[SaveAnchoredSummary]:
+        """Yield the updated anchored summary of a session that has one.
+
+        Such a session was resumed after a compaction, and has continued since.
+        """
         event = session.event
-        previous = self._kit.anchors.anchor(event.scope, agent_id=event.agent_id, session_id=event.session_id)
+        previous = self._context.anchored_summaries.anchored_summary(
+            event.scope, agent_id=event.agent_id, session_id=event.session_id
+        )
         if previous is None:
             return
-        anchor = self._kit.anchorer.next(session.transcript, previous, event=event, matter=matter)
+        anchor = self._context.anchored_summarizer.next(session.transcript, previous, event=event, matter=matter)
         if anchor:
-            yield SaveAnchor(anchor=anchor, replaces=previous.event_id)
+            yield SaveAnchoredSummary(anchor=anchor, replaces=previous.event_id)
 
     def _saved(self, session: "_Session", episode: Episode, *also: Write) -> Effects:
-        forgotten, now = self._kit.forgotten(episode.scope), self._kit.clock()
+        forgotten, now = self._context.suppressed(episode.scope), self._context.clock()
         episode = without_candidates(_in_time(episode, now), forgotten)
         replaces = without_candidates(session.stored, forgotten) if session.stored else None
-        saved = SaveEpisode(episode=episode, replaces=replaces, brief=session.brief)
+        saved = SaveEpisode(episode=episode, replaces=replaces, summary_input=session.summary_input)
         said = announcement(episode, cause=session.event, by=NAME, at=now)
         return Effects(writes=(saved, *also, *self._done_with(session.event)), events=(said,))
 
     def _skipped(self, event: SessionEnded, reason: str, stored: Episode | None) -> Effects:
-        """Do nothing, for that *reason*; if there is one, *stored* has to be there still: it may be all there is."""
+        """Skip the event for *reason*, on the precondition that *stored*, if any, is still there.
+
+        *stored* may be the only episode of the session.
+        """
         if stored is None:
             return Effects(writes=self._done_with(event), skipped=reason)
         expected = ExpectEpisode(scope=stored.scope, episode_id=stored.id, state=stored.state)
         return Effects(writes=(expected, *self._done_with(event)), skipped=reason)
 
     def _done_with(self, event: SessionEnded) -> tuple[Write, ...]:
-        """What follows whatever came of the session: it has ended, unless it goes on already.
+        """Return the writes that end the session with any outcome, unless it continues already.
 
-        How far it has come is read last of all, since it may go on while a model is asked.
+        The session's state is read last, because the session may continue while the model is called.
         """
         return (*self._noted(event), *_releases(event))
 
-    def _noted(self, event: SessionEnded) -> Iterator[NoteCourse]:
+    def _noted(self, event: SessionEnded) -> Iterator[SaveSessionState]:
         try:
-            known = self._kit.courses.course(event.scope, event.session_id)
-        except Misconfigured as error:  # what another release has written must not cost the episode
-            _log.warning("how far the session has come could not be read", reason=str(error))
+            known = self._context.session_states.session_state(event.scope, event.session_id)
+        except Misconfigured as error:  # a record of another release must not cost the episode
+            _log.warning("session_state.read_failed", reason=str(error))
             return
-        course = handled(known, event, now=self._kit.clock())
-        if course != known:
-            yield NoteCourse(course=course, replaces=known)
+        session_state = end_handled(known, event, now=self._context.clock())
+        if session_state != known:
+            yield SaveSessionState(session_state=session_state, replaces=known)
 
 
 class _Session:
-    """A session as it was read, and the episodes that can be made of it."""
+    """Session as it was read, and the episodes that can be built from it."""
 
     def __init__(
         self,
@@ -171,36 +183,39 @@ class _Session:
         self.stored = stored
         self.transcript = transcript
         self._windows = windows
-        passages = tuple(window.excerpt.passages for window in windows.windows)
-        self.brief = Brief(windows=passages, decisions=decisions)
+        segments = tuple(window.excerpt.segments for window in windows.windows)
+        self.summary_input = SummaryInput(windows=segments, decisions=decisions)
 
     def by_itself(self, *, made_do: str | None = None) -> Episode:
-        """The episode in the transcript's own words; *made_do* says why there is no better one."""
-        told = summarize(self.transcript)
+        """Return the extractive episode, in the transcript's own words.
+
+        *made_do* is the reason why there is none by a model.
+        """
+        extract = summarize(self.transcript)
         return self._episode(
-            summary=told.summary,
-            candidate_facts=(*decided_facts(self.brief.decisions), *told.candidate_facts),
+            summary=extract.summary,
+            candidate_facts=(*decided_facts(self.summary_input.decisions), *extract.candidate_facts),
             tier=Tier.EXTRACTIVE,
-            files_touched=told.files_touched,
-            is_sure=told.is_sure,
-            outcome_turns=told.outcome_turns,
+            files_touched=extract.files_touched,
+            is_sure=extract.is_sure,
+            outcome_turns=extract.outcome_turns,
             made_do=made_do,
         )
 
-    def by_model(self, understood: Understood, author: Author) -> Episode:
-        """The episode in the words of *author*'s model."""
+    def by_model(self, understood: SummaryResult, summarizer: LlmSummarizer) -> Episode:
+        """Return the episode that the model of *summarizer* wrote."""
         return self._episode(
             summary=understood.summary,
-            candidate_facts=(*decided_facts(self.brief.decisions), *understood.candidate_facts),
+            candidate_facts=(*decided_facts(self.summary_input.decisions), *understood.candidate_facts),
             tier=Tier.LLM,
             files_touched=tuple(SessionRecord(self.transcript).files),
-            model=author.model.id,
-            prompt_version=author.prompt.version,
+            model=summarizer.model.id,
+            prompt_version=summarizer.prompt.version,
             tokens=understood.tokens,
             dropped_facts=understood.dropped,
         )
 
-    def _episode(self, **told: Any) -> Episode:
+    def _episode(self, **fields: Any) -> Episode:
         event, transcript, windows = self.event, self.transcript, self._windows
         seen = _seen([window.excerpt.manifest for window in windows.windows])
         return Episode(
@@ -221,11 +236,11 @@ class _Session:
             excerpt_dropped=sum(count for _, count in seen.dropped),
             windows=len(windows.windows),
             seen=seen,
-            decisions=self.brief.decisions,
+            decisions=self.summary_input.decisions,
             skipped=tuple(sorted(transcript.skipped.items())),
             cwd=event.cwd or transcript.header.cwd,
             dataref=event.dataref if not _releases(event) else None,
-            **told,
+            **fields,
         )
 
 
@@ -245,25 +260,28 @@ def _reason_to_skip(transcript: Transcript, event: SessionEnded, stored: Episode
 
 def _is_older(transcript: Transcript, event: SessionEnded, stored: Episode, now: datetime) -> bool:
     ended_at = _ended_at(event, transcript)
-    if is_ahead(ended_at, now):  # by a clock that tells nothing
+    if is_ahead(ended_at, now):  # by a wrong clock
         return transcript.bytes < stored.bytes
     is_no_newer = transcript.bytes <= stored.bytes and ended_at <= stored.ended_at
     return is_no_newer and (transcript.bytes, ended_at) != (stored.bytes, stored.ended_at)
 
 
 def _in_time(episode: Episode, now: datetime) -> Episode:
-    """*episode* as far as its clock can be believed."""
+    """Return *episode* with times in the future, of a wrong clock, clamped to *now*."""
     began, ended = episode.started_at, not_ahead(episode.ended_at, now)
     return replace(episode, started_at=not_ahead(began, now) if began else None, ended_at=ended)
 
 
 def _ended_at(event: SessionEnded, transcript: Transcript) -> datetime:
-    """When the session ended, by its last entry; programs that write no times are taken at the event's word."""
+    """Return when the session ended, by its last entry.
+
+    Some programs write no times. Then the event's time counts.
+    """
     return transcript.ended_at or event.ended_at or event.time
 
 
 def _releases(event: SessionEnded) -> tuple[Write, ...]:
-    """An uploaded transcript has done its duty when its event has, whatever came of it."""
+    """Release an uploaded transcript, which no worker needs after this event."""
     is_uploaded = event.dataref is not None and event.dataref.startswith("redis:")
     return (ReleaseTranscript(scope=event.scope, dataref=event.dataref),) if is_uploaded and event.dataref else ()
 
@@ -284,4 +302,4 @@ def _seen(manifests: Sequence[Manifest]) -> Seen:
     )
 
 
-WORKER = Worker(NAME, SessionEnded, EpisodeSummarizer.from_kit, emits=(EpisodeSummarized,))
+WORKER = Worker(NAME, SessionEnded, EpisodeSummarizer.from_context, emits=(EpisodeSummarized,))

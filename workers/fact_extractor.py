@@ -1,4 +1,8 @@
-"""episode_summarized → fact_learned | fact_confirmed | fact_superseded | fact_linked | what waits for the embedder."""
+"""episode_summarized → fact events: learn the facts of an episode.
+
+It emits fact_learned, fact_confirmed, fact_superseded and fact_linked, and facts_unembedded or episodes_unembedded for
+data that waits for the embedder.
+"""
 
 from dataclasses import replace
 from datetime import datetime
@@ -6,7 +10,7 @@ from typing import Self
 
 import structlog
 
-from nous.domain.effects import Compromise, Effects, KeepVector
+from nous.domain.effects import DegradedResult, Effects, SaveEpisodeVector
 from nous.domain.episode import CandidateFact
 from nous.domain.errors import BadInput, Deferred, Unavailable
 from nous.domain.events import (
@@ -21,10 +25,10 @@ from nous.domain.events import (
 )
 from nous.domain.fact import Source
 from nous.domain.session_state import not_ahead
-from nous.facts.candidate_filter import Unusable, Usable, lost_candidates, usable
+from nous.facts.candidate_filter import DropReason, FilteredCandidates, filter_candidates, lost_candidates
 from nous.facts.events import announcements
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout, ModelUnreachable
-from nous.pipeline.worker import Kit, Worker
+from nous.pipeline.worker import Worker, WorkerContext
 
 NAME = "fact-extractor"
 NO_FACTS = "no candidate facts, and nothing in the summary to make any of"
@@ -32,24 +36,25 @@ FORGOTTEN = "what it brings that can be learned was forgotten on request"
 ALREADY_LEARNED = "already learned"
 
 _OF_EPISODES = 10**6
-"""The place among the events that follow of the one that no session waits for; it is none of the facts' numbers."""
+"""Index of the follow-up event for episodes. It differs from the index of every fact's event."""
 
 _log = structlog.stdlib.get_logger(__name__)
 
 
 class FactExtractor:
-    """Learns what an episode may have taught, each fact once, and says what became of it.
+    """Learns the candidate facts of an episode, each once, and publishes the outcomes.
 
-    An episode that brings no candidate is read again for some, but not where they were forgotten. What cannot be
-    embedded now is learned all the same, and compared by its sense later; so is the episode itself.
+    If an episode has no candidates, the extractor looks for some in it, unless they were erased. Facts that cannot be
+    embedded now are learned all the same, and compared by meaning later. The episode's own vector can be added later,
+    too.
     """
 
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
 
     @classmethod
-    def from_kit(cls, kit: Kit) -> Self:
-        return cls(kit)
+    def from_context(cls, context: WorkerContext) -> Self:
+        return cls(context)
 
     def __call__(self, event: Event, /) -> Effects:
         if not isinstance(event, EpisodeSummarized):
@@ -57,73 +62,78 @@ class FactExtractor:
         brought = self._usable(event, event.candidate_facts)
         if brought.candidates or _is_forgotten(brought):
             return self._learned(event, brought)
-        episode = self._kit.episodes.get(event.scope, event.episode_id)
+        episode = self._context.episodes.get(event.scope, event.episode_id)
         if episode and not episode.candidate_facts and lost_candidates(episode):
             findable = self._findable(event)
             return Effects(writes=findable.writes, events=findable.events, skipped=FORGOTTEN)
         return self._found(event)
 
     def _found(self, event: EpisodeSummarized) -> Effects:
-        """What is learned of an episode that brought nothing, by reading it again."""
-        matter = self._kit.matter(event.scope, event.episode_id)
-        brief = self._kit.briefs.brief(event.scope, event.episode_id)
-        extractor = self._kit.extractor
+        """Learn facts from an episode that has no candidates, by extracting some."""
+        matter = self._context.cache_subject(event.scope, event.episode_id)
+        summary_input = self._context.summary_inputs.summary_input(event.scope, event.episode_id)
+        extractor = self._context.fact_extractor
         try:
-            found = extractor.extract(event.summary, brief, matter=matter)
+            found = extractor.extract(event.summary, summary_input, matter=matter)
         except (ModelTimeout, ModelUnreachable) as error:
-            lesser = self._usable(event, extractor.by_itself(event.summary, brief))
-            raise Compromise(error, self._learned(event, lesser)) from error
+            lesser = self._usable(event, extractor.by_itself(event.summary, summary_input))
+            raise DegradedResult(error, self._learned(event, lesser)) from error
         except (ModelMisconfigured, ModelPaused) as error:
             if error.failure is not Failure.OTHER:
                 raise
-            _log.warning("facts are found without the model", failure=error.failure, reason=str(error))
-            found = extractor.by_itself(event.summary, brief)
+            _log.warning("fact_extraction.degraded", failure=error.failure, reason=str(error))
+            found = extractor.by_itself(event.summary, summary_input)
         return self._learned(event, self._usable(event, found))
 
-    def _learned(self, event: EpisodeSummarized, found: Usable) -> Effects:
+    def _learned(self, event: EpisodeSummarized, found: FilteredCandidates) -> Effects:
         findable = self._findable(event)
         if not found.candidates:
             return replace(findable, skipped=FORGOTTEN if _is_forgotten(found) else NO_FACTS)
-        lesson = self._kit.learner.teach(found.candidates, scope=event.scope, source=_source(event, self._kit.clock()))
+        lesson = self._context.fact_learner.ingest(
+            found.candidates, scope=event.scope, source=_source(event, self._context.clock())
+        )
         if not lesson.append.rows:
-            reason = ALREADY_LEARNED if lesson.findings else FORGOTTEN
+            reason = ALREADY_LEARNED if lesson.fact_decisions else FORGOTTEN
             return replace(findable, writes=(lesson.append, *findable.writes), skipped=reason)
-        at = self._kit.clock()
-        told: list[Event] = [*announcements(event, lesson.findings, by=NAME, at=at)]
+        at = self._context.clock()
+        events: list[Event] = [*announcements(event, lesson.fact_decisions, by=NAME, at=at)]
         if lesson.waits:
-            told.append(FactsUnembedded.after(event, by=NAME, index=len(told), at=at))
-        return Effects(writes=(lesson.append, *findable.writes), events=(*told, *findable.events))
+            events.append(FactsUnembedded.after(event, by=NAME, index=len(events), at=at))
+        return Effects(writes=(lesson.append, *findable.writes), events=(*events, *findable.events))
 
-    def _usable(self, event: EpisodeSummarized, candidates: tuple[CandidateFact, ...]) -> Usable:
-        kit = self._kit
-        found = usable(candidates, cap=kit.policy.cap, forgotten=kit.forgotten(event.scope))
+    def _usable(self, event: EpisodeSummarized, candidates: tuple[CandidateFact, ...]) -> FilteredCandidates:
+        context = self._context
+        found = filter_candidates(candidates, cap=context.policy.cap, forgotten=context.suppressed(event.scope))
         if found.dropped:
-            _log.warning("candidates are not learned", dropped=dict(found.dropped), episode_id=str(event.episode_id))
+            _log.warning("fact_candidates.dropped", dropped=dict(found.dropped), episode_id=str(event.episode_id))
         return found
 
     def _findable(self, event: EpisodeSummarized) -> Effects:
-        """The vector by which the stored episode is found; while it has none, it is found by its words."""
-        episode, embedder = self._kit.episodes.get(event.scope, event.episode_id), self._kit.embedder
+        """Return the vector of the stored episode.
+
+        Without a vector, search finds the episode by its words alone.
+        """
+        episode, embedder = self._context.episodes.get(event.scope, event.episode_id), self._context.embedder
         if episode is None:
             return Effects()
         try:
             [vector] = embedder.embed([episode.summary.text])
         except BadInput as error:
-            _log.warning("an episode is found by its words alone", reason=str(error), episode_id=str(episode.id))
+            _log.warning("episode.embedding_rejected", reason=str(error), episode_id=str(episode.id))
             return Effects()
         except (Unavailable, Deferred) as error:
-            _log.warning("an episode is found by its words for now", reason=str(error), episode_id=str(episode.id))
-            waits = EpisodesUnembedded.after(event, by=NAME, index=_OF_EPISODES, at=self._kit.clock())
+            _log.warning("episode.embedding_deferred", reason=str(error), episode_id=str(episode.id))
+            waits = EpisodesUnembedded.after(event, by=NAME, index=_OF_EPISODES, at=self._context.clock())
             return Effects(events=(waits,))
-        kept = KeepVector(
+        kept = SaveEpisodeVector(
             scope=event.scope, episode_id=episode.id, of=episode.state, embedder=embedder.id, vector=vector
         )
         return Effects(writes=(kept,))
 
 
-def _is_forgotten(found: Usable) -> bool:
-    """Whether some of what was found is not to be known again."""
-    return Unusable.FORGOTTEN in dict(found.dropped)
+def _is_forgotten(found: FilteredCandidates) -> bool:
+    """Return whether some of the candidates are suppressed because they were erased."""
+    return DropReason.FORGOTTEN in dict(found.dropped)
 
 
 def _source(event: EpisodeSummarized, now: datetime) -> Source:
@@ -141,6 +151,6 @@ def _source(event: EpisodeSummarized, now: datetime) -> Source:
 WORKER = Worker(
     NAME,
     EpisodeSummarized,
-    FactExtractor.from_kit,
+    FactExtractor.from_context,
     emits=(FactLearned, FactConfirmed, FactSuperseded, FactLinked, FactsUnembedded, EpisodesUnembedded),
 )

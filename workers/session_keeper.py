@@ -1,11 +1,11 @@
-"""session_touched → how far the session has come."""
+"""session_touched → save the session's last activity and its transcript's location."""
 
 from typing import Self
 
-from nous.domain.effects import Effects, ExpectCourse, NoteCourse
+from nous.domain.effects import Effects, ExpectSessionState, SaveSessionState
 from nous.domain.events import Event, SessionTouched
 from nous.domain.session_state import touched
-from nous.pipeline.worker import Kit, Worker
+from nous.pipeline.worker import Worker, WorkerContext
 
 NAME = "session-keeper"
 
@@ -13,28 +13,28 @@ NOTHING_NEW = "nothing new"
 
 
 class SessionKeeper:
-    """Keeps for each session when it was last active, and where its transcript is.
+    """Tracks each session's last activity, and where its transcript is.
 
-    In whichever order touches arrive, the newest one counts. One that tells of a time before the session's end changes
-    nothing, as long as what is known is that; a later one opens it anew.
+    Heartbeats may arrive in any order: the newest one counts. A heartbeat from before the session's end changes
+    nothing, as long as that end is the latest known. A later one reopens the session.
     """
 
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
 
     @classmethod
-    def from_kit(cls, kit: Kit) -> Self:
-        return cls(kit)
+    def from_context(cls, context: WorkerContext) -> Self:
+        return cls(context)
 
     def __call__(self, event: Event, /) -> Effects:
         if not isinstance(event, SessionTouched):
             raise TypeError(f"{NAME} consumes {SessionTouched.type}, not {event.type}")
-        known = self._kit.courses.course(event.scope, event.session_id)
-        course = touched(known, event, now=self._kit.clock())
-        if known and course == known:
-            expected = ExpectCourse(scope=course.scope, session_id=course.session_id, by=known.by)
+        known = self._context.session_states.session_state(event.scope, event.session_id)
+        session_state = touched(known, event, now=self._context.clock())
+        if known and session_state == known:
+            expected = ExpectSessionState(scope=session_state.scope, session_id=session_state.session_id, by=known.by)
             return Effects(writes=(expected,), skipped=NOTHING_NEW)
-        return Effects(writes=(NoteCourse(course=course, replaces=known),))
+        return Effects(writes=(SaveSessionState(session_state=session_state, replaces=known),))
 
 
-WORKER = Worker(NAME, SessionTouched, SessionKeeper.from_kit)
+WORKER = Worker(NAME, SessionTouched, SessionKeeper.from_context)

@@ -1,23 +1,23 @@
-"""The one place that builds the world."""
+"""Composition root: builds the application from the settings."""
 
-from nous.app.container import World, build, discover
-from nous.app.from_settings import embedder, patience_of, policy
-from nous.app.services import forgetter, onlooker, watcher, watchers
-from nous.app.worker_process import clerk, finisher, fleet, pool
+from nous.app.container import Container, build, discover
+from nous.app.from_settings import embedder, policy, retry_policy_of
+from nous.app.services import eraser, read_only_watcher, watcher, watchers
+from nous.app.worker_process import dispatch_loop, pool, session_recovery, worker_process
 
 __all__ = [
-    "World",
+    "Container",
     "build",
-    "clerk",
     "discover",
+    "dispatch_loop",
     "embedder",
-    "finisher",
-    "fleet",
-    "forgetter",
-    "onlooker",
-    "patience_of",
+    "eraser",
     "policy",
     "pool",
+    "read_only_watcher",
+    "retry_policy_of",
+    "session_recovery",
     "watcher",
     "watchers",
+    "worker_process",
 ]

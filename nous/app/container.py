@@ -1,4 +1,4 @@
-"""The world, connected. Everybody else is handed what they need."""
+"""Dependency container: every adapter and service, connected once from the settings."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,37 +10,37 @@ from pkgutil import iter_modules
 import redis
 
 import workers
-from nous.app.from_settings import deadline_of, embedder, excerpts, indexes_of, patience_of, policy
-from nous.app.llm import Mind, ModelBooks, books_of, matter, mind_of
-from nous.bus.accounting import DeadLetters, Ledger
+from nous.app.from_settings import deadline_of, embedder, excerpts, indexes_of, policy, retry_policy_of
+from nous.app.llm import LlmStack, LlmStores, cache_subject, llm_stack, stores_of
+from nous.bus.accounting import DeadLetterQueue, DeliveryStats
 from nous.bus.base import Bus, Subscription
-from nous.bus.delivery_state import Patience
-from nous.bus.redis.accounting import RedisLedger
+from nous.bus.delivery_state import RetryPolicy
+from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstones
 from nous.domain.errors import NotAllowed, NotFound
 from nous.domain.events import SessionEvent
-from nous.embedding.cache import Remembered
+from nous.embedding.cache import CachedEmbedder
 from nous.jobs.base import JobNames, Jobs
 from nous.jobs.rq.queue import RqJobs
-from nous.pipeline.worker import Kit, Worker
+from nous.pipeline.worker import Worker, WorkerContext
 from nous.redis_server.client import connect, connect_rq
 from nous.redis_server.safety_check import refuse_unsafe
 from nous.runtime.attempt import Attempts
 from nous.runtime.lease_renewal import LeaseKeeper
-from nous.services.session_intake import Handover
+from nous.services.session_intake import SessionIntake
 from nous.settings.model import Settings
-from nous.store.fact_cache import FactMemory
+from nous.store.fact_cache import FactCache
 from nous.store.keys import StoreKeys
 from nous.store.redis.calibrations import RedisCalibrations
 from nous.store.redis.decisions import RedisDecisions
 from nous.store.redis.episodes import RedisEpisodes
 from nous.store.redis.fact_log import RedisFactLog
 from nous.store.redis.plans import plan_for
-from nous.store.redis.sessions import RedisAnchors, RedisCourses
+from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
 from nous.store.redis.uploads import RedisUploads
 from nous.store.transcript_source import StoredTranscripts, Uploads, upload_of
 
@@ -48,34 +48,44 @@ DECISION_KEEPER = "decision-keeper"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """Everything there is, connected."""
+class Container:
+    """Dependency container of one process: settings, clients, stores and services."""
 
     settings: Settings
     client: redis.Redis
     rq_client: redis.Redis
     workers: Mapping[str, Worker]
     bus: Bus
-    ledger: Ledger
-    dead: DeadLetters
+    delivery_stats: DeliveryStats
+    dead_letters: DeadLetterQueue
     tombstones: Tombstones
     jobs: Jobs
-    kit: Kit
-    handover: Handover
-    patience: Patience
+    context: WorkerContext
+    session_intake: SessionIntake
+    retry_policy: RetryPolicy
     leases: LeaseKeeper
     attempts: Attempts
-    model_books: ModelBooks
-    mind: Mind
+    llm_stores: LlmStores
+    llm: LlmStack
     calibrations: RedisCalibrations
 
     def check_model(self) -> None:
-        """Raises `Misconfigured` where a model is set that cannot be asked: who works without it would do so unseen."""
-        if self.mind.problem:
-            raise self.mind.problem
+        """Fail fast if a model is configured that cannot be used.
+
+        Otherwise workers would silently fall back to extractive summaries.
+
+        Raises:
+            Misconfigured: why the model cannot be used.
+        """
+        if self.llm.problem:
+            raise self.llm.problem
 
     def subscription(self, worker: str) -> Subscription:
-        """Raises `NotFound` when there is no such worker."""
+        """Return the subscription of a worker.
+
+        Raises:
+            NotFound: there is no such worker.
+        """
         if worker not in self.workers:
             raise NotFound(f"there is no worker {worker!r}; there are {', '.join(sorted(self.workers))}")
         return Subscription(worker, self.workers[worker].consumes)
@@ -89,13 +99,13 @@ class World:
         return tuple(self.subscription(name) for name in self.workers)
 
 
-def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
-    """Connect to the server that *settings* name, starting an embedded one if need be, and build the world on it.
+def build(settings: Settings, *, also: Iterable[Worker] = ()) -> Container:
+    """Connect to the server that *settings* name, and build the application on it.
 
-    *also* are workers beside those that are found in the package `workers`.
+    An embedded server is started if it does not run. *also* are workers beside those found in the package `workers`.
 
     Raises:
-        Misconfigured: the server, its configuration or the settings do not do.
+        Misconfigured: the server, its configuration or the settings are unsuitable.
         Unavailable: the server does not answer.
     """
     client, rq_client = connect(settings), connect_rq(settings)
@@ -103,29 +113,29 @@ def build(settings: Settings, *, also: Iterable[Worker] = ()) -> World:
     found = discover() | {worker.name: worker for worker in also}
     bus_keys, store_keys = BusKeys(settings.prefix), StoreKeys(settings.prefix)
     bus = _bus(client, settings, found.values(), bus_keys=bus_keys, store_keys=store_keys)
-    uploads = RedisUploads(client)
-    books, clock = books_of(client, settings), partial(datetime.now, UTC)
-    mind = mind_of(settings, books, excerpts=excerpts(settings.excerpt), clock=clock)
-    kit = _kit(client, settings, uploads, keys=store_keys, bus_keys=bus_keys, mind=mind, books=books)
-    patience, names = patience_of(settings), JobNames(settings.prefix)
-    leases = LeaseKeeper(bus, lease=patience.lease, deadline=deadline_of(settings))
-    return World(
+    uploads, stats = RedisUploads(client), RedisDeliveryStats(client, bus_keys)
+    llm_stores, clock = stores_of(client, settings), partial(datetime.now, UTC)
+    llm = llm_stack(settings, llm_stores, excerpts=excerpts(settings.excerpt), clock=clock)
+    context = _context(client, settings, uploads, keys=store_keys, bus_keys=bus_keys, llm=llm, llm_stores=llm_stores)
+    retry_policy, names = retry_policy_of(settings), JobNames(settings.prefix)
+    leases = LeaseKeeper(bus, lease=retry_policy.lease, deadline=deadline_of(settings))
+    return Container(
         settings=settings,
         client=client,
         rq_client=rq_client,
         workers=found,
         bus=bus,
-        ledger=RedisLedger(client, bus_keys),
-        dead=RedisDeadLetters(client, bus_keys, marker_ttl=settings.retention.marker_ttl),
+        delivery_stats=stats,
+        dead_letters=RedisDeadLetterQueue(client, bus_keys, marker_ttl=settings.retention.marker_ttl),
         tombstones=RedisTombstones(client, bus_keys),
         jobs=_jobs(rq_client, names, settings),
-        kit=kit,
-        handover=_handover(uploads, settings, RedisLedger(client, bus_keys), found.values(), kit=kit),
-        patience=patience,
+        context=context,
+        session_intake=_session_intake(uploads, settings, stats, found.values(), context=context),
+        retry_policy=retry_policy,
         leases=leases,
-        attempts=Attempts(found, bus=bus, kit=kit, patience=patience, leases=leases, names=names),
-        model_books=books,
-        mind=mind,
+        attempts=Attempts(found, bus=bus, context=context, retry_policy=retry_policy, leases=leases, names=names),
+        llm_stores=llm_stores,
+        llm=llm,
         calibrations=RedisCalibrations(client, store_keys),
     )
 
@@ -143,38 +153,38 @@ def _bus(
     )
 
 
-def _kit(
+def _context(
     client: redis.Redis,
     settings: Settings,
     uploads: Uploads,
     *,
     keys: StoreKeys,
     bus_keys: BusKeys,
-    mind: Mind,
-    books: ModelBooks,
-) -> Kit:
+    llm: LlmStack,
+    llm_stores: LlmStores,
+) -> WorkerContext:
     episodes, facts = RedisEpisodes(client, keys), RedisFactLog(client, keys)
     tombstones = RedisTombstones(client, bus_keys)
-    return Kit(
+    return WorkerContext(
         episodes=episodes,
         episode_vectors=episodes,
-        briefs=episodes,
+        summary_inputs=episodes,
         decisions=RedisDecisions(client, keys, bus_keys=bus_keys, group=DECISION_KEEPER),
         facts=facts,
-        memory=FactMemory(indexes=indexes_of(settings, facts, keys)),
+        fact_cache=FactCache(indexes=indexes_of(settings, facts, keys)),
         transcripts=StoredTranscripts(uploads, keys, readable=settings.worker.readable),
-        embedder=Remembered(embedder(settings)),
+        embedder=CachedEmbedder(embedder(settings)),
         clock=partial(datetime.now, UTC),
-        anchors=RedisAnchors(client, keys),
-        courses=RedisCourses(client, keys),
-        author=mind.author,
-        extractor=mind.extractor,
-        arbiter=mind.arbiter,
-        anchorer=mind.anchorer,
-        excerpts=mind.anchorer.excerpts,
+        anchored_summaries=RedisAnchoredSummaries(client, keys),
+        session_states=RedisSessionStates(client, keys),
+        summarizer=llm.summarizer,
+        fact_extractor=llm.fact_extractor,
+        adjudicator=llm.adjudicator,
+        anchored_summarizer=llm.anchored_summarizer,
+        excerpts=llm.anchored_summarizer.excerpts,
         policy=policy(settings, RedisCalibrations(client, keys)),
-        forgotten=tombstones.forms,
-        matter=partial(matter, pins=books.pins, tombstones=tombstones),
+        suppressed=tombstones.forms,
+        cache_subject=partial(cache_subject, responses=llm_stores.responses, tombstones=tombstones),
     )
 
 
@@ -188,36 +198,47 @@ def _jobs(client: redis.Redis, names: JobNames, settings: Settings) -> RqJobs:
     )
 
 
-def _handover(uploads: Uploads, settings: Settings, ledger: Ledger, found: Iterable[Worker], *, kit: Kit) -> Handover:
-    return Handover(
+def _session_intake(
+    uploads: Uploads,
+    settings: Settings,
+    delivery_stats: DeliveryStats,
+    found: Iterable[Worker],
+    *,
+    context: WorkerContext,
+) -> SessionIntake:
+    return SessionIntake(
         uploads,
         StoreKeys(settings.prefix),
         inline_limit=settings.publish.inline_limit,
-        clock=kit.clock,
-        needs_upload=partial(_needs_upload, ledger, found),
+        clock=context.clock,
+        needs_upload=partial(_needs_upload, delivery_stats, found),
     )
 
 
-def _needs_upload(ledger: Ledger, found: Iterable[Worker], event: SessionEvent) -> bool:
-    """Whether *event* needs its transcript sent: always, but for who may not see what became of an event that is known.
+def _needs_upload(delivery_stats: DeliveryStats, found: Iterable[Worker], event: SessionEvent) -> bool:
+    """Return whether the transcript of *event* has to be uploaded.
 
-    It waits for its worker already or was read, and who may not look may not remove what nobody reads either.
+    False only for an event that is known while this user may not see its state. The event is queued or was read
+    already. And a user without that permission may not delete an upload that no worker reads.
     """
     reader = next((Subscription(each.name, each.consumes) for each in found if each.consumes is type(event)), None)
-    return reader is None or _may_locate(event, reader, ledger)
+    return reader is None or _may_locate(event, reader, delivery_stats)
 
 
-def _may_locate(event: SessionEvent, reader: Subscription, ledger: Ledger) -> bool:
-    """Whether the server lets us see what became of *event*, as it does of one that is not known."""
+def _may_locate(event: SessionEvent, reader: Subscription, delivery_stats: DeliveryStats) -> bool:
+    """Return whether the server lets this user see the state of *event*.
+
+    It allows that for an unknown event.
+    """
     try:
-        ledger.locate(event.id, reader)
+        delivery_stats.locate(event.id, reader)
     except NotAllowed:
         return False
     return True
 
 
 def discover() -> dict[str, Worker]:
-    """Every worker, by name, found by looking in the package `workers`."""
+    """Return every worker in the package `workers`, by name."""
     modules = [import_module(f"workers.{module.name}") for module in iter_modules(workers.__path__)]
     found = [module.WORKER for module in modules if hasattr(module, "WORKER")]
     return {worker.name: worker for worker in found}

@@ -1,4 +1,4 @@
-"""What the settings choose."""
+"""Build policies, embedders and indexes from the settings."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,10 +10,10 @@ from typing import cast
 import structlog
 
 from nous.app.llm import remote_embedder
-from nous.bus.delivery_state import Patience
+from nous.bus.delivery_state import RetryPolicy
 from nous.domain.errors import Misconfigured, NotAllowed, Unavailable
 from nous.embedding.base import Embedder
-from nous.embedding.hashing import Hashed
+from nous.embedding.hashing import HashingEmbedder
 from nous.excerpt import Windows, windows
 from nous.facts.vector_scan import CandidateIndexes
 from nous.facts.verdict import CALIBRATED, PairScorer, Policy
@@ -27,13 +27,13 @@ from nous.transcript.model import Transcript
 
 _HOW_TO_COUNT = "write estimate or package.module:function"
 _SLACK = 3.0
-"""Seconds beyond its deadline until a call to a model is given up."""
+"""Seconds beyond its deadline after which a model call is abandoned."""
 
 
 def embedder(settings: Settings) -> Embedder:
-    """The embedder that is configured; it loads its model at the first text."""
+    """Return the configured embedder. It loads its model on the first text."""
     if settings.embedder == "hashed":
-        return Hashed()
+        return HashingEmbedder()
     if ":" in settings.embedder:
         return remote_embedder(settings)
     from nous.embedding.minilm import MiniLM  # noqa: PLC0415 (needs the extra `local`)
@@ -42,7 +42,10 @@ def embedder(settings: Settings) -> Embedder:
 
 
 def policy(settings: Settings, calibrations: Calibrations | None = None) -> Policy:
-    """The rule for what is the same fact, with the thresholds that come measured and those of *calibrations*."""
+    """Return the policy that decides which statements are the same fact.
+
+    It uses the thresholds that ship with nous and those of *calibrations*; the latter take precedence.
+    """
     dedup = settings.dedup
     return Policy(
         dedup=dedup.policy,
@@ -57,28 +60,31 @@ def policy(settings: Settings, calibrations: Calibrations | None = None) -> Poli
 
 
 def _scorer(folder: Path) -> PairScorer:
-    """Return the cross-encoder in *folder*; it loads its model at the first pair."""
+    """Return the cross-encoder in *folder*. It loads its model on the first pair."""
     from nous.embedding.cross_encoder import CrossEncoder  # noqa: PLC0415 (needs the extra `local`)
 
     return CrossEncoder(folder)
 
 
 def deadline_of(settings: Settings) -> float:
-    """Seconds that a handler may take: those that are set, or what every call of the longest session may take."""
-    # Each window may be asked about twice, for the episode and for the anchored summary; a call waits its turn first.
+    """Return a handler's deadline in seconds.
+
+    The setting, or the time that all model calls for the longest session may take if that is more.
+    """
+    # Each window may be asked about twice, for the episode and for the anchored summary. A call may first have to wait.
     calls = 4 * settings.excerpt.windows if settings.background_model else 0
     return max(settings.worker.deadline, calls * (2 * settings.llm.deadline + _SLACK))
 
 
-def patience_of(settings: Settings) -> Patience:
+def retry_policy_of(settings: Settings) -> RetryPolicy:
     worker = settings.worker
-    return Patience(
+    return RetryPolicy(
         lease=worker.lease,
         max_attempts=worker.max_attempts,
         backoff_base=worker.backoff_base,
         backoff_cap=worker.backoff_cap,
         crashes_before_quarantine=worker.crashes_before_quarantine,
-        deaths_before_burial=worker.deaths_before_burial,
+        deaths_before_dead_letter=worker.deaths_before_burial,
     )
 
 
@@ -94,7 +100,11 @@ def excerpts(chosen: ExcerptSettings) -> Callable[[Transcript], Windows]:
 
 
 def _counter(name: str) -> Counter:
-    """What counts tokens. Raises Misconfigured where *name* is no function that can be imported."""
+    """Return the token counter called *name*.
+
+    Raises:
+        Misconfigured: *name* is no function that can be imported.
+    """
     if name == ESTIMATE:
         return estimate
     module, _, function = name.partition(":")
@@ -112,9 +122,10 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def indexes_of(settings: Settings, log: FactLog, keys: StoreKeys) -> CandidateIndexes | None:
-    """The indexes outside of this process; None where each process keeps its own.
+    """Return the vector indexes outside of this process.
 
-    A server that does not answer now, or lets this user only publish, is asked again when it is needed.
+    None where each process keeps its own. A server that does not answer now, or lets this user only publish, is asked
+    again when it is needed.
 
     Raises:
         Misconfigured: the server has no vector sets, or refuses us.
@@ -126,5 +137,6 @@ def indexes_of(settings: Settings, log: FactLog, keys: StoreKeys) -> CandidateIn
         with suppress(NotAllowed):
             engine()
     except Unavailable as error:
-        _log.warning("nothing can be learned until the index answers", reason=str(error))
+        hint = "no facts are learned until the index answers"
+        _log.warning("vector_index.unavailable", reason=str(error), hint=hint)
     return VectorSets(engine, keys, log)

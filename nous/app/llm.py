@@ -1,4 +1,4 @@
-"""A model and all that stands before it, from the settings."""
+"""Build the LLM client, its middleware and the components that use it, from the settings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,28 +11,28 @@ import redis
 
 from nous.bus.tombstones import Tombstones
 from nous.domain.errors import BadInput, Misconfigured
-from nous.domain.scope import Matter, Scope
-from nous.embedding.base import Embedder, Unready
+from nous.domain.scope import CacheSubject, Scope
+from nous.embedding.base import Embedder, UnavailableEmbedder
 from nous.embedding.http import RemoteEmbedder
 from nous.excerpt import Windows
-from nous.facts.adjudication import Arbiter
+from nous.facts.adjudication import Adjudicator
 from nous.llm.base import Model
 from nous.llm.event_loop_thread import LoopThread
-from nous.llm.http_embeddings import Embeddings
-from nous.llm.http_model import Remote, split
-from nous.llm.middleware.circuit_breaker import Guarded
-from nous.llm.middleware.response_cache import Pinned
-from nous.llm.middleware.token_budget import Governed
+from nous.llm.http_embeddings import HttpEmbeddings
+from nous.llm.http_model import HttpModel, split
+from nous.llm.middleware.circuit_breaker import CircuitBreaker
+from nous.llm.middleware.response_cache import ResponseCache
+from nous.llm.middleware.token_budget import TokenBudget
 from nous.llm.provider import Endpoint
 from nous.llm.redis.keys import LlmKeys
-from nous.llm.redis.state import RedisAllowance, RedisOutages, RedisPins, RedisTally
-from nous.llm.state import Allowance, Outages, Pins, Tally
-from nous.pipeline.anchored_summarizer import Anchorer
-from nous.pipeline.llm_adjudicator import ModelArbiter
-from nous.pipeline.llm_fact_extractor import Extractor
-from nous.pipeline.llm_summarizer import Author
+from nous.llm.redis.state import RedisCircuitStore, RedisResponseStore, RedisTokenUsageStore, RedisUsageCounters
+from nous.llm.state import CircuitStore, ResponseStore, TokenUsageStore, UsageCounters
+from nous.pipeline.anchored_summarizer import AnchoredSummarizer
+from nous.pipeline.llm_adjudicator import LlmAdjudicator
+from nous.pipeline.llm_fact_extractor import LlmFactExtractor
+from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.settings.model import LlmSettings, Settings
-from nous.summary.llm.prompt import Prompt, built_in, parsed
+from nous.summary.llm.prompt import PromptTemplate, built_in, parsed
 from nous.text.token_estimate import estimate
 from nous.transcript.model import Transcript
 
@@ -41,112 +41,137 @@ Excerpts = Callable[[Transcript], Windows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelBooks:
-    """What all processes write down of a model's calls."""
+class LlmStores:
+    """Shared state of all processes' model calls: cache, token usage, circuits, counters."""
 
-    pins: Pins
-    allowance: Allowance
-    outages: Outages
-    tally: Tally
+    responses: ResponseStore
+    token_usage: TokenUsageStore
+    circuits: CircuitStore
+    counters: UsageCounters
 
 
-def books_of(client: redis.Redis, settings: Settings) -> ModelBooks:
+def stores_of(client: redis.Redis, settings: Settings) -> LlmStores:
     keys = LlmKeys(settings.prefix)
-    return ModelBooks(
-        pins=RedisPins(client, keys, answer_ttl=settings.retention.answer_ttl),
-        allowance=RedisAllowance(client, keys),
-        outages=RedisOutages(client, keys),
-        tally=RedisTally(client, keys),
+    return LlmStores(
+        responses=RedisResponseStore(client, keys, answer_ttl=settings.retention.answer_ttl),
+        token_usage=RedisTokenUsageStore(client, keys),
+        circuits=RedisCircuitStore(client, keys),
+        counters=RedisUsageCounters(client, keys),
     )
 
 
-def matter(scope: Scope, subject: UUID, *, pins: Pins, tombstones: Tombstones) -> Matter:
-    """What is asked about *subject*, the id of a session's episode among others, by who reads of it from now on."""
-    drops = pins.drops(scope, subject)
-    # Looked for after: who was handed an event and comes late finds the tombstone, or his answer is dropped.
-    return Matter(scope=scope, subject=subject, drops=None if tombstones.find(scope, str(subject)) else drops)
+def cache_subject(scope: Scope, subject: UUID, *, responses: ResponseStore, tombstones: Tombstones) -> CacheSubject:
+    """Return the cache tag for requests about *subject* whose data is read from now on.
+
+    *subject* is an id, such as that of a session's episode.
+    """
+    count = responses.invalidation_count(scope, subject)
+    # Read the count before the tombstone: a late request finds the tombstone, or its response is invalidated.
+    return CacheSubject(
+        scope=scope, subject=subject, invalidation_count=None if tombstones.find(scope, str(subject)) else count
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mind:
-    """Who understands sessions, and carries them across compactions.
+class LlmStack:
+    """The LLM-backed components of the pipeline.
 
-    *problem* is what keeps the configured model from being asked. Whoever only publishes or looks needs no model, so it
-    stops those alone who work.
+    *problem* says why the configured model cannot be used. It stops workers only: a process that publishes or reads
+    needs no model.
     """
 
-    author: Author | None
-    anchorer: Anchorer
-    extractor: Extractor
-    arbiter: Arbiter | None = None
+    summarizer: LlmSummarizer | None
+    anchored_summarizer: AnchoredSummarizer
+    fact_extractor: LlmFactExtractor
+    adjudicator: Adjudicator | None = None
     problem: Misconfigured | None = None
-    remote: Remote | None = None
+    remote: HttpModel | None = None
 
     def close(self) -> None:
-        """Close the connections of this process to the model, and end the thread of its calls."""
+        """Close this process's connections to the model, and end the thread of its calls."""
         if self.remote:
             self.remote.close()
 
 
-def mind_of(settings: Settings, books: ModelBooks, *, excerpts: Excerpts, clock: Clock) -> Mind:
-    """The configured model with its prompts; without an author where there is none, or it cannot be asked."""
+def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, clock: Clock) -> LlmStack:
+    """Build the configured model with its prompts.
+
+    There is no summarizer where no model is configured, or it cannot be used.
+    """
     try:
-        remote = _remote(settings, books, clock=clock)
-        author = _author(remote, settings, books, clock=clock) if remote else None
+        remote = _remote(settings, stores, clock=clock)
+        summarizer = _summarizer(remote, settings, stores, clock=clock) if remote else None
         prompt = _prompt("anchored", settings.summary.anchored_prompt, setting="summary.anchored_prompt")
     except Misconfigured as problem:
-        anchorer = Anchorer(excerpts=excerpts, prompt=built_in("anchored"), clock=clock)
-        return Mind(author=None, anchorer=anchorer, extractor=Extractor(prompt=built_in("facts")), problem=problem)
-    model, tally = author.model if author else None, books.tally
-    return Mind(
-        author=author,
-        anchorer=Anchorer(excerpts=excerpts, prompt=prompt, clock=clock, model=model, tally=tally),
-        extractor=Extractor(prompt=built_in("facts"), model=model, tally=tally),
-        arbiter=ModelArbiter(model=model, prompt=built_in("ruling"), tally=tally)
+        anchored_summarizer = AnchoredSummarizer(excerpts=excerpts, prompt=built_in("anchored"), clock=clock)
+        return LlmStack(
+            summarizer=None,
+            anchored_summarizer=anchored_summarizer,
+            fact_extractor=LlmFactExtractor(prompt=built_in("facts")),
+            problem=problem,
+        )
+    model, counters = summarizer.model if summarizer else None, stores.counters
+    return LlmStack(
+        summarizer=summarizer,
+        anchored_summarizer=AnchoredSummarizer(
+            excerpts=excerpts, prompt=prompt, clock=clock, model=model, counters=counters
+        ),
+        fact_extractor=LlmFactExtractor(prompt=built_in("facts"), model=model, counters=counters),
+        adjudicator=LlmAdjudicator(model=model, prompt=built_in("ruling"), counters=counters)
         if model and settings.dedup.ask_model
         else None,
         remote=remote,
     )
 
 
-def _remote(settings: Settings, books: ModelBooks, *, clock: Clock) -> Remote | None:
-    """The model that is set, if one is.
+def _remote(settings: Settings, stores: LlmStores, *, clock: Clock) -> HttpModel | None:
+    """Return the configured model, if there is one.
 
     Raises:
-        Misconfigured: its name, its key or its address does not do.
+        Misconfigured: its name, key or address is unsuitable.
     """
     if settings.background_model is None:
         return None
     endpoint = _endpoint(settings.background_model, settings.llm)
-    return Remote(endpoint, loop=LoopThread(), clock=clock, tally=books.tally)
+    return HttpModel(endpoint, loop=LoopThread(), clock=clock, counters=stores.counters)
 
 
-def _author(remote: Remote, settings: Settings, books: ModelBooks, *, clock: Clock) -> Author:
-    """Who has *remote* write. Raises `Misconfigured` where the prompt does not do."""
-    return Author(
-        model=in_order(remote, settings.llm, books, clock=clock),
+def _summarizer(remote: HttpModel, settings: Settings, stores: LlmStores, *, clock: Clock) -> LlmSummarizer:
+    """Return a summarizer that uses *remote*.
+
+    Raises:
+        Misconfigured: the prompt is unsuitable.
+    """
+    return LlmSummarizer(
+        model=in_order(remote, settings.llm, stores, clock=clock),
         prompt=_prompt("episode", settings.summary.prompt, setting="summary.prompt"),
-        tally=books.tally,
+        counters=stores.counters,
         clock=clock,
-        patience=timedelta(seconds=settings.llm.patience),
+        retry_policy=timedelta(seconds=settings.llm.patience),
         waits_for_quota=settings.llm.when_exhausted == "defer",
     )
 
 
-def in_order(model: Model, llm: LlmSettings, books: ModelBooks, *, clock: Clock) -> Model:
-    """*model* behind what spares it: answers that are there, the day's tokens, and the pauses of its provider."""
-    guarded: Model = Guarded(model, books.outages, books.tally, probe=2 * llm.deadline)
+def in_order(model: Model, llm: LlmSettings, stores: LlmStores, *, clock: Clock) -> Model:
+    """Wrap *model* in its middleware: response cache, token budget, circuit breaker.
+
+    The cache is outermost, so a cached response costs no tokens and no call.
+    """
+    guarded: Model = CircuitBreaker(model, stores.circuits, stores.counters, probe=2 * llm.deadline)
     if llm.daily_tokens is not None:
-        guarded = Governed(guarded, books.allowance, limit=llm.daily_tokens, count=estimate, clock=clock)
-    return Pinned(guarded, books.pins, books.tally)
+        guarded = TokenBudget(guarded, stores.token_usage, limit=llm.daily_tokens, count=estimate, clock=clock)
+    return ResponseCache(guarded, stores.responses, stores.counters)
 
 
 def remote_embedder(settings: Settings) -> Embedder:
-    """The embedder that is configured by the name of its provider and its own, or one that says why it cannot be."""
+    """Return the embedder that is configured as `provider:model`.
+
+    Where its settings are unsuitable, return one that raises the reason on use.
+    """
     try:
         return _remote_embedder(settings)
     except Misconfigured as problem:
-        return Unready(problem)
+        return UnavailableEmbedder(problem)
 
 
 def _remote_embedder(settings: Settings) -> RemoteEmbedder:
@@ -161,7 +186,7 @@ def _remote_embedder(settings: Settings) -> RemoteEmbedder:
         api_key=chosen.api_key.get_secret_value() if chosen.api_key else None,
         table="embed",
     )
-    server = Embeddings(endpoint, loop=LoopThread(), clock=partial(datetime.now, UTC))
+    server = HttpEmbeddings(endpoint, loop=LoopThread(), clock=partial(datetime.now, UTC))
     return RemoteEmbedder(server, dimensions=chosen.dimensions)
 
 
@@ -178,8 +203,12 @@ def _endpoint(name: str, llm: LlmSettings) -> Endpoint:
     )
 
 
-def _prompt(name: str, path: Path | None, *, setting: str) -> Prompt:
-    """The prompt called *name*, from the file at *path* if one was set."""
+def _prompt(name: str, path: Path | None, *, setting: str) -> PromptTemplate:
+    """Return the prompt called *name*, from the file at *path* if one is set.
+
+    Raises:
+        Misconfigured: the file cannot be read, or is no valid prompt.
+    """
     if path is None:
         return built_in(name)
     try:

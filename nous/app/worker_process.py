@@ -1,4 +1,4 @@
-"""What runs in a worker process, of a world that is built."""
+"""Build the loops of a worker process: dispatch, pools, maintenance."""
 
 import os
 import socket
@@ -7,120 +7,134 @@ from datetime import timedelta
 from functools import partial
 from secrets import token_hex
 
-from nous.app.container import World
+from nous.app.container import Container
 from nous.app.from_settings import deadline_of
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.trimming import RedisTrimming
 from nous.domain.events import EpisodeOutdated, SessionTouched, kinds
-from nous.jobs.base import Line
+from nous.jobs.base import QueueKind
 from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import queue_named
 from nous.redis_server.safety_check import dangers
-from nous.runtime.dispatch_loop import Clerk, Dispatcher
-from nous.runtime.maintenance import Auditor, Housekeeper, Tender, Upgrader
+from nous.runtime.dispatch_loop import Dispatcher, DispatchLoop
+from nous.runtime.maintenance import Auditor, Resummarizer, SessionMaintenanceLoop, StreamTrimmer
 from nous.runtime.sweeper import Sweeper
-from nous.runtime.worker_process import Fleet, Post
-from nous.services.session_lifecycle import Finisher
+from nous.runtime.worker_process import Loop, WorkerProcess
+from nous.services.session_lifecycle import SessionRecovery
 
 SESSION_KEEPER = "session-keeper"
 EPISODE_SUMMARIZER = "episode-summarizer"
 
 
-def finisher(world: World) -> Finisher:
-    return Finisher(
-        kit=world.kit,
-        bus=world.bus,
-        ledger=world.ledger,
-        dead=world.dead,
-        touches=world.subscription(SESSION_KEEPER),
-        ends=world.subscription(EPISODE_SUMMARIZER),
-        idle=timedelta(seconds=world.settings.sessions.idle),
+def session_recovery(container: Container) -> SessionRecovery:
+    return SessionRecovery(
+        context=container.context,
+        bus=container.bus,
+        delivery_stats=container.delivery_stats,
+        dead=container.dead_letters,
+        touches=container.subscription(SESSION_KEEPER),
+        ends=container.subscription(EPISODE_SUMMARIZER),
+        idle=timedelta(seconds=container.settings.sessions.idle),
     )
 
 
 _SWEEPS = 12
-"""Sweeps between two looks at the accounts: a minute, as they are set if nobody says otherwise."""
+"""Sweeps between two audits of the counters: a minute with the default settings."""
 _SELDOM = 12
-"""Looks for idle sessions, at least, between two for what was left lying: all dead letters are read for that."""
+"""Idle checks between two recoveries of sessions, at least: a recovery reads all dead letters."""
 _TIDY = 3600.0
-"""Seconds between two looks at what is old enough to go."""
+"""Seconds between two trims of the streams."""
 
 
-def fleet(
-    world: World, names: Iterable[str], *, open_quarantine: Callable[[str], None], also: Iterable[Post] = ()
-) -> Fleet:
-    """What runs the named workers in this process, and what is to run beside them.
+def worker_process(
+    container: Container, names: Iterable[str], *, open_quarantine: Callable[[str], None], also: Iterable[Loop] = ()
+) -> WorkerProcess:
+    """Build the process that runs the named workers, and the loops in *also*.
 
     Raises:
-        NotFound: one of them does not exist.
-        Misconfigured: the model that is set cannot be asked.
+        NotFound: one of the workers does not exist.
+        Misconfigured: the configured model cannot be used.
     """
-    world.check_model()
-    posts: list[Post] = [*also]
-    subscriptions = [world.subscription(name) for name in names]
+    container.check_model()
+    loops: list[Loop] = [*also]
+    subscriptions = [container.subscription(name) for name in names]
     for name in (each.group for each in subscriptions):
-        posts += [clerk(world, name, open_quarantine=open_quarantine), pool(world, name)]
-        posts += [*upgraders(world, name), *tenders(world, name)]
-    sweep = world.settings.worker.sweep_interval
-    found = tuple if world.settings.allow_unsafe_redis else partial(dangers, world.client)
-    posts.append(Auditor(subscriptions, ledger=world.ledger, interval=_SWEEPS * sweep, again=2 * sweep, dangers=found))
-    return Fleet([*posts, housekeeper(world)], last=[world.leases])
+        loops += [dispatch_loop(container, name, open_quarantine=open_quarantine), pool(container, name)]
+        loops += [*resummarizers(container, name), *session_loops(container, name)]
+    sweep = container.settings.worker.sweep_interval
+    found = tuple if container.settings.allow_unsafe_redis else partial(dangers, container.client)
+    loops.append(
+        Auditor(
+            subscriptions,
+            delivery_stats=container.delivery_stats,
+            interval=_SWEEPS * sweep,
+            again=2 * sweep,
+            dangers=found,
+        )
+    )
+    return WorkerProcess([*loops, stream_trimmer(container)], last=[container.leases])
 
 
-def housekeeper(world: World) -> Housekeeper:
-    """Who bounds the streams, of whichever workers."""
-    settings = world.settings
-    trimming = RedisTrimming(world.client, BusKeys(settings.prefix), subscriptions=world.subscriptions)
-    return Housekeeper(trimming, kinds=kinds().values(), keep=settings.retention.events, interval=_TIDY)
+def stream_trimmer(container: Container) -> StreamTrimmer:
+    """Return the loop that trims the streams of all workers."""
+    settings = container.settings
+    trimming = RedisTrimming(container.client, BusKeys(settings.prefix), subscriptions=container.subscriptions)
+    return StreamTrimmer(trimming, kinds=kinds().values(), keep=settings.retention.events, interval=_TIDY)
 
 
-def upgraders(world: World, name: str) -> Iterator[Upgrader]:
-    """Who offers episodes to a model, beside the worker *name* that has it make them anew."""
-    author, settings = world.kit.author, world.settings
-    if author and settings.llm.upgrade and world.subscription(name).kind is EpisodeOutdated:
-        yield Upgrader(
-            world.subscription(name),
-            kit=world.kit,
-            bus=world.bus,
-            ledger=world.ledger,
-            by=author.by,
+def resummarizers(container: Container, name: str) -> Iterator[Resummarizer]:
+    """Yield the loop that queues episodes for the model, if the worker *name* regenerates them."""
+    summarizer, settings = container.context.summarizer, container.settings
+    if summarizer and settings.llm.upgrade and container.subscription(name).kind is EpisodeOutdated:
+        yield Resummarizer(
+            container.subscription(name),
+            context=container.context,
+            bus=container.bus,
+            delivery_stats=container.delivery_stats,
+            by=summarizer.by,
             ahead=settings.worker.queue_ahead,
             interval=settings.worker.sweep_interval,
         )
 
 
-def tenders(world: World, name: str) -> Iterator[Tender]:
-    """Who looks after sessions that nobody ends, beside the worker *name* that notes how far they come."""
-    if world.subscription(name).kind is SessionTouched:
-        interval, idle = world.settings.worker.sweep_interval, world.settings.sessions.idle
-        yield Tender(finisher(world), interval=interval, recover_every=max(interval * _SELDOM, idle))
+def session_loops(container: Container, name: str) -> Iterator[SessionMaintenanceLoop]:
+    """Yield the loop that closes idle sessions, if the worker *name* tracks session activity."""
+    if container.subscription(name).kind is SessionTouched:
+        interval, idle = container.settings.worker.sweep_interval, container.settings.sessions.idle
+        yield SessionMaintenanceLoop(
+            session_recovery(container), interval=interval, recover_every=max(interval * _SELDOM, idle)
+        )
 
 
-def clerk(world: World, name: str, *, open_quarantine: Callable[[str], None]) -> Clerk:
-    subscription, settings = world.subscription(name), world.settings.worker
-    return Clerk(
+def dispatch_loop(container: Container, name: str, *, open_quarantine: Callable[[str], None]) -> DispatchLoop:
+    subscription, settings = container.subscription(name), container.settings.worker
+    return DispatchLoop(
         name,
         dispatcher=Dispatcher(
-            subscription, bus=world.bus, jobs=world.jobs, ahead=settings.queue_ahead, lease=settings.lease
+            subscription, bus=container.bus, jobs=container.jobs, ahead=settings.queue_ahead, lease=settings.lease
         ),
         sweeper=Sweeper(
-            subscription, bus=world.bus, jobs=world.jobs, patience=world.patience, ahead=settings.queue_ahead
+            subscription,
+            bus=container.bus,
+            jobs=container.jobs,
+            retry_policy=container.retry_policy,
+            ahead=settings.queue_ahead,
         ),
-        jobs=world.jobs,
+        jobs=container.jobs,
         sweep_interval=settings.sweep_interval,
         open_quarantine=open_quarantine,
     )
 
 
-def pool(world: World, name: str) -> PoolWorker:
-    settings, known_as = world.settings.worker, world.job_names.own(name)
+def pool(container: Container, name: str) -> PoolWorker:
+    settings, known_as = container.settings.worker, container.job_names.own(name)
     return PoolWorker(
-        [queue_named(line.queue(known_as), world.rq_client) for line in (Line.LIVE, Line.BULK)],
-        # A container that is started again has the same host and pid as the one that died a moment ago.
+        [queue_named(line.queue(known_as), container.rq_client) for line in (QueueKind.LIVE, QueueKind.BULK)],
+        # A container that restarts has the same host and pid as the one that died a moment ago.
         name=f"{known_as}-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
-        connection=world.rq_client,
-        runner=world.attempts,
+        connection=container.rq_client,
+        runner=container.attempts,
         concurrency=settings.concurrency,
-        # The lease that was renewed at its deadline has ended by then, and its event is another attempt's.
-        give_up_after=deadline_of(world.settings) + settings.lease,
+        # The last lease, renewed at the deadline, has expired by then, and another attempt has the event.
+        give_up_after=deadline_of(container.settings) + settings.lease,
     )

@@ -1,4 +1,4 @@
-"""What became of every event, and what was set aside, until somebody decides."""
+"""Interfaces for delivery counters, event lookup, the dead-letter queue and stream trimming."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,34 +7,35 @@ from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
-from nous.bus.base import Grave, Lane, Subscription, Ticket
-from nous.bus.delivery_state import Mishap
+from nous.bus.base import DeadLetterKind, DeliveryRef, Priority, Subscription
+from nous.bus.delivery_state import AttemptFailure
 from nous.domain.effects import Effects
 from nous.domain.events import Event
 from nous.domain.scope import Scope
 from nous.text.sanitize import shortened
 
 SKIPPED = "skipped:"
-"""How the counters of skipped events begin; the reason follows."""
+"""Prefix of the counters of skipped events; the reason follows."""
 
 OTHERS = f"{SKIPPED}other reasons"
 MOST_COUNTERS = 100
-"""Counters of a group: reasons for skipping are few, unless a worker of somebody's tells each its own."""
+"""Maximum number of counters per group. Reasons are few, unless a foreign worker gives each event its own."""
 
 _LONGEST = 100
 
 
 def outcome_of(effects: Effects) -> str:
-    """The counter that a commit of *effects* moves."""
+    """Return the name of the counter that a commit of *effects* increments."""
     return f"{SKIPPED}{shortened(effects.skipped, _LONGEST)}" if effects.skipped else "done"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
-    """What became of the events that a group was offered. At rest and in flight, `balance` is 0.
+class GroupCounters:
+    """Delivery counters of one consumer group; `discrepancy` is 0 at rest and in flight.
 
-    Of those in flight, *foreign* were received by somebody else, and are counted as received at the next sweep.
-    *Orphans* were taken out of the group's pending list by somebody else, and are dead when their lease has ended.
+    *foreign* counts deliveries in flight that another program received; the next sweep counts them as received.
+    *orphans* counts deliveries that another program removed from the group's pending list; they are dead when their
+    lease has ended.
     """
 
     received: int = 0
@@ -48,58 +49,65 @@ class Account:
     orphans: int = 0
 
     @classmethod
-    def of(cls, counts: Mapping[str, int], *, in_flight: int, leased: int) -> "Account":
-        """Read the counters that a bus keeps; those of skipped events are named `skipped:<reason>`.
+    def of(cls, counts: Mapping[str, int], *, in_flight: int, leased: int) -> "GroupCounters":
+        """Build the counters from those that a bus stores; `skipped:<reason>` counts skipped events.
 
-        There is a lease for each delivery that is in flight, so other hands show in the difference. It explains no more
-        than what does not add up otherwise: somebody may have deleted the leases.
+        Every delivery in flight has one lease, so a difference between *in_flight* and *leased* reveals another
+        program. It explains no more than the discrepancy that is found otherwise: the leases themselves may have been
+        deleted.
         """
         skipped = {name.removeprefix(SKIPPED): count for name, count in counts.items() if name.startswith(SKIPPED)}
         plain = {name: counts.get(name, 0) for name in ("received", "done", "dead", "erased", "parked")}
-        account = cls(**plain, skipped=skipped, in_flight=in_flight)
-        foreign = min(max(in_flight - leased, 0), max(-account.balance, 0))
-        orphans = min(max(leased - in_flight, 0), max(account.balance, 0))
-        return replace(account, foreign=foreign, orphans=orphans)
+        counters = cls(**plain, skipped=skipped, in_flight=in_flight)
+        foreign = min(max(in_flight - leased, 0), max(-counters.discrepancy, 0))
+        orphans = min(max(leased - in_flight, 0), max(counters.discrepancy, 0))
+        return replace(counters, foreign=foreign, orphans=orphans)
 
     @property
-    def balance(self) -> int:
-        """Events that were offered and are nowhere. Anything but 0 is a defect, or the work of a foreign hand."""
+    def discrepancy(self) -> int:
+        """Number of received events that are unaccounted for.
+
+        Anything but 0 is a defect, or another program has changed the keys or the pending list.
+        """
         return (self.received + self.foreign) - (
             self.done + sum(self.skipped.values()) + self.dead + self.erased + self.parked + self.in_flight
         )
 
     @property
     def why(self) -> str:
-        """Why the account does not add up, as far as that can be told; "" if it does."""
-        balance = self.balance
-        if balance == 0:
+        """Reason for the discrepancy, as far as it is known; "" if there is none."""
+        missing = self.discrepancy
+        if missing == 0:
             return ""
-        if balance == self.orphans:
+        if missing == self.orphans:
             return (
-                f"{balance} were taken out of the pending list by somebody else (XACK, XGROUP DELCONSUMER or DESTROY); "
-                "each is set aside with a letter when its lease has ended"
+                f"{missing} were taken out of the pending list by another program "
+                "(XACK, XGROUP DELCONSUMER or DESTROY); each is dead-lettered when its lease has ended"
             )
-        if balance > 0:
-            return f"{balance} were received and are nowhere: somebody has changed keys of the bus, or this is a defect"
+        if missing > 0:
+            return f"{missing} were received and are nowhere: keys of the bus were changed, or this is a defect"
         return (
-            f"{-balance} more are accounted for than were received: the counters were deleted or set back, "
+            f"{-missing} more are accounted for than were received: the counters were deleted or set back, "
             "or this is a defect"
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
-    """One stream as one group sees it. `waiting` is None where the server cannot tell how many do, though some do."""
+    """Backlog of one stream for one group.
 
-    lane: Lane
+    `waiting` is None if the server cannot count the waiting entries, though there are some.
+    """
+
+    priority: Priority
     length: int
     waiting: int | None
     pending: int
     oldest_pending: datetime | None
 
 
-class Whereabouts(StrEnum):
-    """Where an event is, for one group."""
+class EventStatus(StrEnum):
+    """Status of an event for one group."""
 
     UNKNOWN = "unknown"
     WAITING = "waiting"
@@ -111,122 +119,141 @@ class Whereabouts(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
-    """Where an event is for one group, and why it is there, in words; where it waits to be tried again, until when."""
+class EventLocation:
+    """Location of an event for one group, with the reason in words.
 
-    where: Whereabouts
-    ticket: Ticket | None = None
+    `next_try` is the time of the next attempt, if the event waits for one.
+    """
+
+    where: EventStatus
+    ref: DeliveryRef | None = None
     reason: str = ""
     next_try: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
-    """A delivery that was set aside: which, why, and after how many attempts. The event itself stays in its stream.
+class DeadLetter:
+    """Record of a dead-lettered delivery; the event itself stays in its stream.
 
-    *history* is what went wrong, the last of it, oldest first; *traceback* is that of the last error, as
-    `nous.redaction.tracebacks` writes it. Neither is there in what older releases wrote.
+    *history* holds the last failures, oldest first. *traceback* is that of the last error, as written by
+    `nous.redaction.tracebacks`. Both are empty in records of older releases.
 
-    One that is not readable, which nobody of us has written, is about no delivery: its group is empty.
+    A record that another program wrote may be unreadable. It refers to no delivery: its group is empty.
     """
 
     id: str
     group: str
     kind: str
-    lane: Lane
+    priority: Priority
     entry: str
-    grave: Grave
+    letter_kind: DeadLetterKind
     reason: str
     at: datetime
     attempts: int
     event_id: str | None = None
     session_id: str | None = None
-    history: tuple[Mishap, ...] = ()
+    history: tuple[AttemptFailure, ...] = ()
     traceback: str = ""
 
     @property
     def is_readable(self) -> bool:
         return bool(self.group)
 
-    def is_about(self, ticket: Ticket) -> bool:
-        return (self.group, self.lane, self.entry) == (ticket.subscription.group, ticket.lane, ticket.entry)
+    def is_about(self, ref: DeliveryRef) -> bool:
+        return (self.group, self.priority, self.entry) == (ref.subscription.group, ref.priority, ref.entry)
 
 
-class Ledger(Protocol):
-    """What became of everything."""
+class DeliveryStats(Protocol):
+    """Read access to counters, backlogs and events."""
 
-    def account(self, subscription: Subscription) -> Account: ...
+    def counters(self, subscription: Subscription) -> GroupCounters: ...
 
     def backlogs(self, subscription: Subscription) -> Sequence[Backlog]: ...
 
-    def locate(self, event_id: UUID, subscription: Subscription) -> Location:
-        """Where the event is for that group. It is UNKNOWN when it was not published, or too long ago to tell."""
+    def locate(self, event_id: UUID, subscription: Subscription) -> EventLocation:
+        """Return the location of an event for that group.
+
+        The status is UNKNOWN if the event was not published, or too long ago.
+        """
         ...
 
-    def event(self, ticket: Ticket) -> Event | None:
-        """The event behind *ticket*, be it dead or done; None if it stands there no more, or cannot be read."""
+    def event(self, ref: DeliveryRef) -> Event | None:
+        """Return the event at *ref*, also if dead or done; None if it is gone or unreadable."""
         ...
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
-        """The ids of the events of that kind about a session, oldest first. Reads the whole stream: for people."""
+        """Return the ids of the events of that kind about a session, oldest first.
+
+        Reads the whole stream: for interactive use only.
+        """
         ...
 
 
-class DeadLetters(Protocol):
-    """What was set aside, until somebody decides."""
+class DeadLetterQueue(Protocol):
+    """Dead letters, kept until they are redriven or dropped."""
 
-    def letters(self, *, limit: int | None = None) -> Sequence[Letter]:
-        """The letters, oldest first; up to *limit*, or all of them."""
+    def letters(self, *, limit: int | None = None) -> Sequence[DeadLetter]:
+        """Return the dead letters, oldest first: up to *limit*, or all of them."""
         ...
 
-    def each(self) -> Iterator[Letter]:
-        """The letters as they were written, one after the other: for whoever need not have them all at once.
+    def each(self) -> Iterator[DeadLetter]:
+        """Yield the dead letters in the order in which they were written, one at a time.
 
-        What is redriven or dropped meanwhile keeps none of the others from being told, and none is told that is
-        written meanwhile: who redrives each tries none of them twice.
+        Use it where not all are needed at once. If some are redriven or dropped meanwhile, the others are still
+        yielded. Dead letters that are written meanwhile are not yielded, so a loop that redrives each one retries none
+        twice.
         """
         ...
 
     def count(self) -> int:
-        """How many letters there are."""
+        """Return the number of dead letters."""
         ...
 
-    def payload(self, letter: Letter) -> bytes | int | None:
-        """The event that a letter is about, as it stands in its stream; None where it is gone.
+    def payload(self, letter: DeadLetter) -> bytes | int | None:
+        """Return the event of a dead letter as stored in its stream; None if it is gone.
 
-        Of one that is larger than any event may be, how many bytes it has.
+        For an event that is larger than allowed, return its size in bytes.
         """
         ...
 
-    def find(self, letter_id: str) -> Letter:
-        """Raises `NotFound`."""
+    def find(self, letter_id: str) -> DeadLetter:
+        """Return the dead letter with that id.
+
+        Raises:
+            NotFound: there is none.
+        """
         ...
 
-    def redrive(self, letter: Letter, subscription: Subscription) -> bool:
-        """Make its delivery pending again, with its errors forgotten; false when somebody did so before.
+    def redrive(self, letter: DeadLetter, subscription: Subscription) -> bool:
+        """Make the delivery pending again, without its errors; false if that was done before.
 
-        Its attempts go on to be counted where they were.
+        Its attempts are counted on from where they were.
 
         Raises:
             NotFound: the event is no longer in its stream.
         """
         ...
 
-    def drop(self, letter: Letter) -> bool:
-        """Forget the letter. The delivery stays counted as dead or parked, and is said to be skipped for a while."""
+    def drop(self, letter: DeadLetter) -> bool:
+        """Delete the dead letter; false if it was redriven or dropped before.
+
+        The delivery stays counted as dead or parked. For a while its event is reported as skipped.
+        """
         ...
 
 
 class Trimming(Protocol):
-    """Bounds what the streams hold. Any number may trim at once, and beside everything else that a bus does.
+    """Removes old events from streams, to bound their size.
 
-    Every method raises `Unavailable` when the server does not answer.
+    Several processes may trim at once, and alongside every other operation of a bus. Every method raises `Unavailable`
+    when the server does not answer.
     """
 
-    def trim(self, kind: type[Event], *, lane: Lane, keep: float) -> Iterator[int]:
-        """Remove what a stream took more than *keep* seconds ago; yields how many for each page, oldest first.
+    def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
+        """Remove events that a stream accepted more than *keep* seconds ago, oldest first.
 
-        An event stays that a group has not read, or has pending, or that a letter is about: redriving needs it. So
-        does the last one that a group has read. It may be left between two pages; whoever comes next goes on.
+        Yields the number of removed events per page. An event stays while a group has not read it, has it pending, or a
+        dead letter refers to it, since redriving needs it. The last event that a group has read stays as well. The
+        iterator may be left between two pages; the next call continues.
         """
         ...

@@ -1,4 +1,4 @@
-"""The log of events, as everybody else sees it."""
+"""Event bus interface: publish, receive on a lease, commit effects atomically, dead-letter."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,20 +6,23 @@ from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
-from nous.bus.delivery_state import Mishap, Progress
+from nous.bus.delivery_state import AttemptFailure, DeliveryState
 from nous.domain.effects import Effects
 from nous.domain.events import Event
 
 REPEATED = "published twice"
-"""Why an entry is skipped that tells an event which another entry has told: a foreign producer repeats itself."""
+"""Reason for skipping an entry whose event is in another entry too: a foreign producer published it twice."""
 
 
 READ_ON = 10
-"""How often a call reads on where all that it has read had to be set aside."""
+"""Maximum number of reads per call, while everything that was read had to be dead-lettered or skipped."""
 
 
-class Lane(StrEnum):
-    """Which of its two streams an event travels in. Live sessions come before bulk work, which fills past memory in."""
+class Priority(StrEnum):
+    """Priority of an event; each priority has its own stream.
+
+    Live sessions come before bulk work, which imports past sessions.
+    """
 
     LIVE = "live"
     BULK = "bulk"
@@ -27,47 +30,47 @@ class Lane(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A group of consumers, named after its worker, and the kind of event it wants."""
+    """A consumer group, named after its worker, and the type of events it consumes."""
 
     group: str
     kind: type[Event]
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
-    """Names one entry of one stream for one group: all that anybody has to be told to find the event again."""
+class DeliveryRef:
+    """Identifies one entry of one stream for one group; enough to find its event again."""
 
     subscription: Subscription
-    lane: Lane
+    priority: Priority
     entry: str
 
     @property
     def name(self) -> str:
-        """The ticket within its group."""
-        return f"{self.lane}/{self.entry}"
+        """Name of the delivery within its group: `priority/entry`."""
+        return f"{self.priority}/{self.entry}"
 
     @classmethod
-    def named(cls, name: str, subscription: Subscription) -> "Ticket":
-        """The ticket that *name* stands for in the group of *subscription*."""
-        lane, _, entry = name.partition("/")
-        return cls(subscription, Lane(lane), entry)
+    def named(cls, name: str, subscription: Subscription) -> "DeliveryRef":
+        """Parse the *name* of a delivery of the group in *subscription*."""
+        priority, _, entry = name.partition("/")
+        return cls(subscription, Priority(priority), entry)
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """An event that was offered to a group and not yet committed, and how far the group has come with it."""
+    """An event delivered to a group and not yet committed, with its delivery state."""
 
-    ticket: Ticket
+    ref: DeliveryRef
     event: Event
-    progress: Progress
+    state: DeliveryState
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    """Where a published event stands. `fresh` is false when it stood there already."""
+class PublishReceipt:
+    """Position of a published event; `fresh` is false if it was published before."""
 
     event_id: UUID
-    lane: Lane
+    priority: Priority
     entry: str
     fresh: bool
 
@@ -79,142 +82,172 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """The delivery was committed, buried or erased before; nothing was written."""
+    """The delivery was committed, dead-lettered or erased before; nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """What the effects expect does not hold any more; nothing was written, and the delivery is still pending."""
+class Conflict:
+    """A precondition of the effects no longer holds; nothing was written.
+
+    The delivery is still pending.
+    """
 
     reason: str
 
 
-Verdict = Committed | Duplicate | Refused
+Verdict = Committed | Duplicate | Conflict
 
 
-class Grave(StrEnum):
-    """Why a delivery was set aside: it cannot work (dead), or this release does not know it (parked)."""
+class DeadLetterKind(StrEnum):
+    """Why a delivery was dead-lettered.
+
+    DEAD: it cannot succeed. PARKED: this release does not know its type or version.
+    """
 
     DEAD = "dead"
     PARKED = "parked"
 
 
 class Bus(Protocol):
-    """A log of events. Whatever `publish` accepted is offered to every group until that group commits or buries it.
+    """Event log with consumer groups, leases and atomic commits.
 
-    Every method raises `Unavailable` when the server does not answer, and may then be called again.
+    Every published event is delivered to every group until that group commits or dead-letters it. Every method raises
+    `Unavailable` when the server does not answer, and may then be called again.
     """
 
-    def publish(self, *events: Event, lane: Lane = Lane.LIVE, durable: bool = False) -> Sequence[Receipt]:
-        """Append each event, unless it was published before, and wait until the death of the server cannot take it.
+    def publish(
+        self, *events: Event, priority: Priority = Priority.LIVE, durable: bool = False
+    ) -> Sequence[PublishReceipt]:
+        """Append events idempotently, and wait until they survive a crash of the server.
 
-        *durable* waits until its disk has it, with its upload: then a power cut cannot take it either.
+        An event that was published before is not appended again. *durable* waits until the server has the event and its
+        upload on disk: then they survive a power cut as well.
 
         Raises:
-            Unavailable: what was uploaded for it is not there (see `nous.store.transcript_source`); upload and publish
-            again.
-            Misconfigured: *durable* was asked of a server that cannot promise it.
-            BadInput: its session was forgotten (see `nous.bus.tombstones`).
+            Unavailable: the upload of an event is missing (see `nous.store.transcript_source`); upload it and publish
+                again.
+            Misconfigured: *durable* was requested of a server that cannot guarantee it.
+            BadInput: its session was erased (see `nous.bus.tombstones`).
         """
         ...
 
     def release(self, event: Event) -> bool:
-        """Remove what was uploaded for *event*, whether published or forgotten, if nobody needs it; whether it went.
+        """Delete the upload of *event* if it is no longer needed; return whether it was deleted.
 
-        It is needed until every group is through with the event, and as long as a letter could have it tried again.
+        The event may be published or erased. Its upload is needed until every group has finished with the event, and as
+        long as a dead letter could have it retried.
         """
         ...
 
-    def receive(self, subscription: Subscription, *, lane: Lane, limit: int, lease: float) -> Sequence[Delivery]:
-        """Take up to *limit* events that the group was never offered, oldest first, each on a lease in seconds.
+    def receive(
+        self, subscription: Subscription, *, priority: Priority, limit: int, lease: float
+    ) -> Sequence[Delivery]:
+        """Deliver up to *limit* new events to the group, oldest first, leased for *lease* seconds.
 
-        What cannot be read is buried, what this release does not know is parked, and neither is returned.
+        Unreadable entries are dead-lettered, entries of an unknown type or version are parked. Neither is returned.
         """
         ...
 
-    def wait(self, subscription: Subscription, *, lanes: Iterable[Lane], seconds: float) -> None:
-        """Return when there may be something to receive, or after *seconds*."""
+    def wait(self, subscription: Subscription, *, priorities: Iterable[Priority], seconds: float) -> None:
+        """Block until there may be something to receive, for at most *seconds*."""
         ...
 
-    def open(self, ticket: Ticket) -> Delivery | None:
-        """Read a delivery again; None when it is not pending any more.
+    def open(self, ref: DeliveryRef) -> Delivery | None:
+        """Read a delivery again; None if it is no longer pending.
 
-        One that is new or was redriven, and tells what was forgotten or what another entry has told, ends here.
+        A new or redriven delivery is ended here if its session was erased, or if another entry holds the same event.
         """
         ...
 
-    def begin(self, ticket: Ticket, *, attempt: int, lease: float) -> Delivery | None:
-        """Take up an attempt that was offered: note that it runs, and read its event. *lease* is in seconds.
+    def begin(self, ref: DeliveryRef, *, attempt: int, lease: float) -> Delivery | None:
+        """Start a queued attempt: mark it as running and read its event.
 
-        None when there is nothing to begin: the delivery is over, or it is at another attempt, or this one has begun.
+        *lease* is in seconds. Returns None if there is nothing to start: the delivery is over, it is at another
+        attempt, or this one has been started already.
         """
         ...
 
-    def amend(
-        self, ticket: Ticket, *, before: Progress, after: Progress, lease: float, mishap: Mishap | None = None
+    def compare_and_set_state(
+        self,
+        ref: DeliveryRef,
+        *,
+        before: DeliveryState,
+        after: DeliveryState,
+        lease: float,
+        attempt_failure: AttemptFailure | None = None,
     ) -> bool:
-        """Replace *before* by *after* and give it *lease* seconds, if the delivery is pending and still at *before*.
+        """Replace state *before* by *after* if the delivery is pending and at *before*.
 
-        With it goes *mishap* into the delivery's history, of which the last dozen is kept, for a week.
+        The delivery gets a lease of *lease* seconds. *attempt_failure* is appended to its history, of which the last
+        twelve entries are kept for a week. Returns whether the state was replaced.
         """
         ...
 
-    def renew(self, tickets: Iterable[Ticket], *, lease: float) -> None:
-        """Let the leases of those that are still pending end *lease* seconds from now, and no earlier than they did."""
-        ...
+    def renew(self, refs: Iterable[DeliveryRef], *, lease: float) -> None:
+        """Extend the leases of pending deliveries to *lease* seconds from now.
 
-    def pull_in(self, subscription: Subscription, *, lease: float) -> int:
-        """Let no lease of what is offered or runs end later than a lease can; returns how many did.
-
-        Such a lease was given by a clock that has been set back since. Each process tells here how many seconds its own
-        last, and the longest *lease* that was told within the last hour is what none may exceed: processes may differ
-        in theirs. A call looks at some of what ends so late, and the next one at what follows.
+        A lease never becomes shorter.
         """
         ...
 
-    def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[Ticket, Progress]]:
-        """Up to *limit* pending deliveries whose lease has ended, the longest ago first."""
+    def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
+        """Shorten leases that end later than any lease can; return how many there were.
+
+        This concerns queued and running deliveries. Such a lease was set by a clock that has been set back since. Each
+        process reports the length of its own leases here (*lease*, in seconds), since processes may differ. The limit
+        is the longest *lease* reported within the last hour. One call examines a part of the leases that end so late;
+        the next one continues.
+        """
         ...
 
-    def adopt(self, subscription: Subscription, *, lane: Lane) -> int:
-        """Put pending entries that have no lease, because somebody else received them, on one that has ended."""
+    def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
+        """Return up to *limit* pending deliveries with an expired lease, longest expired first."""
+        ...
+
+    def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
+        """Give pending entries without a lease an expired one; return how many there were.
+
+        Such entries were received by another program.
+        """
         ...
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
-        """Apply *effects* and acknowledge *delivery*, both or neither, at most once in the delivery's life.
+        """Apply *effects* and acknowledge *delivery* atomically, at most once per delivery.
 
-        They are refused if they tell a text that has been forgotten (see `texts_told_by`), however shortly before.
+        Returns `Conflict` if the effects contain a text that was erased (see `texts_told_by`), even a moment ago.
         """
         ...
 
-    def apply(self, effects: Effects, *, lane: Lane = Lane.LIVE) -> Verdict:
-        """Apply effects that follow from no delivery, all or nothing; their events go into *lane*.
+    def apply(self, effects: Effects, *, priority: Priority = Priority.LIVE) -> Verdict:
+        """Apply effects that belong to no delivery, all or nothing.
 
-        They are refused if what they tell has been forgotten (see `told_by`), however shortly before: no delivery is
-        taken out of the hands of whoever was about to say it.
+        Their events get *priority*. Returns `Conflict` if their content was erased (see `told_by`), even a moment ago.
+        No concurrent delivery is affected.
         """
         ...
 
-    def bury(
+    def dead_letter(
         self,
-        ticket: Ticket,
+        ref: DeliveryRef,
         *,
-        progress: Progress | None,
+        progress: DeliveryState | None,
         reason: str,
-        grave: Grave = Grave.DEAD,
-        mishap: Mishap | None = None,
+        grave: DeadLetterKind = DeadLetterKind.DEAD,
+        attempt_failure: AttemptFailure | None = None,
         traceback: str = "",
     ) -> bool:
-        """Acknowledge the delivery and write a letter that says why, if it is pending and still at *progress*.
+        """Acknowledge the delivery and write a dead letter, if it is pending and at *progress*.
 
-        The letter has the delivery's history, *mishap* last, and *traceback*. Of what is dead, `job_dead_lettered` is
-        published in the same step, unless it is one of those itself.
+        A *progress* of None matches any state. The dead letter contains *reason*, the history with *attempt_failure*
+        last, and *traceback*. For a dead delivery, `job_dead_lettered` is published in the same step, unless its event
+        is of that type itself. Returns whether the dead letter was written.
         """
         ...
 
-    def disown(self, ticket: Ticket) -> bool:
-        """Write a letter about a delivery that is not pending though it did not come to an end here; whether it is so.
+    def dead_letter_foreign_ack(self, ref: DeliveryRef) -> bool:
+        """Dead-letter a delivery that another program ended; return whether it was one.
 
-        Somebody else has ended it, in the stream. Its effects were not applied; redriving the letter has it done.
+        Such a delivery is not pending, though it was not finished here: another program has acknowledged it or changed
+        the stream. Its effects were not applied. Redriving the dead letter runs it.
         """
         ...

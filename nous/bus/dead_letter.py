@@ -1,15 +1,16 @@
-"""What is written down of a delivery that was set aside. The event itself stays in its stream; none of it is copied.
+"""Dead-letter records: build them, announce them, and read them back.
 
-Letters are read by older releases too, and theirs by this one: a field is added and never changed.
+The event itself stays in its stream, and nothing of it is copied. Older releases read these records, and this one reads
+theirs: fields are added and never changed.
 """
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from uuid import uuid5
 
-from nous.bus.accounting import Letter
-from nous.bus.base import Grave, Lane, Ticket
-from nous.bus.delivery_state import Progress, history_of
+from nous.bus.accounting import DeadLetter
+from nous.bus.base import DeadLetterKind, DeliveryRef, Priority
+from nous.bus.delivery_state import DeliveryState, history_of
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import NO_SESSION, decode
 from nous.domain.events import NAMESPACE, Event, JobDeadLettered
@@ -18,32 +19,33 @@ from nous.redaction.error_text import redacted
 from nous.text.sanitize import shortened
 
 DROPPED = "its letter was dropped"
-"""Why an event is skipped that was dead, or parked, and is not to be tried again."""
+"""Why the event of a dropped dead letter is skipped: it was dead or parked, and is not retried."""
 
 _LATEST = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp()) * 1000
 
 
 def fields_of(
-    ticket: Ticket,
+    ref: DeliveryRef,
     *,
-    progress: Progress | None,
+    progress: DeliveryState | None,
     reason: str,
-    grave: Grave,
+    grave: DeadLetterKind,
     event: Event | None,
     traceback: str = "",
 ) -> dict[str, str | int]:
-    """The letter about *ticket* as the fields of a stream entry. Its id, and so its time, is given by the stream.
+    """Return the dead letter of *ref* as fields of a stream entry.
 
-    Its `history` is added where it is kept (see `nous.bus.delivery_state`).
+    The stream assigns its id, and so its time. The bus adds `history` where it keeps that (see
+    `nous.bus.delivery_state`).
     """
     about = {} if event is None else {"event_id": str(event.id), "session_id": event.session_id}
     if traceback:
         about["traceback"] = traceback
     return {
-        "group": ticket.subscription.group,
-        "kind": ticket.subscription.kind.type,
-        "lane": ticket.lane.value,
-        "entry": ticket.entry,
+        "group": ref.subscription.group,
+        "kind": ref.subscription.kind.type,
+        "lane": ref.priority.value,
+        "entry": ref.entry,
         "grave": grave.value,
         "reason": redacted(reason),
         "attempts": progress.attempt if progress else 0,
@@ -52,17 +54,18 @@ def fields_of(
 
 
 def announcement(
-    ticket: Ticket, *, event: Event | None, reason: str, progress: Progress | None, at: datetime
+    ref: DeliveryRef, *, event: Event | None, reason: str, progress: DeliveryState | None, at: datetime
 ) -> JobDeadLettered | None:
-    """What is said of *ticket*, which is dead; where its event cannot be read, in the scope of those that name none.
+    """Return the `job_dead_lettered` event for *ref*; None if its own event is of that type.
 
-    Nothing is said of what itself says that something is dead: whoever cannot take that would be told so without end.
+    If the event cannot be read, the announcement is in the default scope and of no session. A dead `job_dead_lettered`
+    is not announced: a consumer that cannot handle that event would get another one without end.
     """
-    if issubclass(ticket.subscription.kind, JobDeadLettered):
+    if issubclass(ref.subscription.kind, JobDeadLettered):
         return None
-    group, kind = ticket.subscription.group, ticket.subscription.kind.type
-    counted = progress or Progress(attempt=0)
-    what = {"worker": group, "type": kind, "lane": ticket.lane.value, "entry": ticket.entry}
+    group, kind = ref.subscription.group, ref.subscription.kind.type
+    counted = progress or DeliveryState(attempt=0)
+    what = {"worker": group, "type": kind, "lane": ref.priority.value, "entry": ref.entry}
     counts = {
         "attempts": counted.attempt,
         "errors": counted.errors,
@@ -72,7 +75,7 @@ def announcement(
     if event is not None:
         by, index = f"{group}/dead", counted.attempt
         return JobDeadLettered.after(event, by=by, index=index, at=at, what=what, why=reason, counts=counts)
-    event_id = uuid5(NAMESPACE, f"dead\n{group}\n{kind}\n{ticket.name}")
+    event_id = uuid5(NAMESPACE, f"dead\n{group}\n{kind}\n{ref.name}")
     return JobDeadLettered(
         id=event_id,
         time=at,
@@ -87,42 +90,48 @@ def announcement(
     )
 
 
-def dropped(letter: Letter) -> str:
-    """Why the event of *letter* is skipped once that is dropped; somebody else's may have a reason of any length."""
+def dropped(letter: DeadLetter) -> str:
+    """Return the skip reason for the event of a dropped *letter*.
+
+    It is shortened, since the reason in a foreign dead letter may be of any length.
+    """
     return shortened(f"{DROPPED}; {letter.reason}")
 
 
-def event_of(raw: bytes | int | None, ticket: Ticket) -> Event | None:
-    """The event that stands behind a ticket, if it can be read: not its size alone."""
+def event_of(raw: bytes | int | None, ref: DeliveryRef) -> Event | None:
+    """Decode the event at *ref*; None if it cannot be read, or *raw* is only its size."""
     try:
         return decode(
             raw if isinstance(raw, bytes) else b"",
-            type_hint=ticket.subscription.kind.type,
-            accepted_at=accepted_at(ticket.entry),
+            type_hint=ref.subscription.kind.type,
+            accepted_at=accepted_at(ref.entry),
         )
     except BadInput:
         return None
 
 
-def read_letter(letter_id: bytes, fields: Mapping[bytes, bytes]) -> Letter:
-    """Read a letter as Redis returns it; of one that `fields_of` has not written, what it takes to show and drop it."""
-    told = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
+def read_letter(letter_id: bytes, fields: Mapping[bytes, bytes]) -> DeadLetter:
+    """Read a dead letter as Redis returns it.
+
+    Of a record that `fields_of` did not write, keep what is needed to show and drop it.
+    """
+    decoded = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
     try:
-        return letter_of(letter_id.decode(), told)
+        return letter_of(letter_id.decode(), decoded)
     except KeyError as error:
-        return _unreadable(letter_id.decode(), told, f"it has no field {error}")
+        return _unreadable(letter_id.decode(), decoded, f"it has no field {error}")
     except ValueError as error:
-        return _unreadable(letter_id.decode(), told, str(error))
+        return _unreadable(letter_id.decode(), decoded, str(error))
 
 
-def _unreadable(letter_id: str, fields: Mapping[str, str], why: str) -> Letter:
-    return Letter(
+def _unreadable(letter_id: str, fields: Mapping[str, str], why: str) -> DeadLetter:
+    return DeadLetter(
         id=letter_id,
         group="",
         kind="",
-        lane=Lane.LIVE,
+        priority=Priority.LIVE,
         entry="",
-        grave=Grave.DEAD,
+        letter_kind=DeadLetterKind.DEAD,
         reason=f"unreadable: {why}",
         at=accepted_at(letter_id),
         attempts=0,
@@ -131,18 +140,22 @@ def _unreadable(letter_id: str, fields: Mapping[str, str], why: str) -> Letter:
     )
 
 
-def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
-    """Read a letter back. One that took the place of another tells the id of the *first*, and so when that was.
+def letter_of(letter_id: str, fields: Mapping[str, str]) -> DeadLetter:
+    """Read a dead letter from its fields.
 
-    Raises `KeyError` or `ValueError` if it is none.
+    A dead letter that replaced another one has the id of the original in `first`, and gets its time from there.
+
+    Raises:
+        KeyError: a field is missing.
+        ValueError: a field has no valid value.
     """
-    return Letter(
+    return DeadLetter(
         id=letter_id,
         group=fields["group"],
         kind=fields["kind"],
-        lane=Lane(fields["lane"]),
+        priority=Priority(fields["lane"]),
         entry=fields["entry"],
-        grave=Grave(fields["grave"]),
+        letter_kind=DeadLetterKind(fields["grave"]),
         reason=fields["reason"],
         at=accepted_at(fields.get("first", letter_id)),
         attempts=int(fields.get("attempts", 0)),
@@ -154,11 +167,14 @@ def letter_of(letter_id: str, fields: Mapping[str, str]) -> Letter:
 
 
 def order(entry: str) -> tuple[int, int]:
-    """Where an entry stands; what a foreign letter calls an entry and is none, stands before all."""
+    """Return a sort key for an entry id; text in a foreign dead letter that is none sorts first."""
     milliseconds, _, sequence = entry.partition("-")
     return (int(milliseconds), int(sequence)) if milliseconds.isdigit() and sequence.isdigit() else (-1, -1)
 
 
 def accepted_at(entry: str) -> datetime:
-    """When a stream took an entry: its id begins with the milliseconds since the epoch, or what a producer said."""
+    """Return when a stream accepted an entry.
+
+    Its id begins with the milliseconds since the epoch, unless the producer chose another id.
+    """
     return datetime.fromtimestamp(min(int(entry.partition("-")[0]), _LATEST) / 1000, tz=UTC)

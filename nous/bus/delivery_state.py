@@ -1,6 +1,6 @@
-"""How far a group has come with one delivery, and what follows from each thing that can happen to it. All pure.
+"""Delivery state machine, retry policy and failure history. All functions are pure.
 
-Each is a line of its own, and no part of the progress: that is compared byte by byte, by older releases too.
+A failure is stored as a line of its own and not in the state: states are compared byte by byte, by older releases too.
 """
 
 import random
@@ -14,27 +14,31 @@ from uuid import UUID
 import orjson
 
 UNREADABLE = "how far it came could not be read"
-"""The reason of progress that somebody else wrote."""
+"""Reason in a state that replaces one which cannot be decoded, since another program wrote it."""
 
 
-class State(StrEnum):
-    """OFFERED: a job was or is being submitted. RUNNING: a handler has begun. WAITING: until its lease ends."""
+class DeliveryStatus(StrEnum):
+    """Status of the current attempt.
 
-    OFFERED = "offered"
+    QUEUED: a job was or is being submitted. RUNNING: a handler has started. WAITING: until the lease ends.
+    """
+
+    QUEUED = "offered"
     RUNNING = "running"
     WAITING = "waiting"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """*attempt* counts submissions, *errors* the failures that cost one, *crashes* the leases that ended in mid-run.
+class DeliveryState:
+    """State of one delivery: attempt, status and failure counters.
 
-    *deaths* counts processes that died in quarantine while their parent lived: only then the event itself is to blame.
-    *by* is the name that whoever runs it has made up, so as to be recognised.
+    *attempt* counts submissions, *errors* the failures that used up an attempt, *crashes* the leases that ended during
+    a run. *deaths* counts processes that died in quarantine while their parent lived: only then the event itself is the
+    cause. *by* is a random name by which the process that runs the attempt recognizes its own claim.
     """
 
     attempt: int = 1
-    state: State = State.OFFERED
+    state: DeliveryStatus = DeliveryStatus.QUEUED
     errors: int = 0
     crashes: int = 0
     deaths: int = 0
@@ -42,67 +46,80 @@ class Progress:
     by: str = ""
 
     def encode(self) -> bytes:
-        """As JSON, compared byte by byte with what is stored: a release that knows no `by` writes the same."""
+        """Encode as JSON, which is compared byte by byte with the stored state.
+
+        An empty `by` is left out, so older releases, which do not know it, write the same bytes.
+        """
         return orjson.dumps({name: value for name in _names() if (value := getattr(self, name)) or name != "by"})
 
     @classmethod
-    def decode(cls, raw: bytes) -> "Progress":
-        """Read what `encode` wrote; what a later release has added is passed over.
+    def decode(cls, raw: bytes) -> "DeliveryState":
+        """Decode what `encode` wrote; ignore fields that a later release added.
 
-        Of what nobody of ours wrote, or of a state that is not known, the number of the attempt is left, if it tells
-        one: it is to be tried again.
+        If another program wrote it, or the status is unknown, only a valid attempt number is kept, and the delivery is
+        retried.
         """
         try:
-            told: object = orjson.loads(raw)
+            parsed: object = orjson.loads(raw)
         except orjson.JSONDecodeError:
-            told = None
-        found = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
+            parsed = None
+        found = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
         known: dict[str, Any] = {name: found[name] for name in _names() if isinstance(found.get(name), _types()[name])}
         try:
-            known["state"] = State(found["state"])
+            known["state"] = DeliveryStatus(found["state"])
             return cls(**known)
         except (KeyError, ValueError):
-            return cls(attempt=known.get("attempt", 1), state=State.WAITING, reason=UNREADABLE)
+            return cls(attempt=known.get("attempt", 1), state=DeliveryStatus.WAITING, reason=UNREADABLE)
 
     @classmethod
-    def redriven(cls, attempts: int) -> "Progress":
-        """A fresh start after *attempts* attempts; their numbers are not used again, so each keeps its own job."""
-        return cls(attempt=attempts, state=State.WAITING, reason="it was redriven")
+    def redriven(cls, attempts: int) -> "DeliveryState":
+        """Return the state of a delivery that is redriven after *attempts* attempts.
+
+        Attempt numbers are not used again, so each attempt keeps its own job.
+        """
+        return cls(attempt=attempts, state=DeliveryStatus.WAITING, reason="it was redriven")
 
     @property
     def in_words(self) -> str:
-        errors = f", {self.errors} error{'' if self.errors == 1 else 's'}" if self.state is State.WAITING else ""
+        errors = (
+            f", {self.errors} error{'' if self.errors == 1 else 's'}" if self.state is DeliveryStatus.WAITING else ""
+        )
         return f"attempt {self.attempt} is {self.state}{errors}" + (f" ({self.reason})" if self.reason else "")
 
     def next_try(self, lease_ends: float | None) -> datetime | None:
-        """When it is tried again, if it waits for that; a lease ends so many seconds after the epoch."""
-        if self.state is not State.WAITING or lease_ends is None:
+        """Return when a waiting delivery is retried; None if it is not waiting.
+
+        *lease_ends* is in seconds since the epoch.
+        """
+        if self.state is not DeliveryStatus.WAITING or lease_ends is None:
             return None
         return datetime.fromtimestamp(lease_ends, tz=UTC)
 
-    def offers(self, attempt: int) -> bool:
-        """Whether that attempt was offered and nobody has begun it."""
-        return self.state is State.OFFERED and self.attempt == attempt
+    def queues(self, attempt: int) -> bool:
+        """Return whether *attempt* is queued and has not been started."""
+        return self.state is DeliveryStatus.QUEUED and self.attempt == attempt
 
-    def begun(self, by: str = "") -> "Progress":
-        return replace(self, state=State.RUNNING, by=by)
+    def begun(self, by: str = "") -> "DeliveryState":
+        return replace(self, state=DeliveryStatus.RUNNING, by=by)
 
-    def failed(self, reason: str) -> "Progress":
-        return replace(self, state=State.WAITING, errors=self.errors + 1, reason=reason)
+    def failed(self, reason: str) -> "DeliveryState":
+        return replace(self, state=DeliveryStatus.WAITING, errors=self.errors + 1, reason=reason)
 
-    def put_off(self, reason: str) -> "Progress":
-        return replace(self, state=State.WAITING, reason=reason)
+    def put_off(self, reason: str) -> "DeliveryState":
+        return replace(self, state=DeliveryStatus.WAITING, reason=reason)
 
-    def died(self, reason: str) -> "Progress":
-        return replace(self, state=State.WAITING, crashes=self.crashes + 1, deaths=self.deaths + 1, reason=reason)
+    def died(self, reason: str) -> "DeliveryState":
+        return replace(
+            self, state=DeliveryStatus.WAITING, crashes=self.crashes + 1, deaths=self.deaths + 1, reason=reason
+        )
 
-    def resubmitted(self) -> "Progress":
-        """The next attempt. Whoever was running this one, and has not been heard of, is taken for dead."""
-        crashed = self.state is State.RUNNING
+    def resubmitted(self) -> "DeliveryState":
+        """Return the next attempt; an attempt that is still running counts as crashed."""
+        crashed = self.state is DeliveryStatus.RUNNING
         return replace(
             self,
             attempt=self.attempt + 1,
-            state=State.OFFERED,
+            state=DeliveryStatus.QUEUED,
             crashes=self.crashes + crashed,
             by="",
             reason="its process died or stalled" if crashed else self.reason,
@@ -111,36 +128,37 @@ class Progress:
 
 @cache
 def _names() -> tuple[str, ...]:
-    return tuple(field.name for field in fields(Progress))
+    return tuple(field.name for field in fields(DeliveryState))
 
 
 @cache
 def _types() -> dict[str, type]:
-    """What each field is as JSON."""
-    return {name: type(getattr(Progress(), name)) for name in _names()} | {"state": str}
+    """Return the JSON type of each field."""
+    return {name: type(getattr(DeliveryState(), name)) for name in _names()} | {"state": str}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """How often to try, and how long to wait in between. Times are in seconds."""
+class RetryPolicy:
+    """Retry limits, lease length and backoff. Times are in seconds."""
 
     lease: float = 60.0
     max_attempts: int = 5
     backoff_base: float = 1.0
     backoff_cap: float = 300.0
     crashes_before_quarantine: int = 2
-    deaths_before_burial: int = 2
+    deaths_before_dead_letter: int = 2
 
-    def is_exhausted(self, progress: Progress) -> bool:
-        return progress.errors >= self.max_attempts or progress.deaths >= self.deaths_before_burial
+    def is_exhausted(self, progress: DeliveryState) -> bool:
+        return progress.errors >= self.max_attempts or progress.deaths >= self.deaths_before_dead_letter
 
-    def wants_quarantine(self, progress: Progress) -> bool:
+    def wants_quarantine(self, progress: DeliveryState) -> bool:
         return progress.crashes >= self.crashes_before_quarantine
 
-    def backoff(self, progress: Progress, event_id: UUID) -> float:
-        """Exponential with full jitter: between half and all of base * 2^(errors - 1), at most the cap.
+    def backoff(self, progress: DeliveryState, event_id: UUID) -> float:
+        """Return the delay before the next attempt: exponential backoff with jitter.
 
-        The jitter derives from the event, so that a re-run decides the same and a crowd still spreads.
+        It is between half and all of base * 2^(errors - 1), at most the cap. The jitter derives from the event id, so a
+        re-run decides the same, and many events still spread out.
         """
         ceiling = min(self.backoff_cap, self.backoff_base * 2 ** max(progress.errors - 1, 0))
         jitter = random.Random(f"{event_id}/{progress.errors}").random()  # noqa: S311 (spreading load is no secret)
@@ -148,11 +166,14 @@ class Patience:
 
 
 MOST = 12
-"""Mishaps that are kept of one delivery, and jobs of its attempts; so many in `prelude.lua`, too."""
+"""Failures kept per delivery, and jobs of its attempts; `prelude.lua` has the same number."""
 
 
-class Fate(StrEnum):
-    """What became of an attempt. Only FAILED costs one; CRASHED may be a neighbour's fault, KILLED is its own."""
+class AttemptOutcome(StrEnum):
+    """Outcome of an attempt.
+
+    Only FAILED uses up an attempt. CRASHED may be another delivery's fault, KILLED is its own.
+    """
 
     FAILED = "failed"
     PUT_OFF = "put off"
@@ -163,13 +184,13 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mishap:
-    """One of them: at which attempt, why in words, and in which line of whose code. *at* is told by whoever keeps it.
+class AttemptFailure:
+    """One failed attempt: outcome, number, reason in words, and code location.
 
-    The last *times* attempts came to the same, where it is more than one.
+    *at* is set by the bus that stores it. *times* counts consecutive attempts with the same failure.
     """
 
-    fate: Fate
+    fate: AttemptOutcome
     attempt: int
     text: str = ""
     place: str = ""
@@ -177,42 +198,44 @@ class Mishap:
     times: int = 1
 
     def encode(self) -> str:
-        """As one line; when that was goes before it."""
-        told = {"fate": self.fate, "attempt": self.attempt, "text": self.text, "place": self.place}
-        return orjson.dumps({name: value for name, value in told.items() if value}).decode()
+        """Encode as one line of JSON; the bus stores the time before it."""
+        values = {"fate": self.fate, "attempt": self.attempt, "text": self.text, "place": self.place}
+        return orjson.dumps({name: value for name, value in values.items() if value}).decode()
 
     @property
     def kind(self) -> tuple[str, str, str]:
         return self.fate, self.text, self.place
 
 
-def noted(history: tuple[Mishap, ...], mishap: Mishap | None, at: datetime) -> tuple[Mishap, ...]:
-    """*history* with what went wrong at last, if anything did."""
-    return (*history, replace(mishap, at=at))[-MOST:] if mishap else history
+def append_failure(
+    history: tuple[AttemptFailure, ...], attempt_failure: AttemptFailure | None, at: datetime
+) -> tuple[AttemptFailure, ...]:
+    """Return the last `MOST` of *history*, with *attempt_failure*, if any, appended."""
+    return (*history, replace(attempt_failure, at=at))[-MOST:] if attempt_failure else history
 
 
-def history_of(lines: str) -> tuple[Mishap, ...]:
-    """The mishaps that were kept, oldest first; a line that says nothing to this release is passed over."""
+def history_of(lines: str) -> tuple[AttemptFailure, ...]:
+    """Parse stored failures, oldest first; skip lines that this release cannot read."""
     return tuple(found for line in lines.splitlines() if (found := _read(line)))
 
 
-def gathered(history: tuple[Mishap, ...]) -> tuple[Mishap, ...]:
-    """Those that came to the same one after the other as one, which tells of the last."""
-    found: list[Mishap] = []
-    for mishap in history:
-        if found and found[-1].kind == mishap.kind:
-            found[-1] = replace(mishap, times=found[-1].times + 1)
+def gathered(history: tuple[AttemptFailure, ...]) -> tuple[AttemptFailure, ...]:
+    """Merge consecutive failures of the same kind into one, with the data of the last."""
+    found: list[AttemptFailure] = []
+    for attempt_failure in history:
+        if found and found[-1].kind == attempt_failure.kind:
+            found[-1] = replace(attempt_failure, times=found[-1].times + 1)
         else:
-            found.append(mishap)
+            found.append(attempt_failure)
     return tuple(found)
 
 
-def _read(line: str) -> Mishap | None:
-    milliseconds, _, told = line.partition(" ")
+def _read(line: str) -> AttemptFailure | None:
+    milliseconds, _, record = line.partition(" ")
     try:
-        known: dict[str, Any] = orjson.loads(told)
-        return Mishap(
-            fate=Fate(known["fate"]),
+        known: dict[str, Any] = orjson.loads(record)
+        return AttemptFailure(
+            fate=AttemptOutcome(known["fate"]),
             attempt=int(known.get("attempt", 0)),
             text=str(known.get("text", "")),
             place=str(known.get("place", "")),

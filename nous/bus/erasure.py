@@ -1,7 +1,7 @@
-"""What has to go from the streams when something is forgotten, told from the bytes of an entry alone.
+"""Selects what to erase from the streams, judging by the raw bytes of each entry.
 
-An entry is read more leniently than by whoever handles it: what was set aside because it makes no sense may hold the
-words of a session all the same.
+Entries are read more leniently than by the workers: an entry that was dead-lettered as malformed may still hold the
+text of a session.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from uuid import UUID, uuid5
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode, is_of_none
 from nous.domain.events import NAMESPACE, Event, kinds
@@ -22,17 +22,17 @@ from nous.domain.scope import Scope
 from nous.facts.normalize import exact_form
 
 NOBODY = UUID(int=0)
-"""Stands for the id of an event that has none."""
+"""Placeholder for the id of an event that has none."""
 
 
 _SCOPES = TypeAdapter(Scope)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What is to go of *scope*: all of it, a session, or what speaks of *facts*.
+class ErasureTarget:
+    """Selection of what to erase in *scope*: everything, one session, or mentions of *facts*.
 
-    Candidates that say something of *forms* go from the episodes that were announced with them.
+    Candidate facts with one of *forms* are removed from the events that announced their episodes.
     """
 
     scope: Scope
@@ -41,24 +41,30 @@ class Wanted:
     facts: frozenset[UUID] = frozenset()
     forms: Collection[str] = ()
 
-    def takes(self, entry: "Said") -> bool:
-        """Whether *entry* has to go. One that tells no scope, which nobody could handle, goes with its session."""
+    def takes(self, entry: "EntryHead") -> bool:
+        """Return whether *entry* has to be erased.
+
+        An entry without a readable scope, which no worker could handle, is erased with its session.
+        """
         if entry.scope is None:
             return self._names(entry)
         if entry.scope != self.scope:
             return False
         return self.everything or self._names(entry) or bool(self.facts & entry.facts)
 
-    def is_of_another(self, entry: "Said") -> bool:
-        """Whether *entry* is of a session of the same name, in another scope."""
+    def is_of_another(self, entry: "EntryHead") -> bool:
+        """Return whether *entry* is of a session with the same name in another scope."""
         return self._names(entry) and not self.takes(entry)
 
-    def _names(self, entry: "Said") -> bool:
+    def _names(self, entry: "EntryHead") -> bool:
         return entry.session_id is not None and entry.session_id == self.session_id
 
 
-class Said(NamedTuple):
-    """What an entry says of itself. `scope` is None where it cannot be read, `session_id` where it is of no session."""
+class EntryHead(NamedTuple):
+    """Identity of an entry: event, scope, session and facts.
+
+    `scope` is None if it cannot be read, `session_id` if the entry belongs to no session.
+    """
 
     event_id: UUID
     scope: Scope | None
@@ -67,26 +73,26 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """An entry that has to go; *amended* is what is told in its place, if anything is left of it."""
+class ErasableEntry:
+    """An entry to erase; *amended* replaces it if anything is left of it."""
 
     stream: str
     kind: str
-    lane: Lane
+    priority: Priority
     id: str
     event_id: UUID
     amended: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What has to go from the bus: entries, of which *sessions*, and the ids of letters.
+class ErasureMatches:
+    """Entries and dead letters to erase from the bus.
 
-    *others* are events of sessions of the same name in other scopes; *unreadable* counts entries that stay, since they
-    do not tell whose they are.
+    *entries* belong to *sessions*; *letters* are ids of dead letters. *others* are events of sessions with the same
+    name in other scopes. *unreadable* counts entries that stay, since their owner is unknown.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ErasableEntry, ...] = ()
     letters: tuple[str, ...] = ()
     sessions: frozenset[str] = frozenset()
     others: frozenset[UUID] = frozenset()
@@ -98,50 +104,58 @@ class Found:
 
 
 class BusErasure(Protocol):
-    """Takes from the bus what was forgotten. Each call may be made again, and then finds less to do.
+    """Erases entries and dead letters from the bus, and their bytes from the server.
 
-    Every method raises `Unavailable` when the server does not answer.
+    Each call is idempotent: a repeated call finds less to do. Every method raises `Unavailable` when the server does
+    not answer.
     """
 
-    def find(self, wanted: Wanted) -> Found:
-        """Read every stream, and say what has to go."""
+    def find(self, wanted: ErasureTarget) -> ErasureMatches:
+        """Scan every stream and return what has to be erased."""
         ...
 
-    def erase(self, found: Found) -> "Counter[str]":
-        """Let the entries and letters go, and count them.
+    def erase(self, found: ErasureMatches) -> "Counter[str]":
+        """Delete the entries and dead letters, and count them.
 
-        Whoever has such a delivery in hand cannot commit it any more. Each group that had not finished with it counts
-        it as erased, and is offered what is told in its place; for the others that is done, or dead, as the entry was.
+        A worker that runs such a delivery can no longer commit it. Each group that had not finished with it counts it
+        as erased and is delivered the amended entry, if there is one. For the other groups that entry is done, or dead,
+        as the original was.
         """
         ...
 
     def purge(self) -> int:
-        """Write anew the streams that still hold the bytes of what was deleted; returns how many. For after `erase`."""
+        """Rewrite the streams that still hold deleted bytes; return how many there were.
+
+        Call it after `erase`.
+        """
         ...
 
     def purge_files(self) -> bool:
-        """Have the server write anew its files that still hold what was deleted, and wait for that. For the very end.
+        """Make the server rewrite its files that still hold deleted data, and wait for it.
 
-        False where the server does not allow it, or takes too long: then that is left to its operator.
+        Call it last. Returns false if the server does not allow it or takes too long: then it is left to the operator.
         """
         ...
 
 
-def said(raw: bytes, kind: str, *, at: datetime | None = None) -> Said | None:
-    """What the entry *raw* of the stream of *kind*, taken *at*, says of itself; None if it is not even JSON."""
+def said(raw: bytes, kind: str, *, at: datetime | None = None) -> EntryHead | None:
+    """Parse the identity of an entry; None if it is not a JSON object.
+
+    *raw* is the entry, *kind* the event type of its stream, *at* the time at which the stream accepted it.
+    """
     try:
         message = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return None
     if not isinstance(message, dict):
         return None
-    told = cast("dict[str, Any]", message)
-    inner = told.get("data")
+    envelope = cast("dict[str, Any]", message)
+    inner = envelope.get("data")
     data = cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}
-    session = data.get("session_id") or told.get("subject")
+    session = data.get("session_id") or envelope.get("subject")
     has_session = isinstance(session, str) and not is_of_none(session, kinds().get(kind, Event))
-    return Said(
-        event_id=_event_id(told, raw, kind, at),
+    return EntryHead(
+        event_id=_event_id(envelope, raw, kind, at),
         scope=_scope(data.get("scope")) if isinstance(inner, dict) else None,
         session_id=session if has_session else None,
         facts=frozenset(found for name in ("fact_id", "other_fact_id") if (found := _uuid(data.get(name))) is not None),
@@ -149,10 +163,10 @@ def said(raw: bytes, kind: str, *, at: datetime | None = None) -> Said | None:
 
 
 def amended(raw: bytes, forms: Collection[str], *, event_id: UUID, at: datetime) -> bytes | None:
-    """The entry *raw* without the candidate facts that say something of *forms*; None if it has none of them.
+    """Return the entry *raw* without candidate facts of *forms*; None if it has none of them.
 
-    It tells its id and its time, which may have been derived from what it said and when. One that is nested too deeply
-    to be written is empty.
+    Its id and time are written into it, since both may have been derived from the original content and time. An entry
+    that is nested too deeply to be written becomes empty.
     """
     message: Any = orjson.loads(raw)
     data: Any = message.get("data")
@@ -177,7 +191,7 @@ def _text(candidate: Any) -> str:
 
 
 def _event_id(message: dict[str, Any], raw: bytes, kind: str, at: datetime | None) -> UUID:
-    """The id, as whoever handles the entry derives it."""
+    """Return the event id as a worker derives it."""
     if given := message.get("id"):
         return _uuid(given) or uuid5(NAMESPACE, str(given))
     try:
@@ -187,7 +201,7 @@ def _event_id(message: dict[str, Any], raw: bytes, kind: str, at: datetime | Non
 
 
 def _scope(given: Any) -> Scope | None:
-    """The scope, as whoever handles the entry reads it."""
+    """Return the scope as a worker reads it; None if it is invalid."""
     try:
         return _SCOPES.validate_python(given or Scope())
     except (BadInput, ValidationError):

@@ -1,4 +1,4 @@
-"""What was forgotten, as far as it takes to know it again: so that publishing it again does not bring it back."""
+"""Tombstones of erased sessions and facts: they block republishing and relearning."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,29 +8,29 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from nous.domain.effects import AppendFacts, Effects, NoteCourse, NoteTried, SaveEpisode
+from nous.domain.effects import AppendFacts, Effects, RecordResummaryAttempt, SaveEpisode, SaveSessionState
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import is_of_none
 from nous.domain.events import Event, episode_id
-from nous.domain.fact import tellings
+from nous.domain.fact import occurrences
 from nous.domain.scope import Scope
-from nous.facts.candidate_filter import Forgotten, mark_of
+from nous.facts.candidate_filter import SuppressedTexts, mark_of
 from nous.facts.normalize import exact_form
 
 FORGOTTEN = "its session was forgotten"
-"""Why an event is skipped that a foreign producer wrote straight into a stream."""
+"""Reason for skipping an event of an erased session that a foreign producer wrote into a stream."""
 
 SCOPE_NAME = "scope"
-"""The name for a scope as a whole: it says when, and keeps nobody away."""
+"""Name of the tombstone of a whole scope: it holds the time of the erasure and blocks nothing."""
 
 _FORM = "form:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tombstone:
-    """When forgetting began, and whether it has come to its end; until then, *facts* are still being looked for.
+    """Record of an erasure: when it began, and whether it is complete.
 
-    *marks* are those of the texts that were forgotten with it.
+    Until it is, *facts* are still being searched for. *marks* are hashes of the texts that were erased.
     """
 
     at: datetime
@@ -40,31 +40,32 @@ class Tombstone:
 
 
 class WasForgotten(BadInput):
-    """The session is not wanted any more, until somebody says that it is."""
+    """The session was erased and stays blocked until its tombstone is lifted."""
 
 
 class Tombstones(Protocol):
-    """The tombstones of each scope, by name: see `session_name` and what follows it. They are kept for good.
+    """Tombstones per scope, by name. They do not expire.
 
-    Every method raises `Unavailable` when the server does not answer.
+    For the names see `session_name` and the functions after it. Every method raises `Unavailable` when the server does
+    not answer.
     """
 
     def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
-        """Put *tombstone* under each of *names*, in place of what is there."""
+        """Store *tombstone* under each of *names*, replacing what is there."""
         ...
 
     def find(self, scope: Scope, name: str) -> Tombstone | None: ...
 
     def renew(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
-        """As `put`, but where there is none any more: somebody has let that back meanwhile."""
+        """Like `put`, but skip names whose tombstone was lifted meanwhile."""
         ...
 
     def lift(self, scope: Scope, name: str) -> bool:
-        """Take a tombstone away; false where there was none."""
+        """Remove a tombstone; false if there was none."""
         ...
 
-    def forms(self, scope: Scope) -> Forgotten:
-        """The texts that must not be learned again in *scope*."""
+    def forms(self, scope: Scope) -> SuppressedTexts:
+        """Return the texts that must not be learned again in *scope*."""
         ...
 
 
@@ -73,17 +74,20 @@ def session_name(scope: Scope, session_id: str) -> str:
 
 
 def name_of(event: Event) -> str:
-    """The name of the tombstone that keeps *event* away; "", which none has, for one that is of no session."""
+    """Return the name of the tombstone that blocks *event*.
+
+    For an event of no session it is "", which no tombstone has.
+    """
     return "" if is_of_none(event.session_id, type(event)) else session_name(event.scope, event.session_id)
 
 
 def form_name(mark: str) -> str:
-    """The name for a text, of which `nous.facts.candidate_filter.mark_of` is left."""
+    """Return the name for a text, given its hash (`nous.facts.candidate_filter.mark_of`)."""
     return f"{_FORM}{mark}"
 
 
 def mark_in(name: str) -> str | None:
-    """The mark that *name* stands for; None if it is of anything but a text."""
+    """Return the hash of the text that *name* stands for; None if it is no text's name."""
     return name.removeprefix(_FORM) if name.startswith(_FORM) else None
 
 
@@ -92,28 +96,34 @@ def fact_name(fact_id: UUID) -> str:
 
 
 def told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
-    """By scope and name, the tombstones that would keep *effects* from being stored: of their sessions and texts."""
+    """Yield the tombstones, by scope and name, that would block *effects*.
+
+    They are those of the sessions and the texts in the effects.
+    """
     for write in effects.writes:
         match write:
             case AppendFacts(scope=scope, rows=rows):
-                yield from ((scope, session_name(scope, each.source.session_id)) for each in tellings(rows))
+                yield from ((scope, session_name(scope, each.source.session_id)) for each in occurrences(rows))
             case SaveEpisode(episode=episode):
                 yield episode.scope, str(episode.id)
-            case NoteTried():
+            case RecordResummaryAttempt():
                 yield write.scope, str(write.episode_id)
-            case NoteCourse(course=course):
-                yield course.scope, session_name(course.scope, course.session_id)
+            case SaveSessionState(session_state=session_state):
+                yield session_state.scope, session_name(session_state.scope, session_state.session_id)
             case _:
                 pass
     yield from texts_told_by(effects)
 
 
 def texts_told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
-    """Those of texts alone: of facts, and of the candidates of episodes, be it of the edition that is set aside."""
+    """Yield the tombstones of texts, by scope and name, that would block *effects*.
+
+    Texts are those of facts, and of the candidate facts of episodes, including the edition that is replaced.
+    """
     for write in effects.writes:
         match write:
             case AppendFacts(scope=scope, rows=rows):
-                yield from ((scope, _name_of_text(scope, each.text)) for each in tellings(rows))
+                yield from ((scope, _name_of_text(scope, each.text)) for each in occurrences(rows))
             case SaveEpisode(episode=episode, replaces=replaces):
                 for fact in (*episode.candidate_facts, *(replaces.candidate_facts if replaces else ())):
                     yield episode.scope, _name_of_text(episode.scope, fact.text)
@@ -126,7 +136,7 @@ def _name_of_text(scope: Scope, text: str) -> str:
 
 
 def refusal(event: Event, raw: bytes) -> WasForgotten:
-    """What is said to whoever publishes *event*, whose tombstone is *raw*."""
+    """Return the error for publishing *event*, whose tombstone is *raw*."""
     tombstone = TypeAdapter(Tombstone).validate_json(raw)
     state = "was forgotten on" if tombstone.is_done else "is being forgotten since"
     return WasForgotten(

@@ -1,55 +1,81 @@
-"""The command line. A command's module is imported when the command is run, so `nous --help` needs none of them."""
+"""The `nous` command line: table of commands and options that all of them share.
+
+A command's module is imported only when that command runs, so `nous --help` stays fast.
+"""
 
 import os
 from pathlib import Path
 
 import click
 
-from nous.cli.framework import EXIT_CODES, App, Command, Frame
+from nous.cli.framework import EXIT_CODES, App, CommandEntry, Frame
 
 COMMANDS = (
-    Command("demo", "nous.cli.demo:demo", "Turn bundled real sessions into episodes and facts."),
-    Command("up", "nous.cli.processes:up", "Run everything on this machine: the server and every worker."),
-    Command("down", "nous.cli.processes:down", "Stop the embedded server; its data stays."),
-    Command("worker", "nous.cli.processes:worker", "Run one or more workers in this process."),
-    Command("publish", "nous.cli.publish:publish", "Hand over sessions that have ended."),
-    Command("watch", "nous.cli.watch:watch", "Hand over sessions in folders that never said goodbye."),
-    Command("touch", "nous.cli.sessions:touch", "Say that a session has moved on; once it is idle, it is ended."),
-    Command("sessions", "nous.cli.sessions:sessions", "List sessions that run, or that nobody could finish yet."),
-    Command("decide", "nous.cli.sessions:decide", "Keep what was decided in a session that still runs."),
-    Command("status", "nous.cli.status:status", "Show streams, queues, workers and the accounts, or one session."),
-    Command("episodes", "nous.cli.memory:episodes", "List what sessions have left behind."),
-    Command(
-        "anchored", "nous.cli.transcripts:anchored", "Print what carries a session across compactions and resumes."
-    ),
-    Command("facts", "nous.cli.memory:facts", "List what is known and from where; `facts learn` adds to it."),
-    Command("scopes", "nous.cli.memory:scopes", "List the scopes, with how much is known in each."),
-    Command("reprocess", "nous.cli.rebuild:reprocess", "Have episodes made anew by the model that is set now."),
-    Command("search", "nous.cli.search:search", "Search episodes and facts."),
-    Command("recall", "nous.cli.search:recall", "Find the turns of one session that answer a query."),
-    Command("why", "nous.cli.memory:why", "Show how a fact is known: who said it, where, and what was made of it."),
-    Command("context", "nous.cli.search:context", "Print what a new session should know, as notes."),
-    Command("export", "nous.cli.export_import:export_", "Write episodes and facts as JSON lines."),
-    Command("import", "nous.cli.export_import:import_", "Read what `nous export` wrote."),
-    Command("reembed", "nous.cli.rebuild:reembed", "Have workers embed what has no vector by the embedder set now."),
-    Command("reindex", "nous.cli.rebuild:reindex", "Build the index of facts anew from the log."),
-    Command("calibrate", "nous.cli.rebuild:calibrate", "Measure when two facts are one, for the embedder set now."),
-    Command("transcript", "nous.cli.transcripts:transcript", "Show a session file as nous reads it."),
-    Command(
-        "formats", "nous.cli.transcripts:formats", "List the formats that are read, or survey a folder of sessions."
-    ),
-    Command("excerpt", "nous.cli.transcripts:excerpt", "Show what survives of a session under a budget."),
-    Command("metrics", "nous.cli.metrics:metrics", "Print the counters as Prometheus reads them from a file."),
-    Command("dead", "nous.cli.dead_letters:dead", "List, show, redrive or drop events that could not be handled."),
-    Command("forget", "nous.cli.forget:forget", "Remove a session, a fact or a scope everywhere, with a receipt."),
-    Command("config", "nous.cli.processes:config", "Show the effective settings and where each comes from."),
-    Command("rq-dashboard", "nous.cli.processes:rq_dashboard", "Serve rq-dashboard for the configured server."),
+    CommandEntry("demo", "nous.cli.demo:demo", "Turn bundled sessions into episodes and facts."),
+    CommandEntry("up", "nous.cli.processes:up", "Run the server and every worker on this machine."),
+    CommandEntry("down", "nous.cli.processes:down", "Stop the embedded server. Its data stays."),
+    CommandEntry("publish", "nous.cli.publish:publish", "Submit sessions that have ended."),
+    CommandEntry("search", "nous.cli.search:search", "Search episodes and facts."),
+    CommandEntry("context", "nous.cli.search:context", "Print notes for a new session."),
+    CommandEntry("show", "nous.cli.memory:show", "Show the memory of one session: episode, facts, open threads."),
+    CommandEntry("status", "nous.cli.status:status", "Say whether all is well, or where one session is."),
+    CommandEntry("episodes", "nous.cli.memory:episodes", "List the episodes of sessions."),
+    CommandEntry("facts", "nous.cli.memory:facts", "List facts and their sources. `facts learn` adds facts."),
+    CommandEntry("provenance", "nous.cli.memory:why", "Show how a fact became known, and from which turns."),
+    CommandEntry("scopes", "nous.cli.memory:scopes", "List scopes with their number of episodes and facts."),
+    CommandEntry("forget", "nous.cli.forget:forget", "Erase a session, a fact or a scope everywhere, with a receipt."),
+    CommandEntry("watch", "nous.cli.watch:watch", "Submit ended sessions from folders."),
+    CommandEntry("heartbeat", "nous.cli.sessions:touch", "Send a heartbeat of a session. It ends once it is idle."),
+    CommandEntry("sessions", "nous.cli.sessions:sessions", "List sessions that are open, closing or abandoned."),
+    CommandEntry("record-decision", "nous.cli.sessions:decide", "Record a decision of a running session."),
+    CommandEntry("session-summary", "nous.cli.transcripts:anchored", "Print the rolling summary of a session."),
+    CommandEntry("worker", "nous.cli.processes:worker", "Run one or more workers in this process."),
+    CommandEntry("dead-letters", "nous.cli.dead_letters:dead", "List, show, redrive or drop dead letters."),
+    CommandEntry("metrics", "nous.cli.metrics:metrics", "Print the counters in Prometheus text format."),
+    CommandEntry("export", "nous.cli.export_import:export_", "Write episodes and facts as JSON lines."),
+    CommandEntry("import", "nous.cli.export_import:import_", "Read the output of `nous export`."),
+    CommandEntry("config", "nous.cli.processes:config", "Show the effective settings and their origins."),
+    CommandEntry("rq-dashboard", "nous.cli.processes:rq_dashboard", "Serve rq-dashboard for the configured server."),
+    CommandEntry("dev", "nous.cli:dev", "Commands for operators and developers of nous."),
 )
+"""Commands that `nous --help` lists: daily ones first."""
+
+DEVELOPER_COMMANDS = (
+    CommandEntry("transcript", "nous.cli.transcripts:transcript", "Show a session file as nous reads it."),
+    CommandEntry("formats", "nous.cli.transcripts:formats", "List the formats that nous reads, or survey a folder."),
+    CommandEntry("excerpt", "nous.cli.transcripts:excerpt", "Show the excerpt of a session that fits a budget."),
+    CommandEntry("search-turns", "nous.cli.search:recall", "Search the turns of one session."),
+    CommandEntry("reprocess", "nous.cli.rebuild:reprocess", "Regenerate episodes with the configured model."),
+    CommandEntry("reembed", "nous.cli.rebuild:reembed", "Queue missing vectors of the configured embedder."),
+    CommandEntry("reindex", "nous.cli.rebuild:reindex", "Rebuild the index of facts from the log."),
+    CommandEntry("calibrate", "nous.cli.rebuild:calibrate", "Measure the merge threshold of the configured embedder."),
+)
+"""Commands of `nous dev`. They work without `dev`, too."""
+
+RENAMED = {
+    "why": "provenance",
+    "touch": "heartbeat",
+    "decide": "record-decision",
+    "anchored": "session-summary",
+    "dead": "dead-letters",
+    "recall": "search-turns",
+}
+"""Earlier names of commands. They keep working; no help lists them."""
 
 _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in EXIT_CODES.items())
 
 
-@click.group(cls=Frame, table=COMMANDS, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+_HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+
+
+@click.group(
+    cls=Frame,
+    table=COMMANDS,
+    unlisted=DEVELOPER_COMMANDS,
+    renamed=RENAMED,
+    epilog=_EPILOG,
+    context_settings=_HELP_OPTIONS,
+)
 @click.option(
     "--config",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -59,7 +85,15 @@ _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, me
 @click.version_option(package_name="nous", message="%(prog)s %(version)s")
 @click.pass_context
 def main(ctx: click.Context, config: Path | None, *, debug: bool) -> None:
-    """Turn the sessions of agents into memory: episodes and facts, each once, each traceable to its source."""
-    # Of several threads, BLAS lets those spin that wait: ten times the CPU, where all cores are busy. numpy asks once.
+    """Turn the sessions of agents into memory: episodes and facts.
+
+    Each is stored once and can be traced to its source.
+    """
+    # Idle BLAS threads spin: ten times the CPU when all cores are busy. numpy reads the variable on import only.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     ctx.obj = App(config_path=config, debug=debug)
+
+
+@click.group(cls=Frame, table=DEVELOPER_COMMANDS, renamed=RENAMED, context_settings=_HELP_OPTIONS)
+def dev() -> None:
+    """Look into transcripts, excerpts and indexes, and rebuild what models and embedders made."""

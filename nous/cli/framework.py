@@ -1,15 +1,16 @@
-"""What every command shares: how it is found, what it is given, and what its errors look like from outside."""
+"""Command-line framework: lazy loading of commands, input files, errors as exit codes."""
 
 import errno
 import os
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 import click
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
 
 def opened(source: str) -> AbstractContextManager[BinaryIO]:
-    """The file *source*, or standard input where it is `-`.
+    """Open the file *source* for reading, or standard input if it is `-`.
 
     Raises:
-        BadInput: it cannot be read.
+        BadInput: the file cannot be read.
     """
     try:
         return cast("AbstractContextManager[BinaryIO]", click.open_file(source, "rb"))
@@ -39,20 +40,21 @@ def opened(source: str) -> AbstractContextManager[BinaryIO]:
 
 
 def warn_of_damage(transcript: Transcript, source: str) -> None:
-    """Say on standard error where *transcript* is not all of *source*, whose packed data is damaged."""
+    """Warn on standard error if *transcript* is incomplete since *source* is damaged."""
     if reason := damage(transcript.skipped):
         say(one_line(f"nous: {named(source)}: {reason}; what comes before the damage is shown"), err=True)
 
 
 def named(source: str) -> str:
-    """What people call *source*."""
+    """Return the name of *source* for messages."""
     return "standard input" if source == "-" else source
 
 
 def open_closed_streams() -> None:
-    """Let each of them read nothing, and write to nowhere.
+    """Open the null device in place of each closed standard stream.
 
-    Whatever is opened next would stand in its place otherwise, and be written to by those who say something there.
+    Otherwise the next file to be opened would get the stream's descriptor, and text for the stream would be written
+    into it.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -70,17 +72,17 @@ DEFECT = 70
 INTERRUPTED = 130
 
 _LONGEST, _REMEDY = 3000, 300
-"""Characters of a message, and those of its end that are shown however long it is."""
+"""Longest message, and the part of its end that is always shown, in characters."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 EXIT_CODES = {
-    0: "all went well",
-    FAILED: "a session, a fact or an event failed, or something is dead",
-    2: "the command line makes no sense",
-    BAD_INPUT: "an input cannot be used, or nothing goes by that name",
+    0: "success",
+    FAILED: "a session, a fact or an event failed, or an event is dead",
+    2: "the command line is invalid",
+    BAD_INPUT: "an input cannot be used, or there is nothing of that name",
     MISCONFIGURED: "a setting, a server or the installation has to be changed",
     UNAVAILABLE: "the server does not answer; the same command may succeed later",
-    DECLINED: "a question was answered with no, and nothing was done",
+    DECLINED: "you answered a question with no, and nothing was done",
     DEFECT: "a defect in nous",
     INTERRUPTED: "interrupted",
 }
@@ -96,14 +98,14 @@ _CODES: tuple[tuple[type[NousError], int], ...] = (
 
 @dataclass(frozen=True)
 class App:
-    """What a command is given, as `click.pass_obj`."""
+    """Global options and settings of one invocation; commands get it through `click.pass_obj`."""
 
     config_path: Path | None = None
     debug: bool = False
 
     @cached_property
     def settings(self) -> "Settings":
-        """The effective settings. Logging follows them from then on."""
+        """The effective settings, loaded at first use. Loading them also configures logging."""
         from nous import log  # noqa: PLC0415 - `nous --help` needs neither structlog
         from nous.settings import load_settings  # noqa: PLC0415 - nor pydantic
 
@@ -113,8 +115,8 @@ class App:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """A command by name, where it is (`module:attribute`), and what the list of commands says of it."""
+class CommandEntry:
+    """A command's name, its target (`module:attribute`) and its line in the list of commands."""
 
     name: str
     target: str
@@ -126,11 +128,24 @@ class Command:
 
 
 class Frame(click.Group):
-    """A group that imports a command when it is run, and turns errors into messages and exit codes."""
+    """Command group that imports commands lazily and maps errors to messages and exit codes."""
 
-    def __init__(self, *, table: Sequence[Command], **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        table: Sequence[CommandEntry],
+        unlisted: Sequence[CommandEntry] = (),
+        renamed: Mapping[str, str] = MappingProxyType({}),
+        **options: Any,
+    ) -> None:
+        """List the commands of *table*.
+
+        Those *unlisted* run as well, and all run under the earlier names in *renamed* (old name to new).
+        """
         super().__init__(**options)
         self._table = {command.name: command for command in table}
+        known = {**self._table, **{command.name: command for command in unlisted}}
+        self._known = {**known, **{old: known[new] for old, new in renamed.items() if new in known}}
 
     @override
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -143,7 +158,7 @@ class Frame(click.Group):
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        command = self._table.get(cmd_name)
+        command = self._known.get(cmd_name)
         return command.load() if command else None
 
     @override
@@ -151,8 +166,8 @@ class Frame(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name not in self._table and not name.startswith("-") and not ctx.resilient_parsing:
-            near = " or ".join(get_close_matches(name, self._table))
+        if name not in self._known and not name.startswith("-") and not ctx.resilient_parsing:
+            near = " or ".join(get_close_matches(name, self._known))
             ctx.fail(f"There is no command {name!r}." + (f" Did you mean {near}?" if near else ""))
         return super().resolve_command(ctx, args)
 
@@ -163,15 +178,18 @@ class Frame(click.Group):
 
     @override
     def invoke(self, ctx: click.Context) -> Any:
-        with _told_to_the_user(debug=bool(ctx.params.get("debug"))):
+        with _report_errors(debug=bool(ctx.find_root().params.get("debug"))):
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
 
 
 @contextmanager
-def _told_to_the_user(*, debug: bool) -> Generator[None]:
-    """Turn whatever ends a command into a message and an exit code; with *debug* errors keep their traceback."""
+def _report_errors(*, debug: bool) -> Generator[None]:
+    """Turn errors and interrupts into a message and an exit code.
+
+    With *debug*, an error keeps its traceback.
+    """
     try:
         yield
     except (click.ClickException, Exit):
@@ -180,12 +198,12 @@ def _told_to_the_user(*, debug: bool) -> Generator[None]:
         _end("interrupted", INTERRUPTED)
     except BrokenPipeError as error:
         _silence(sys.stdout)
-        raise Exit(0) from error  # whoever read the output has seen enough
+        raise Exit(0) from error  # the reader closed the pipe on purpose (`| head`): no failure
     except NousError as error:
         if debug:
             raise
         _end(str(error), exit_code(error))
-    except Exception as error:  # the outermost place there is: people get a sentence, and --debug the traceback
+    except Exception as error:  # outermost handler: users get one sentence, and the traceback with --debug
         if debug:
             raise
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
@@ -200,18 +218,18 @@ def _end(message: str, code: int) -> NoReturn:
 
 
 def _cut(message: str) -> str:
-    """*message*, or its beginning and its end where it quotes much: what to do stands at the end."""
+    """Shorten a long *message* in its middle, since the remedy stands at its end."""
     most = _LONGEST - _REMEDY
     return message if len(message) <= _LONGEST else f"{message[:most]} ... {message[-_REMEDY:]}"
 
 
 def exit_code(error: NousError) -> int:
-    """The exit code that says what can be done about *error*."""
+    """Return the exit code for *error*, which tells the caller how to react."""
     return next((code for kind, code in _CODES if isinstance(error, kind)), FAILED)
 
 
 def _silence(stream: Any) -> None:
-    """Send what is still buffered nowhere, so that Python does not complain of the closed pipe at its end."""
+    """Discard the buffered output of *stream*; else Python reports the closed pipe on exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

@@ -1,4 +1,4 @@
-"""Rows from elsewhere, appended to the log of a scope that others teach and forget meanwhile."""
+"""Append imported rows to a scope's fact log, under optimistic concurrency."""
 
 from codecs import BOM_UTF8
 from collections import Counter
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import BinaryIO
 
-from nous.app import World
-from nous.bus.base import Refused
+from nous.app import Container
+from nous.bus.base import Conflict
 from nous.bus.tombstones import session_name
 from nous.cli.learn import candidate
 from nous.domain.effects import AppendFacts, Effects
@@ -16,14 +16,14 @@ from nous.domain.episode import Episode
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.event_codec import checked_name
 from nous.domain.events import episode_id
-from nous.domain.fact import Confirmed, Fact, Learned, Linked, LogVersion, Row, Source, Superseded, named, tellings
+from nous.domain.fact import Confirmed, Fact, Learned, Linked, LogVersion, Row, Source, Superseded, named, occurrences
 from nous.domain.scope import Scope
 from nous.domain.session_state import is_ahead, not_ahead
 from nous.facts.events import unembedded
-from nous.facts.import_merge import Joined, Present, is_tie, joined
+from nous.facts.import_merge import ExistingLog, MergeResult, is_tie, merge_rows
 from nous.facts.normalize import exact_form
 from nous.store.base import NO_VECTORS, LogSlice
-from nous.store.export_format import Carried, read
+from nous.store.export_format import ExportedRecords, read
 
 _ROWS_AT_ONCE = 500
 _REFUSALS = 100
@@ -31,7 +31,7 @@ _REFUSALS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """How many rows were *added*, by kind; those left out are counted as in `Joined`."""
+    """Number of rows *added*, by kind. Rows left out are counted as in `MergeResult`."""
 
     added: Counter[type]
     unknown: int
@@ -39,38 +39,38 @@ class Imported:
 
 
 class Importer:
-    """Adds to the log of one scope what it lacks of *rows*; what was forgotten there stays forgotten."""
+    """Adds the rows that the log of one scope lacks; forgotten facts stay forgotten."""
 
-    def __init__(self, world: World, scope: Scope, rows: Sequence[Row]) -> None:
-        self._world = world
+    def __init__(self, container: Container, scope: Scope, rows: Sequence[Row]) -> None:
+        self._container = container
         self._scope = scope
         self._rows = rows
         self._added = Counter[type]()
 
     def run(self) -> Imported:
-        """Add, and come back when nothing is missing.
+        """Add all missing rows.
 
         Raises:
-            Retryable: others teach or forget the same all the time.
+            Retryable: other writers keep adding or forgetting the same facts.
         """
         found = self._added_all()
-        # Also where nothing was new: an import that was cut off had published nothing yet.
+        # Also if nothing was new: an interrupted import may have published nothing yet.
         if any(isinstance(row, Learned) for row in self._rows):
             state = str(self._log(None).version)
-            self._world.bus.publish(unembedded(self._scope, state=state, at=self._world.kit.clock()))
+            self._container.bus.publish(unembedded(self._scope, state=state, at=self._container.context.clock()))
         return Imported(added=self._added, unknown=found.unknown, forgotten=found.forgotten)
 
-    def _added_all(self) -> Joined:
-        """What was added at last, as it was joined to the log: anew each time that others had a say in it."""
+    def _added_all(self) -> MergeResult:
+        """Merge the rows into the log and append them; merge again after each conflict."""
         for _ in range(_REFUSALS):
-            log, forgotten = self._log(None), self._world.kit.forgotten(self._scope)
-            found = joined(self._rows, log.rows, forgotten=forgotten, gone=self._gone(self._rows))
+            log, forgotten = self._log(None), self._container.context.suppressed(self._scope)
+            found = merge_rows(self._rows, log.rows, forgotten=forgotten, gone=self._gone(self._rows))
             reader = _Reader(log, self._log, found.rows)
             if all(self._has_added(batch, reader, forgotten) for batch in _batches(found.rows)):
                 return found
         raise Retryable(
-            f"the same is taught to {self._scope}, or forgotten, all the time; "
-            "import again, what is there is not doubled"
+            f"other writers keep adding or forgetting the same facts in {self._scope}; "
+            "import again, nothing is stored twice"
         )
 
     def _has_added(self, rows: Sequence[Row], reader: "_Reader", forgotten: Collection[str]) -> bool:
@@ -79,29 +79,30 @@ class Importer:
                 return False
             fresh = tuple(reader.present.missing(rows))
             write = AppendFacts(scope=self._scope, expected=reader.version, rows=fresh)
-            if not fresh or not isinstance(self._world.bus.apply(Effects(writes=(write,))), Refused):
+            if not fresh or not isinstance(self._container.bus.apply(Effects(writes=(write,))), Conflict):
                 self._added.update(map(type, fresh))
                 return True
-            if self._gone(rows) or self._world.kit.forgotten(self._scope) != forgotten:
+            if self._gone(rows) or self._container.context.suppressed(self._scope) != forgotten:
                 return False
         raise Retryable(
-            f"{self._scope} is being taught by others without a pause; import again, what is there is not doubled"
+            f"other writers keep changing the facts of {self._scope}; import again, nothing is stored twice"
         )
 
     def _log(self, after: LogVersion | None) -> LogSlice:
-        return self._world.kit.facts.read(self._scope, after=after, embedder=NO_VECTORS)
+        return self._container.context.facts.read(self._scope, after=after, embedder=NO_VECTORS)
 
     def _gone(self, rows: Sequence[Row]) -> set[str]:
-        """The forgotten sessions that *rows* quote, whether they were published or told by hand."""
-        sessions = {each.source.session_id for each in tellings(rows)}
-        find, scope = self._world.tombstones.find, self._scope
+        """Return the forgotten sessions that *rows* quote, both published and entered by hand."""
+        sessions = {each.source.session_id for each in occurrences(rows)}
+        find, scope = self._container.tombstones.find, self._scope
         return {each for each in sessions if find(scope, session_name(scope, each))}
 
 
 def _batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """*rows* in parts, of which none parts a fact from what ties it to those before it.
+    """Split *rows* into batches that keep each fact with the rows that tie it to earlier ones.
 
-    An import may break off between two, and what the fact's reason quotes may be forgotten.
+    An import may stop between two batches. Then the reason of a fact may quote one that is forgotten before the rest
+    comes.
     """
     batch: list[Row] = []
     for row in rows:
@@ -114,17 +115,20 @@ def _batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
 
 
 class _Reader:
-    """A log that was read once, and then on from there, while *rows* are added to it."""
+    """Incremental reader of a log while *rows* are added to it."""
 
     def __init__(self, log: LogSlice, read: Callable[[LogVersion], LogSlice], rows: Iterable[Row]) -> None:
         self._read = read
         self._ours = {row.fact.id: exact_form(row.fact.text) for row in rows if isinstance(row, Learned)}
         self._forms = set(self._ours.values())
         self.version = log.version
-        self.present = Present(log.rows)
+        self.present = ExistingLog(log.rows)
 
     def reads_on(self) -> bool:
-        """False if the log was made anew, or others have taught one of our texts as a fact of theirs."""
+        """Read the new rows; return False if the merge has to start again.
+
+        This is so if the log was rewritten, or another writer added one of our texts as a fact of its own.
+        """
         log = self._read(self.version)
         if log.complete and self.version.n:
             return False
@@ -141,15 +145,15 @@ _LONGEST_REASON = 10_000
 
 
 def lines_of(stream: BinaryIO) -> Iterator[bytes]:
-    """The lines of *stream*; of one that is too long to be a record, only as much as shows that."""
+    """Yield the lines of *stream*; a line too long for a record is cut just above the limit."""
     while line := stream.readline(_LONGEST_LINE + 1):
         yield line
         while line and not line.endswith(b"\n"):
             line = stream.readline(_LONGEST_LINE)
 
 
-def usable(lines: Iterable[bytes], complain: Callable[[str], None]) -> Iterator[Carried]:
-    """What *lines* carry that can be kept; *complain* is told of each other line, by its number."""
+def usable(lines: Iterable[bytes], complain: Callable[[str], None]) -> Iterator[ExportedRecords]:
+    """Yield the records of *lines*; report unusable lines by number to *complain*."""
     for number, raw in enumerate(lines, start=1):
         try:
             if said := _short(raw).removeprefix(BOM_UTF8).strip():
@@ -158,8 +162,11 @@ def usable(lines: Iterable[bytes], complain: Callable[[str], None]) -> Iterator[
             complain(f"line {number}: {error}")
 
 
-def in_time(carried: Carried, now: datetime) -> tuple[Carried, int]:
-    """*carried*, of which no time by which it is newer than others is far in the future; and how many were."""
+def in_time(carried: ExportedRecords, now: datetime) -> tuple[ExportedRecords, int]:
+    """Replace far-future times by *now*; return the record and the number of times replaced.
+
+    An episode's start is replaced as well, but not counted: it makes nothing newer than others.
+    """
     ahead = 0
 
     def timely(moment: datetime) -> datetime:
@@ -187,14 +194,22 @@ def in_time(carried: Carried, now: datetime) -> tuple[Carried, int]:
 
 
 def _short(raw: bytes) -> bytes:
-    """*raw*, if that can be a record: reading takes several times its bytes. Raises `BadInput`."""
+    """Return *raw* if it is short enough for a record: parsing takes several times its size.
+
+    Raises:
+        BadInput: it is too long.
+    """
     if len(raw) > _LONGEST_LINE:
         raise BadInput(f"has more than {_LONGEST_LINE:,} bytes, and no record has that many")
     return raw
 
 
-def _checked(carried: Carried) -> Carried:
-    """*carried*, as far as it can be kept. Raises `BadInput`."""
+def _checked(carried: ExportedRecords) -> ExportedRecords:
+    """Return *carried* in the form in which it is stored.
+
+    Raises:
+        BadInput: it cannot be stored.
+    """
     owner = _scope_of(carried.record)
     if owner and owner != carried.scope:
         raise BadInput(f"the line is of scope {carried.scope}, its record of {owner}")
@@ -228,8 +243,12 @@ def _checked(carried: Carried) -> Carried:
 
 
 def _check(row: Row) -> None:
-    """Raises `BadInput` where *row* says what no log says."""
-    for _, source, _ in tellings([row]):
+    """Check that a log may hold *row*.
+
+    Raises:
+        BadInput: it may not.
+    """
+    for _, source, _ in occurrences([row]):
         checked_name(source.session_id, "session_id")
     if isinstance(row, Superseded | Linked) and len(named(row)) == 1:
         raise BadInput("it ties a fact to itself")

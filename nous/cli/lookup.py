@@ -1,68 +1,78 @@
-"""What a scope knows, as commands need it."""
+"""Lookups shared by commands: scopes by name, sessions and facts by id or id prefix."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from nous.app import World
-from nous.app.services import stores_of
-from nous.bus.erasure import Wanted
+from nous.app import Container
+from nous.app.services import erasable_stores
+from nous.bus.erasure import ErasureTarget
 from nous.bus.tombstones import session_name
 from nous.cli.output import counted
 from nous.domain.episode import Episode
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import checked_name
 from nous.domain.events import episode_id
-from nous.domain.fact import LinkKind, tellings
+from nous.domain.fact import Learned, LinkKind, Row, Superseded, occurrences, standing
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED
 from nous.embedding.base import present
-from nous.facts.fact_index import Knowledge, KnownFact
-from nous.facts.settling import offers_of
+from nous.facts.fact_index import FactIndex, KnownFact
+from nous.facts.settling import open_pairs_of
 from nous.search.provenance import named
 from nous.search.query import EarlierValue, earlier_values
 from nous.store.base import NO_VECTORS
 from nous.text.sanitize import one_line, shortened
 
 ALL = 10**9
-"""Episodes of a scope, where all of them are wanted."""
+"""Limit that stands for all episodes of a scope."""
 
 _MOST_SCOPES = 5
 _MOST_NAMED = 5
 _SHORTEST = 4
-"""Characters of an id that name a fact or a session."""
+"""Characters that an id prefix needs to name a fact or a session."""
 
 _LONGEST = 45
-"""Characters of a fact's id, in whatever way it is written."""
+"""Characters of a fact's id in its longest notation."""
 
 
 @contextmanager
-def knowledge_of(world: World, scope: Scope) -> Generator[Knowledge]:
-    """What a scope knows at this moment; without vectors where the embedder cannot say who it is."""
-    with world.kit.memory.current(world.kit.facts, scope, present(world.kit.embedder)) as knowledge:
+def knowledge_of(container: Container, scope: Scope) -> Generator[FactIndex]:
+    """Open the current fact index of *scope*; without vectors if the embedder has no identity."""
+    with container.context.fact_cache.current(
+        container.context.facts, scope, present(container.context.embedder)
+    ) as knowledge:
         yield knowledge
 
 
-def scopes_named(world: World, names: Sequence[str]) -> Sequence[Scope]:
-    """Those that go by *names*, or all where there are none. Raises `NotFound`."""
-    known, wanted = world.kit.episodes.scopes(), [Scope.parse(name) for name in names]
+def scopes_named(container: Container, names: Sequence[str]) -> Sequence[Scope]:
+    """Return the scopes with these *names*, or all scopes if there are no names.
+
+    Raises:
+        NotFound: there is no such scope.
+    """
+    known, wanted = container.context.episodes.scopes(), [Scope.parse(name) for name in names]
     for each in wanted:
         if each not in known:
-            raise NotFound(f"there is no scope {each}, nor anything of it{elsewhere(world, each)}")
+            raise NotFound(f"there is no scope {each}, nor anything of it{elsewhere(container, each)}")
     return wanted or known
 
 
-def elsewhere(world: World, scope: Scope) -> str:
-    """Where else there is something, for whoever has found nothing in *scope*; empty if there is something in it."""
-    known = world.kit.episodes.scopes()
+def elsewhere(container: Container, scope: Scope) -> str:
+    """Return a hint about other scopes that hold something; empty if *scope* holds something."""
+    known = container.context.episodes.scopes()
     others = [] if scope in known else [str(each) for each in known]
     shown = ", ".join(others[:_MOST_SCOPES]) + (", ..." if len(others) > _MOST_SCOPES else "")
     return f"; there is something in {shown}" if others else ""
 
 
 def checked_beginning(name: str) -> str:
-    """*name*, if it is long enough to name a fact, and not longer than an id. Raises `BadInput`."""
+    """Return *name* if it is long enough to name a fact, and no longer than an id.
+
+    Raises:
+        BadInput: it is too short or too long.
+    """
     if len(name.replace("-", "")) < _SHORTEST:
         raise _too_short("fact", name)
     if len(name) > _LONGEST:
@@ -70,8 +80,8 @@ def checked_beginning(name: str) -> str:
     return name
 
 
-def one_of(name: str, knowledge: Knowledge, world: World, scope: Scope) -> KnownFact:
-    """The one fact whose id is or begins with *name*.
+def one_of(name: str, knowledge: FactIndex, container: Container, scope: Scope) -> KnownFact:
+    """Return the one fact whose id is or begins with *name*.
 
     Raises:
         NotFound: there is none in *scope*.
@@ -79,28 +89,35 @@ def one_of(name: str, knowledge: Knowledge, world: World, scope: Scope) -> Known
     """
     found = named(checked_beginning(name), knowledge)
     if not found:
-        raise NotFound(f"there is no fact {name!r} in {scope}{with_fact(name, world) or elsewhere(world, scope)}")
+        raise NotFound(
+            f"there is no fact {name!r} in {scope}{with_fact(name, container) or elsewhere(container, scope)}"
+        )
     _check_alone("fact", name, [str(known.fact.id) for known in found])
     return found[0]
 
 
 def checked_session(name: str, what: str = "the id of a session") -> str:
-    """*name*, if a session could be called so, or its id begin so. Raises `BadInput`, before anything is looked for."""
+    """Return *name* if it can be a session's id or an id prefix. Call this before any lookup.
+
+    Raises:
+        BadInput: it cannot.
+    """
     return checked_name(name, what) if name.strip() else name
 
 
-def session_of(name: str, world: World, scope: Scope, *, among: Sequence[str] | None = None) -> str:
-    """The id of the one session of *scope*, or *among* some of its, that begins with *name*; *name*, where none does.
+def session_of(name: str, container: Container, scope: Scope, *, among: Sequence[str] | None = None) -> str:
+    """Return the id of the one session that begins with *name*, or *name* if there is none.
 
-    It reads all streams: for people, and after nothing was found under the name as it is.
+    It searches *among* these ids, or else in *scope*. Then it reads all streams, so call it only for people, and after
+    an exact lookup has failed.
 
     Raises:
         NotFound: the session of that name was forgotten.
-        BadInput: several begin so, or one does and *name* is too short to tell it.
+        BadInput: several begin with *name*, or one does and *name* is too short.
     """
-    if grave := world.tombstones.find(scope, session_name(scope, name)):
-        raise NotFound(f"session {name} was forgotten on {grave.at:%Y-%m-%d %H:%M}")
-    found = [each for each in (sessions_of(world, scope) if among is None else among) if each.startswith(name)]
+    if tombstone := container.tombstones.find(scope, session_name(scope, name)):
+        raise NotFound(f"session {name} was forgotten on {tombstone.at:%Y-%m-%d %H:%M}")
+    found = [each for each in (sessions_of(container, scope) if among is None else among) if each.startswith(name)]
     if name in found or not found:
         return name
     if len(name) < _SHORTEST:
@@ -109,75 +126,80 @@ def session_of(name: str, world: World, scope: Scope, *, among: Sequence[str] | 
     return found[0]
 
 
-def episode_of(name: str, world: World, scope: Scope) -> Episode:
-    """The episode of the session whose id is *name*, or else of the one whose id begins so.
+def episode_of(name: str, container: Container, scope: Scope) -> Episode:
+    """Return the episode of the session whose id is or begins with *name*; an exact id wins.
 
     Raises:
         NotFound: there is none in *scope*.
         BadInput: several sessions have ids that begin so, or *name* is too short.
     """
-    get = world.kit.episodes.get
+    get = container.context.episodes.get
     checked_session(name)
-    found = get(scope, episode_id(scope, name)) or get(scope, episode_id(scope, session_of(name, world, scope)))
+    found = get(scope, episode_id(scope, name)) or get(scope, episode_id(scope, session_of(name, container, scope)))
     if found is None:
-        where = with_episode(name, world) or elsewhere(world, scope)
+        where = with_episode(name, container) or elsewhere(container, scope)
         raise NotFound(f"there is no episode of a session {name!r} in {scope}{where}")
     return found
 
 
 def goes_by(name: str, session: str) -> bool:
-    """Whether *name* is the id *session*, or so much of its beginning that it can be named by it."""
+    """Return whether *name* is the id *session*, or a prefix of it that is long enough."""
     return session == name or (len(name) >= _SHORTEST and session.startswith(name))
 
 
-def with_episode(name: str, world: World, *, is_meant: Callable[[str, str], bool] = goes_by) -> str:
-    """In which scopes sessions that *name* may mean have episodes, for whoever has found none; empty if none has."""
-    stored = world.kit.episodes
-    return _where(world, lambda scope: any(is_meant(name, each.session_id) for each in stored.recent(scope, ALL)))
+def with_episode(name: str, container: Container, *, is_meant: Callable[[str, str], bool] = goes_by) -> str:
+    """Return a hint about scopes with an episode of session *name*; empty if there are none.
+
+    *is_meant* decides which sessions *name* may stand for.
+    """
+    stored = container.context.episodes
+    return _where(container, lambda scope: any(is_meant(name, each.session_id) for each in stored.recent(scope, ALL)))
 
 
 def with_session(
-    name: str, world: World, is_wanted: Callable[[Scope, str], object] = lambda _scope, _session: True
+    name: str, container: Container, is_wanted: Callable[[Scope, str], object] = lambda _scope, _session: True
 ) -> str:
-    """In which scopes there are sessions that go by *name*, and are such as *is wanted*; empty if there are none.
+    """Return a hint about scopes with a session *name*; empty if there are none.
 
-    For whoever has found none. It reads all streams.
+    Only sessions that satisfy *is_wanted* count. It reads all streams.
     """
     return _where(
-        world,
-        lambda scope: any(goes_by(name, each) and is_wanted(scope, each) for each in sessions_of(world, scope)),
+        container,
+        lambda scope: any(goes_by(name, each) and is_wanted(scope, each) for each in sessions_of(container, scope)),
     )
 
 
-def with_fact(name: str, world: World) -> str:
-    """In which scopes there are facts whose ids are or begin with *name*; empty if there are none."""
+def with_fact(name: str, container: Container) -> str:
+    """Return a hint about scopes with facts whose id is or begins with *name*; empty if none."""
 
     def has(scope: Scope) -> bool:
-        with knowledge_of(world, scope) as knowledge:
+        with knowledge_of(container, scope) as knowledge:
             return bool(named(name, knowledge))
 
-    return _where(world, has)
+    return _where(container, has)
 
 
-def _where(world: World, has: Callable[[Scope], bool]) -> str:
-    """The scopes for which *has* holds, for whoever has looked in another; empty if there are none."""
-    found = [str(scope) for scope in world.kit.episodes.scopes() if has(scope)]
+def _where(container: Container, has: Callable[[Scope], bool]) -> str:
+    """Return a hint about the scopes for which *has* holds; empty if there are none."""
+    found = [str(scope) for scope in container.context.episodes.scopes() if has(scope)]
     shown = ", ".join(found[:_MOST_SCOPES]) + (", ..." if len(found) > _MOST_SCOPES else "")
     return f"; there is one in {shown}: say --scope" if found else ""
 
 
-def sessions_of(world: World, scope: Scope) -> Sequence[str]:
-    """The ids of all sessions that have left something in *scope*, be it that they wait, in order."""
-    with_episode = (episode.session_id for episode in world.kit.episodes.recent(scope, ALL))
-    told = (telling.source.session_id for telling in tellings(world.kit.facts.read(scope, embedder=NO_VECTORS).rows))
-    published = stores_of(world).bus.find(Wanted(scope=scope, everything=True)).sessions
+def sessions_of(container: Container, scope: Scope) -> Sequence[str]:
+    """Return the ids of all sessions with data in *scope*, sorted. Pending ones count too."""
+    with_episode = (episode.session_id for episode in container.context.episodes.recent(scope, ALL))
+    quoted = (
+        each.source.session_id for each in occurrences(container.context.facts.read(scope, embedder=NO_VECTORS).rows)
+    )
+    published = erasable_stores(container).bus.find(ErasureTarget(scope=scope, everything=True)).sessions
     touched = (
         session
-        for stage in UNFINISHED
-        for where, session in world.kit.courses.sessions(stage, limit=ALL)
+        for status in UNFINISHED
+        for where, session in container.context.session_states.sessions(status, limit=ALL)
         if where == scope
     )
-    return sorted({*with_episode, *told, *published, *touched})
+    return sorted({*with_episode, *quoted, *published, *touched})
 
 
 def _too_short(what: str, name: str) -> BadInput:
@@ -185,29 +207,39 @@ def _too_short(what: str, name: str) -> BadInput:
 
 
 def _check_alone(what: str, name: str, ids: Sequence[str]) -> None:
-    """Raises `BadInput` where several *ids* begin with *name*."""
+    """Check that there is one id only; all *ids* begin with *name*.
+
+    Raises:
+        BadInput: there are several.
+    """
     if len(ids) > 1:
         shown = ", ".join(ids[:_MOST_NAMED]) + (", ..." if len(ids) > _MOST_NAMED else "")
         raise BadInput(f"{len(ids)} {what}s have an id that begins with {name!r}: {shown}")
 
 
+def current_count(rows: Sequence[Row]) -> int:
+    """Count the facts that are current by a scope's log *rows*."""
+    learned = {row.fact.id for row in rows if isinstance(row, Learned)}
+    return len(learned - {row.fact_id for row in standing(rows) if isinstance(row, Superseded)})
+
+
 _MOST_EARLIER = 3
 
 
-def fact_lines(known: KnownFact, knowledge: Knowledge) -> Iterator[str]:
-    """A fact for the eye: what is known, then from where, then what was true before or may be instead."""
+def fact_lines(known: KnownFact, knowledge: FactIndex) -> Iterator[str]:
+    """Yield a fact as text: its words, its source, then earlier values and possible updates."""
     fact = known.fact
     times = f", said by {known.times_confirmed} sessions" if known.times_confirmed > 1 else ""
     state = "" if known.is_current else "  (superseded)"
     yield f"{one_line(fact.text)}{state}"
-    place = place_told(fact.source.session_id, fact.source.turns)
+    place = place_text(fact.source.session_id, fact.source.turns)
     yield f"  {fact.category}, {known.said_at:%Y-%m-%d}, {known.trust}'s words, {place}{times}  {fact.id}"
     if gone := known.superseded:
         then = f"until {gone.valid_to:%Y-%m-%d}, then" if gone.valid_to else "now"
         yield f"  {then}: {_named(knowledge.get(gone.by))}"
         return
     yield from (f"  {line}" for line in earlier_lines(earlier_values(fact.id, knowledge)))
-    for offer in offers_of(known, knowledge):
+    for offer in open_pairs_of(known, knowledge):
         if offer.link.kind is LinkKind.UPDATE:
             is_newer = offer.newer.fact.id == fact.id
             relation, other = ("may replace", offer.older) if is_newer else ("may be replaced by", offer.newer)
@@ -215,7 +247,7 @@ def fact_lines(known: KnownFact, knowledge: Knowledge) -> Iterator[str]:
 
 
 def earlier_lines(earlier: Sequence[EarlierValue]) -> Iterator[str]:
-    """The latest of the values that a fact had before, and how many there are besides."""
+    """Yield the latest earlier values of a fact, and the number of further ones."""
     for each in earlier[:_MOST_EARLIER]:
         yield f"earlier, until {each.until:%Y-%m-%d}: {shortened(each.text, 90)}  {each.id}"
     if (more := len(earlier) - _MOST_EARLIER) > 0:
@@ -223,15 +255,15 @@ def earlier_lines(earlier: Sequence[EarlierValue]) -> Iterator[str]:
 
 
 def _named(known: KnownFact | None) -> str:
-    return f"{shortened(known.fact.text, 90)}  {known.fact.id}" if known else "(a fact that is not there any more)"
+    return f"{shortened(known.fact.text, 90)}  {known.fact.id}" if known else "(a fact that no longer exists)"
 
 
-def place_told(session_id: str, turns: Sequence[int]) -> str:
+def place_text(session_id: str, turns: Sequence[int]) -> str:
     return f"session {session_id}" + (f" turn {', '.join(map(str, turns))}" if turns else "")
 
 
-def fact_object(known: KnownFact, knowledge: Knowledge) -> dict[str, Any]:
-    """A fact as JSON."""
+def fact_object(known: KnownFact, knowledge: FactIndex) -> dict[str, Any]:
+    """Return a fact as JSON."""
     return {
         **asdict(known.fact),
         "current": known.is_current,

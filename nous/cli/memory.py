@@ -1,7 +1,7 @@
-"""`nous episodes` and `nous facts`: what is remembered."""
+"""`nous episodes`, `facts`, `why` and `scopes`: show stored memory and its provenance."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
@@ -10,17 +10,30 @@ from urllib.parse import unquote
 
 import click
 
-from nous.app import World, build
+from nous.app import Container, build
 from nous.cli.framework import App
 from nous.cli.learn import learn
-from nous.cli.lookup import ALL, checked_beginning, elsewhere, episode_of, fact_lines, fact_object, knowledge_of, one_of
+from nous.cli.lookup import (
+    ALL,
+    checked_beginning,
+    current_count,
+    elsewhere,
+    episode_of,
+    fact_lines,
+    fact_object,
+    knowledge_of,
+    one_of,
+    with_episode,
+)
 from nous.cli.output import counted, in_words, print_json, say, table
 from nous.cli.settle import duplicates, keep_apart, merge, supersede, unsettle
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import NotFound
-from nous.domain.fact import Learned, Source, Superseded, standing
+from nous.domain.fact import Learned, Source
 from nous.domain.scope import Scope
-from nous.search.provenance import GAVE_WAY, Grounds, Relative, Telling, grounds, named
+from nous.facts.fact_index import FactIndex
+from nous.search.provenance import GAVE_WAY, Evidence, Provenance, RelatedFact, named, provenance_of
+from nous.services.memory import SessionMemory, find_episode, session_memory
 from nous.store.base import NO_VECTORS
 from nous.text.sanitize import one_line, shortened
 
@@ -31,15 +44,19 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.command()
 @_SCOPE
 @click.option(
-    "--limit", default=50, type=click.IntRange(min=1), show_default=True, help="At most so many, those that ended last."
+    "--limit",
+    default=50,
+    type=click.IntRange(min=1),
+    show_default=True,
+    help="Show at most this many, those that ended last.",
 )
-@click.option("--editions", metavar="SESSION", help="Of one session, every edition of its episode, the newest first.")
+@click.option("--editions", metavar="SESSION", help="Show every edition of this session's episode, newest first.")
 @_JSON
 @click.pass_obj
 def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json: bool) -> None:
-    """List what sessions have left behind: outcome, lessons, and which transcript each was made from."""
-    world, within = build(app.settings), Scope.parse(scope)
-    found = _found(world, within, limit=limit + 1, editions_of=editions)
+    """List the episodes of sessions: outcome, lessons, and the transcript of each."""
+    container, within = build(app.settings), Scope.parse(scope)
+    found = _found(container, within, limit=limit + 1, editions_of=editions)
     if len(found) > limit:
         found = found[:limit]
         say(f"nous: there are more than these {limit}; --limit shows more", err=True)
@@ -48,42 +65,42 @@ def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json:
     else:
         say(
             "\n\n".join("\n".join(episode_lines(episode)) for episode in found)
-            or f"no episodes in {scope}{elsewhere(world, within)}"
+            or f"no episodes in {scope}{elsewhere(container, within)}"
         )
         if len(found) > 1:
-            say(f"\n{_in_sum(found)}")
+            say(f"\n{_totals(found)}")
 
 
-def _found(world: World, scope: Scope, *, limit: int, editions_of: str | None) -> Sequence[Episode]:
-    stored = world.kit.episodes
+def _found(container: Container, scope: Scope, *, limit: int, editions_of: str | None) -> Sequence[Episode]:
+    stored = container.context.episodes
     if editions_of is None:
         return stored.recent(scope, limit)
-    return stored.editions(scope, episode_of(editions_of, world, scope).id)[:limit]
+    return stored.editions(scope, episode_of(editions_of, container, scope).id)[:limit]
 
 
 @click.group(invoke_without_command=True)
 @_SCOPE
-@click.option("--all", "everything", is_flag=True, help="Superseded facts too.")
+@click.option("--all", "everything", is_flag=True, help="Include superseded facts.")
 @_JSON
 @click.pass_context
 def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) -> None:
-    """List what is known, what was said last at the end: on which day, by whom, in which session and turns.
+    """List facts with their day, speaker, session and turns. The latest come last.
 
-    What was true before stands below, with the day until which it was. `facts learn` adds to what is known, and `facts
-    duplicates` lists what may be known twice.
+    Earlier values stand below a fact, with the day until which they were true. `facts learn` adds facts, and `facts
+    duplicates` lists possible duplicates.
     """
     if ctx.invoked_subcommand is not None:
         return
     app: App = ctx.obj
-    world, within = build(app.settings), Scope.parse(scope)
-    with knowledge_of(world, within) as knowledge:
+    container, within = build(app.settings), Scope.parse(scope)
+    with knowledge_of(container, within) as knowledge:
         known = [each for each in knowledge if everything or each.is_current]
         if as_json:
             print_json([fact_object(each, knowledge) for each in known])
         else:
             by_time = sorted(known, key=lambda each: each.said_at)
-            told = "\n".join(line for each in by_time for line in fact_lines(each, knowledge))
-            say(told or f"no facts in {scope}{elsewhere(world, within)}")
+            text = "\n".join(line for each in by_time for line in fact_lines(each, knowledge))
+            say(text or f"no facts in {scope}{elsewhere(container, within)}")
 
 
 for command in (learn, supersede, duplicates, merge, keep_apart, unsettle):
@@ -91,7 +108,7 @@ for command in (learn, supersede, duplicates, merge, keep_apart, unsettle):
 
 
 def episode_lines(episode: Episode) -> Iterator[str]:
-    """An episode for the eye."""
+    """Yield an episode as lines of text."""
     summary = episode.summary
     yield f"{one_line(summary.title)}  [{summary.outcome}{'' if episode.is_sure else ', unsure'}]"
     yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {_made_by(episode)}"
@@ -105,14 +122,64 @@ def episode_lines(episode: Episode) -> Iterator[str]:
     yield from (f"  open: {shortened(thread, 150)}" for thread in summary.still_open)
 
 
-def _in_sum(episodes: Sequence[Episode]) -> str:
-    """How many there are of each outcome, and of how many nothing shows it."""
+@click.command()
+@click.argument("name", metavar="SESSION|EPISODE")
+@_SCOPE
+@_JSON
+@click.pass_obj
+def show(app: App, name: str, *, scope: str, as_json: bool) -> None:
+    """Show the memory of one session: its episode, its facts, and what is still open.
+
+    SESSION or EPISODE is an id, or a unique prefix of one.
+    """
+    container, within = build(app.settings), Scope.parse(scope)
+    try:
+        episode = find_episode(container.context, name, within)
+    except NotFound as error:
+        where = with_episode(name, container) or elsewhere(container, within)
+        raise NotFound(f"{error}{where}; `nous status {name}` says where the session is") from None
+    memory = session_memory(container.context, episode)
+    with knowledge_of(container, within) as knowledge:
+        if as_json:
+            print_json({"episode": asdict(episode), "facts": [fact_object(each, knowledge) for each in memory.facts]})
+        else:
+            say("\n".join((*_whole_episode(episode), *_taught(memory, knowledge))))
+
+
+def _whole_episode(episode: Episode) -> Iterator[str]:
+    """Yield everything that an episode says, uncut."""
+    summary = episode.summary
+    yield f"{one_line(summary.title)}  [{summary.outcome}{'' if episode.is_sure else ', unsure'}]"
+    yield f"session {episode.session_id} in {episode.scope}, ended {episode.ended_at:%Y-%m-%d %H:%M} UTC"
+    yield f"{episode.format}, {counted(episode.entries, 'entry', 'entries')}, {_made_by(episode)}"
+    if episode.dataref:
+        yield f"from {one_line(unquote(episode.dataref.removeprefix('file://')))}"
+    yield from ("", summary.summary, "", f"outcome: {one_line(summary.outcome_rationale)}")
+    yield from _listed("decided", (decision.description for decision in episode.decisions))
+    yield from _listed("learned", summary.key_points)
+    yield from _listed("files", episode.files_touched)
+    yield from _listed("open", summary.open_threads)
+
+
+def _taught(memory: SessionMemory, knowledge: FactIndex) -> Iterator[str]:
+    yield ""
+    yield f"{counted(len(memory.facts), 'fact')}"
+    yield from (line for known in memory.facts for line in fact_lines(known, knowledge))
+
+
+def _listed(head: str, items: Iterable[str]) -> Iterator[str]:
+    if found := [f"- {one_line(item)}" for item in items]:
+        yield from ("", f"{head}:", *found)
+
+
+def _totals(episodes: Sequence[Episode]) -> str:
+    """Return the number of episodes by outcome, and of those that are unsure or extractive."""
     outcomes = Counter(str(episode.summary.outcome) for episode in episodes)
-    told = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+    by_outcome = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
     unsure = sum(not episode.is_sure for episode in episodes)
     extractive = sum(episode.tier is Tier.EXTRACTIVE for episode in episodes)
     doubts = ", ".join(f"{count} {what}" for count, what in ((unsure, "unsure"), (extractive, "extractive")) if count)
-    return f"{counted(len(episodes), 'episode')}: {told}" + (f"; {doubts} of them" if doubts else "")
+    return f"{counted(len(episodes), 'episode')}: {by_outcome}" + (f"; {doubts} of them" if doubts else "")
 
 
 def _made_by(episode: Episode) -> str:
@@ -125,36 +192,38 @@ def _made_by(episode: Episode) -> str:
 
 @click.command()
 @click.argument("fact")
-@click.option(
-    "--scope", help="project, agent/project or tenant/agent/project; without it, every scope is looked through."
-)
+@click.option("--scope", help="project, agent/project or tenant/agent/project. Default: search every scope.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def why(app: App, fact: str, *, scope: str | None, as_json: bool) -> None:
-    """Show how FACT is known: its id as `nous facts` prints it, or the beginning of it.
+    """Show the provenance of FACT. FACT is an id that `nous facts` prints, or an id prefix.
 
-    Every session that said it, in which turns and words, what read it there, and why it was merged with others, took
-    their place, gave way to them, or was kept beside them.
+    You see every session that said it, in which turns and words, and what extracted it there. You also see why it was
+    merged with other facts, replaced them, gave way to them, or was kept beside them.
     """
-    world = build(app.settings)
-    found = _grounds_found(fact, world, [Scope.parse(scope)] if scope else list(world.kit.episodes.scopes()))
+    container = build(app.settings)
+    found = _provenance_found(
+        fact, container, [Scope.parse(scope)] if scope else list(container.context.episodes.scopes())
+    )
     if as_json:
         print_json(_as_object(found))
     else:
         say("\n".join(_lines(found)))
 
 
-def _grounds_found(name: str, world: World, scopes: list[Scope]) -> Grounds:
+def _provenance_found(name: str, container: Container, scopes: list[Scope]) -> Provenance:
     checked_beginning(name)
     for scope in scopes:
-        with knowledge_of(world, scope) as knowledge:
+        with knowledge_of(container, scope) as knowledge:
             if len(scopes) == 1 or named(name, knowledge):
-                known = one_of(name, knowledge, world, scope)
-                return grounds(known.fact.id, knowledge, partial(world.kit.briefs.brief, scope))
+                known = one_of(name, knowledge, container, scope)
+                return provenance_of(
+                    known.fact.id, knowledge, partial(container.context.summary_inputs.summary_input, scope)
+                )
     raise NotFound(f"there is no fact {name!r} in any scope")
 
 
-def _lines(found: Grounds) -> Iterator[str]:
+def _lines(found: Provenance) -> Iterator[str]:
     known, fact = found.known, found.known.fact
     yield one_line(fact.text)
     about = f" about {one_line(fact.subject)}" if fact.subject else ""
@@ -162,14 +231,14 @@ def _lines(found: Grounds) -> Iterator[str]:
     yield f"  {kind}{about} in {fact.scope}, said by {counted(known.times_confirmed, 'session')}; {_state(found)}"
     yield f"  {fact.id}"
     below = {(each.at, each.reason): f"it {each.relation} another, see below" for each in found.relatives}
-    for number, telling in enumerate(found.tellings):
-        reason = below.get((telling.at, telling.reason), telling.reason)
-        yield from _telling(replace(telling, reason=reason), is_first=number == 0)
+    for number, evidence in enumerate(found.tellings):
+        reason = below.get((evidence.at, evidence.reason), evidence.reason)
+        yield from _evidence_lines(replace(evidence, reason=reason), is_first=number == 0)
     for relative in found.relatives:
         yield from _relative(relative)
 
 
-def _state(found: Grounds) -> str:
+def _state(found: Provenance) -> str:
     known = found.known
     if known.is_current:
         return f"true since {_day(known.valid_from)}, as far as is known"
@@ -177,13 +246,13 @@ def _state(found: Grounds) -> str:
     return f"true until {_day(until)}, then corrected" if until else "superseded by other words for it"
 
 
-def _telling(telling: Telling, *, is_first: bool) -> Iterator[str]:
-    near = "" if telling.similarity is None else f" (cosine {telling.similarity:.2f})"
-    yield f"\n{'learned' if is_first else 'said again'} {_day(telling.at)}: {one_line(telling.reason)}{near}"
+def _evidence_lines(evidence: Evidence, *, is_first: bool) -> Iterator[str]:
+    near = "" if evidence.similarity is None else f" (cosine {evidence.similarity:.2f})"
+    yield f"\n{'learned' if is_first else 'said again'} {_day(evidence.at)}: {one_line(evidence.reason)}{near}"
     if not is_first:
-        yield f"  in the words: {one_line(telling.text)}"
-    yield from (f"  {line}" for line in _place(telling.source))
-    yield from (f"  > {shortened(quote, 320)}" for quote in telling.quotes)
+        yield f"  in the words: {one_line(evidence.text)}"
+    yield from (f"  {line}" for line in _place(evidence.source))
+    yield from (f"  > {shortened(quote, 320)}" for quote in evidence.quotes)
 
 
 def _place(source: Source) -> Iterator[str]:
@@ -195,8 +264,11 @@ def _place(source: Source) -> Iterator[str]:
         yield f"transcript sha256 {source.digest or 'unknown'}, read by: {source.by or 'unknown'}"
 
 
-def _relative(relative: Relative) -> Iterator[str]:
-    """Of two facts that cannot both be true, `valid_to` is until when the older one was."""
+def _relative(relative: RelatedFact) -> Iterator[str]:
+    """Yield lines on a related fact.
+
+    `valid_to` is the time until which the older of two conflicting facts was true.
+    """
     reason = one_line(relative.reason)
     hand = f" (by hand, on {_day(relative.at)})" if relative.by_hand else ""
     if relative.relation == GAVE_WAY:
@@ -212,7 +284,7 @@ def _day(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d}" if moment else "an unknown day"
 
 
-def _as_object(found: Grounds) -> dict[str, Any]:
+def _as_object(found: Provenance) -> dict[str, Any]:
     known = found.known
     return {
         "fact": asdict(known.fact),
@@ -221,7 +293,7 @@ def _as_object(found: Grounds) -> dict[str, Any]:
         "trust": known.trust,
         "valid_from": known.valid_from,
         "valid_to": known.superseded.valid_to if known.superseded else None,
-        "said": [asdict(telling) for telling in found.tellings],
+        "said": [asdict(evidence) for evidence in found.tellings],
         "relations": [asdict(relative) for relative in found.relatives],
     }
 
@@ -230,29 +302,28 @@ def _as_object(found: Grounds) -> dict[str, Any]:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def scopes(app: App, *, as_json: bool) -> None:
-    """List the scopes: how many sessions have left an episode, how many facts are current, when one was learned last.
+    """List scopes: sessions with an episode, current facts, and the day of the last fact.
 
-    A scope is one user's or project's memory, as --scope names it; nothing is read or merged across scopes.
+    A scope is the memory of one user or project, as --scope names it. Nothing is read or merged across scopes.
     """
-    world = build(app.settings)
-    rows = [_row(world, scope) for scope in world.kit.episodes.scopes()]
+    container = build(app.settings)
+    rows = [_row(container, scope) for scope in container.context.episodes.scopes()]
     if as_json:
         print_json(rows)
     elif rows:
         cells = ((str(each["sessions"]), str(each["facts"]), _last_day(each), each["scope"]) for each in rows)
         say(table(("sessions", "facts", "last learned", "scope"), cells))
     else:
-        say("there is no scope yet: nous publish makes one")
+        say("there is no scope yet: nous publish creates one")
 
 
-def _row(world: World, scope: Scope) -> dict[str, Any]:
-    rows = world.kit.facts.read(scope, embedder=NO_VECTORS).rows
+def _row(container: Container, scope: Scope) -> dict[str, Any]:
+    rows = container.context.facts.read(scope, embedder=NO_VECTORS).rows
     learned = {row.fact.id: row.fact.learned_at for row in rows if isinstance(row, Learned)}
-    gave_way = {row.fact_id for row in standing(rows) if isinstance(row, Superseded)}
     return {
         "scope": str(scope),
-        "sessions": len(world.kit.episodes.recent(scope, ALL)),
-        "facts": len(learned.keys() - gave_way),
+        "sessions": len(container.context.episodes.recent(scope, ALL)),
+        "facts": current_count(rows),
         "last_learned": max(learned.values(), default=None),
     }
 

@@ -1,4 +1,7 @@
-"""What an event looks like, for people who must not read what it says: its envelope, and the shape of its payload."""
+"""Outline of an event without its content: the envelope, and types and sizes of fields.
+
+For operators who must not read what an event says.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -17,23 +20,23 @@ _INDENT = "  "
 
 
 def size_of(raw: bytes | int) -> int:
-    """How many bytes an event has; of one that is too large to be read, that is all there is."""
+    """Return the size of an event in bytes; an event too large to be read is given as its size."""
     return raw if isinstance(raw, int) else len(raw)
 
 
 def envelope(raw: bytes | int) -> dict[str, str]:
-    """The envelope of the event *raw*, its scope, and where its transcript is, as far as they can be read."""
+    """Return the readable envelope fields of event *raw*, its scope, session and transcript."""
     message = _object(raw)
     data = message.get("data")
     inner = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     dataref = message.get("dataref") or inner.get("dataref")
-    told = {name: message.get(name) for name in _ENVELOPE}
-    told |= {"scope": inner.get("scope"), "session": inner.get("session_id"), "dataref": dataref}
-    return {name: redacted(_plain(value), limit=_VALUE) for name, value in told.items() if value}
+    fields = {name: message.get(name) for name in _ENVELOPE}
+    fields |= {"scope": inner.get("scope"), "session": inner.get("session_id"), "dataref": dataref}
+    return {name: redacted(_plain(value), limit=_VALUE) for name, value in fields.items() if value}
 
 
 def payload(raw: bytes | int) -> list[str]:
-    """A line for each field of the event's payload: its name, type and size. No value is shown."""
+    """Return a line for each field of the event's payload: name, type and size, but no value."""
     if size_of(raw) > LARGEST:
         return [f"not read: it has {size_of(raw):,} bytes, and no event may have more than {LARGEST:,}"]
     message = _object(raw)
@@ -55,12 +58,12 @@ def _object(raw: bytes | int) -> dict[str, Any]:
 def _plain(value: Any) -> str:
     try:
         return value if isinstance(value, str) else orjson.dumps(value).decode()
-    except orjson.JSONEncodeError:  # it reads deeper nests than it writes
+    except orjson.JSONEncodeError:  # orjson reads deeper nesting than it writes
         return "nested too deeply to be shown"
 
 
 def _lines(name: str, values: Sequence[Any], *, depth: int) -> Iterator[str]:
-    """A line for *values*, all those of one field, and below it one for each field that they have."""
+    """Yield a line for the *values* of one field, and below it a line for each of their fields."""
     yield f"{_INDENT * depth}{redacted(name, limit=_NAME)}: {' or '.join(_described(values))}"
     if depth == _DEPTH:
         return

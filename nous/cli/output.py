@@ -1,4 +1,4 @@
-"""Values as text: tables for the eye, JSON for programs."""
+"""Output of commands: text and tables for people, JSON for programs."""
 
 import re
 import shutil
@@ -16,18 +16,21 @@ _GAP = "  "
 FAILURES: Mapping[str, str] = {
     "timeout": "the model did not answer in time",
     "transport": "the model could not be reached",
-    "quota": "the model had enough for the time being",
+    "quota": "the model's quota is used up for now",
     "parse": "the model's answer could not be used",
     "other": "the model refused to answer",
 }
-"""What kinds of failure are for people. Reasons begin with a kind, which programs go by."""
+"""Failure kinds in words. A stored reason begins with its kind, which programs read."""
 
 _KIND = re.compile(rf"^({'|'.join(FAILURES)})(?=: |, for today|$)")
-_CLASS = re.compile(r"\b(?:Model[A-Z][a-z]+|AllowanceSpent|AnswerUnusable): ")
+_CLASS = re.compile(r"\b(?:Model[A-Z][a-z]+|TokenBudgetExceeded|AllowanceSpent|AnswerUnusable): ")
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print *text* for people. Some of it may come from anywhere, so nothing in it steers their terminal."""
+    """Print *text* for people, without control sequences that could steer their terminal.
+
+    It may quote text from any source.
+    """
     click.echo(readable(text), err=err)
 
 
@@ -37,7 +40,7 @@ def print_json(value: Any) -> None:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A line a row, columns as wide as their widest cell; on a terminal, the last one is cut where it ends."""
+    """Format rows as aligned columns; on a terminal, the last column is cut to its width."""
     lines = [tuple(heads), *(tuple(one_line(str(cell)) for cell in row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     if not sys.stdout.isatty():
@@ -46,13 +49,13 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(_line(line, widths[:-1], room) for line in lines)
 
 
-def counted(number: int, noun: str) -> str:
-    """*number* of what *noun* names, whose plural is regular."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return *number* with *noun*, or with its *plural*, by default *noun* and an s."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def in_words(reason: str) -> str:
-    """*reason*, as it was kept for programs, for people: the kind of failure in words, and no class of errors."""
+    """Translate a stored *reason* for people: the kind of failure in words, no error classes."""
     return _CLASS.sub("", _KIND.sub(lambda kind: FAILURES[kind[1]], reason))
 
 

@@ -1,4 +1,4 @@
-"""`nous worker` and `nous up`."""
+"""Commands for processes and the server: worker, up, down, config and rq-dashboard."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ import orjson
 import structlog
 
 from nous import log
-from nous.app import World, build, fleet, watchers
+from nous.app import Container, build, watchers, worker_process
 from nous.cli.framework import INTERRUPTED, App
 from nous.cli.output import counted
 from nous.domain.errors import BadInput, Misconfigured, Unavailable
@@ -24,8 +24,8 @@ from nous.jobs.rq.quarantine_worker import run_quarantine
 from nous.redis_server import embedded
 from nous.redis_server.client import address, connect_rq, embedded_directory, masked
 from nous.redis_server.data_dir import held
-from nous.runtime.dispatch_loop import Quarantines
-from nous.runtime.worker_process import Fleet, Post
+from nous.runtime.dispatch_loop import QuarantineStarter
+from nous.runtime.worker_process import Loop, WorkerProcess
 from nous.settings import Loaded, Settings, load
 from nous.settings.model import DashboardSettings
 
@@ -38,42 +38,45 @@ _log = structlog.get_logger(__name__)
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME...]")
-@click.option("--all", "everything", is_flag=True, help="Every worker there is.")
-@click.option("--quarantine", is_flag=True, help="Run the quarantine queue instead, one job a process, and end.")
+@click.option("--all", "everything", is_flag=True, help="Run every worker.")
+@click.option(
+    "--quarantine", is_flag=True, help="Run the quarantine queue instead, each job in its own process, and exit."
+)
 @click.pass_obj
 def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool) -> None:
-    """Run workers in this process: dispatch their events, execute them, and sweep after the dead.
+    """Run workers in this process: dispatch events, execute them, reclaim expired leases.
 
-    Start as many processes as you like, on as many hosts. The first Ctrl-C or SIGTERM lets what is in flight finish,
-    the second one ends at once; nothing is lost either way.
+    Start as many processes as you like, on as many hosts. On the first Ctrl-C or SIGTERM, work in flight finishes. On
+    the second, the process exits at once. Nothing is lost either way.
     """
-    world = build(app.settings)
+    container = build(app.settings)
     if everything == bool(names):
-        raise BadInput(f"name the workers, or say --all: there are {', '.join(sorted(world.workers))}")
-    names = names or sorted(world.workers)
+        raise BadInput(f"name the workers, or say --all: there are {', '.join(sorted(container.workers))}")
+    names = names or sorted(container.workers)
     for name in names:
-        world.subscription(name)
-    world.check_model()
+        container.subscription(name)
+    container.check_model()
     if quarantine:
         for name in names:
-            _empty_quarantine(world, name)
+            _empty_quarantine(container, name)
     else:
-        _log.info("at work, until SIGTERM or Ctrl-C", server=masked(address(app.settings)), workers=list(names))
-        _run(world, names, app)
-        _log.info("stopped")
+        hint = "SIGTERM or Ctrl-C stops it"
+        _log.info("worker.started", server=masked(address(app.settings)), workers=list(names), hint=hint)
+        _run(container, names, app)
+        _log.info("worker.stopped")
 
 
 @click.command()
 @click.pass_obj
 def up(app: App) -> None:
-    """Run everything on this machine: the embedded server, if that is configured, and every worker.
+    """Run everything on this machine: every worker, and the embedded server if configured.
 
-    It sweeps the folders that are set (watch.folders) for sessions of which nobody has told.
-    When it ends the server stays, so that producers can go on; `nous down` stops it.
+    It also sweeps the configured folders (watch.folders) for sessions that no hook has reported. The server keeps
+    running when this ends, so that producers can continue. `nous down` stops it.
     """
     directory = app.settings.data_dir
-    world = build(app.settings)
-    world.check_model()
+    container = build(app.settings)
+    container.check_model()
     directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         try:
@@ -82,26 +85,26 @@ def up(app: App) -> None:
             raise Misconfigured(
                 f"nous is already up in {directory}: `nous status` shows it, and `nous worker NAME` adds to it"
             ) from None
-        click.echo(f"up at {masked(address(app.settings))} with {', '.join(sorted(world.workers))}; Ctrl-C stops")
-        _run(world, sorted(world.workers), app, also=[*watchers(world)])
+        click.echo(f"up at {masked(address(app.settings))} with {', '.join(sorted(container.workers))}; Ctrl-C stops")
+        _run(container, sorted(container.workers), app, also=[*watchers(container)])
     if embedded_directory(app.settings):
-        click.echo("stopped; the server stays until `nous down`")
+        click.echo("stopped; the server keeps running until `nous down`")
 
 
-def _run(world: World, names: Sequence[str], app: App, *, also: Sequence[Post] = ()) -> None:
+def _run(container: Container, names: Sequence[str], app: App, *, also: Sequence[Loop] = ()) -> None:
     config = ["--config", str(app.config_path)] if app.config_path else []
-    quarantines = Quarantines([sys.executable, "-m", "nous", *config, "worker", "--quarantine"])
-    crew = fleet(world, names, open_quarantine=quarantines.open, also=also)
-    _stop_on_signals(crew, quarantines)
-    crew.start()
-    was_asked = crew.wait()
+    quarantines = QuarantineStarter([sys.executable, "-m", "nous", *config, "worker", "--quarantine"])
+    process = worker_process(container, names, open_quarantine=quarantines.open, also=also)
+    _stop_on_signals(process, quarantines)
+    process.start()
+    was_asked = process.wait()
     quarantines.stop()
     if not was_asked:
-        raise Unavailable("a part of it has ended by itself: the log says which and why; start it again")
+        raise Unavailable("a part of it has stopped unexpectedly: the log says which and why; start it again")
 
 
-def _stop_on_signals(crew: Fleet, quarantines: Quarantines) -> None:
-    """Let the first signal drain the fleet, and the second one end the process."""
+def _stop_on_signals(process: WorkerProcess, quarantines: QuarantineStarter) -> None:
+    """Drain the workers on the first signal; end the process on the second."""
     received: list[int] = []
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
@@ -109,20 +112,20 @@ def _stop_on_signals(crew: Fleet, quarantines: Quarantines) -> None:
         if len(received) > 1:
             quarantines.ask_to_end()
             os._exit(INTERRUPTED)
-        crew.stop()
+        process.stop()
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, on_signal)
 
 
-def _empty_quarantine(world: World, name: str) -> None:
-    known_as = world.job_names.own(name)
+def _empty_quarantine(container: Container, name: str) -> None:
+    known_as = container.job_names.own(name)
     run_quarantine(
         known_as,
-        client=world.rq_client,
+        client=container.rq_client,
         name=f"{known_as}-quarantine-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
-        runner=world.attempts,
-        blame=world.attempts.blame,
+        runner=container.attempts,
+        blame=container.attempts.blame,
     )
 
 
@@ -130,9 +133,9 @@ def _empty_quarantine(world: World, name: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def down(app: App, *, as_json: bool) -> None:
-    """Stop the embedded server of the data directory. Its data stays, and `nous up` starts it again.
+    """Stop the embedded server of the data directory. Its data stays.
 
-    Whatever works with it waits until then. A server that is not ours is never stopped.
+    Workers and producers wait until `nous up` starts it again. A server that nous does not embed is never stopped.
     """
     directory = embedded_directory(app.settings)
     url = masked(address(app.settings))
@@ -141,7 +144,7 @@ def down(app: App, *, as_json: bool) -> None:
     if as_json:
         _print_json({"stopped": stopped, "embedded": directory is not None, "url": url, "workers": working})
     elif directory is None:
-        click.echo(f"{url} is not ours to stop")
+        click.echo(f"{url} is no embedded server: nous does not stop it")
     else:
         click.echo(f"stopped the server of {directory}" if stopped else f"no server was running in {directory}")
         if stopped and working:
@@ -150,7 +153,7 @@ def down(app: App, *, as_json: bool) -> None:
 
 
 def _working(settings: Settings, directory: Path) -> int:
-    """How many workers the server of *directory* knows. One that does not run is not started to be asked."""
+    """Return how many workers the server of *directory* knows; a stopped server is not started."""
     if embedded.status(directory).state != "running":
         return 0
     from nous.jobs.rq.worker_stats import workers_seen  # noqa: PLC0415 - where nothing runs, RQ is not needed
@@ -162,7 +165,7 @@ def _working(settings: Settings, directory: Path) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def config(app: App, *, as_json: bool) -> None:
-    """Show the effective settings, where each comes from, and the server they lead to. Starts nothing."""
+    """Show the effective settings, their origins and the server in use. Starts nothing."""
     loaded = load(app.config_path)
     log.configure(loaded.settings.log_level, loaded.settings.log_format)
     if as_json:
@@ -208,14 +211,20 @@ def _print_json(value: dict[str, Any]) -> None:
 
 @click.command("rq-dashboard")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=9181, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
+@click.option(
+    "--port",
+    default=9181,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="The port to listen on. 0 takes any free one.",
+)
 @click.pass_obj
 def rq_dashboard(app: App, *, host: str, port: int) -> None:
-    """Serve rq-dashboard for the configured server, an embedded one too, until interrupted.
+    """Serve rq-dashboard for the configured server, also an embedded one, until interrupted.
 
-    It shows RQ's queues, workers and jobs, those of this installation. What it deletes there is not lost: events wait
-    in their streams until they are committed, and are queued again. On an address that others can reach it asks for the
-    login of the settings dashboard.username and dashboard.password, and refuses to start without them.
+    It shows RQ's queues, workers and jobs of this installation. What you delete there is not lost: events wait in their
+    streams until they are committed, and are queued again. On an address that others can reach, it requires the login
+    of the settings dashboard.username and dashboard.password. It refuses to start without them.
     """
     try:
         from nous.jobs.rq import dashboard  # noqa: PLC0415 - an extra
@@ -227,7 +236,7 @@ def rq_dashboard(app: App, *, host: str, port: int) -> None:
     login = _login(app.settings.dashboard)
     if login is None and not dashboard.is_loopback(host):
         raise Misconfigured(
-            f"whoever reaches {host} could see and delete jobs: set dashboard.username and dashboard.password "
+            f"anyone who reaches {host} could see and delete jobs: set dashboard.username and dashboard.password "
             "(NOUS_DASHBOARD__USERNAME, NOUS_DASHBOARD__PASSWORD), or listen on 127.0.0.1"
         )
     shown_as = masked(address(app.settings))

@@ -1,4 +1,4 @@
-"""`nous facts duplicates` and the commands by which a person settles how two facts stand to each other."""
+"""Commands that settle pairs of facts: duplicates, merge, keep-apart, supersede, unsettle."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, ParamSpec
 
 import click
 
-from nous.app import World, build
-from nous.bus.base import Refused
+from nous.app import Container, build
+from nous.bus.base import Conflict
 from nous.cli.framework import App
 from nous.cli.lookup import elsewhere, fact_lines, fact_object, knowledge_of, one_of
 from nous.cli.output import print_json, say
@@ -16,9 +16,9 @@ from nous.domain.errors import BadInput, Retryable
 from nous.domain.fact import LinkKind, Row, Superseded
 from nous.domain.scope import Scope
 from nous.facts.events import unembedded
-from nous.facts.fact_index import Knowledge, KnownFact
+from nous.facts.fact_index import FactIndex, KnownFact
 from nous.facts.precedence import superseding
-from nous.facts.settling import Offer, keeping_apart, merging, offers, unsettling
+from nous.facts.settling import OpenPair, keeping_apart, merging, open_pairs, unsettling
 from nous.text.sanitize import one_line, shortened
 
 _REFUSALS = 100
@@ -30,11 +30,11 @@ _SCOPE = click.option("--scope", default="default", help="project, agent/project
 
 
 def _because(default: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    return click.option("--because", default=default, show_default=True, help="The reason, as `nous why` will tell it.")
+    return click.option("--because", default=default, show_default=True, help="The reason, which `nous why` shows.")
 
 
 class Settled(NamedTuple):
-    """Two facts as they were, and what had to be written."""
+    """Two facts before the change, and the rows that were written."""
 
     one: KnownFact
     other: KnownFact
@@ -43,31 +43,35 @@ class Settled(NamedTuple):
 
 @click.command()
 @_SCOPE
-@click.option("--limit", default=20, type=click.IntRange(min=1), show_default=True, help="At most so many pairs.")
+@click.option(
+    "--limit", default=20, type=click.IntRange(min=1), show_default=True, help="Show at most this many pairs."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def duplicates(app: App, *, scope: str, limit: int, as_json: bool) -> None:
-    """List pairs of current facts that may say the same, or of which one may replace the other; the likeliest first.
+    """List pairs of current facts that are possible duplicates or updates, likeliest first.
 
-    `facts merge`, `facts keep-apart` or `facts supersede` settle a pair, which is then listed no more.
+    `facts merge`, `facts keep-apart` or `facts supersede` settles a pair and removes it from the list.
     """
-    world, within = build(app.settings), Scope.parse(scope)
-    with knowledge_of(world, within) as knowledge:
-        found = offers(knowledge)
+    container, within = build(app.settings), Scope.parse(scope)
+    with knowledge_of(container, within) as knowledge:
+        found = open_pairs(knowledge)
         shown = found[:limit]
         if as_json:
             print_json([_offer_object(offer, knowledge) for offer in shown])
         else:
-            say("\n\n".join("\n".join(_offer_lines(offer, knowledge)) for offer in shown) or _nothing(world, within))
+            say(
+                "\n\n".join("\n".join(_offer_lines(offer, knowledge)) for offer in shown) or _nothing(container, within)
+            )
     if len(found) > limit:
         say(f"nous: there are {len(found):,}, and these are {limit}; --limit shows more", err=True)
 
 
-def _nothing(world: World, scope: Scope) -> str:
-    return f"no possible duplicates in {scope}{elsewhere(world, scope)}"
+def _nothing(container: Container, scope: Scope) -> str:
+    return f"no possible duplicates in {scope}{elsewhere(container, scope)}"
 
 
-def _offer_lines(offer: Offer, knowledge: Knowledge) -> Iterator[str]:
+def _offer_lines(offer: OpenPair, knowledge: FactIndex) -> Iterator[str]:
     link = offer.link
     likely = "" if link.likelihood is None else f" (likelihood {link.likelihood:.2f})"
     kind = "possible update" if link.kind is LinkKind.UPDATE else "possible duplicate"
@@ -76,7 +80,7 @@ def _offer_lines(offer: Offer, knowledge: Knowledge) -> Iterator[str]:
         yield from (f"  {line}" for line in fact_lines(known, knowledge))
 
 
-def _offer_object(offer: Offer, knowledge: Knowledge) -> dict[str, Any]:
+def _offer_object(offer: OpenPair, knowledge: FactIndex) -> dict[str, Any]:
     return {
         **asdict(offer.link),
         "newer": fact_object(offer.newer, knowledge),
@@ -91,17 +95,17 @@ def _offer_object(offer: Offer, knowledge: Knowledge) -> dict[str, Any]:
 @_because("a person says so")
 @click.pass_obj
 def supersede(app: App, old: str, new: str, *, scope: str, because: str) -> None:
-    """Put fact NEW in the place of fact OLD: ids as `nous facts` prints them, or their beginnings.
+    """Replace fact OLD by fact NEW. Give ids that `nous facts` prints, or id prefixes.
 
-    OLD stays, and is shown as true until then. It is left out of what is current, and of what new facts are
-    compared with. `facts unsettle` takes it back.
+    OLD stays, and is shown as true until then. It is no longer current, and new facts are not compared with it. `facts
+    unsettle` reverts this.
     """
 
     def decide(gone: KnownFact, by: KnownFact, **facts: Any) -> tuple[Row, ...]:
         return (superseding(gone.fact.id, by=by.fact.id, **facts),)
 
     found = _settled(app, (old, new), scope, because, decide)
-    _tell("superseded", found.one, "by", found.other)
+    _print_result("superseded", found.one, "by", found.other)
 
 
 @click.command()
@@ -111,13 +115,13 @@ def supersede(app: App, old: str, new: str, *, scope: str, because: str) -> None
 @_because("a person says that they are the same")
 @click.pass_obj
 def merge(app: App, fact: str, into: str, *, scope: str, because: str) -> None:
-    """Merge FACT INTO another that says the same: ids as `nous facts` prints them, or their beginnings.
+    """Merge FACT into INTO, which says the same. Give ids that `nous facts` prints, or prefixes.
 
-    INTO stays current, in its own words. Sessions that said FACT have said INTO from now on, and so will those that say
-    FACT again. FACT stays readable; `facts unsettle` takes the merge back.
+    INTO stays current, in its own words. Sessions that said FACT count as sources of INTO from now on, and so do those
+    that say FACT again. FACT stays readable. `facts unsettle` reverts the merge.
     """
     found = _settled(app, (fact, into), scope, because, merging)
-    _tell("merged" if found.rows else "already merged", found.one, "into", found.other)
+    _print_result("merged" if found.rows else "already merged", found.one, "into", found.other)
 
 
 @click.command("keep-apart")
@@ -127,12 +131,12 @@ def merge(app: App, fact: str, into: str, *, scope: str, because: str) -> None:
 @_because("a person says that they are two")
 @click.pass_obj
 def keep_apart(app: App, one: str, other: str, *, scope: str, because: str) -> None:
-    """Keep facts ONE and OTHER apart for good: ids as `nous facts` prints them, or their beginnings.
+    """Keep facts ONE and OTHER apart for good. Give ids that `nous facts` prints, or prefixes.
 
-    They are offered as duplicates no more, and neither rules nor a model merge them. `facts unsettle` takes it back.
+    They are no longer listed as duplicates, and neither rules nor a model merge them. `facts unsettle` reverts this.
     """
     found = _settled(app, (one, other), scope, because, keeping_apart)
-    _tell("kept apart" if found.rows else "already kept apart", found.one, "from", found.other)
+    _print_result("kept apart" if found.rows else "already kept apart", found.one, "from", found.other)
 
 
 @click.command()
@@ -142,23 +146,25 @@ def keep_apart(app: App, one: str, other: str, *, scope: str, because: str) -> N
 @_because("a person took it back")
 @click.pass_obj
 def unsettle(app: App, one: str, other: str, *, scope: str, because: str) -> None:
-    """Take back that facts ONE and OTHER were merged, that one gave way to the other, or that they are kept apart.
+    """Revert a merge, a replacement or a keep-apart between facts ONE and OTHER.
 
-    Both are then as before: one that was merged is current again, with the sessions that said it in its words. It holds
-    for what rules or a model have merged or replaced, too.
+    Both are then as before. A merged fact is current again, with the sessions that said it in its words. You can also
+    revert what rules or a model have merged or replaced.
     """
     found = _settled(app, (one, other), scope, because, unsettling)
     match found.rows:
         case (Superseded(fact_id=back), *_):
             is_one = found.one.fact.id == back
-            _tell("current again", found.one if is_one else found.other, "beside", found.other if is_one else found.one)
+            _print_result(
+                "current again", found.one if is_one else found.other, "beside", found.other if is_one else found.one
+            )
         case (_, *_):
-            _tell("no longer kept apart", found.one, "from", found.other)
+            _print_result("no longer kept apart", found.one, "from", found.other)
         case _:
-            _tell("nothing is settled between", found.one, "and", found.other)
+            _print_result("nothing is settled between", found.one, "and", found.other)
 
 
-def _tell(done: str, one: KnownFact, preposition: str, other: KnownFact) -> None:
+def _print_result(done: str, one: KnownFact, preposition: str, other: KnownFact) -> None:
     say(f"{done}: {shortened(one.fact.text, 90)}\n  {preposition}: {shortened(other.fact.text, 90)}")
 
 
@@ -169,30 +175,30 @@ def _settled(
     because: str,
     decide: Callable[..., tuple[Row, ...]],
 ) -> Settled:
-    """Append what *decide* makes of the two facts that go by *names*: anew each time that others were faster.
+    """Append the rows that *decide* returns for the two facts named; retry on conflict.
 
     Raises:
         NotFound, BadInput: a name is not that of one fact, both are the same, or *decide* refuses.
-        Retryable: others teach the same scope all the time.
+        Retryable: other writers kept changing the scope.
     """
-    world, within = build(app.settings), Scope.parse(scope)
+    container, within = build(app.settings), Scope.parse(scope)
     for _ in range(_REFUSALS):
-        with knowledge_of(world, within) as knowledge:
-            one, other = (one_of(name, knowledge, world, within) for name in names)
+        with knowledge_of(container, within) as knowledge:
+            one, other = (one_of(name, knowledge, container, within) for name in names)
             if one is other:
                 raise BadInput(f"{names[0]} and {names[1]} are the same fact: {shortened(one.fact.text, 70)}")
             reason = shortened(one_line(because), _LONGEST_REASON)
-            rows = decide(one, other, knowledge=knowledge, reason=reason, at=world.kit.clock())
-            effects = _effects(rows, knowledge, world, within)
-        if not rows or not isinstance(world.bus.apply(effects), Refused):
+            rows = decide(one, other, knowledge=knowledge, reason=reason, at=container.context.clock())
+            effects = _effects(rows, knowledge, container, within)
+        if not rows or not isinstance(container.bus.apply(effects), Conflict):
             return Settled(one, other, rows)
-    raise Retryable(f"{within} is being taught by others without a pause; try again")
+    raise Retryable(f"other writers keep changing the facts of {within}; try again")
 
 
-def _effects(rows: tuple[Row, ...], knowledge: Knowledge, world: World, scope: Scope) -> Effects:
-    """The append; and where a fact without a vector is current again, what has workers embed it."""
+def _effects(rows: tuple[Row, ...], knowledge: FactIndex, container: Container, scope: Scope) -> Effects:
+    """Return the append, plus an embedding request if a fact without a vector is current again."""
     back = (row.fact_id for row in rows if isinstance(row, Superseded) and row.is_undone)
     waits = any(not knowledge[fact].is_embedded for fact in back)
-    event = unembedded(scope, state=str(knowledge.version), at=world.kit.clock())
+    event = unembedded(scope, state=str(knowledge.version), at=container.context.clock())
     write = AppendFacts(scope=scope, expected=knowledge.version, rows=rows)
     return Effects(writes=(write,), events=(event,) if waits else ())

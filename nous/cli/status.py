@@ -1,4 +1,4 @@
-"""`nous status`: the whole system, or one session."""
+"""`nous status`: state of the whole system, or progress of one session."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -10,28 +10,29 @@ from uuid import UUID
 import click
 from click.core import ParameterSource
 
-from nous.app import World, build
+from nous.app import Container, build
 from nous.app.worker_process import SESSION_KEEPER
-from nous.bus.accounting import Account
-from nous.bus.base import Grave
+from nous.bus.accounting import GroupCounters
+from nous.bus.base import DeadLetterKind
 from nous.cli.framework import FAILED, App
-from nous.cli.lookup import checked_session, elsewhere, session_of, with_session
+from nous.cli.lookup import checked_session, current_count, elsewhere, session_of, with_session
 from nous.cli.output import FAILURES, counted, in_words, print_json, say, table
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import DecisionRecorded, EpisodeOutdated, Event, SessionCompacting, SessionEnded
 from nous.domain.scope import Scope
-from nous.domain.session_state import Stage
+from nous.domain.session_state import SessionStatus
 from nous.jobs.rq.worker_stats import QueueCount, queues_of, workers_seen
 from nous.llm.base import Failure
 from nous.redis_server.safety_check import write_trouble
-from nous.services.session_lifecycle import Step, follow
+from nous.services.session_lifecycle import ChainStep, follow
+from nous.store.base import NO_VECTORS
 
 _COUNTS = ("calls", "answered", "remembered", "asked_again", "without_schema", "tokens_in", "tokens_out")
 _OFF = ("title", "summary", "rationale")
 _HEADS = {
     "timeout": "timed out",
     "transport": "not reached",
-    "quota": "had enough",
+    "quota": "over quota",
     "parse": "unusable",
     "other": "refused",
     "asked_again": "asked again",
@@ -41,37 +42,39 @@ _HEADS = {
 }
 
 
-def model_report(world: World) -> dict[str, Any]:
-    """What is written down of the model, as `nous status --json` shows it.
+def model_report(container: Container) -> dict[str, Any]:
+    """Return the model metrics as `nous status --json` shows them.
 
-    A call fails with timeout, transport, quota or other; parse counts answers that could not be used, not calls.
-    `off_*` count titles, summaries and rationales that are not of the size that was asked for.
+    A call fails with timeout, transport, quota or other. parse counts unusable answers, not calls. `off_*` count
+    titles, summaries and rationales that do not have the requested size.
     """
-    books, today = world.model_books, datetime.now(UTC).date()
-    author = world.kit.author
+    stores, today = container.llm_stores, datetime.now(UTC).date()
+    summarizer = container.context.summarizer
     return {
-        "configured": world.settings.background_model,
-        "problem": str(world.mind.problem) if world.mind.problem else None,
-        "prompt": author.prompt.version if author else None,
-        "calls": {name: _call_counts(counts) for name, counts in books.tally.counts().items()},
+        "configured": container.settings.background_model,
+        "problem": str(container.llm.problem) if container.llm.problem else None,
+        "prompt": summarizer.prompt.version if summarizer else None,
+        "calls": {name: _call_counts(counts) for name, counts in stores.counters.counts().items()},
         "out": {
             name: {"since": pause.since, "until": pause.until, "failure": pause.failure, "failures": pause.failures}
-            for name, pause in books.outages.current().items()
+            for name, pause in stores.circuits.current().items()
         },
         "tokens_today": [
             {"scope": str(each.scope), "spent": each.spent, "reserved": each.reserved}
-            for each in books.allowance.spending(today)
+            for each in stores.token_usage.usage(today)
         ],
-        "daily_tokens": world.settings.llm.daily_tokens,
-        "to_be_made_anew": _left(world, author.by) if author else 0,
+        "daily_tokens": container.settings.llm.daily_tokens,
+        "to_be_made_anew": _left(container, summarizer.by) if summarizer else 0,
     }
 
 
-def _left(world: World, by: str) -> int:
-    """The episodes that *by* has not made yet: those that were not offered to it, and those that were, and wait."""
-    readers = [each for each in world.subscriptions if each.kind is EpisodeOutdated]
-    backlogs = [backlog for reader in readers for backlog in world.ledger.backlogs(reader)]
-    return sum(1 for _ in world.kit.briefs.unrefined(but=(by,))) + sum(b.pending + (b.waiting or 0) for b in backlogs)
+def _left(container: Container, by: str) -> int:
+    """Return how many episodes *by* has yet to make, queued for it or not."""
+    readers = [each for each in container.subscriptions if each.kind is EpisodeOutdated]
+    backlogs = [backlog for reader in readers for backlog in container.delivery_stats.backlogs(reader)]
+    return sum(1 for _ in container.context.summary_inputs.unrefined(but=(by,))) + sum(
+        b.pending + (b.waiting or 0) for b in backlogs
+    )
 
 
 def _call_counts(counts: Mapping[str, int]) -> dict[str, int]:
@@ -82,91 +85,107 @@ def _call_counts(counts: Mapping[str, int]) -> dict[str, int]:
     )
 
 
-def model_sections(report: Mapping[str, Any]) -> Iterator[str]:
-    """The same for the eye; nothing where there is no model and never was."""
+def model_state(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield problems of models: an unusable setting, and every open circuit on the server."""
     if report["problem"]:
         yield f"workers do not start: {report['problem']}"
+    for name, pause in report["out"].items():
+        yield _out(name, pause)
+
+
+def model_sections(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the model metrics as text; nothing if no model was ever called."""
     if report["calls"]:
         names = (*_COUNTS, *FAILURES)
         rows = ((*(str(row[each]) for each in names), model) for model, row in report["calls"].items())
         yield table((*(_HEADS.get(each, each) for each in names), "model"), rows)
-    for name, pause in report["out"].items():
-        if name == report["configured"]:
-            yield _out(name, pause)
     if report["tokens_today"] and report["daily_tokens"]:
         rows = ((f"{each['spent']:,}", f"{each['reserved']:,}", each["scope"]) for each in report["tokens_today"])
-        yield table((f"tokens today, of {report['daily_tokens']:,}", "set aside", "scope"), rows)
+        yield table((f"tokens today, of {report['daily_tokens']:,}", "reserved", "scope"), rows)
     if left := report["to_be_made_anew"]:
-        yield f"{counted(left, 'episode')} {'is' if left == 1 else 'are'} still to be made anew by the model"
+        yield f"{counted(left, 'episode')} {'is' if left == 1 else 'are'} still to be regenerated by the model"
 
 
 def _out(model: str, pause: Mapping[str, Any]) -> str:
-    """Since when *model* is out, why, and until when it is left alone."""
+    """Describe since when *model* is unavailable, why, and until when it is not called."""
     since = f"{pause['since']:%Y-%m-%d %H:%M:%S} UTC"
-    again = f"it is asked again from {pause['until']:%H:%M:%S} UTC on"
+    again = f"it is called again from {pause['until']:%H:%M:%S} UTC on"
     match pause["failure"]:
         case Failure.OTHER:
             why = "its key, account, name or address has to be changed (`nous episodes` and the log say which)"
             return f"{model} has refused to answer since {since}: {why}; {again}"
         case Failure.QUOTA:
-            return f"{model} has had enough since {since}; {again}"
+            return f"{model} is over its quota since {since}; {again}"
         case failure:
             return f"{model} has not answered since {since} ({_HEADS[failure]}); {again}"
 
 
 Report = Mapping[str, Any]
 
+_SUMMARIZER = "episode-summarizer"
+_MOST_ROWS = 20_000
+
 _FEW = 100
-"""Letters that are looked at first, of which some are mostly dead: then there is no need to read the others."""
+"""Dead letters that are read first. Usually one of them is dead, and the others need not be read."""
 
 _COLUMNS = ("received", "done", "skipped", "dead", "erased", "parked", "in_flight")
 _OF_QUEUES = ("queued", "started", "finished", "failed")
-_HOW_TO_LOOK = "`nous status SESSION` says where a session is, `nous dead list` what was set aside"
+_HOW_TO_LOOK = "`nous status SESSION` shows where a session is, `nous dead list` the dead letters"
 
 
-def report_of(world: World) -> dict[str, Any]:
-    """All figures of *world*, as `--json` prints them."""
-    accounts = {each.group: world.ledger.account(each) for each in world.subscriptions}
-    streams = [
-        {"group": each.group, "type": each.kind.type, **asdict(backlog)}
-        for each in world.subscriptions
-        for backlog in world.ledger.backlogs(each)
+def report_of(container: Container) -> dict[str, Any]:
+    """Return all figures as `--json` prints them."""
+    accounts = {each.group: container.delivery_stats.counters(each) for each in container.subscriptions}
+    streams: list[dict[str, Any]] = [
+        {
+            "group": each.group,
+            "type": each.kind.type,
+            "lane": backlog.priority,
+            "length": backlog.length,
+            "waiting": backlog.waiting,
+            "pending": backlog.pending,
+            "oldest_pending": backlog.oldest_pending,
+        }
+        for each in container.subscriptions
+        for backlog in container.delivery_stats.backlogs(each)
     ]
-    workers = workers_seen(world.rq_client, world.job_names)
+    workers = workers_seen(container.rq_client, container.job_names)
     attended = {queue for each in workers for queue in each.queues}
     wanted = {each["group"] for each in streams if each["waiting"] or each["pending"]}
-    if world.kit.courses.sessions(Stage.OPEN, limit=1):
-        wanted.add(SESSION_KEEPER)  # nobody else ends those that say no goodbye
+    if container.context.session_states.sessions(SessionStatus.OPEN, limit=1):
+        wanted.add(SESSION_KEEPER)  # no other worker ends sessions that send no end event
     return {
         "groups": {name: _row(account) for name, account in accounts.items()},
         "total": _sum(map(_row, accounts.values())),
-        "balance": sum(abs(account.balance) for account in accounts.values()),
-        "dead": _is_something_dead(world),
+        "balance": sum(abs(account.discrepancy) for account in accounts.values()),
+        "dead": _is_something_dead(container),
         "streams": streams,
-        "queues": [asdict(queue) for queue in _queues(world)],
+        "queues": [asdict(queue) for queue in _queues(container)],
         "workers": [asdict(each) for each in workers],
-        "unattended": sorted(name for name in wanted if world.job_names.own(name) not in attended),
-        "model": model_report(world),
-        "cannot_write": write_trouble(world.client),
+        "unattended": sorted(name for name in wanted if container.job_names.own(name) not in attended),
+        "model": model_report(container),
+        "cannot_write": write_trouble(container.client),
     }
 
 
-def _is_something_dead(world: World) -> bool:
-    few = world.dead.letters(limit=_FEW)
-    if any(letter.grave is Grave.DEAD for letter in few):
+def _is_something_dead(container: Container) -> bool:
+    few = container.dead_letters.letters(limit=_FEW)
+    if any(letter.letter_kind is DeadLetterKind.DEAD for letter in few):
         return True
-    return len(few) == _FEW and any(letter.grave is Grave.DEAD for letter in world.dead.letters())
+    return len(few) == _FEW and any(
+        letter.letter_kind is DeadLetterKind.DEAD for letter in container.dead_letters.letters()
+    )
 
 
-def _queues(world: World) -> Iterator[QueueCount]:
-    for name in world.workers:
-        yield from queues_of(world.job_names.own(name), world.rq_client)
+def _queues(container: Container) -> Iterator[QueueCount]:
+    for name in container.workers:
+        yield from queues_of(container.job_names.own(name), container.rq_client)
 
 
-def _row(account: Account) -> dict[str, Any]:
+def _row(account: GroupCounters) -> dict[str, Any]:
     counts = {name: getattr(account, name) for name in _COLUMNS}
     skipped = {"skipped": sum(account.skipped.values()), "skipped_reasons": account.skipped}
-    return {**counts, **skipped, "balance": account.balance, "why": account.why}
+    return {**counts, **skipped, "balance": account.discrepancy, "why": account.why}
 
 
 def _sum(rows: Iterable[dict[str, Any]]) -> dict[str, int]:
@@ -174,8 +193,22 @@ def _sum(rows: Iterable[dict[str, Any]]) -> dict[str, int]:
     return {name: sum(row[name] for row in rows) for name in _COLUMNS}
 
 
+def headline(report: Report, facts: int | None) -> str:
+    """Summarize *report* in one line: how much is known, and whether work is left.
+
+    *facts* is None where they are too many to count.
+    """
+    row = report["groups"][_SUMMARIZER] if _SUMMARIZER in report["groups"] else report["total"]
+    known = "" if facts is None else f", {counted(facts, 'fact')}"
+    waiting = sum(each["waiting"] or 0 for each in report["streams"])
+    in_flight, total = report["total"]["in_flight"], report["total"]
+    left = ((waiting, "waiting"), (in_flight, "in flight"), (total["dead"], "dead"), (total["parked"], "parked"))
+    states = ", ".join(f"{count:,} {state}" for count, state in left if count)
+    return f"{counted(row['received'], 'session')}{known}: {states or 'all done'}"
+
+
 def sections(report: Report) -> Iterator[str]:
-    """*report* for people: tables, without the queues and streams that never had anything, and what is wrong."""
+    """Yield the tables of *report*, without unused queues and streams."""
     groups = {**report["groups"], "total": report["total"]}
     yield table(("worker", *_COLUMNS), ((name, *(str(row[each]) for each in _COLUMNS)) for name, row in groups.items()))
     reasons = [
@@ -187,11 +220,10 @@ def sections(report: Report) -> Iterator[str]:
         yield table(("worker", "skipped", "because"), reasons)
     yield from _flow(report)
     workers = ((each["state"], str(each["pid"]), ",".join(each["queues"]), each["name"]) for each in report["workers"])
-    # What cannot be written cannot be renewed either, and workers whose entries run out may be there all the same.
-    nobody = "no worker has been heard of" if report["cannot_write"] else "no worker runs: nous up"
-    yield table(("state", "pid", "queues", "process"), workers) if report["workers"] else nobody
+    # Without writes, workers cannot renew their registration: they may run although it has expired.
+    none = "no worker is registered" if report["cannot_write"] else "no worker runs: nous up"
+    yield table(("state", "pid", "queues", "process"), workers) if report["workers"] else none
     yield from model_sections(report["model"])
-    yield "\n".join(verdict(report))
 
 
 def _flow(report: Report) -> Iterator[str]:
@@ -201,7 +233,7 @@ def _flow(report: Report) -> Iterator[str]:
         if each["length"] or each["waiting"] != 0 or each["pending"]
     ]
     if streams:
-        yield table(("stream", "lane", "length", "waiting", "pending", "for"), streams)
+        yield table(("stream", "priority", "length", "waiting", "pending", "for"), streams)
     queues = [
         (*(str(queue[each]) for each in _OF_QUEUES), queue["name"])
         for queue in report["queues"]
@@ -212,7 +244,7 @@ def _flow(report: Report) -> Iterator[str]:
 
 
 def verdict(report: Report) -> list[str]:
-    """What is wrong, and what to do about it, a line each; or else that nothing is."""
+    """Return a line for each problem, with its remedy, or one line if there is none."""
     found: list[str] = []
     if report["cannot_write"]:
         found.append(f"the server cannot write, so nothing goes on until it can: {report['cannot_write']}")
@@ -223,8 +255,21 @@ def verdict(report: Report) -> list[str]:
         found.append("events are dead: `nous dead list` says which, and why")
     for name, row in report["groups"].items():
         if row["balance"]:
-            found.append(f"DEFECT: the account of {name} does not add up: {row['why']}; {_HOW_TO_LOOK}")
-    return found or ["the accounts add up, and nothing is dead"]
+            found.append(f"DEFECT: the counters of {name} do not reconcile: {row['why']}; {_HOW_TO_LOOK}")
+    return found or ["the counters reconcile, and nothing is dead"]
+
+
+def _count_facts(container: Container) -> int | None:
+    """Count the current facts of all scopes; None if the logs have over `_MOST_ROWS` rows."""
+    scopes, log = container.context.episodes.scopes(), container.context.facts
+    total, facts = 0, 0
+    for scope in scopes:
+        rows = log.read(scope, embedder=NO_VECTORS, limit=_MOST_ROWS + 1 - total).rows
+        total += len(rows)
+        if total > _MOST_ROWS:
+            return None
+        facts += current_count(rows)
+    return facts
 
 
 def _known(waiting: int | None) -> str:
@@ -232,63 +277,74 @@ def _known(waiting: int | None) -> str:
 
 
 _ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
-"""Kinds of events that somebody may ask after by the session they are about."""
+"""Kinds of events that can be looked up by their session."""
 
 
 @click.command()
 @click.argument("session", required=False)
 @click.option("--scope", default="default", help="The session's scope: project, agent/project or tenant/agent/project.")
+@click.option("--all", "everything", is_flag=True, help="Show counters, streams, queues, processes and model calls.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def status(ctx: click.Context, session: str | None, scope: str, *, as_json: bool) -> None:
-    """Show streams, queues, workers and the accounts, and what is wrong; or, of one SESSION, where it is and why.
+def status(ctx: click.Context, session: str | None, scope: str, *, everything: bool, as_json: bool) -> None:
+    """Show streams, queues, workers and counters, and any problems; or trace one SESSION.
 
-    SESSION is its id, or the beginning of it.
+    SESSION is an id or an id prefix. You see where it is, and why.
 
-    The accounts add up at every moment: received = done + skipped + dead + erased + parked + in flight. Workers are
-    shown that live, as far as can be told from here.
+    The counters reconcile at every moment: received = done + skipped + dead + erased + parked + in flight. Only live
+    workers are shown, as far as they are visible from here.
     """
     app: App = ctx.obj
     if session is None and ctx.get_parameter_source("scope") is ParameterSource.COMMANDLINE:
         raise BadInput("--scope is of a SESSION: without one, all there is on the server is shown")
-    world = build(app.settings)
+    container = build(app.settings)
     if session is not None:
-        name, steps = _steps_of(world, session, Scope.parse(scope))
+        name, steps = _steps_of(container, session, Scope.parse(scope))
         _print_steps(name, steps, as_json=as_json)
         failed = any(step.has_failed for step in steps)
     else:
-        report = report_of(world)
+        report = report_of(container)
         if as_json:
             print_json(report)
         else:
-            say("\n\n".join(sections(report)))
+            notes = (*model_state(report["model"]), *verdict(report))
+            tables = sections(report) if everything else ()
+            say("\n\n".join((headline(report, _count_facts(container)), *tables, "\n".join(notes))))
         failed = report["dead"] or any(row["balance"] for row in report["groups"].values())
     ctx.exit(FAILED if failed else 0)
 
 
-def _steps_of(world: World, name: str, scope: Scope) -> tuple[str, list[Step]]:
-    """The session that *name* is the id of, or else the beginning of its id, and where it is."""
-    session, events = name, _events_of(world, scope, checked_session(name))
+def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, list[ChainStep]]:
+    """Return the id of the session with this id or id prefix, and the steps of its events."""
+    session, events = name, _events_of(container, scope, checked_session(name))
     if not events:
-        session = session_of(name, world, scope)
-        events = _events_of(world, scope, session)
-    if not events and (course := world.kit.courses.course(scope, session)) and course.stage is not Stage.ENDED:
+        session = session_of(name, container, scope)
+        events = _events_of(container, scope, session)
+    if (
+        not events
+        and (session_state := container.context.session_states.session_state(scope, session))
+        and session_state.status is not SessionStatus.ENDED
+    ):
         raise NotFound(
-            f"session {session!r} has not been published yet; it is {course.stage}: `nous sessions` shows it"
+            f"session {session!r} has not been published yet; it is {session_state.status}: `nous sessions` shows it"
         )
     if not events:
-        where = with_session(name, world, partial(_events_of, world)) or elsewhere(world, scope)
+        where = with_session(name, container, partial(_events_of, container)) or elsewhere(container, scope)
         raise NotFound(f"no session {session!r} was published in the scope {scope}{where}")
     return session, [
-        step for kind, event_id in events for step in follow(event_id, kind, workers=world.workers, ledger=world.ledger)
+        step
+        for kind, event_id in events
+        for step in follow(event_id, kind, workers=container.workers, delivery_stats=container.delivery_stats)
     ]
 
 
-def _events_of(world: World, scope: Scope, session: str) -> list[tuple[type[Event], UUID]]:
-    return [(kind, event_id) for kind in _ABOUT for event_id in world.ledger.events_of(session, scope, kind)]
+def _events_of(container: Container, scope: Scope, session: str) -> list[tuple[type[Event], UUID]]:
+    return [
+        (kind, event_id) for kind in _ABOUT for event_id in container.delivery_stats.events_of(session, scope, kind)
+    ]
 
 
-def _print_steps(session: str, steps: Iterable[Step], *, as_json: bool) -> None:
+def _print_steps(session: str, steps: Iterable[ChainStep], *, as_json: bool) -> None:
     if as_json:
         print_json({"session": session, "steps": [_as_object(step) for step in steps]})
         return
@@ -298,7 +354,7 @@ def _print_steps(session: str, steps: Iterable[Step], *, as_json: bool) -> None:
     say(table(("worker", "where", "next try", "event", "why"), cells))
 
 
-def _as_object(step: Step) -> dict[str, Any]:
+def _as_object(step: ChainStep) -> dict[str, Any]:
     found = step.location
     return {
         "worker": step.worker,

@@ -1,4 +1,4 @@
-"""`nous excerpt`: what survives of a session under a budget."""
+"""`nous excerpt`, `transcript`, `formats` and `anchored`: show sessions as nous reads them."""
 
 import sys
 from collections import Counter
@@ -16,11 +16,11 @@ from nous.app import build
 from nous.cli.framework import App, named, warn_of_damage
 from nous.cli.lookup import checked_session, elsewhere, session_of, with_session
 from nous.cli.output import counted, print_json, say
-from nous.domain.anchored_summary import Anchor
+from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import episode_id
 from nous.domain.scope import Scope
-from nous.excerpt import BUDGET, Excerpt, Manifest, Record, Unit, Windows, windows
+from nous.excerpt import BUDGET, Excerpt, Manifest, ManifestEntry, Unit, Windows, windows
 from nous.excerpt.strategies import names
 from nous.text.sanitize import shortened
 from nous.text.token_estimate import estimate
@@ -41,14 +41,16 @@ _SHOWN_IDS = 3
     type=click.IntRange(min=1),
     show_default=True,
     metavar="N",
-    help="Marks and labels counted.",
+    help="Size of the excerpt, with marks and labels.",
 )
-@click.option("--unit", type=click.Choice(["chars", "tokens"]), default="chars", show_default=True)
 @click.option(
-    "--windows", "most", type=click.IntRange(min=1), metavar="N", help="See a long session in up to N windows."
+    "--unit", type=click.Choice(["chars", "tokens"]), default="chars", show_default=True, help="Unit of the budget."
+)
+@click.option(
+    "--windows", "most", type=click.IntRange(min=1), metavar="N", help="Show a long session in up to N windows."
 )
 @click.option("--strategy", default="default", show_default=True, metavar="S", help=f"One of {', '.join(names())}.")
-@click.option("--format", "name", metavar="F", help="Read it as this format instead of looking what it is.")
+@click.option("--format", "name", metavar="F", help="Read it as this format instead of detecting it.")
 @click.option("--manifest", is_flag=True, help="Print what was kept, cut and dropped, and why, instead of the text.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print text and manifest as JSON: an object, or a list of windows."
@@ -56,11 +58,11 @@ _SHOWN_IDS = 3
 def excerpt(
     path: str, budget: int, unit: Unit, most: int | None, *, strategy: str, name: str | None, **form: bool
 ) -> None:
-    """Show what survives of a session under a budget, in order, with a mark for every gap.
+    """Show the excerpt of a session that fits a budget, in order, with a mark for every gap.
 
-    PATH may be packed with gzip, or - for standard input; SESSION is the id of a session that qbit keeps. A budget of
-    tokens is kept by an estimate. A session that says more than four budgets fills several windows. Settings are for
-    workers, and not looked at here.
+    PATH may be packed with gzip, or - for standard input. SESSION is the id of a session that qbit keeps. A budget of
+    tokens is met by an estimate. A session longer than four budgets fills several windows. Settings apply to workers
+    only, not to this command.
     """
     transcript = read_transcript(sys.stdin.buffer if path == "-" else path, format=name)
     if not transcript.entries:
@@ -80,13 +82,13 @@ def excerpt(
 
 
 def _notes(found: Windows, most: int | None) -> Iterator[str]:
-    """What whoever reads the excerpt has to know and cannot see in it."""
+    """Yield notes on the excerpt that a reader cannot see in it."""
     if most and found.wanted > len(found.windows):
         yield f"it would fill {found.wanted} windows; in {len(found.windows)}, less of it is kept"
 
 
 def _as_value(found: Excerpt) -> dict[str, object]:
-    """*found* as JSON: its text, length, digest and manifest."""
+    """Return *found* as JSON: its text, length, digest and manifest."""
     return {"text": found.text, "chars": found.chars, "digest": found.digest, "manifest": _plain(found.manifest)}
 
 
@@ -111,7 +113,7 @@ def _account(found: Excerpt) -> Iterator[str]:
         yield from (_line(record) for record in records)
 
 
-def _line(record: Record) -> str:
+def _line(record: ManifestEntry) -> str:
     score = f"{record.score:g}" if record.score else "-"
     shown = f"{record.shown:>7} of {record.chars:>7}"
     return f"  {record.role:<11} {shown}  {score:>7}  {record.reason:<34} {_ids(record.entries)}"
@@ -135,20 +137,26 @@ _COLOURS: Mapping[str, Callable[[str], str]] = {
 
 @click.command()
 @click.argument("source", metavar="PATH|SESSION")
-@click.option("--format", "name", metavar="F", help="Read it as this format instead of looking what it is.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, which can be read again.")
-@click.option("--turns", is_flag=True, help="Print each turn as it is searched: words, and one line of calls.")
-@click.option("--summarizer", is_flag=True, help="Print the text that summarizers are given, in the form of qbit.")
+@click.option("--format", "name", metavar="F", help="Read it as this format instead of detecting it.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, which nous can read again.")
+@click.option("--turns", is_flag=True, help="Print each turn as search sees it: words, and one line of calls.")
+@click.option("--summarizer", is_flag=True, help="Print the input of summarizers, in the form of qbit.")
 @click.option(
     "--style",
     type=click.Choice(["current", "2025", "paired"]),
     default="current",
-    help="The spelling of that text: of today, of 2025, or with results that name the request they answer.",
+    help="Style of that text: today's, that of 2025, or with results that name the request they answer.",
 )
 @click.option(
-    "--with", "include", multiple=True, type=click.Choice(sorted(EXTRAS)), help="Show also what is passed over."
+    "--with",
+    "include",
+    multiple=True,
+    type=click.Choice(sorted(EXTRAS)),
+    help="Also show entries that are otherwise skipped.",
 )
-@click.option("--base", type=click.Path(path_type=Path), help="Where sessions are looked up by id. [VT_TRANSCRIPT_DIR]")
+@click.option(
+    "--base", type=click.Path(path_type=Path), help="Directory of sessions, to find one by id. [VT_TRANSCRIPT_DIR]"
+)
 def transcript(
     source: str,
     name: str | None,
@@ -160,9 +168,9 @@ def transcript(
     turns: bool,
     summarizer: bool,
 ) -> None:
-    """Show a session: its turns, calls, errors and decisions, and what was passed over.
+    """Show a session: its turns, calls, errors and decisions, and what was skipped.
 
-    PATH may be packed with gzip or Zstandard, or - for standard input; SESSION is the id of a session that qbit keeps.
+    PATH may be packed with gzip or Zstandard, or - for standard input. SESSION is the id of a session that qbit keeps.
     `nous formats` lists the formats.
     """
     stream = sys.stdin.buffer if source == "-" else source
@@ -193,13 +201,13 @@ _MOST_REFUSED = 20
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path(path_type=Path, exists=True))
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
-    """List the formats that are read; or read the files at each PATH and below, and count what is in them.
+    """List the supported formats, or read the files at each PATH and count their content.
 
-    Nothing is published; hidden files and folders are left out, and what `nous publish` would refuse is refused. Of
-    each format the table says how many files there are, what entries they hold, what was passed over and why, and how
-    fast they were read (CPU time).
+    Folders are read with all their subfolders, but hidden files and folders are left out. Nothing is published. A file
+    that `nous publish` would refuse is refused. For each format you see the number of files, their entries, what was
+    skipped and why, and the reading speed (CPU time).
     """
     if not paths:
         known = sorted(known_readers())
@@ -260,33 +268,33 @@ def _row(row: Row) -> Mapping[str, object]:
 @click.argument("session")
 @click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
 @click.option("--agent", default="default", help="The id of the agent whose session it is.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with what it was made from.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, including what it was made from.")
 @click.pass_obj
 def anchored(app: App, session: str, *, scope: str, agent: str, as_json: bool) -> None:
-    """Print the anchored summary of SESSION, as a model would read it, and what was recorded as decided in it.
+    """Print the anchored (rolling) summary of SESSION, and the decisions recorded in it.
 
-    SESSION is its id, or the beginning of it. There is one once the session has been published as compacting: nous
-    publish PATH --compacting.
+    You see it as a model would read it. SESSION is an id or an id prefix. A session has one once it was published as
+    compacting: nous publish PATH --compacting.
     """
     checked_session(session)
     checked_session(agent, "the id of an agent")
-    world, within = build(app.settings), Scope.parse(scope)
-    kit = world.kit
+    container, within = build(app.settings), Scope.parse(scope)
+    context = container.context
 
-    def anchor_of(where: Scope, name: str) -> Anchor | None:
-        return kit.anchors.anchor(where, agent_id=agent, session_id=name)
+    def anchor_of(where: Scope, name: str) -> StoredAnchoredSummary | None:
+        return context.anchored_summaries.anchored_summary(where, agent_id=agent, session_id=name)
 
     found = anchor_of(within, session)
     if found is None:
-        session = session_of(session, world, within)
+        session = session_of(session, container, within)
         found = anchor_of(within, session)
     if found is None:
         raise NotFound(
             f"session {session!r} of agent {agent!r} in {scope} has no anchored summary; it gets one from workers once "
             f"it is published as it compacts: nous publish PATH --session {session} --compacting"
-            f"{with_session(session, world, anchor_of) or elsewhere(world, within)}"
+            f"{with_session(session, container, anchor_of) or elsewhere(container, within)}"
         )
-    decisions = kit.decisions.get_episode_decisions(episode_id(within, session), scope=within)
+    decisions = context.decisions.get_episode_decisions(episode_id(within, session), scope=within)
     if as_json:
         print_json({**asdict(found), "decisions": [asdict(each) for each in decisions]})
         return
@@ -296,7 +304,7 @@ def anchored(app: App, session: str, *, scope: str, agent: str, as_json: bool) -
     say(f"\n{_made(found)}", err=True)
 
 
-def _made(anchor: Anchor) -> str:
+def _made(anchor: StoredAnchoredSummary) -> str:
     by = anchor.model or "the session's own words"
     why = f" ({shortened(anchor.made_do, 120)})" if anchor.made_do else ""
     made = f"iteration {anchor.summary.iteration}, of {anchor.entries} entries, by {by}{why}"

@@ -1,4 +1,4 @@
-"""What is carried of a session across compactions and resumes: five sections, each replaced as the work goes on."""
+"""Rolling summary of a session: five sections, updated across compactions and resumes."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,14 +19,17 @@ LABELS: Mapping[str, str] = {
     "pending_tasks": "Pending tasks",
     "current_state": "Current state",
 }
-"""The sections that every summary has, by id, in their order."""
+"""The sections of every summary, by id, in their order."""
 
 VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class AnchoredSummarySection:
-    """One section. Its content is Markdown, by custom one bullet a line; blank if there is nothing to say."""
+    """One section of an anchored summary.
+
+    Its content is Markdown, by convention one bullet per line; blank if there is nothing to say.
+    """
 
     id: str
     label: str
@@ -35,11 +38,11 @@ class AnchoredSummarySection:
 
 @dataclass(frozen=True, slots=True)
 class AnchoredSummary:
-    """What a session is about and where it stands, for whoever takes it up again.
+    """Subject and current state of a session, for an agent that resumes it.
 
-    The five sections are always there, in their order and under their own labels; sections of other ids stay behind
-    them. Two sections of one id are one. `iteration` counts how often it was made anew. A `token_estimate` of 0 is
-    measured.
+    The five sections always exist, in their order and under their own labels. Sections with other ids follow them. Two
+    sections with one id are merged. `iteration` counts how often the summary was regenerated. A `token_estimate` of 0
+    is replaced by an estimate of the text.
     """
 
     SCHEMA_VERSION: ClassVar[int] = VERSION
@@ -56,44 +59,53 @@ class AnchoredSummary:
 
     @classmethod
     def empty(cls) -> "AnchoredSummary":
-        """What there is before anything was said."""
+        """Return a summary without content."""
         return cls()
 
     @classmethod
     def of(cls, contents: Mapping[str, str], *, iteration: int = 0) -> "AnchoredSummary":
-        """A summary with *contents* by section id; an id that is none of the five names its own section."""
+        """Return a summary with *contents* by section id.
+
+        An id that is none of the five gets a section of its own.
+        """
         sections = (AnchoredSummarySection(id_, label_of(id_), text) for id_, text in contents.items())
         return cls(tuple(sections), iteration=iteration)
 
     @property
     def is_empty(self) -> bool:
-        """Whether no section says anything."""
+        """Return whether all sections are blank."""
         return not any(section.content.strip() for section in self.sections)
 
     def section(self, id_: str) -> AnchoredSummarySection | None:
-        """The section that goes by *id_*."""
+        """Return the section *id_*, or None."""
         return next((section for section in self.sections if section.id == id_), None)
 
     def content(self, id_: str) -> str:
-        """What the section *id_* says; "" if there is none."""
+        """Return the content of the section *id_*; "" if there is none."""
         section = self.section(id_)
         return section.content if section else ""
 
     def to_prompt_text(self) -> str:
-        """As a model reads it: each section that says something under its label, a blank line between two."""
-        said = [(section.label, section.content.strip()) for section in self.sections]
-        return "\n\n".join(f"## {label}\n{content}" for label, content in said if content)
+        """Return the text for a model: each section that is not blank, under its label.
+
+        A blank line separates two sections.
+        """
+        pairs = [(section.label, section.content.strip()) for section in self.sections]
+        return "\n\n".join(f"## {label}\n{content}" for label, content in pairs if content)
 
     def to_json(self) -> str:
-        """As it is kept. ASCII, so that whatever a section holds can be stored."""
+        """Encode as JSON for storage.
+
+        It is ASCII, so that any content of a section can be stored.
+        """
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "AnchoredSummary":
-        """Read what `to_json` wrote. Fields that this release does not know are passed over.
+        """Decode what `to_json` wrote; ignore fields that this release does not know.
 
         Raises:
-            BadInput: it is none, or its schema version is not the one of this release.
+            BadInput: it is no summary, or its schema version is not the one of this release.
         """
         value = _json_object(text)
         version = _count(value, "schema_version")
@@ -107,13 +119,16 @@ class AnchoredSummary:
 
 
 def label_of(id_: str) -> str:
-    """The label of one of the five sections, or one made of a foreign id: `open_questions` is "Open questions"."""
+    """Return the label of a section.
+
+    The label of a foreign id is made of the id: `open_questions` becomes "Open questions".
+    """
     name = " ".join(id_.replace("_", " ").split())
     return LABELS.get(id_) or name[:1].upper() + name[1:]
 
 
 def _arranged(sections: Sequence[AnchoredSummarySection]) -> tuple[AnchoredSummarySection, ...]:
-    """The five in their order, blank where they are missing, and then the others in theirs."""
+    """Return the five sections in their order, blank where missing, and then the others."""
     labels = {**LABELS, **{one.id: one.label for one in reversed(sections) if one.id not in LABELS}}
     ids = (*LABELS, *(one.id for one in sections if one.id not in LABELS))
     contents = {id_: _joined(one.content for one in sections if one.id == id_) for id_ in ids}
@@ -151,13 +166,13 @@ def _count(value: Mapping[str, Any], name: str) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Anchor:
-    """An agent's anchored summary of a session: one, replaced each time that the session compacts or ends.
+class StoredAnchoredSummary:
+    """An agent's anchored summary of a session, replaced each time it compacts or ends.
 
-    The first `entries` of the transcript, `bytes` long and of that `digest`, are in it. Of those a model has seen the
-    first `seen_by_model`; the others are shown to it next time, since `made_do` says why it could not see them.
-    `put_back` counts the lines of the one before that a model had left out. `event_id` is what it was made for, and
-    `at` when the last of it was said, or, where the transcript tells no times, when that was published.
+    It covers the first `entries` of the transcript, which have `bytes` bytes and the hash `digest`. A model has seen
+    the first `seen_by_model` of them. It is shown the others next time; `made_do` says why it could not see them.
+    `put_back` counts the lines of the previous summary that a model had left out. `event_id` is the event for which the
+    summary was made. `at` is the time of the last entry, or of that event's publication if the transcript has no times.
     """
 
     scope: Scope

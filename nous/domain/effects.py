@@ -1,18 +1,21 @@
-"""What a handler gives back: the records to write and the events that follow. Only the runtime commits them."""
+"""Effects of a handler: records to write and events to publish.
+
+Only the runtime commits them.
+"""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nous.domain.anchored_summary import Anchor
+from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Decision, Episode
 from nous.domain.errors import Retryable
 from nous.domain.events import Event
 from nous.domain.fact import LogVersion, Row
 from nous.domain.scope import Scope
-from nous.domain.session_state import Course
-from nous.domain.summary_input import Brief
+from nous.domain.session_state import SessionState
+from nous.domain.summary_input import SummaryInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,22 +26,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveEpisode:
-    """Store an episode in place of the edition the handler saw (None: there was none), which stays reachable.
+    """Store an episode in place of *replaces*, the edition that the handler saw.
 
-    *brief* is what it was made from. An extractive episode that has one is made anew when a model can.
+    *replaces* is None if there was none. It stays reachable. *summary_input* is the source of the episode. An
+    extractive episode that has one is regenerated when a model is available.
     """
 
     episode: Episode
     replaces: Episode | None = None
-    brief: Brief | None = None
+    summary_input: SummaryInput | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoteTried:
-    """Remember that *by*, a model and a prompt, has had its chance with an episode that is extractive.
+class RecordResummaryAttempt:
+    """Record that *by*, a model and a prompt, has tried to resummarize an extractive episode.
 
-    A *by* that ends in a day has had it for that day (see `for_today`). `ExpectEpisode`, beside it, says which
-    edition that was.
+    If *by* ends in a day, this holds for that day (see `for_today`). `ExpectEpisode`, in the same effects, says which
+    edition it was.
     """
 
     scope: Scope
@@ -47,10 +51,11 @@ class NoteTried:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopOffering:
-    """Have an episode offered to no model any more: it is gone, or one has made it, or there is nothing to make it of.
+class RemoveFromResummaries:
+    """Remove an episode from the queue for resummarization.
 
-    It is offered again when an extractive edition is saved that has a brief.
+    It is gone, or a model has made it, or it has no source to make it of. It is queued again when an extractive edition
+    with a summary input is saved.
     """
 
     scope: Scope
@@ -58,15 +63,19 @@ class StopOffering:
 
 
 def for_today(by: str, now: datetime) -> str:
-    """*by*, for this day (UTC) alone: what failed for want of time or tokens may go well tomorrow."""
+    """Return *by* for the day of *now* (UTC) alone.
+
+    An attempt that failed for lack of time or tokens may succeed tomorrow.
+    """
     return f"{by} {now.astimezone(UTC).date()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeepVector:
-    """Keep what *embedder* made of an episode's summary, in place of what it made of an earlier edition's.
+class SaveEpisodeVector:
+    """Store the vector of an episode's summary, made by *embedder*.
 
-    *of* is the state of the edition that the handler saw; where that has changed, the vector is not its any more.
+    It replaces that of an earlier edition. *of* is the state of the edition that the handler saw. If that has changed,
+    the vector no longer fits.
     """
 
     scope: Scope
@@ -77,8 +86,8 @@ class KeepVector:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeepDecision:
-    """Keep what was decided in a session with its episode; *event_id* is the event that said so."""
+class SaveDecision:
+    """Store a decision of a session with its episode; *event_id* is the event that recorded it."""
 
     scope: Scope
     episode_id: UUID
@@ -87,18 +96,21 @@ class KeepDecision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaveAnchor:
-    """Store a session's anchored summary in place of the one made for the event *replaces* (None: there was none)."""
+class SaveAnchoredSummary:
+    """Store the anchored summary of a session in place of the one made for event *replaces*.
 
-    anchor: Anchor
+    *replaces* is None if there was none.
+    """
+
+    anchor: StoredAnchoredSummary
     replaces: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendFacts:
-    """Append rows to a scope's log, if nobody has appended since *expected* was read; with no rows, only expect that.
+    """Append rows to the fact log of a scope, if it is still at version *expected*.
 
-    `vectors` holds a unit vector for each row that names an embedder.
+    Without rows, only the version is checked. `vectors` holds a unit vector for each row that names an embedder.
     """
 
     scope: Scope
@@ -109,10 +121,10 @@ class AppendFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectEpisode:
-    """Nothing is stored; but the edition that the handler saw, by its *state*, has to be there still ("": none was).
+    """Precondition: the episode's current edition is still *state* ("": there is none).
 
-    For whoever finds that nothing is left to do: what has done it may be undone before that is committed, as by a
-    server that loses its last writes.
+    Nothing is stored. A handler that finds nothing left to do returns this: the work that it found done may be undone
+    before the commit, as by a server that loses its last writes.
     """
 
     scope: Scope
@@ -121,8 +133,11 @@ class ExpectEpisode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectAnchor:
-    """As `ExpectEpisode`, of the anchored summary that was made for the event *event_id* (None: there was none)."""
+class ExpectAnchoredSummary:
+    """Precondition: the anchored summary is still the one made for *event_id*.
+
+    None: there is none. Like `ExpectEpisode`, it stores nothing.
+    """
 
     scope: Scope
     agent_id: str
@@ -131,8 +146,11 @@ class ExpectAnchor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectCourse:
-    """As `ExpectEpisode`, of how far a session has come; *by* is the event that brought it there (None: none did)."""
+class ExpectSessionState:
+    """Precondition: the session state is still the one that the event *by* produced.
+
+    None: there is none. Like `ExpectEpisode`, it stores nothing.
+    """
 
     scope: Scope
     session_id: str
@@ -141,46 +159,55 @@ class ExpectCourse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseTranscript:
-    """An uploaded transcript has done its duty and may go, if it is one of *scope*: a producer names what it likes."""
+    """Delete an uploaded transcript that is no longer needed, if it belongs to *scope*.
+
+    The scope is checked, since a producer may name any upload.
+    """
 
     scope: Scope
     dataref: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoteCourse:
-    """Note how far a session has come, if nobody has noted anything since *replaces* was read (None: nothing was)."""
+class SaveSessionState:
+    """Store a session state, if *replaces* is still the current one (None: there is none)."""
 
-    course: Course
-    replaces: Course | None = None
+    session_state: SessionState
+    replaces: SessionState | None = None
 
 
 Write = (
     SaveEpisode
-    | NoteTried
-    | StopOffering
-    | KeepVector
-    | KeepDecision
-    | SaveAnchor
+    | RecordResummaryAttempt
+    | RemoveFromResummaries
+    | SaveEpisodeVector
+    | SaveDecision
+    | SaveAnchoredSummary
     | AppendFacts
     | ExpectEpisode
-    | ExpectAnchor
-    | ExpectCourse
+    | ExpectAnchoredSummary
+    | ExpectSessionState
     | ReleaseTranscript
-    | NoteCourse
+    | SaveSessionState
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """Everything that follows from an event, or, in `skipped`, the reason why nothing does."""
+    """All writes and events of one handler run, or, in `skipped`, the reason for having none."""
 
     writes: tuple[Write, ...] = ()
     events: tuple[Event, ...] = ()
     skipped: str | None = None
 
     def __post_init__(self) -> None:
-        """Two writes to one place would each be checked against the same state, and the second would undo the first."""
+        """Refuse two writes to the same place.
+
+        Each would be checked against the same state, and the second would undo the first.
+
+        Raises:
+            ValueError: there are two.
+        """
         places = [_place(write) for write in self.writes]
         if len(set(places)) < len(places):
             raise ValueError("the effects hold two writes to the same place")
@@ -192,28 +219,31 @@ def _place(write: Write) -> tuple[object, ...]:
             return "episode", write.episode.scope, write.episode.id
         case ExpectEpisode():
             return "episode", write.scope, write.episode_id
-        case NoteTried() | StopOffering():
+        case RecordResummaryAttempt() | RemoveFromResummaries():
             return "tried", write.scope, write.episode_id
-        case KeepVector():
+        case SaveEpisodeVector():
             return "vector", write.scope, write.episode_id, write.embedder
-        case KeepDecision():
+        case SaveDecision():
             return "decision", write.scope, write.episode_id, write.event_id
-        case SaveAnchor():
+        case SaveAnchoredSummary():
             return "anchor", write.anchor.scope, write.anchor.agent_id, write.anchor.session_id
-        case ExpectAnchor():
+        case ExpectAnchoredSummary():
             return "anchor", write.scope, write.agent_id, write.session_id
         case AppendFacts():
             return "facts", write.scope
         case ReleaseTranscript():
             return "transcript", write.dataref
-        case NoteCourse():
-            return "course", write.course.scope, write.course.session_id
-        case ExpectCourse():
+        case SaveSessionState():
+            return "course", write.session_state.scope, write.session_state.session_id
+        case ExpectSessionState():
             return "course", write.scope, write.session_id
 
 
-class Compromise(Retryable):
-    """The world was not ready. Try again, and where there is no patience left, settle for *effects*."""
+class DegradedResult(Retryable):
+    """Retryable failure with a fallback result.
+
+    The attempt is retried. On the last attempt, *effects* are committed instead.
+    """
 
     def __init__(self, cause: Retryable, effects: Effects) -> None:
         super().__init__(str(cause))

@@ -1,4 +1,4 @@
-"""What a session leaves behind."""
+"""Episodes: the stored summary of a session, with its candidate facts and provenance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from annotated_types import Ge, Interval
 from nous.domain.scope import Scope
 
 Share = Annotated[float, Interval(ge=0, le=1)]
-"""A number between 0 and 1; whoever reads one from outside refuses anything else, NaN included."""
+"""A number between 0 and 1; input outside of that range, or NaN, is refused."""
 
 Turn = Annotated[int, Ge(0)]
 """The number of a turn."""
@@ -20,9 +20,10 @@ Turn = Annotated[int, Ge(0)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Something that was decided during a session. `turns` are where the transcript shows it; none if it was recorded.
+    """A decision made during a session.
 
-    `stakes` and `category` are in the words of whoever recorded it.
+    `turns` are the turns in which the transcript shows it; none if it was recorded by other means. `stakes` and
+    `category` are free text of the recorder.
     """
 
     description: str
@@ -33,12 +34,15 @@ class Decision:
     at: datetime | None = None
 
     @classmethod
-    def read(cls, said: Mapping[str, object]) -> "Decision | None":
-        """What a foreign program calls a decision: an object with a description; None if it has none."""
-        text = said.get("description")
+    def read(cls, given: Mapping[str, object]) -> "Decision | None":
+        """Read a decision of a foreign program: an object with a description.
+
+        Returns None if it has no description.
+        """
+        text = given.get("description")
         if not isinstance(text, str) or not text.strip():
             return None
-        category, stakes, sure = said.get("category"), said.get("stakes"), said.get("confidence")
+        category, stakes, sure = given.get("category"), given.get("stakes"), given.get("confidence")
         return cls(
             description=text,
             category=category if isinstance(category, str) and category else "decision",
@@ -52,7 +56,7 @@ class Decision:
 
 
 class Outcome(StrEnum):
-    """How a session ended, for the person who asked."""
+    """How a session ended for the user."""
 
     RESOLVED = "resolved"
     PARTIAL = "partial"
@@ -61,14 +65,17 @@ class Outcome(StrEnum):
 
 
 class Tier(StrEnum):
-    """What wrote a summary."""
+    """Kind of summarizer that wrote a summary."""
 
     LLM = "llm"
     EXTRACTIVE = "extractive"
 
 
 class Trust(StrEnum):
-    """On whose word something stands, the most trusted first. What a page says anybody may have written."""
+    """Origin of a statement, the most trusted first.
+
+    Anybody may have written a web page.
+    """
 
     USER = "user"
     SYSTEM = "system"
@@ -78,12 +85,15 @@ class Trust(StrEnum):
 
     @property
     def is_doubted(self) -> bool:
-        """Whether whoever wrote it may have written it for this place."""
+        """Return whether its author may have planted it here deliberately."""
         return self in {Trust.TOOL, Trust.WEB}
 
 
 class Category(StrEnum):
-    """What a fact is about. Only what a user asked for may be a `rule`."""
+    """Subject of a fact.
+
+    Only what a user asked for may be a `rule`.
+    """
 
     PREFERENCE = "preference"
     PERSON = "person"
@@ -98,7 +108,7 @@ class Category(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What a model has read and written, in its own tokens."""
+    """Tokens that a model has read and written, as the model counts them."""
 
     input: int = 0
     output: int = 0
@@ -113,9 +123,9 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateFact:
-    """Something a session may have taught, before anybody has compared it with what is known.
+    """A statement of a session that may become a fact; not yet compared with the known ones.
 
-    `turns` are the numbers of the turns it rests on, `trust` is whose words they are; `confidence` is between 0 and 1;
+    `turns` are the numbers of the turns that support it, `trust` is its origin. `confidence` is between 0 and 1.
     `event_date` is ISO 8601.
     """
 
@@ -130,7 +140,10 @@ class CandidateFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A session in a few words. Key points are lessons, not events."""
+    """Short summary of a session.
+
+    Key points are lessons, not events.
+    """
 
     title: str
     summary: str
@@ -142,20 +155,21 @@ class Summary:
 
     @property
     def text(self) -> str:
-        """What it is found by: the title, the summary and the lessons."""
+        """Text to search by: the title, the summary and the key points."""
         return " ".join((f"{self.title}.", self.summary, *self.key_points))
 
     @property
     def still_open(self) -> tuple[str, ...]:
-        """The open threads, but for the one that the rationale of the outcome tells already."""
+        """Open threads, without the one that the rationale of the outcome repeats."""
         return tuple(thread for thread in self.open_threads if thread != self.outcome_rationale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """Which entries of a transcript an excerpt showed, by their ids: whole, or with how many characters of how many.
+    """Transcript entries that an excerpt contains, by id.
 
-    `dropped` counts those that it did not show, by reason.
+    An entry is `whole`, or `cut` to a number of characters, out of a number. `dropped` counts those left out, by
+    reason.
     """
 
     whole: tuple[str, ...]
@@ -165,15 +179,16 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """A session's summary, what it may teach, and where each came from.
+    """Summary of a session, its candidate facts, and the provenance of each.
 
-    `version` is the sha256 of the transcript, `entries` and `bytes` its size; `seen` says which of its entries the
-    summarizer saw, in how many `windows`. `event_id` is the event that led to this version. `edition` counts from 1
-    what was made of the session, from longer transcripts or by other means.
+    `version` is the sha256 of the transcript, `entries` and `bytes` are its size. `seen` lists the entries that the
+    summarizer saw, in `windows` windows. `event_id` is the event that led to this version. `edition` counts from 1: a
+    session gets a new edition from a longer transcript or by other means.
 
     `model`, such as `openai:gpt-5-mini`, and `prompt_version` made it; both are None for an extractive one.
-    `outcome_turns` are what the outcome rests on, and `is_sure` is false where nothing shows it. `made_do` says why a
-    summary that a model should have made is extractive. `dropped_facts` counts, by reason, what was not let through.
+    `outcome_turns` are the turns that support the outcome; `is_sure` is false if there is no evidence for it. `made_do`
+    says why a summary that a model should have made is extractive. `dropped_facts` counts rejected candidate facts by
+    reason.
     """
 
     id: UUID
@@ -211,18 +226,24 @@ class Episode:
 
     @property
     def by(self) -> str:
-        """The model and the prompt that made it, as `nous.pipeline.llm_summarizer.Author.by` names them."""
+        """The model and the prompt that made it, in the form of `LlmSummarizer.by`."""
         return f"{self.model} {self.prompt_version}"
 
     @property
     def state(self) -> str:
-        """Names this edition among those of its episode; a commit expects it of the one that it replaces."""
+        """Identifies this edition among those of its episode.
+
+        A commit that replaces the edition has this as its precondition.
+        """
         return self.version if self.edition == 1 else f"{self.version}/{self.edition}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptSeen:
-    """Which transcript an episode was made from: its sha256 in hex, its entries, and its size in bytes."""
+    """Identity of the transcript of an episode.
+
+    `digest` is its sha256 in hex, `entries` the number of its entries, `bytes` its size.
+    """
 
     digest: str
     entries: int
@@ -231,7 +252,10 @@ class TranscriptSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcerptSeen:
-    """Which part of the transcript the summarizer saw: sha256 in hex, characters, entries left out."""
+    """Identity of the part of a transcript that the summarizer saw.
+
+    `digest` is its sha256 in hex, `chars` its length in characters, `dropped` the number of entries left out.
+    """
 
     digest: str
     chars: int

@@ -1,27 +1,30 @@
-"""The tree of errors. Each is named after what the caller can do about it.
+"""Error hierarchy; each class is named after what the caller can do.
 
 NousError
-├── Retryable     the world was not ready: try again, with backoff
+├── Retryable     a temporary condition: retry with backoff
 │   └── Unavailable   a server did not answer
-├── Deferred      the world said when to come back: wait until then, at no cost in attempts
+├── Deferred      not before a given time: wait until then, which uses up no attempt
 └── Fatal         the input is at fault: the same call will fail again
     ├── BadInput      a file, message or value that cannot be used
     │   └── Unreadable    a transcript that cannot be read here and now; once it can, the same call succeeds
     ├── Misconfigured a setting, a server or an installation that has to be changed by the operator
-    │   └── NotAllowed    a server knows us, and does not let us do this
-    ├── InTheWay      something else stands on the server where ours has to: somebody has to take it away
-    └── NotFound      nothing goes by that name
+    │   └── NotAllowed    a server knows this user and forbids the call
+    ├── InTheWay      something else stands on the server where ours has to be: it has to be removed
+    └── NotFound      there is nothing with that name
 """
 
 from datetime import datetime
 
 
 class NousError(Exception):
-    """Whatever nous raises on purpose. Its text is written for the person who reads it."""
+    """Base class of errors that nous raises on purpose.
+
+    The message is written for the user.
+    """
 
 
 class Retryable(NousError):
-    """The world was not ready; the same call may succeed later."""
+    """A temporary condition; the same call may succeed later."""
 
 
 class Unavailable(Retryable):
@@ -29,7 +32,7 @@ class Unavailable(Retryable):
 
 
 class Deferred(NousError):
-    """The world said when to come back; waiting until then costs no attempt."""
+    """Not before *until*; waiting for that uses up no attempt."""
 
     def __init__(self, message: str, *, until: datetime) -> None:
         super().__init__(message)
@@ -45,7 +48,10 @@ class BadInput(Fatal):
 
 
 class Unreadable(BadInput):
-    """A transcript that cannot be read here and now: it is gone, elsewhere, or damaged. Put there again, it can."""
+    """A transcript that cannot be read here and now: it is gone, elsewhere, or damaged.
+
+    Once it can be read again, the same call succeeds.
+    """
 
 
 class Misconfigured(Fatal):
@@ -53,15 +59,19 @@ class Misconfigured(Fatal):
 
 
 class NotAllowed(Misconfigured):
-    """What a server does not let this user do; whoever need not have done it can go on without."""
+    """A server forbids this user the call.
+
+    A caller for which the call is optional can go on without it.
+    """
 
 
 class InTheWay(Fatal):
-    """Something else stands on the server where ours has to; once somebody has taken it away, the same call succeeds.
+    """A key of another type, or a similar obstacle, stands on the server where ours has to be.
 
-    No `Misconfigured`: it may concern one event alone, and the others go on.
+    Once it is removed, the same call succeeds. It is no `Misconfigured`: it may concern one event alone, and the others
+    go on.
     """
 
 
 class NotFound(Fatal):
-    """Nothing goes by the name that was given."""
+    """There is nothing with the given name."""

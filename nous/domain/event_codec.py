@@ -1,9 +1,9 @@
-"""Events as bytes: CloudEvents 1.0 JSON in structured mode.
+"""Encodes and decodes events as CloudEvents 1.0 JSON in structured mode.
 
-`type` is the event's type and also names its stream; its version is the last part of `dataschema`
-(`urn:nous:session_ended:1`), and 1 where there is none. Readers ignore fields they do not know. The smallest entry that
-is accepted is `{"data": {...}}`: what is missing is derived from the content, so that a repeat is the same event (of
-what recurs, from the moment too).
+`type` is the event's type and also names its stream. Its version is the last part of `dataschema`
+(`urn:nous:session_ended:1`), and 1 if there is none. Unknown fields are ignored. The smallest valid entry is `{"data":
+{...}}`. Missing fields are derived from the content, so that a repeat is the same event. For events that recur, the
+time is used as well.
 
 Spec: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
 """
@@ -27,28 +27,32 @@ _PARTS = tuple(field.name for field in fields(Scope))
 _DEFAULT_AGENT = "default"
 _NESTS = (dict, list)
 NO_SESSION = "no session (nous)"
-"""Stands for the session of an event that is of none, and of what follows from it. No session can be called so."""
+"""Placeholder session of an event that belongs to none, and of its consequences. No session has this id."""
 
 LONGEST_NAME = 400
-"""Characters in a session or agent id."""
+"""Maximum characters of a session or agent id."""
 
 
 LARGEST = 16 << 20
-"""Bytes of an event. Ours have some thousands: a transcript that is no shorter travels beside its event."""
+"""Maximum bytes of an event. Ours have some thousands: a long transcript travels beside its event."""
 
 
 MOST_VALUES = 100_000
-"""Values in an event. A million wrong ones, in two megabytes, would make a gigabyte of complaints."""
+"""Maximum values in an event. A million invalid ones, in 2 MB, would make 1 GB of error messages."""
 
 _MOST_COMPLAINTS = 1000
 
 
 class UnknownEvent(BadInput):
-    """A type or a version that this release does not know. It is parked, for a release that does."""
+    """An event type or version that this release does not know; it is parked for one that does."""
 
 
 def encode(event: Event) -> bytes:
-    """Write *event* as the wire knows it. Raises `BadInput` if that is larger than anybody would read."""
+    """Encode *event* for the wire.
+
+    Raises:
+        BadInput: it is larger than readers accept.
+    """
     data = {
         name: value
         for name in _names(type(event))
@@ -76,7 +80,7 @@ def encode(event: Event) -> bytes:
 
 
 def too_large(size: int) -> BadInput:
-    """What is wrong with an event of *size* bytes, and what to do."""
+    """Return the error for an event of *size* bytes, with the remedy."""
     return BadInput(
         f"the event has {size:,} bytes, and none may have more than {LARGEST:,}: send its transcript by reference, as "
         "a file (dataref file://) or uploaded, which `nous publish` does"
@@ -84,7 +88,9 @@ def too_large(size: int) -> BadInput:
 
 
 def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = None) -> Event:
-    """Read one event. *type_hint* is the type of the stream it stood in, *accepted_at* when the stream took it.
+    """Decode one event.
+
+    *type_hint* is the type of its stream, *accepted_at* the time at which the stream accepted it.
 
     Raises:
         UnknownEvent: its type or version is not one of this release's.
@@ -104,9 +110,10 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
 
 
 def _aware(event: Event) -> Event:
-    """*event* with its times in UTC where their writer named no zone; naive ones cannot be compared with others.
+    """Return *event* with its naive times set to UTC: they cannot be compared with others.
 
-    Raises `BadInput` for a time that UTC has no year for: whoever has to tell it in UTC would stumble.
+    Raises:
+        BadInput: a time is not in a year that UTC has; later conversions to UTC would fail.
     """
     found = {name: getattr(event, name) for name in _names(type(event))}
     times = {name: value for name, value in found.items() if isinstance(value, datetime)}
@@ -144,7 +151,7 @@ def _json_object(raw: bytes | str) -> dict[str, Any]:
 
 
 def _refuse_crowd(data: dict[str, Any]) -> None:
-    """Raise `BadInput` if there are more values in *data* than anybody should have to look at."""
+    """Raise `BadInput` if there are more than `MOST_VALUES` values in *data*."""
     count, inner = 0, [data]
     while inner:
         each: Any = inner.pop()
@@ -172,9 +179,9 @@ def _kind(message: Mapping[str, Any], type_hint: str) -> type[Event]:
 def _filled(
     message: Mapping[str, Any], data: Mapping[str, Any], kind: type[Event], accepted_at: datetime
 ) -> dict[str, Any]:
-    """The fields of an event, with what a brief producer left out."""
+    """Return the fields of an event, with defaults for those that a terse producer left out."""
     time = message.get("time") or accepted_at
-    # Without a word of its own on when it was, what recurs is told apart by when it was said.
+    # Recurring events without an `at` of their own are distinguished by the time of the message.
     moment = f"\n{time}" if kind.recurs and not data.get("at") else ""
     event_id = message.get("id") or uuid5(NAMESPACE, f"{kind.type}\n{_canonical(data)}{moment}")
     event_id = event_id if _is_uuid(event_id) else uuid5(NAMESPACE, str(event_id))
@@ -193,7 +200,11 @@ def _filled(
 
 
 def _scope(value: object) -> object:
-    """*value*, or the usual scope. Raises `BadInput` where it names a part that no scope has: two would become one."""
+    """Return *value*, or the default scope.
+
+    Raises:
+        BadInput: it has a part that no scope has; ignoring that would merge two scopes.
+    """
     odd = value.keys() - _PARTS if isinstance(value, dict) else ()
     if odd:
         raise BadInput(f"data.scope: has the parts {', '.join(_PARTS)}, and not {str(min(odd))[:40]!r}")
@@ -222,7 +233,11 @@ def _is_uuid(value: object) -> bool:
 
 
 def checked_name(value: object, what: str) -> str:
-    """*value*, which is *what*, if it can be the id of a session or an agent. Raises `BadInput`."""
+    """Return *value* if it can be the id of a session or an agent; *what* names it in errors.
+
+    Raises:
+        BadInput: it cannot.
+    """
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
         raise BadInput(f"{what} has to be a text of 1 to {LONGEST_NAME} printable characters, and not blank")
     if value == NO_SESSION:
@@ -231,12 +246,15 @@ def checked_name(value: object, what: str) -> str:
 
 
 def is_of_none(session: object, kind: type[Event]) -> bool:
-    """Whether *session*, which an event of *kind* names, stands for none."""
+    """Return whether *session*, named by an event of *kind*, stands for no session."""
     return session == NO_SESSION and not kind.needs_session
 
 
 def _in_words(error: ValidationError) -> str:
-    """What is wrong and where, without the content: it may hold what must not be logged."""
+    """Describe what is wrong and where.
+
+    The content is left out: it may hold what must not be logged.
+    """
     if error.error_count() > _MOST_COMPLAINTS:
         return f"{error.error_count():,} of its values are wrong"
     problems = error.errors(include_input=False, include_url=False, include_context=False)

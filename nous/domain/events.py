@@ -1,8 +1,8 @@
-"""What can happen: the table of contents of the system.
+"""Event types of the system, from `SessionEnded` to `JobDeadLettered`.
 
-Events are frozen and named in the past tense. On the wire each is CloudEvents 1.0 JSON (see `nous.domain.event_codec`);
-the fields that `Event` declares are the envelope, those of its subclasses are `data`. Another event is another
-subclass, wherever it is declared.
+Events are frozen and named in the past tense. On the wire each is CloudEvents 1.0 JSON (see `nous.domain.event_codec`).
+The fields of `Event` are the envelope, those of its subclasses are `data`. A new event is a new subclass, in any
+module.
 """
 
 from collections.abc import Mapping
@@ -21,17 +21,17 @@ JsonObject = Mapping[str, Any]
 
 
 def episode_id(scope: Scope, session_id: str) -> UUID:
-    """The id of a session's episode, which is the same in every edition."""
+    """Return the id of a session's episode, which is the same in every edition."""
     return uuid5(NAMESPACE, f"episode\n{scope}\n{session_id}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """Something that has happened.
+    """Base class of all events.
 
-    `trace_id` is the id of the event that began the chain, `caused_by` that of the one that led to this one.
-    `needs_session` is false for what nous says of a scope as well: see `nous.domain.event_codec.NO_SESSION`. `recurs`
-    is true of what may be said in the same words again, and is another event then.
+    `trace_id` is the id of the first event of the chain, `caused_by` that of the direct cause. `needs_session` is false
+    for events that may concern a scope as well (see `nous.domain.event_codec.NO_SESSION`). `recurs` is true for events
+    that may happen again with the same data, and are distinct events then.
     """
 
     type: ClassVar[str] = ""
@@ -50,17 +50,17 @@ class Event:
     traceparent: str | None = None
 
     def next_id(self, worker: str, index: int = 0) -> UUID:
-        """Name the *index*-th event that *worker* emits because of this one: the same name however often it is said."""
+        """Return the id of the *index*-th event that *worker* emits for this one; deterministic."""
         return uuid5(self.id, f"{worker}/{index}")
 
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
-        """The `data` of a producer that wrote in short, as this event spells it out."""
+        """Expand the terse `data` of a producer to all fields of this event."""
         return data
 
     @classmethod
     def after(cls, cause: "Event", *, by: str, index: int = 0, at: datetime, **data: Any) -> Self:
-        """The *index*-th event that the worker *by* emits because of *cause*, at the time *at*."""
+        """Create the *index*-th event that worker *by* emits because of *cause*, at time *at*."""
         return cls(
             id=cause.next_id(by, index),
             time=at,
@@ -77,9 +77,9 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionEvent(Event):
-    """Something that brings a session's transcript: inline (`transcript`) or elsewhere (`dataref`).
+    """Base class of events with a transcript: inline (`transcript`) or elsewhere (`dataref`).
 
-    `digest` (sha256, hex) and `bytes` describe the referred transcript as it was when this was published.
+    `digest` (sha256, hex) and `bytes` describe the referenced transcript as it was when this was published.
     """
 
     transcript: str | tuple[JsonObject, ...] | None = None
@@ -107,23 +107,26 @@ class SessionEnded(SessionEvent):
 
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
-        """A decision may be a mere text. One that is neither that nor an object costs itself, and not the session."""
+        """Expand decisions that are plain text; drop those that are neither text nor an object.
+
+        An invalid decision does not invalidate the session.
+        """
         if "decisions" not in data:
             return data
-        said = data["decisions"] or []
-        each = cast("list[Any]", said if isinstance(said, list) else [said])
-        told = ({"description": one} if isinstance(one, str) else one for one in each)
-        return {**data, "decisions": [one for one in told if isinstance(one, dict)]}
+        given = data["decisions"] or []
+        each = cast("list[Any]", given if isinstance(given, list) else [given])
+        expanded = ({"description": one} if isinstance(one, str) else one for one in each)
+        return {**data, "decisions": [one for one in expanded if isinstance(one, dict)]}
 
     @property
     def decided(self) -> tuple[Decision, ...]:
         """Its decisions, as far as they can be read."""
-        return tuple(decision for said in self.decisions if (decision := Decision.read(said)))
+        return tuple(decision for given in self.decisions if (decision := Decision.read(given)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionCompacting(SessionEvent):
-    """An agent is about to forget the beginning of its session, which goes on."""
+    """An agent is about to compact its context; the session goes on."""
 
     type: ClassVar[str] = "session_compacting"
 
@@ -132,9 +135,9 @@ class SessionCompacting(SessionEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class SessionTouched(Event):
-    """An agent's session has moved on. It only says so, and where the transcript is; nobody reads that yet.
+    """A session was active: its heartbeat, with the location of its transcript.
 
-    `background` is a turn that nobody asked for, and so no activity.
+    The transcript is not read yet. `background` marks a turn that no user asked for, and so no activity.
     """
 
     type: ClassVar[str] = "session_touched"
@@ -148,7 +151,7 @@ class SessionTouched(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionRecorded(Event):
-    """Something was decided in a session, in the words of whoever recorded it."""
+    """A decision of a session was recorded, in the recorder's own words."""
 
     type: ClassVar[str] = "decision_recorded"
 
@@ -171,7 +174,7 @@ class DecisionRecorded(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeSummarized(Event):
-    """A session has become an episode, of which `version` names the transcript it was made from."""
+    """An episode was made of a session; `version` identifies its transcript."""
 
     type: ClassVar[str] = "episode_summarized"
 
@@ -189,7 +192,7 @@ class EpisodeSummarized(Event):
 
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
-        """A candidate fact may be a mere text; one that says nothing is left out."""
+        """Expand candidate facts that are plain text; drop blank ones."""
         candidates = data.get("candidate_facts")
         if not isinstance(candidates, list):
             return data
@@ -199,7 +202,7 @@ class EpisodeSummarized(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeOutdated(Event):
-    """There is a better means (*by*, a model and a prompt) than the one that made this edition of an episode."""
+    """A better summarizer than that of this edition is available: *by*, a model and a prompt."""
 
     type: ClassVar[str] = "episode_outdated"
 
@@ -211,7 +214,7 @@ class EpisodeOutdated(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class FactsUnembedded(Event):
-    """Facts of a scope wait for a vector, and to be compared by their sense with the others."""
+    """Facts of a scope lack a vector, and have to be compared by meaning with the others."""
 
     type: ClassVar[str] = "facts_unembedded"
     needs_session: ClassVar[bool] = False
@@ -219,7 +222,7 @@ class FactsUnembedded(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodesUnembedded(Event):
-    """Episodes of a scope wait for a vector, and are found by their words alone until then."""
+    """Episodes of a scope lack a vector, and are found by keywords alone until they have one."""
 
     type: ClassVar[str] = "episodes_unembedded"
     needs_session: ClassVar[bool] = False
@@ -227,7 +230,10 @@ class EpisodesUnembedded(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class FactEvent(Event):
-    """What the four fact events have in common. `reason` says in words why the verdict was reached."""
+    """Base class of the four fact events.
+
+    `reason` explains the verdict in words.
+    """
 
     fact_id: UUID
     text: str
@@ -242,21 +248,21 @@ class FactEvent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class FactLearned(FactEvent):
-    """Something new is known."""
+    """A new fact was learned."""
 
     type: ClassVar[str] = "fact_learned"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FactConfirmed(FactEvent):
-    """Something known was said again, by another source."""
+    """A known fact was stated again by another source."""
 
     type: ClassVar[str] = "fact_confirmed"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FactSuperseded(FactEvent):
-    """Something known has given way to `other_fact_id`, and stays reachable."""
+    """A known fact was superseded by `other_fact_id`; it stays reachable."""
 
     type: ClassVar[str] = "fact_superseded"
     needs_session: ClassVar[bool] = False
@@ -264,7 +270,10 @@ class FactSuperseded(FactEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class FactLinked(FactEvent):
-    """Something is known beside `other_fact_id`, which is like it; the reason says why both are kept."""
+    """A known fact was linked to `other_fact_id`, which is similar.
+
+    The reason says why both are kept.
+    """
 
     type: ClassVar[str] = "fact_linked"
     needs_session: ClassVar[bool] = False
@@ -272,7 +281,10 @@ class FactLinked(FactEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class JobDeadLettered(Event):
-    """An event was given up by a worker. *what* names the worker and the event's place, *why* quotes no content."""
+    """A worker has dead-lettered an event.
+
+    *what* names the worker and the position of the event, *why* quotes no content.
+    """
 
     type: ClassVar[str] = "job_dead_lettered"
     needs_session: ClassVar[bool] = False
@@ -283,6 +295,6 @@ class JobDeadLettered(Event):
 
 
 def kinds(of: type[Event] = Event) -> dict[str, type[Event]]:
-    """Every concrete event by its type, as declared by whatever has been imported."""
+    """Return every concrete event class by its type; only imported modules count."""
     own = {of.type: of} if of.type else {}
     return own | {name: kind for each in of.__subclasses__() for name, kind in kinds(each).items()}

@@ -1,7 +1,7 @@
-"""What is known, and from where.
+"""Facts, their sources, and the rows of a scope's append-only fact log.
 
-A scope's knowledge is an append-only log of rows. What is current is a fold over it (`nous.facts.fact_index`), so
-nothing is ever overwritten and every verdict can be read again.
+The current facts are a projection of the log (`nous.facts.fact_index`). So nothing is ever overwritten, and every
+verdict can be read again.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ from nous.domain.scope import Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where something was said: the turns of an episode, and the event that brought it.
+    """Provenance of a statement: the turns of an episode, and the event that brought it.
 
-    `said_at` is when the session ended, `digest` the sha256 of its transcript, and `by` what read it: a model with its
-    prompt, or `extractive`. They are None in what releases wrote that did not know them, and for what was told by hand.
-    `trust` is whose words it was.
+    `said_at` is when the session ended, `digest` the sha256 of its transcript, and `by` the extractor: a model with its
+    prompt, or `extractive`. They are None in rows of releases that did not know them, and for facts entered by hand.
+    `trust` is the origin of the statement.
     """
 
     episode_id: UUID
@@ -36,7 +36,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One thing that is known, in the words of its first source. Its id derives from the episode and the text."""
+    """A known fact, in the words of its first source.
+
+    Its id derives from the episode and the text.
+    """
 
     id: UUID
     scope: Scope
@@ -51,7 +54,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """A new fact. `embedded_by` is the id of the embedder that made its vector, None while it has none."""
+    """A new fact.
+
+    `embedded_by` is the id of the embedder that made its vector, None while it has none.
+    """
 
     fact: Fact
     reason: str
@@ -60,10 +66,10 @@ class Learned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmed:
-    """*fact_id* was said again, as *text*, by another source.
+    """*fact_id* was stated again, as *text*, by another source.
 
-    `merged_from` is the fact whose words these are, where that was merged into *fact_id*. The row counts for that fact
-    where the merge does not stand.
+    `merged_from` is the fact with these words, if that was merged into *fact_id*. If the merge does not hold, the row
+    counts for that fact.
     """
 
     fact_id: UUID
@@ -77,11 +83,11 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Superseded:
-    """*fact_id* has given way to *by*, at the time *at*; it stays readable.
+    """*fact_id* was superseded by *by* at the time *at*; it stays readable.
 
-    `valid_to` is until when it was true, where *by* contradicts it; None where both say the same, or one says more.
-    `by_hand` marks what a person has settled. With `is_undone`, the row takes that back: *fact_id* is current again. It
-    is a field and no kind of row of its own, so that older releases can read the log: to them, the two stay merged.
+    `valid_to` is until when it was true, if *by* contradicts it; None if both say the same, or one says more. `by_hand`
+    marks a user's decision. With `is_undone`, the row reverts that: *fact_id* is current again. It is a field and no
+    row type of its own, so that older releases can read the log: for them, the two stay merged.
     """
 
     fact_id: UUID
@@ -95,10 +101,10 @@ class Superseded:
 
 
 class LinkKind(StrEnum):
-    """How two facts that are both kept stand to each other.
+    """Relation of two facts that are both kept.
 
-    `DUPLICATE`: they may say the same. `UPDATE`: the later one may replace the earlier one. `APART`: a person has
-    decided that they are two. `RELATED`: they are near, and differ in something that matters.
+    `DUPLICATE`: they may say the same. `UPDATE`: the later one may replace the earlier one. `APART`: a user has decided
+    that they are two. `RELATED`: they are similar, and differ in something that matters.
     """
 
     RELATED = "related"
@@ -109,11 +115,11 @@ class LinkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked:
-    """*fact_id* and *other* are close, and *reason* says why both were kept.
+    """*fact_id* and *other* are similar, and *reason* says why both were kept.
 
-    `likelihood`, between 0 and 1, is how likely a possible duplicate says the same; None for other kinds of links. Of
-    several links between two facts the last holds, unless a person keeps them apart; a later link `by_hand` of another
-    kind takes that back.
+    `likelihood`, between 0 and 1, is the probability that a possible duplicate says the same; None for other kinds of
+    links. Of several links between two facts the last one holds, unless a user keeps them apart; a later link `by_hand`
+    of another kind reverts that.
     """
 
     fact_id: UUID
@@ -128,7 +134,10 @@ class Linked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded:
-    """*fact_id* has got a vector, which it did not have when it was learned, or one of another embedder besides."""
+    """*fact_id* got a vector after it was learned.
+
+    It had none then, or one of another embedder, which it keeps.
+    """
 
     fact_id: UUID
     embedded_by: str
@@ -137,72 +146,78 @@ class Embedded:
 Row = Learned | Confirmed | Superseded | Linked | Embedded
 
 
-class Telling(NamedTuple):
-    """*source* has said the fact *fact_id*, as *text*."""
+class Occurrence(NamedTuple):
+    """*source* has stated the fact *fact_id*, as *text*."""
 
     fact_id: UUID
     source: Source
     text: str
 
 
-def tellings(rows: Iterable[Row]) -> Iterator[Telling]:
-    """Who has said what, and in which words, in the order of *rows*."""
+def occurrences(rows: Iterable[Row]) -> Iterator[Occurrence]:
+    """Yield each statement of a fact, with its source and words, in the order of *rows*."""
     for row in rows:
         match row:
             case Learned(fact=fact):
-                yield Telling(fact.id, fact.source, fact.text)
+                yield Occurrence(fact.id, fact.source, fact.text)
             case Confirmed():
-                yield Telling(row.fact_id, row.source, row.text)
+                yield Occurrence(row.fact_id, row.source, row.text)
             case _:
                 pass
 
 
 def standing(rows: Iterable[Row]) -> Sequence[Row]:
-    """Return the rows of a whole log as if what was taken back had never been."""
+    """Return the rows of a whole log without those that were reverted."""
     return tuple(row for row in in_force(tuple(rows)) if row)
 
 
 def in_force(rows: Sequence[Row]) -> Sequence[Row | None]:
-    """Return the effective form of each row of a whole log: None if it was taken back, or takes something back."""
-    ways: dict[UUID, Superseded] = {}
+    """Return the effective form of each row of a whole log.
+
+    It is None for a row that was reverted, and for one that reverts another.
+    """
+    supersessions: dict[UUID, Superseded] = {}
     has_undone = False
     for row in rows:
         if isinstance(row, Superseded) and not row.is_undone:
-            ways[row.fact_id] = row
+            supersessions[row.fact_id] = row
         elif isinstance(row, Superseded):
             has_undone = True
-            if row.fact_id in ways and ways[row.fact_id].by == row.by:
-                del ways[row.fact_id]
+            if row.fact_id in supersessions and supersessions[row.fact_id].by == row.by:
+                del supersessions[row.fact_id]
 
     def now(row: Row) -> Row | None:
         match row:
             case Superseded():
-                return row if not has_undone or ways.get(row.fact_id) is row else None
+                return row if not has_undone or supersessions.get(row.fact_id) is row else None
             case Confirmed(merged_from=UUID() as fact):
-                return attributed(row, _line(fact, ways))
+                return attributed(row, _line(fact, supersessions))
             case _:
                 return row
 
     return [now(row) for row in rows]
 
 
-def _line(fact: UUID, ways: Mapping[UUID, Superseded]) -> Sequence[UUID]:
-    """*fact*, what it was merged into, and so on."""
+def _line(fact: UUID, supersessions: Mapping[UUID, Superseded]) -> Sequence[UUID]:
+    """Return *fact*, the fact that it was merged into, and so on."""
     found = [fact]
-    while (way := ways.get(found[-1])) and way.valid_to is None and way.by not in found:
-        found.append(way.by)
+    while (row := supersessions.get(found[-1])) and row.valid_to is None and row.by not in found:
+        found.append(row.by)
     return found
 
 
 def attributed(row: Confirmed, line: Collection[UUID]) -> Confirmed:
-    """Return *row* as said of the fact whose words it has, unless *line*, which begins there, leads to the other."""
+    """Return *row* attributed to the fact with its words, unless *line* leads to the other fact.
+
+    *line* begins at the fact with these words, and contains the facts that it was merged into.
+    """
     if row.merged_from is None or row.fact_id in line:
         return row
     return replace(row, fact_id=row.merged_from, merged_from=None)
 
 
 def named(row: Row) -> frozenset[UUID]:
-    """The facts that *row* tells something of, which rows before it taught."""
+    """Return the facts from earlier rows that *row* refers to."""
     match row:
         case Learned():
             return frozenset()
@@ -215,12 +230,12 @@ def named(row: Row) -> frozenset[UUID]:
 
 
 def bare(row: Row) -> Row:
-    """*row* without a vector that comes with what it teaches."""
+    """Return *row* without the reference to a vector that is stored with a new fact."""
     return replace(row, embedded_by=None) if isinstance(row, Learned) else row
 
 
 def embedding(row: Row) -> tuple[UUID, str] | None:
-    """The fact that comes with a vector in *row*, and the embedder that made it."""
+    """Return the fact that *row* stores a vector for, and the embedder that made it."""
     match row:
         case Learned(fact=fact, embedded_by=str(embedder)):
             return fact.id, embedder
@@ -232,10 +247,11 @@ def embedding(row: Row) -> tuple[UUID, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class LogVersion:
-    """What a reader has seen of a scope's log: *n* rows, whose hash chain ends in *chain*, of erasure epoch *epoch*.
+    """Version of a fact log, for optimistic concurrency.
 
-    A count alone would not do: after a power cut the log may be shorter and grow back to the same length with other
-    rows, and only the chain tells. `vectors` counts those stored with the rows: an append puts its own behind them.
+    It has *n* rows, a hash chain that ends in *chain*, and the erasure epoch *epoch*. A count alone is not enough:
+    after a power cut the log may be shorter and grow back to the same length with other rows, and only the chain shows
+    that. `vectors` counts those stored with the rows: an append puts its own after them.
     """
 
     n: int = 0

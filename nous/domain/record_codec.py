@@ -1,4 +1,7 @@
-"""Records as JSON, and back. Fields that a newer release added are ignored, those it dropped need a default."""
+"""Encodes and decodes stored records (dataclasses) as JSON.
+
+Fields that a newer release added are ignored. Fields that it dropped need a default.
+"""
 
 from functools import cache
 from typing import TypeVar
@@ -12,10 +15,10 @@ T = TypeVar("T")
 
 
 def encode(record: object) -> bytes:
-    """Write a dataclass as compact JSON.
+    """Encode a dataclass as compact JSON.
 
     Raises:
-        BadInput: it holds what JSON cannot say, such as half of a surrogate pair.
+        BadInput: it holds what JSON cannot express, such as half of a surrogate pair.
     """
     try:
         return orjson.dumps(record, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_SERIALIZE_NUMPY)
@@ -24,7 +27,7 @@ def encode(record: object) -> bytes:
 
 
 def decode(kind: type[T], raw: bytes) -> T:
-    """Read a dataclass of the given kind.
+    """Decode a dataclass of the given kind.
 
     Raises:
         Misconfigured: the store holds something else; the text names the fields and never quotes the content.

@@ -1,4 +1,4 @@
-"""Whose memory it is. Nothing is read or merged across scopes."""
+"""Scope (tenant, agent, project) of all memory. Nothing is read or merged across scopes."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -7,7 +7,7 @@ from uuid import UUID
 from nous.domain.errors import BadInput
 
 LONGEST_PART = 200
-"""Characters in one part of a scope, so that a key built from it stays short."""
+"""Maximum characters of one part of a scope, so that a key built from it stays short."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -34,7 +34,7 @@ class Scope:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `project`, `agent/project` or `tenant/agent/project`; what is left out is `default`.
+        """Parse `project`, `agent/project` or `tenant/agent/project`; the default part is `default`.
 
         Raises:
             BadInput: there are more than three parts, or one of them is blank, too long or unprintable.
@@ -52,19 +52,19 @@ def _can_be_part(part: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matter:
-    """A subject in a scope: the answers about it are kept under both, so that forgetting finds them.
+class CacheSubject:
+    """Cache tag of model responses: a subject in a scope, by which an erasure invalidates them.
 
-    `drops` is how often answers about it had been dropped before anything was read that a question may quote. Were
-    there more when the answer comes, it may quote what is forgotten, and is not kept. It is None where the subject is
-    forgotten already, and only somebody who is late still asks.
+    `invalidation_count` is the number of invalidations of the subject before anything was read that a prompt may quote.
+    If there are more when the response arrives, it may quote erased content and is not cached. None: the subject is
+    erased already, and only a late caller still asks.
     """
 
     scope: Scope
     subject: UUID
-    drops: int | None = 0
+    invalidation_count: int | None = 0
 
     @classmethod
     def of(cls, scope: Scope, subject: UUID) -> Self:
-        """A matter of which nothing was ever dropped."""
+        """Return the tag of a subject that was never invalidated."""
         return cls(scope=scope, subject=subject)

@@ -1,6 +1,7 @@
-"""How far a session has come, by what was said of it: touches, ends, and ends that were dealt with.
+"""Session state machine: open, closing, ended or abandoned.
 
-Each of them only moves a latest moment on, so they may be said in any order, and twice: what is known is the same then.
+It is driven by heartbeats, ends, and ends that were handled. Each of these only advances a latest time. So they may
+arrive in any order, and twice: the resulting state is the same.
 """
 
 from dataclasses import dataclass, field, replace
@@ -12,28 +13,34 @@ from nous.domain.events import NAMESPACE, SessionEnded, SessionTouched
 from nous.domain.scope import Scope
 
 _SKEW = timedelta(days=1)
-"""By how much clocks may differ."""
+"""Maximum clock skew."""
 
 
 def is_ahead(moment: datetime, now: datetime) -> bool:
-    """Whether *moment* is further in the future than clocks differ: it would be the latest word until then."""
+    """Return whether *moment* is further in the future than the maximum clock skew.
+
+    It would outrank every other time until then.
+    """
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) > now + _SKEW
 
 
 def not_ahead(moment: datetime, now: datetime) -> datetime:
-    """*moment*, or *now* where a clock that ran ahead has told it."""
+    """Return *moment*, or *now* if *moment* comes from a clock that is ahead."""
     return now if is_ahead(moment, now) else moment
 
 
 IDLE = "idle"
-"""The reason of an end that nobody said: nothing was heard of the session for a while."""
+"""Reason of an end that no agent reported: the session was idle for a while."""
 
 _LINGERING = timedelta(minutes=1)
-"""By how much a session may be touched later than the last entry of its transcript, of which the touch tells."""
+"""How much later than the last entry of its transcript a session's heartbeat may be."""
 
 
-class Stage(StrEnum):
-    """Where a session stands. Ended means that nothing is left to do."""
+class SessionStatus(StrEnum):
+    """Status of a session.
+
+    ENDED means that nothing is left to do.
+    """
 
     OPEN = "open"
     CLOSING = "closing"
@@ -41,13 +48,13 @@ class Stage(StrEnum):
     ABANDONED = "abandoned"
 
 
-UNFINISHED = (Stage.OPEN, Stage.CLOSING, Stage.ABANDONED)
-"""The stages by which sessions are listed."""
+UNFINISHED = (SessionStatus.OPEN, SessionStatus.CLOSING, SessionStatus.ABANDONED)
+"""The statuses by which sessions are listed."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Touch:
-    """When a session was last active, whose it is, and the event that said so."""
+    """Time of a session's last activity, its agent, and the event that reported it."""
 
     at: datetime
     agent_id: str
@@ -55,8 +62,11 @@ class Touch:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Reference:
-    """Where its transcript is, as was said at that time; an empty format is to be told from the content."""
+class TranscriptReference:
+    """Location of the transcript, as reported at that time.
+
+    An empty format is detected from the content.
+    """
 
     at: datetime
     dataref: str
@@ -64,128 +74,145 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenUp:
-    """Since when, and why, nobody can finish a session as things are."""
+class Abandonment:
+    """Since when, and why, a session cannot be finished."""
 
     at: datetime
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
-    """A session's course. `by` names the event that brought it here, for the commit.
+class SessionState:
+    """State of a session.
 
-    `ended_at` is the moment up to which it was said to be over, `handled_at` that up to which this was dealt with.
+    `by` is the event that led to it, for the precondition of a commit. `ended_at` is the time up to which the session
+    was reported as over, `handled_at` the time up to which its end was handled.
     """
 
     scope: Scope
     session_id: str
     by: UUID = field(compare=False)
     touched: Touch | None = None
-    named: Reference | None = None
+    named: TranscriptReference | None = None
     ended_at: datetime | None = None
     handled_at: datetime | None = None
-    given_up: GivenUp | None = None
+    given_up: Abandonment | None = None
 
     @property
-    def stage(self) -> Stage:
+    def status(self) -> SessionStatus:
         if self.touched and (self.ended_at is None or self.touched.at > self.ended_at):
-            return Stage.OPEN
+            return SessionStatus.OPEN
         if self.given_up:
-            return Stage.ABANDONED
+            return SessionStatus.ABANDONED
         if self.ended_at and (self.handled_at is None or self.handled_at < self.ended_at):
-            return Stage.CLOSING
-        return Stage.ENDED
+            return SessionStatus.CLOSING
+        return SessionStatus.ENDED
 
     @property
     def since(self) -> datetime | None:
-        """Since when it is at its stage; None where it never began, since it only had turns that nobody asked for."""
-        match self.stage:
-            case Stage.OPEN:
+        """Time since which the session has its status.
+
+        None if it never began: it only had turns that no user asked for.
+        """
+        match self.status:
+            case SessionStatus.OPEN:
                 return self.touched.at if self.touched else None
-            case Stage.ABANDONED:
+            case SessionStatus.ABANDONED:
                 return self.given_up.at if self.given_up else None
             case _:
                 return self.ended_at
 
 
-def touched(known: Course | None, event: SessionTouched, *, now: datetime) -> Course:
-    """What is known after *event*; a clock that ran ahead is not believed."""
+def touched(known: SessionState | None, event: SessionTouched, *, now: datetime) -> SessionState:
+    """Return the state after *event*; a time from a clock that is ahead is replaced by *now*."""
     at = not_ahead(event.at or event.time, now)
-    course = _known(known, event)
+    session_state = _known(known, event)
     if event.dataref:
-        named = Reference(at, event.dataref, event.format or "")
-        course = replace(course, named=max(course.named or named, named))
+        named = TranscriptReference(at, event.dataref, event.format or "")
+        session_state = replace(session_state, named=max(session_state.named or named, named))
     if not event.background:
         touch = Touch(at, event.agent_id, event.id)
-        course = replace(course, touched=max(course.touched or touch, touch))
-    return _without_giving_up(course) if course.stage is Stage.OPEN else course
+        session_state = replace(session_state, touched=max(session_state.touched or touch, touch))
+    return _without_abandonment(session_state) if session_state.status is SessionStatus.OPEN else session_state
 
 
-def handled(known: Course | None, event: SessionEnded, *, now: datetime) -> Course:
-    """What is known once *event* was dealt with, whatever came of it."""
-    moment = covered(event, now=now)
-    course = _known(known, event, "handled")
-    course = replace(
-        course,
-        ended_at=max(course.ended_at or moment, moment),
-        handled_at=max(course.handled_at or moment, moment),
+def end_handled(known: SessionState | None, event: SessionEnded, *, now: datetime) -> SessionState:
+    """Return the state after *event* was handled, with any result."""
+    moment = covered_by_episode(event, now=now)
+    session_state = _known(known, event, "handled")
+    session_state = replace(
+        session_state,
+        ended_at=max(session_state.ended_at or moment, moment),
+        handled_at=max(session_state.handled_at or moment, moment),
     )
-    return course if course.handled_at != course.ended_at else _without_giving_up(course)
+    return session_state if session_state.handled_at != session_state.ended_at else _without_abandonment(session_state)
 
 
-def ended_by_idleness(course: Course) -> SessionEnded:
-    """The end of a session that was last touched as *course* says: the same event, whoever says it and when."""
-    touch = course.touched
+def ended_by_idleness(session_state: SessionState) -> SessionEnded:
+    """Return the event that ends a session for idleness after its last heartbeat.
+
+    It is deterministic: any process, at any time, creates the same event for the same state.
+
+    Raises:
+        ValueError: the session was never active.
+    """
+    touch = session_state.touched
     if touch is None:
-        raise ValueError(f"session {course.session_id!r} was never active")
+        raise ValueError(f"session {session_state.session_id!r} was never active")
     last = touch.at.astimezone(UTC)
     return SessionEnded(
-        id=uuid5(NAMESPACE, f"{SessionEnded.type}\n{IDLE}\n{course.scope}\n{course.session_id}\n{last.isoformat()}"),
+        id=uuid5(
+            NAMESPACE,
+            f"{SessionEnded.type}\n{IDLE}\n{session_state.scope}\n{session_state.session_id}\n{last.isoformat()}",
+        ),
         time=last,
         source="nous/idle",
-        scope=course.scope,
+        scope=session_state.scope,
         agent_id=touch.agent_id,
-        session_id=course.session_id,
+        session_id=session_state.session_id,
         trace_id=touch.event_id,
         caused_by=touch.event_id,
-        dataref=course.named.dataref if course.named else None,
-        format=(course.named.format or None) if course.named else None,
+        dataref=session_state.named.dataref if session_state.named else None,
+        format=(session_state.named.format or None) if session_state.named else None,
         reason=IDLE,
         ended_at=last,
     )
 
 
-def closed(course: Course, end: SessionEnded) -> Course:
-    """What is known once *end*, by idleness, was said."""
-    return replace(course, by=uuid5(end.id, "closed"), ended_at=end.time)
+def closed(session_state: SessionState, end: SessionEnded) -> SessionState:
+    """Return the state after *end*, for idleness, was published."""
+    return replace(session_state, by=uuid5(end.id, "closed"), ended_at=end.time)
 
 
-def given_up(known: Course | None, end: SessionEnded, *, at: datetime, reason: str) -> Course:
-    """What is known once nobody expects *end* to be dealt with."""
-    moment = covered(end, now=at)
-    course = _known(known, end, "given up")
-    return replace(course, ended_at=max(course.ended_at or moment, moment), given_up=GivenUp(at, reason))
+def abandoned(known: SessionState | None, end: SessionEnded, *, at: datetime, reason: str) -> SessionState:
+    """Return the state after the handling of *end* was abandoned."""
+    moment = covered_by_episode(end, now=at)
+    session_state = _known(known, end, "given up")
+    return replace(
+        session_state, ended_at=max(session_state.ended_at or moment, moment), given_up=Abandonment(at, reason)
+    )
 
 
-def covered(end: SessionEnded, *, now: datetime) -> datetime:
-    """The moment up to which *end* speaks for its session: what was done later is not over by it.
+def covered_by_episode(end: SessionEnded, *, now: datetime) -> datetime:
+    """Return the time up to which *end* covers its session; later activity reopens it.
 
-    A file is read as it is then, and so tells all that was done until the end was said. What was sent along tells what
-    was done until its last entry, or a little later, since whoever touches a session does so after that was written.
+    A file is read as it is when it is handled, so it covers everything up to the publication of the end. An uploaded
+    transcript covers everything up to its last entry, or a little later, since a heartbeat is sent after the entry was
+    written.
     """
     is_file = (end.dataref or "").startswith("file:")
-    said = end.time
-    if end.ended_at and not is_file and end.time - end.ended_at > _LINGERING:  # who knows no end may say the year 9999
-        said = end.ended_at + _LINGERING
-    return not_ahead(said, now)
+    covered = end.time
+    # Not simply `end.time`: a client that knows no end may send the year 9999.
+    if end.ended_at and not is_file and end.time - end.ended_at > _LINGERING:
+        covered = end.ended_at + _LINGERING
+    return not_ahead(covered, now)
 
 
-def _known(known: Course | None, event: SessionTouched | SessionEnded, what: str = "") -> Course:
+def _known(known: SessionState | None, event: SessionTouched | SessionEnded, what: str = "") -> SessionState:
     by = uuid5(event.id, what) if what else event.id
-    course = known or Course(scope=event.scope, session_id=event.session_id, by=by)
-    return replace(course, by=by)
+    session_state = known or SessionState(scope=event.scope, session_id=event.session_id, by=by)
+    return replace(session_state, by=by)
 
 
-def _without_giving_up(course: Course) -> Course:
-    return replace(course, given_up=None)
+def _without_abandonment(session_state: SessionState) -> SessionState:
+    return replace(session_state, given_up=None)

@@ -1,4 +1,7 @@
-"""What a summarizer is given of a session. It is small and it is kept, so that an episode can be made anew from it."""
+"""Input of a summarizer: the excerpt of a session and its decisions.
+
+It is small and stored, so that an episode can be regenerated from it.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,13 +10,13 @@ from typing import NamedTuple
 from nous.domain.episode import Decision
 
 BETWEEN = "\n\n"
-"""What stands between two passages."""
+"""Separator of two segments."""
 
 
-class Passage(NamedTuple):
-    """A paragraph of an excerpt, label included: whose it is and in which turn it stood.
+class Segment(NamedTuple):
+    """A paragraph of an excerpt, label included, with its role and turn.
 
-    What an excerpt says in its own name, such as the mark of a gap, has no role, and 0 for its turn.
+    Text of the excerpt itself, such as the mark of a gap, has no role, and turn 0.
     """
 
     text: str
@@ -22,19 +25,19 @@ class Passage(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brief:
-    """A session as a summarizer sees it: the excerpt of each window, in passages, and what was decided."""
+class SummaryInput:
+    """A session as a summarizer sees it: the segments of each window, and the decisions."""
 
-    windows: tuple[tuple[Passage, ...], ...]
+    windows: tuple[tuple[Segment, ...], ...]
     decisions: tuple[Decision, ...] = ()
 
     @property
-    def passages(self) -> Iterable[Passage]:
-        return (passage for window in self.windows for passage in window)
+    def segments(self) -> Iterable[Segment]:
+        return (segment for window in self.windows for segment in window)
 
 
 MOST_CANDIDATES = 50
-"""Facts of an episode. No honest session reaches it; a model that repeats itself does."""
+"""Maximum facts per episode. No real session reaches it; a model that repeats itself does."""
 
 MOST_POINTS = 10
-"""Key points of a summary."""
+"""Maximum key points of a summary."""

@@ -1,4 +1,4 @@
-"""The seam to whatever turns text into vectors."""
+"""Port to models that turn texts into vectors, and stand-ins for a missing one."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """Maps texts to unit vectors, so that a dot product is a cosine. The same text gives the same vector, in any batch.
+    """Port to a model that maps texts to unit vectors, so that a dot product is a cosine.
 
-    Vectors of embedders with different ids must never be compared.
+    The same text gives the same vector, in any batch. Vectors of embedders with different ids must never be compared.
     """
 
     @property
@@ -28,10 +28,10 @@ class Embedder(Protocol):
         """Return float32 of shape (len(texts), dim), each row of length 1.
 
         Raises:
-            Unavailable: the model did not answer, or with nothing that can be used.
-            Deferred: it said when to come back.
-            BadInput: it will not take one of these texts.
-            Misconfigured: the model is not installed, or is not the one that was expected.
+            Unavailable: the model did not answer, or sent nothing usable.
+            Deferred: it said when to retry.
+            BadInput: it rejects one of these texts.
+            Misconfigured: the model is not installed, or is not the expected one.
         """
         ...
 
@@ -39,8 +39,8 @@ class Embedder(Protocol):
 log = structlog.get_logger(__name__)
 
 
-class Absent:
-    """Makes no vectors, and has none to compare with: with it, only equal texts are the same."""
+class MissingEmbedder:
+    """Null object for an embedder that is down: no vectors, so only equal texts are the same."""
 
     id = "absent"
     dim = 1
@@ -50,17 +50,23 @@ class Absent:
 
 
 def present(embedder: Embedder) -> Embedder:
-    """*embedder*, or an `Absent` one where it cannot say who it is before it has answered once, and does not answer."""
+    """Return *embedder*, or a `MissingEmbedder` if its id is unknown and it does not answer.
+
+    A remote embedder may need one response before it knows its id and dimension.
+    """
     try:
         _ = embedder.id, embedder.dim
     except (Unavailable, Deferred) as error:
-        log.warning("the embedder does not answer; texts are compared by their words alone", reason=str(error))
-        return Absent()
+        log.warning("embedder.unavailable", reason=str(error), hint="texts are compared by their words alone")
+        return MissingEmbedder()
     return embedder
 
 
-class Unready:
-    """Says what has to be changed, to those who need vectors. Whoever only publishes needs none."""
+class UnavailableEmbedder:
+    """Stand-in for a misconfigured embedder: raises the problem when vectors are needed.
+
+    A process that only publishes needs none and can start.
+    """
 
     def __init__(self, problem: Misconfigured) -> None:
         self._problem = problem

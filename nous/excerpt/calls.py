@@ -1,11 +1,14 @@
-"""A run of tool calls as one line: each call in short, repeats counted, commits by their subject."""
+"""Render a run of tool calls as one line, and find out which calls failed.
+
+Calls are shortened, repeats are counted, and commits are shown by their subject.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from nous.excerpt.file_names import Naming
 from nous.excerpt.items import Item
-from nous.excerpt.layout import Ledger
+from nous.excerpt.layout import LengthAccount
 from nous.excerpt.spans import longest_closing, merged, most_added, shown_length
 from nous.excerpt.tool_outputs import failure, looks_failed
 from nous.text.sentences import Span
@@ -19,37 +22,37 @@ _DECIDED = {"Rejected": REJECTED, "Interrupted": INTERRUPTED}
 _ANSWERS = frozenset({Kind.TOOL_RESULT, Kind.DECISION, Kind.ERROR})
 
 
-class Fate(NamedTuple):
-    """What became of a call that came to nothing, and the answer that tells it."""
+class CallOutcome(NamedTuple):
+    """Outcome of an unsuccessful call, and the answer that reports it."""
 
     what: str
     answer: Entry
 
     @property
     def reason(self) -> str:
-        """Why it failed, in a few words; empty where that is not told."""
+        """Reason for the failure in a few words; empty if unknown."""
         if self.what != FAILED:
             return ""
         return failure(self.answer.text).partition("\n")[0][:_LONGEST_REASON].replace(" | ", " / ")
 
 
-class Fates(NamedTuple):
-    """The fate of each call that came to nothing, by its entry's id, and the ids of the entries that tell a failure."""
+class CallOutcomes(NamedTuple):
+    """Unsuccessful calls by entry id, and the ids of the entries that report a failure."""
 
-    of_calls: Mapping[str, Fate]
+    of_calls: Mapping[str, CallOutcome]
     failures: Collection[str]
 
 
-def fates_of(transcript: Transcript) -> Fates:
-    """What became of the calls of *transcript*.
+def call_outcomes(transcript: Transcript) -> CallOutcomes:
+    """Return the outcomes of the unsuccessful calls in *transcript*.
 
     An answer belongs to the call that it names. Calls and answers that name none are matched in order, if as many
-    answers follow some calls as there are calls; otherwise nobody knows which came to nothing.
+    answers as calls follow. Otherwise it is unknown which call failed.
     """
-    fates: dict[str, Fate] = {}
+    outcomes: dict[str, CallOutcome] = {}
     failures: set[str] = set()
     named: dict[str, str] = {}
-    unnamed = _Unnamed(fates)
+    unnamed = _Unnamed(outcomes)
     for entry in transcript:
         kind = entry.kind
         if kind is Kind.TOOL_CALL:
@@ -58,24 +61,24 @@ def fates_of(transcript: Transcript) -> Fates:
             else:
                 unnamed.called(entry)
         elif kind in _ANSWERS:
-            what = _told_by(entry)
+            what = _outcome_of(entry)
             if what == FAILED:
                 failures.add(entry.id)
             if not entry.call_id:
                 unnamed.answered(entry, what)
             elif call := named.get(entry.call_id):
-                _settle(fates, call, what, entry)
+                _settle(outcomes, call, what, entry)
         elif kind is Kind.USER or kind is Kind.ASSISTANT:
             unnamed.settle()
     unnamed.settle()
-    return Fates(fates, failures)
+    return CallOutcomes(outcomes, failures)
 
 
 class _Unnamed:
-    """Calls without an id, and the answers that came after them."""
+    """Calls without an id, and the answers that follow them."""
 
-    def __init__(self, fates: dict[str, Fate]) -> None:
-        self._fates = fates
+    def __init__(self, outcomes: dict[str, CallOutcome]) -> None:
+        self._outcomes = outcomes
         self._calls: list[Entry] = []
         self._answers: list[tuple[Entry, str]] = []
 
@@ -85,13 +88,19 @@ class _Unnamed:
         self._calls.append(call)
 
     def answered(self, answer: Entry, what: str) -> None:
-        """Take note of *answer*. Of no tool, a decision that refuses nothing answers no call, nor does an error."""
+        """Record *answer*.
+
+        Without a tool, an error answers no call, nor does a decision that refuses nothing.
+        """
         kind = answer.kind
         if kind is Kind.TOOL_RESULT or answer.tool or (kind is Kind.DECISION and what):
             self._answers.append((answer, what))
 
     def settle(self) -> None:
-        """Match what there is, tool by tool where the answers tell theirs, if any of them tells of no success."""
+        """Match calls and answers if any answer reports a failure.
+
+        They are matched tool by tool if the answers name their tools.
+        """
         calls, answers, self._calls, self._answers = self._calls, self._answers, [], []
         if not any(what for _, what in answers):
             return
@@ -103,19 +112,19 @@ class _Unnamed:
                 to_tool = [answered for answered in to_tool if answered[0].kind is not Kind.DECISION]
             if len(of_tool) == len(to_tool):
                 for call, (answer, what) in zip(of_tool, to_tool, strict=True):
-                    _settle(self._fates, call.id, what, answer)
+                    _settle(self._outcomes, call.id, what, answer)
 
 
-def _settle(fates: dict[str, Fate], call: str, what: str, answer: Entry) -> None:
-    """The last answer to *call* decides."""
+def _settle(outcomes: dict[str, CallOutcome], call: str, what: str, answer: Entry) -> None:
+    """Record the outcome of *call*; the last answer wins."""
     if what:
-        fates[call] = Fate(what, answer)
+        outcomes[call] = CallOutcome(what, answer)
     else:
-        fates.pop(call, None)
+        outcomes.pop(call, None)
 
 
-def _told_by(answer: Entry) -> str:
-    """What *answer* says that its call came to; empty if to something."""
+def _outcome_of(answer: Entry) -> str:
+    """Return the outcome that *answer* reports; empty for success."""
     if answer.kind is Kind.DECISION:
         return next((what for said, what in _DECIDED.items() if answer.text.startswith(said)), "")
     return FAILED if answer.kind is Kind.ERROR or looks_failed(answer) else ""
@@ -123,48 +132,51 @@ def _told_by(answer: Entry) -> str:
 
 BETWEEN_CALLS = " | "
 LONGEST_CALL = 240
-LONGEST_DEED = 400
+LONGEST_SIDE_EFFECT = 400
 _LONGEST_VALUE = 80
 _SHORT_COMMAND = 40
 _LONGEST_SUBJECT = 120
 _DEEPEST = 12
 
 
-class Line(NamedTuple):
-    """A line of calls. `parts` are its calls, each with what parts it from the next; `deeds` are those that are deeds.
+class ToolsLine(NamedTuple):
+    """A line of tool calls.
 
-    A *deed* is a call that changed something outside of the files: a commit, a booking, a message that was sent.
+    `parts` are its calls, each with its separator. `side_effects` are the calls that changed something outside of the
+    files: a commit, a booking, a message that was sent.
     """
 
     text: str
     parts: tuple[Span, ...]
-    deeds: tuple[Span, ...]
+    side_effects: tuple[Span, ...]
 
 
-def line_of_calls(run: Sequence[Action], naming: Naming, fates: Mapping[str, Fate]) -> Line:
-    """The calls of *run* in order of their first use; empty if none of them is worth a word.
+def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, CallOutcome]) -> ToolsLine:
+    """Render the calls of *run* in order of first use; empty if none is worth showing.
 
-    A call that came to nothing, of which *fates* knows by its id, says so, and what would have been a deed says why. It
-    is no deed, but for a commit, of whose command another part may have failed.
+    A call in *outcomes* (by id) shows its outcome, and the reason if it would have had a side effect. It then has none,
+    except for a commit: another part of its command may have failed.
     """
     times: dict[str, int] = {}
-    deeds: set[str] = set()
+    side_effects: set[str] = set()
     for action in run:
         call, _, command, paths = action
         commit = subject_of_commit(command) if command else None
-        is_deed = commit is not None if command else not paths and (writes(action) or hands_over(action))
-        brief = _commit(commit, command) if commit else brief_call(action, is_deed=is_deed)
+        has_side_effect = commit is not None if command else not paths and (writes(action) or hands_over(action))
+        brief = _commit(commit, command) if commit else brief_call(action, has_side_effect=has_side_effect)
         if brief := naming.brief(brief if brief.isprintable() else " ".join(brief.split()), paths):
-            if fate := fates.get(call.id):
-                why = f": {reason}" if is_deed and (reason := fate.reason) else ""
-                brief, is_deed = f"{brief} ({fate.what}{why})", is_deed and commit is not None
+            if outcome := outcomes.get(call.id):
+                why = f": {reason}" if has_side_effect and (reason := outcome.reason) else ""
+                brief, has_side_effect = f"{brief} ({outcome.what}{why})", has_side_effect and commit is not None
             times[brief] = times.get(brief, 0) + 1
-            if is_deed:
-                deeds.add(brief)
+            if has_side_effect:
+                side_effects.add(brief)
     pieces = [f"{brief} x{count}" if count > 1 else brief for brief, count in times.items()]
     spans = _spans(pieces)
-    of_deeds = (span for brief, span in zip(times, spans, strict=True) if brief in deeds) if deeds else ()
-    return Line(BETWEEN_CALLS.join(pieces), tuple(spans), tuple(of_deeds))
+    effective = (
+        (span for brief, span in zip(times, spans, strict=True) if brief in side_effects) if side_effects else ()
+    )
+    return ToolsLine(BETWEEN_CALLS.join(pieces), tuple(spans), tuple(effective))
 
 
 def _commit(subject: str, command: str) -> str:
@@ -173,7 +185,7 @@ def _commit(subject: str, command: str) -> str:
 
 
 def _spans(pieces: Sequence[str]) -> list[Span]:
-    """Where each of *pieces* stands in the line, with what parts it from the next."""
+    """Return the span of each of *pieces* in the line, with its separator."""
     spans: list[Span] = []
     begun = 0
     for piece in pieces:
@@ -185,27 +197,34 @@ def _spans(pieces: Sequence[str]) -> list[Span]:
     return spans
 
 
-def brief_call(action: Action, *, is_deed: bool) -> str:
-    """One call in at most `LONGEST_CALL` characters, a deed in `LONGEST_DEED`; none of its paths is ever cut."""
+def brief_call(action: Action, *, has_side_effect: bool) -> str:
+    """Shorten a call to `LONGEST_CALL` characters, without cutting any of its paths.
+
+    A call with a side effect may take `LONGEST_SIDE_EFFECT`.
+    """
     call, _, command, paths = action
     given = call.tool_input or {}
     if command and (purpose := given.get("description")) and isinstance(purpose, str):
         return _command_for(purpose, command, call)
     summary = extract_tool_summary(call.tool, given, paths) if call.tool and given else _as_written(call)
     if given and summary == call.tool:
-        summary = f"{call.tool}({', '.join(_arguments(given, LONGEST_DEED if is_deed else _LONGEST_VALUE))})"
-    most = LONGEST_DEED if is_deed else LONGEST_CALL
+        longest = LONGEST_SIDE_EFFECT if has_side_effect else _LONGEST_VALUE
+        summary = f"{call.tool}({', '.join(_arguments(given, longest))})"
+    most = LONGEST_SIDE_EFFECT if has_side_effect else LONGEST_CALL
     return summary if len(summary) <= most or paths else f"{summary[: most - 3]}..."
 
 
 def _as_written(call: Entry) -> str:
-    """A call of which only the text is known. One without input says no more than its tool does."""
+    """Return a call that is known only as text; without input, only its tool."""
     text = " ".join(call.text.split())
     return text if not call.tool or f"{call.tool}(" in text else extract_tool_summary(call.tool)
 
 
 def _command_for(purpose: str, command: str, call: Entry) -> str:
-    """A command by what it is for, and itself if it is short: purpose and command mostly tell the same twice."""
+    """Show a command by its purpose, and also itself if it is short.
+
+    Purpose and command mostly say the same thing twice.
+    """
     purpose = " ".join(purpose.split())[:_LONGEST_VALUE]
     return f"{call.tool}({purpose}: {command})" if _is_short(command) else f"{call.tool}({purpose})"
 
@@ -221,7 +240,10 @@ def _arguments(given: Mapping[str, Any], most: int) -> Iterator[str]:
 
 
 def _leaves(value: object, depth: int = 0) -> Iterator[str]:
-    """What a nested argument says, without the names: `[{"flight": "HAT1", "seats": 2}]` says `HAT1 2`."""
+    """Yield the values of a nested argument without the names.
+
+    `[{"flight": "HAT1", "seats": 2}]` gives `HAT1 2`.
+    """
     if depth > _DEEPEST:
         yield "..."
     elif isinstance(value, Mapping):
@@ -236,48 +258,58 @@ def _leaves(value: object, depth: int = 0) -> Iterator[str]:
 
 _LEAST = 16
 _LONG = 20_000
-"""From so many characters on, measuring exactly for each deed would take too long."""
+"""From so many characters on, exact measuring per side effect would take too long."""
 
-Deed = tuple[int, Span]
-"""A deed: the position of its item, and where it stands in that."""
+SideEffect = tuple[int, Span]
+"""A side effect: the position of its item, and its span in that item."""
 
 
-def deeds_in(items: Sequence[Item], *, but: Collection[int]) -> list[Deed]:
-    """The deeds of *items*, the last first, without those of the items at *but*."""
+def side_effects_in(items: Sequence[Item], *, but: Collection[int]) -> list[SideEffect]:
+    """Return the side effects of *items*, the last first, without the items at *but*."""
     return [
-        (index, deed)
+        (index, side_effect)
         for index in range(len(items) - 1, -1, -1)
-        if items[index].deeds and index not in but
-        for deed in reversed(items[index].deeds)
+        if items[index].side_effects and index not in but
+        for side_effect in reversed(items[index].side_effects)
     ]
 
 
-def take_deeds(items: Sequence[Item], deeds: Sequence[Deed], ledger: Ledger, most: int) -> dict[int, tuple[Span, ...]]:
-    """Those of *deeds* that *most* characters hold, the first first, by item; *ledger* takes them."""
-    limit = ledger.spent + most
+def take_side_effects(
+    items: Sequence[Item], side_effects: Sequence[SideEffect], account: LengthAccount, most: int
+) -> dict[int, tuple[Span, ...]]:
+    """Take side effects in the given order while *most* characters hold them.
+
+    Returns the spans by item, and adds them to *account*.
+    """
+    limit = account.spent + most
     taken: dict[int, tuple[Span, ...]] = {}
     closing: dict[int, int] = {}
-    for index, deed in deeds:
-        if limit - ledger.spent < _LEAST:
+    for index, side_effect in side_effects:
+        if limit - account.spent < _LEAST:
             break
         before = taken.get(index, ())
-        spans = merged((*before, deed))
+        spans = merged((*before, side_effect))
         if index not in closing:
             closing[index] = longest_closing(items[index].text)
-        more = _more(items[index].text, before, spans, deed, closing=closing[index])
-        if ledger.spent + ledger.cost(index, more) <= limit:
-            ledger.take(index, more)
+        more = _more(items[index].text, before, spans, side_effect, closing=closing[index])
+        if account.spent + account.cost(index, more) <= limit:
+            account.take(index, more)
             taken[index] = spans
     return taken
 
 
-def _more(text: str, before: tuple[Span, ...], after: tuple[Span, ...], deed: Span, *, closing: int) -> int:
-    """How many characters more it takes to show *after* than *before*; of a long text, at most how many."""
+def _more(text: str, before: tuple[Span, ...], after: tuple[Span, ...], side_effect: Span, *, closing: int) -> int:
+    """Return how many characters more *after* takes than *before*.
+
+    For a long text, this is an upper bound.
+    """
     if len(text) > _LONG:
-        return most_added(text, deed, closing=closing, to_nothing=not before)
+        return most_added(text, side_effect, closing=closing, to_nothing=not before)
     return shown_length(text, after) - (shown_length(text, before) if before else 0)
 
 
-def are_all(deeds: Sequence[Deed], taken: dict[int, tuple[Span, ...]]) -> bool:
-    """Whether each of *deeds* is among what was *taken*."""
-    return all(any(start <= deed[0] and deed[1] <= end for start, end in taken.get(index, ())) for index, deed in deeds)
+def are_all(side_effects: Sequence[SideEffect], taken: dict[int, tuple[Span, ...]]) -> bool:
+    """Return whether each of *side_effects* was *taken*."""
+    return all(
+        any(start <= span[0] and span[1] <= end for start, end in taken.get(index, ())) for index, span in side_effects
+    )

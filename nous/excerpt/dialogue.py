@@ -1,8 +1,8 @@
-"""Two people talking: where nobody is asked for work, what counts is what a sentence states.
+"""Detect small talk between two people, and rate how likely a sentence states a fact.
 
-What a sentence states is told by signs: who and what it names, whose it is, when it was, and whether it only keeps up
-the talk. The words for them stand in `nous.text.language`; what each sign weighs was fitted to conversations marked by
-hand (tests/benchmarks/chats.py) and rounded.
+Without a request for work, what counts is what a sentence states. The signs are names, possessives, times, and phrases
+that only keep the conversation going. The words for them are in `talk.toml` and `nous.text.language`. Their weights
+were fitted to hand-labelled conversations (tests/benchmarks/chats.py) and rounded.
 """
 
 import re
@@ -20,7 +20,7 @@ _FEWEST_EACH = 10
 _LONGEST_MEAN = 400
 _BALANCED = 4.0
 _MOST_OF_SERVICE = 0.1
-"""The share of turns that may sound like service or look like a document, as now and then one does among friends."""
+"""Maximum share of turns that may sound like service or look like a document. A few do among friends too."""
 
 _LAID_OUT = re.compile(r"```|\*\*|^\s*(?:[-*#]|\d+[.)])\s", re.MULTILINE)
 _WORD = re.compile(r"\w[\w'-]*")
@@ -30,7 +30,7 @@ _WEIGHTS = {
     "living": 1.4, "times": 1.25, "counts": 1.2, "near": 1.1, "own": 0.9, "oneself": 0.8, "past": 0.7, "plans": 0.3,
     "niceties": -1.4, "abstract": -1.4, "addressed": -1.4, "pointing": -0.8,
 }  # fmt: skip
-"""The log-odds that a word of each list of `talk.toml` adds, once a sentence."""
+"""Log-odds that a word from each list of `talk.toml` adds, once per sentence."""
 
 _BASE = -3.75
 _NAMED, _NUMBERED, _ASKED, _EXCLAIMED, _CURT = 1.6, 0.5, -1.1, -0.7, -0.9
@@ -41,17 +41,20 @@ _RARE, _MOST_RARE, _USUAL_RARE = 0.5, 4.0, 1.5
 _FEWEST_WORDS = 4
 _SHORTEST_TOPIC = 3
 _SHORTEST_PAST = 5
-"""A shorter word that ends like a past form seldom is one."""
+"""Shortest past form to recognize: a shorter word with such an ending seldom is one."""
 
 
 _BITS = MappingProxyType({name: 1 << place for place, name in enumerate(_WEIGHTS)})
 _IS_TOPIC, _IS_FIGURE, _LONG_ENOUGH = (1 << place for place in range(len(_WEIGHTS), len(_WEIGHTS) + 3))
 _OPENING = _BITS["niceties"] | _BITS["pointing"]
-_NO_ONE: Mapping[str, int] = MappingProxyType({})
+_NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
 def is_talk(items: Sequence[Item]) -> bool:
-    """Whether two people talk: no tools, many short turns, each says about as much as the other, and nobody serves."""
+    """Return whether two people talk.
+
+    True for many short turns without tools, if both sides say about as much and neither provides a service.
+    """
     sides = [[len(item.text) for item in items if item.role is role] for role in (Role.USER, Role.ASSISTANT)]
     if sum(map(len, sides)) < len(items) or min(map(len, sides)) < _FEWEST_EACH:
         return False
@@ -63,16 +66,16 @@ def is_talk(items: Sequence[Item]) -> bool:
     return of_service <= _MOST_OF_SERVICE * len(items)
 
 
-def states(sentence: str, spoken: Mapping[str, int] = _NO_ONE) -> float:
-    """How likely *sentence* states a fact about somebody's life, from 0 to 1.
+def states(sentence: str, spoken: Mapping[str, int] = _NO_COUNTS) -> float:
+    """Return the probability (0 to 1) that *sentence* states a fact about someone's life.
 
-    *spoken* says how many turns speak of each topic; what few speak of is more likely to be a fact.
+    *spoken* maps each topic to the number of turns that mention it. A rare topic makes a fact more likely.
     """
     found = _words(sentence)
     about, signs = _read(found)
     odds = _worth(signs) + _TOPIC * min(len(about), _MOST_TOPICS)
     if spoken:
-        rare = fsum(1 / spoken.get(topic, 1) for topic in about)  # whatever the order of a set, the same
+        rare = fsum(1 / spoken.get(topic, 1) for topic in about)  # fsum: the order of a set does not change the result
         odds += _RARE * (min(rare, _MOST_RARE) - _USUAL_RARE)
     if _NAME.search(sentence):
         odds += _NAMED
@@ -82,7 +85,7 @@ def states(sentence: str, spoken: Mapping[str, int] = _NO_ONE) -> float:
 
 
 def topics(text: str) -> set[str]:
-    """What *text* speaks of, as single words."""
+    """Return the topics of *text*, as single words."""
     return _read(_words(text))[0]
 
 
@@ -91,7 +94,7 @@ def _words(text: str) -> list[str]:
 
 
 def _read(found: Sequence[str]) -> tuple[set[str], int]:
-    """The topics among the words that were *found*, and the signs of all of them."""
+    """Return the topics among the words *found*, and the combined signs of all of them."""
     about: set[str] = set()
     signs = 0 if len(found) < _FEWEST_WORDS else _LONG_ENOUGH
     for word in found:
@@ -111,7 +114,7 @@ def _lists() -> Mapping[str, frozenset[str]]:
 
 @lru_cache(maxsize=1 << 16)
 def _sign(word: str) -> int:
-    """The lists that *word* is on, as bits."""
+    """Return the lists that contain *word*, as bits."""
     sets = _lists()
     stem = next((word.removesuffix(end) for end in sets["possessive_endings"] if word.endswith(end)), word)
     is_past = len(word) >= _SHORTEST_PAST and word.endswith(tuple(sets["past_endings"]))
@@ -124,7 +127,7 @@ def _sign(word: str) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def _worth(signs: int) -> float:
-    """The log-odds that *signs* add up to."""
+    """Return the log-odds that *signs* add up to."""
     names = {name for name, bit in _BITS.items() if signs & bit}
     did_oneself = "past" in names and not names.isdisjoint({"oneself", "own"})
     weights = sum(sorted(_WEIGHTS[name] for name in names))

@@ -1,7 +1,7 @@
-"""What to keep of two people's talk: those turns that state most about their lives, for their length.
+"""Choose the turns of a two-person conversation that state most facts per character.
 
-A short turn is shown whole or not at all: a statement without what stands around it is seldom understood, and what a
-cut saves, labels and marks take. Only turns longer than `WHOLE` are shown by the sentence.
+A short turn is shown whole or left out. A statement without its context is seldom understood, and labels and marks take
+what a cut saves. Only turns longer than `WHOLE` are cut into sentences.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from nous.domain.summary_input import BETWEEN
 from nous.excerpt.dialogue import states, topics
 from nous.excerpt.floor import first_and_last
 from nous.excerpt.items import Items
-from nous.excerpt.layout import Ledger, label_length
+from nous.excerpt.layout import LengthAccount, label_length
 from nous.excerpt.spans import complete, ends, full_length, longest_closing, merged, most_added
 from nous.excerpt.strategy import Choice
 from nous.text.sentences import Span, sentences
@@ -22,12 +22,15 @@ WHOLE = 600
 _LONGEST_PIECE = 400
 _ROUNDS = 3
 _ENDS_SHARE = 1 / 8
-"""How much of the room the first and the last turn may each take."""
+"""Maximum share of the room for the first turn, and for the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A turn or a sentence of a long one; *likely* is how likely it states a fact, *worth* the same for its length."""
+    """A turn, or a sentence of a long turn.
+
+    *likely* is the probability that it states a fact, and *worth* is that probability per character.
+    """
 
     index: int
     span: Span
@@ -36,7 +39,7 @@ class _Part:
 
 
 def most_told(items: Items, room: int) -> Choice:
-    """The first and the last of *items* and as much of the others as *room* holds, the most telling first."""
+    """Choose the first and the last item, then the most factual others that fit."""
     shown = dict(_ends(items, room))
     reasons = dict.fromkeys(shown, "first or last")
     waiting = sorted(_parts(items), key=lambda part: (-part.worth, part.index, part.span)) if shown else []
@@ -53,9 +56,9 @@ def most_told(items: Items, room: int) -> Choice:
 
 
 def _ends(items: Items, room: int) -> Mapping[int, tuple[Span, ...]]:
-    """The first and the last item, whole if that takes little of *room*."""
+    """Return spans of the first and the last item, whole if that takes little of *room*."""
     spans = {index: ends(items[index].text, int(room * _ENDS_SHARE)) for index in sorted({0, len(items) - 1})}
-    if all(spans.values()) and Ledger.exactly(items, spans).spent <= room:
+    if all(spans.values()) and LengthAccount.exactly(items, spans).spent <= room:
         return spans
     return first_and_last(items, room).spans
 
@@ -76,8 +79,8 @@ def _parts(items: Items) -> Iterator[_Part]:
 
 
 def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_Part], room: int) -> list[_Part]:
-    """Add to *shown* what fits into *room*; the parts that did not fit."""
-    ledger = Ledger.exactly(items, shown)
+    """Add to *shown* what fits into *room*, and return the parts that did not fit."""
+    account = LengthAccount.exactly(items, shown)
     closing = {index: longest_closing(items[index].text) for index in {part.index for part in waiting}}
     misfits: list[_Part] = []
     for part in waiting:
@@ -85,8 +88,8 @@ def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_P
         if any(part.span[0] < end and part.span[1] > start for start, end in spans):
             continue
         length = _length(items[part.index].text, part.span, closing=closing[part.index], to_nothing=not spans)
-        if ledger.spent + ledger.cost(part.index, length) <= room:
-            ledger.take(part.index, length)
+        if account.spent + account.cost(part.index, length) <= room:
+            account.take(part.index, length)
             shown[part.index] = merged((*spans, part.span))
         else:
             misfits.append(part)
@@ -94,7 +97,7 @@ def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_P
 
 
 def _length(text: str, span: Span, *, closing: int, to_nothing: bool) -> int:
-    """At most how many characters *span* of *text* takes."""
+    """Return an upper bound for the characters that *span* of *text* takes."""
     if span == (0, len(text)):
         return full_length(text)
     return most_added(text, span, closing=closing, to_nothing=to_nothing)

@@ -1,16 +1,16 @@
-"""What of a transcript can be shown at all: who said what, what failed, and one line for each run of tool calls.
+"""Extract the items of a transcript: messages, failures, and one line per run of calls.
 
-Only about one hundredth of a coding session is anyone's words. Tool output, thinking and system text are left out
-here, before any budget is thought of.
+Only about one hundredth of a coding session is written by a person or said by the agent. Tool output, thinking and
+system text are left out here, before any budget applies.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from nous.excerpt.calls import Fates, line_of_calls
+from nous.excerpt.calls import CallOutcomes, line_of_calls
 from nous.excerpt.file_names import Naming
 from nous.excerpt.items import Item, Items, Role, as_said
-from nous.excerpt.manifest import Record
+from nous.excerpt.manifest import ManifestEntry
 from nous.excerpt.tool_outputs import failure
 from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_actions import Action
@@ -23,10 +23,10 @@ _DEEPEST = 4
 
 
 def plan_of(call: Entry, seen: set[str]) -> str:
-    """The lines that *call*, which keeps the books, sets down and that are not in *seen*, to which they are added.
+    """Return the lines of a bookkeeping *call* that are not in *seen*, and add them to it.
 
-    A list of tasks is written anew whenever one of them is done, and a plan whenever it is rejected: only what changes
-    is told again.
+    Agents rewrite a task list whenever a task is done, and a plan whenever it is rejected. So only the changes are
+    kept.
     """
     lines = [line for line in _lines(call.tool_input or {}) if line not in seen][:_MOST_LINES]
     seen.update(lines)
@@ -65,26 +65,32 @@ Placed = tuple[int, Action]
 
 
 def items_of(
-    transcript: Transcript, actions: Mapping[str, Action], naming: Naming, fates: Fates
-) -> tuple[Items, tuple[Record, ...]]:
-    """The items of *transcript*, and a record of every entry that is none; *actions* has those of its calls by id."""
-    gathered = _Gathered(actions, naming, fates)
+    transcript: Transcript, actions: Mapping[str, Action], naming: Naming, outcomes: CallOutcomes
+) -> tuple[Items, tuple[ManifestEntry, ...]]:
+    """Return the items of *transcript*, and a record of every entry that is not one.
+
+    *actions* holds the actions of its calls, by entry id.
+    """
+    builder = _ItemBuilder(actions, naming, outcomes)
     for at, entry in enumerate(transcript):
-        gathered.take(at, entry)
-    gathered.end_run()
-    return Items(gathered.items), tuple(gathered.left_out)
+        builder.take(at, entry)
+    builder.end_run()
+    return Items(builder.items), tuple(builder.left_out)
 
 
-class _Gathered:
-    """The items so far. What is left out does not tear a run of calls apart: it ends with what is shown next."""
+class _ItemBuilder:
+    """Collects items entry by entry.
 
-    def __init__(self, actions: Mapping[str, Action], naming: Naming, fates: Fates) -> None:
+    Entries that are left out do not split a run of calls. The next shown item ends it.
+    """
+
+    def __init__(self, actions: Mapping[str, Action], naming: Naming, outcomes: CallOutcomes) -> None:
         self.items: list[Item] = []
-        self.left_out: list[Record] = []
+        self.left_out: list[ManifestEntry] = []
         self._actions = actions
         self._naming = naming
-        self._fates = fates.of_calls
-        self._failed = fates.failures
+        self._outcomes = outcomes.of_calls
+        self._failed = outcomes.failures
         self._run: list[Placed] = []
         self._failures: set[str] = set()
         self._plans: set[str] = set()
@@ -105,19 +111,19 @@ class _Gathered:
             self._leave_out(entry, "empty")
 
     def end_run(self) -> None:
-        """Tell the calls since the last item in one line, and each plan among them on its own."""
+        """Add the calls since the last item as one line, and each plan among them as an item."""
         if not self._run:
             return
         run, self._run = self._run, []
         plans = self._plans_among(run)
         if not plans:
-            self._tell(run[0][0], [action for _, action in run])
+            self._add_calls(run[0][0], [action for _, action in run])
             return
         planned = {plan.entries[0] for plan in plans}
         calls = [(at, action) for at, action in run if action.call.id not in planned]
         begins = calls[0][0] if calls else run[0][0]
         self.items.extend(plan for plan in plans if plan.at < begins)
-        self._tell(begins, [action for _, action in calls])
+        self._add_calls(begins, [action for _, action in calls])
         self.items.extend(plan for plan in plans if plan.at >= begins)
 
     def _plans_among(self, run: Sequence[Placed]) -> list[Item]:
@@ -127,12 +133,12 @@ class _Gathered:
             if action.name in BOOKKEEPING and (plan := plan_of(action.call, self._plans))
         ]
 
-    def _tell(self, at: int, actions: Sequence[Action]) -> None:
-        line = line_of_calls(actions, self._naming, self._fates)
+    def _add_calls(self, at: int, actions: Sequence[Action]) -> None:
+        line = line_of_calls(actions, self._naming, self._outcomes)
         if line.text:
             entries = tuple([action.call.id for action in actions])
             turn = actions[0].call.turn
-            self.items.append(Item(Role.TOOLS, line.text, entries, at, line.parts, line.deeds, turn=turn))
+            self.items.append(Item(Role.TOOLS, line.text, entries, at, line.parts, line.side_effects, turn=turn))
         else:
             for action in actions:
                 self._leave_out(action.call, "bookkeeping call")
@@ -141,29 +147,32 @@ class _Gathered:
         text = failure(entry.text)
         if text and text not in self._failures:
             self._failures.add(text)
-            told = as_said(text)
-            size = max(len(told), len(entry.text.strip()))
-            self._show(Item(Role.ERROR, told, (entry.id,), at, size=size, turn=entry.turn))
+            escaped = as_said(text)
+            size = max(len(escaped), len(entry.text.strip()))
+            self._show(Item(Role.ERROR, escaped, (entry.id,), at, size=size, turn=entry.turn))
         else:
             self._leave_out(entry, "said before" if text else "says nothing")
 
     def _say(self, role: Role, text: str, at: int, entry: Entry) -> None:
         if role is Role.SUB_AGENT and not self.items and not self._run:
             role = Role.TASK
-        told = as_said(_without_draft(text) if role is Role.SUMMARY else text)
-        size = max(len(told), len(text))
-        self._show(Item(role, told, (entry.id,), at, size=size, turn=entry.turn))
+        escaped = as_said(_without_draft(text) if role is Role.SUMMARY else text)
+        size = max(len(escaped), len(text))
+        self._show(Item(role, escaped, (entry.id,), at, size=size, turn=entry.turn))
 
     def _show(self, item: Item) -> None:
         self.end_run()
         self.items.append(item)
 
     def _leave_out(self, entry: Entry, reason: str) -> None:
-        self.left_out.append(Record((entry.id,), str(entry.kind), len(entry.text), 0, reason))
+        self.left_out.append(ManifestEntry((entry.id,), str(entry.kind), len(entry.text), 0, reason))
 
 
 def _role(entry: Entry) -> Role:
-    """Whose words they are. What is said inside of a sub-agent, or by another agent of a team, is never a person's."""
+    """Return the role of *entry*.
+
+    Text from inside a sub-agent, or from another agent of a team, is never attributed to a person.
+    """
     if entry.agent:
         return Role.SUB_AGENT
     if entry.kind is Kind.USER and entry.text.lstrip().startswith(_FROM_A_TEAMMATE):
@@ -172,6 +181,6 @@ def _role(entry: Entry) -> Role:
 
 
 def _without_draft(summary: str) -> str:
-    """*summary* without what its writer thought before writing it, which says the same at greater length."""
+    """Remove the writer's preliminary analysis from *summary*, which it repeats at length."""
     draft, heading, rest = summary.partition(_AFTER_DRAFT)
     return rest.strip() if heading and _DRAFT in draft and rest.strip() else summary

@@ -1,4 +1,4 @@
-"""What the files of a session are called: by their path in the project, and by their bare name once that is known."""
+"""Shorten file paths: relative to the project, and a bare name after the first mention."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
@@ -7,38 +7,39 @@ from typing import NamedTuple
 
 from nous.domain.summary_input import BETWEEN
 from nous.excerpt.items import PERSONAL, Items
-from nous.excerpt.layout import Ledger, label_length
+from nous.excerpt.layout import LengthAccount, label_length
 from nous.excerpt.spans import full_length
 from nous.text.sentences import TICKS
 from nous.transcript.model import Kind, Transcript
 from nous.transcript.tool_actions import Action, removed_by, written_files
 
 _LOOKED_AT = 2000
-"""Characters of a call or a result in which a path of the project is looked for."""
+"""Characters of a call or result to search for a project path."""
 
 _MOST_LOOKED_AT = 500
-"""Entries in which a path of the project is looked for."""
+"""Entries to search for a project path."""
 
 _MOST_MENTIONS = 50
-"""Places of one text in which a path of the project is looked for."""
+"""Positions per text to check for a project path."""
 
 _DEEPEST = 32
-"""Directories above each other, of which more are left out or looked for."""
+"""Maximum directory levels to strip or to search for."""
 
 _IN_A_PATH = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+/~%*?$\\")
 _OPENS_A_PATH = frozenset(" \t\n\r'\"`([{<>=,;|&!")
 _SHALLOWEST = 2
 MOST = 0.75
-"""How many of the paths have to be in a directory that is left out. The others are told in full."""
+"""Share of the paths that must be inside a directory to strip it. The other paths are shown in full."""
 
 _TELLING = frozenset({Kind.TOOL_CALL, Kind.TOOL_RESULT})
 _PUT_BEFORE = ("./", "a/", "b/")
 
 
 class Naming:
-    """Names the files of one session: relative to *directory*, and by the last part of the path after the first time.
+    """Short names for the files of one session.
 
-    *paths* are all that its calls name. Two files of the same last part are always told apart.
+    A name is relative to *directory* at its first use, and the last part of the path afterwards. *paths* are all paths
+    that the session's calls name. Two files with the same last part always have different names.
     """
 
     def __init__(self, directory: str, paths: Iterable[str]) -> None:
@@ -48,7 +49,7 @@ class Naming:
         self._ambiguous = {last for path in paths if last_parts.setdefault(last := _last_part(path), path) != path}
 
     def brief(self, text: str, paths: Iterable[str]) -> str:
-        """*text*, which names *paths*, with shorter names for them."""
+        """Replace *paths* in *text* with shorter names."""
         for path in paths:
             name = self._name(path)
             if name != path and path in text:
@@ -68,17 +69,17 @@ class Naming:
 
 
 def naming(transcript: Transcript, actions: Iterable[Action]) -> Naming:
-    """The names of the files that *actions*, which are those of *transcript*, name."""
+    """Return the names of the files in *actions*, which are those of *transcript*."""
     paths = {path for action in actions for path in action.paths}
     return Naming(directory_of(transcript, paths), paths)
 
 
 def directory_of(transcript: Transcript, paths: Iterable[str]) -> str:
-    """Where the session worked, with a slash at its end; empty if its files have no directory in common.
+    """Return the working directory of the session, with a slash at its end.
 
-    Where the transcript does not say, it is the directory that most of *paths* have in common, or the one above it from
-    which the session itself names them: where `/home/a/shop/src/cart/` has them all, `src/cart/list.py` in a call tells
-    `/home/a/shop/`.
+    If the transcript does not state it, it is the directory that most of *paths* share, or a parent from which the
+    session names them. Example: if `/home/a/shop/src/cart/` contains them all, `src/cart/list.py` in a call gives
+    `/home/a/shop/`. Empty if the files share no directory.
     """
     absolute = [path for path in paths if path.startswith("/")]
     cwd = f"{(transcript.header.cwd or '').rstrip('/')}/"
@@ -89,7 +90,7 @@ def directory_of(transcript: Transcript, paths: Iterable[str]) -> str:
 
 
 def _common_to_most(paths: Sequence[str]) -> str:
-    """The deepest directory that has most of *paths* in it, with a slash at its end."""
+    """Return the deepest directory that contains most of *paths*, with a slash at its end."""
     directory, depth = "/", 1
     enough = MOST * len(paths)
     folders = [(path.split("/")[:-1], times) for path, times in Counter(map(_folder, paths)).items()]
@@ -119,7 +120,10 @@ def _from_where_named(transcript: Transcript, common: str) -> str:
 
 
 def _relative_path(text: str, ends: Sequence[str], common: str) -> str:
-    """The one of *ends*, those of *common* with the shortest first, that *text* names on its own; empty if none."""
+    """Return the one of *ends* that *text* names on its own; empty if there is none.
+
+    *ends* are the endings of *common*, the shortest first.
+    """
     at = text.find(ends[0], 0, _LOOKED_AT)
     for _ in range(_MOST_MENTIONS):
         if at < 0:
@@ -136,14 +140,17 @@ def _relative_path(text: str, ends: Sequence[str], common: str) -> str:
 
 
 def _begins_path(text: str, at: int) -> bool:
-    """Whether nothing before *at* belongs to the same path but what commands and diffs put before it."""
+    """Return whether a path begins at *at*, apart from prefixes that commands and diffs add."""
     if at > 1 and text.startswith(_PUT_BEFORE, at - 2):
         at -= 2
     return not at or text[at - 1] not in _IN_A_PATH
 
 
 def _replaced(text: str, path: str, name: str, *, is_whole: bool) -> str:
-    """*text* with *name* for *path* wherever that stands on its own, or, unless it *is_whole*, begins a longer path."""
+    """Replace *path* with *name* in *text*.
+
+    If it *is_whole*, where it stands on its own; otherwise where it begins a longer path.
+    """
     parts: list[str] = []
     position, at = 0, text.find(path)
     while at >= 0:
@@ -163,15 +170,16 @@ def _last_part(path: str) -> str:
 
 
 FILES_SHARE = 0.10
-"""How much of the budget the line of edited files may take."""
+"""Maximum share of the budget for the line of edited files."""
 
 _EDITED, _SPARED, _REMOVED = "Files edited: ", "Edits refused or failed: ", "Removed again: "
 _BETWEEN_FILES, _BETWEEN_LISTS = ", ", "; "
 
 
 class Files(NamedTuple):
-    """The files that calls wrote to, in order of the first time; those that they only tried to write to; those that
-    they wrote to and removed later.
+    """Files that calls edited, only tried to edit, or edited and later removed.
+
+    Each in the order of first use.
     """
 
     edited: tuple[str, ...] = ()
@@ -179,8 +187,8 @@ class Files(NamedTuple):
     removed: tuple[str, ...] = ()
 
 
-def files_written(actions: Iterable[Action], naming: Naming, fates: Container[str]) -> Files:
-    """The files that *actions* write to; calls in *fates* came to nothing."""
+def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Container[str]) -> Files:
+    """Return the files that *actions* write to; *unsuccessful* are ids of failed calls."""
     written: dict[str, int] = {}
     removed: dict[str, int] = {}
     spared: dict[str, None] = {}
@@ -188,7 +196,7 @@ def files_written(actions: Iterable[Action], naming: Naming, fates: Container[st
         if not action.paths and "rm " not in action.command:
             continue
         paths = map(naming.relative, written_files(action))
-        if action.call.id in fates:
+        if action.call.id in unsuccessful:
             spared.update(dict.fromkeys(paths))
             continue
         written.update(dict.fromkeys(paths, at))
@@ -206,12 +214,12 @@ def files_written(actions: Iterable[Action], naming: Naming, fates: Container[st
 
 
 def _in_one_line(path: str) -> str:
-    """*path*, whatever a program may have put into it, as a name that begins neither a line nor a block of code."""
+    """Return *path* on one line, and without ticks that could open a code block."""
     return " ".join(filter(None, path.splitlines())).replace(TICKS, "'" * len(TICKS))
 
 
 def _above(path: str) -> set[str]:
-    """*path* and the directories that it is in, each with its slash, as far as anybody would look."""
+    """Return *path* and its parent directories with their slashes, up to `_DEEPEST` names."""
     names = {path}
     while (path := path.rstrip("/").rpartition("/")[0]) and len(names) < _DEEPEST:
         names.add(f"{path}/")
@@ -219,7 +227,7 @@ def _above(path: str) -> set[str]:
 
 
 def files_line(files: Files, room: int) -> str:
-    """As many of *files* as *room* characters hold; empty if none has room."""
+    """List as many of *files* as fit into *room* characters; empty if none fits."""
     line = ""
     for lead, listed in ((_EDITED, files.edited), (_SPARED, files.spared), (_REMOVED, files.removed)):
         between = _BETWEEN_LISTS if line else ""
@@ -236,7 +244,10 @@ def _listed(lead: str, files: Sequence[str], room: int) -> str:
 
 
 def room_for_files(items: Items, budget: int) -> int:
-    """A share of the budget, but nothing that what people said has need of."""
+    """Return the room for the line of files: a share of the budget.
+
+    It takes no room that the words of people need.
+    """
     share = int(budget * FILES_SHARE)
     personal: list[tuple[int, int]] = []
     least = -len(BETWEEN)
@@ -246,7 +257,7 @@ def room_for_files(items: Items, budget: int) -> int:
             least += label_length(item) + personal[-1][1] + len(BETWEEN)
             if least >= budget:
                 return share
-    spare = budget - Ledger(items, personal).spent
+    spare = budget - LengthAccount(items, personal).spent
     return min(share, spare) if spare > 0 else share
 
 

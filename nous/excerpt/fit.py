@@ -1,4 +1,4 @@
-"""From a transcript to an excerpt that keeps within its budget, always."""
+"""Build an excerpt of a transcript that never exceeds its budget."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from hashlib import sha256
 from typing import Literal
 
 from nous.domain.errors import BadInput
-from nous.domain.summary_input import BETWEEN, Passage
-from nous.excerpt.calls import fates_of
+from nous.domain.summary_input import BETWEEN, Segment
+from nous.excerpt.calls import call_outcomes
 from nous.excerpt.extract_items import items_of
 from nous.excerpt.file_names import Files, files_line, files_written, naming, room_for_files
 from nous.excerpt.items import Item, Items, no_label
 from nous.excerpt.layout import fits_whole, laid_out, length_of, text_of, whole
-from nous.excerpt.manifest import Manifest, Record, manifest_of
+from nous.excerpt.manifest import Manifest, ManifestEntry, manifest_of
 from nous.excerpt.strategies import named
 from nous.excerpt.strategy import Choice, Strategy
 from nous.excerpt.tool_outputs import OUTPUTS_AT_MOST, with_outputs
@@ -22,31 +22,31 @@ from nous.transcript.model import Transcript
 from nous.transcript.tool_actions import actions_of
 
 BUDGET = 8000
-"""Characters, unless told otherwise."""
+"""Default budget in characters."""
 
 Unit = Literal["chars", "tokens"]
 
 CHARACTERS_PER_TOKEN, MOST_CHARACTERS_PER_TOKEN = 4, 32
-"""Where a search for the right number of characters begins; and up to where it is worth trying whether all fits."""
+"""First guess of a search for the character budget; and the limit up to which everything is tried whole."""
 
 QUICKLY_COUNTED = 100_000
-"""Characters of which it is always tried, whatever may count as one token."""
+"""Up to so many characters everything is tried whole, for any token counter."""
 
 _ROUNDS = 10
 _CLOSE_ENOUGH = 97
-"""Percent of a budget of tokens."""
+"""Percentage of a token budget at which the search ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """What a summarizer may see of a session, and the account of what it may not."""
+    """Excerpt of a session for a summarizer, and the manifest of what it omits."""
 
-    passages: tuple[Passage, ...]
+    segments: tuple[Segment, ...]
     manifest: Manifest
 
     @property
     def text(self) -> str:
-        return text_of(self.passages)
+        return text_of(self.segments)
 
     @property
     def chars(self) -> int:
@@ -60,25 +60,25 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """A transcript made ready: its items, what can be no item, and the files it wrote to."""
+    """A prepared transcript: its items, entries that are not items, and files written."""
 
     transcript: Transcript
     items: Items
-    left_out: tuple[Record, ...]
+    left_out: tuple[ManifestEntry, ...]
     files: Files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fitted:
-    """Which of *items* are shown, and how that reads."""
+    """Chosen *items* and their layout."""
 
     items: Items
     choice: Choice
-    passages: tuple[Passage, ...]
+    segments: tuple[Segment, ...]
 
     @property
     def text(self) -> str:
-        return text_of(self.passages)
+        return text_of(self.segments)
 
 
 def fit(
@@ -89,10 +89,11 @@ def fit(
     unit: Unit = "chars",
     count: Counter = estimate,
 ) -> Excerpt:
-    """The most telling part of *transcript* that *budget* holds, labels and marks counted.
+    """Return the most informative part of *transcript* that fits into *budget*.
 
-    In order of time, with a mark for every gap; where all that was said fits, it is there whole. The budget is in
-    characters, or in tokens as *count* counts them. The same arguments give the same excerpt.
+    The excerpt is in chronological order, with a mark for every gap. Labels and marks count. If everything that was
+    said fits, it is included whole. The budget is in characters, or in tokens as *count* counts them. Deterministic:
+    the same arguments give the same excerpt.
 
     Raises:
         BadInput: the budget is negative, or there is no such strategy or unit.
@@ -109,20 +110,20 @@ def fit(
             raise BadInput(f"{unit!r} is not a unit: choose chars or tokens")
     left_out = material.left_out if fitted.items is material.items else _not_among(fitted.items, material.left_out)
     manifest = manifest_of(fitted.items, left_out, fitted.choice, strategy=strategy, budget=budget, unit=unit)
-    return Excerpt(passages=fitted.passages, manifest=manifest)
+    return Excerpt(segments=fitted.segments, manifest=manifest)
 
 
 def material_of(transcript: Transcript) -> Material:
-    """What excerpts of *transcript* are made from."""
+    """Prepare *transcript* for excerpts."""
     actions = actions_of(transcript)
-    names, fates = naming(transcript, actions.values()), fates_of(transcript)
-    items, left_out = items_of(transcript, actions, names, fates)
-    files = files_written(actions.values(), names, fates.of_calls)
+    names, outcomes = naming(transcript, actions.values()), call_outcomes(transcript)
+    items, left_out = items_of(transcript, actions, names, outcomes)
+    files = files_written(actions.values(), names, outcomes.of_calls)
     return Material(transcript=transcript, items=items, left_out=left_out, files=files)
 
 
 def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
-    """All that was said, and of what tools answered what the rest holds; failing that, what *strategy* chooses."""
+    """Return all that was said plus tool outputs that fit, or else what *strategy* chooses."""
     items = material.items
     if not fits_whole(items, budget):
         heading = files_line(material.files, room_for_files(items, budget))
@@ -130,38 +131,41 @@ def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
     both = with_outputs(items, material.transcript, budget - length_of(items)) if strategy.add else items
     if strategy.add is None or fits_whole(both, budget):
         everything = Choice.of(whole(both), reason="everything fits")
-        return _Fitted(items=both, choice=everything, passages=laid_out(both, everything.spans))
+        return _Fitted(items=both, choice=everything, segments=laid_out(both, everything.spans))
     choice = strategy.add(both, Choice.of(_whole_of(both, items), reason="everything said fits"), budget)
-    return _Fitted(items=both, choice=choice, passages=laid_out(both, choice.spans))
+    return _Fitted(items=both, choice=choice, segments=laid_out(both, choice.spans))
 
 
 def _whole_of(both: Sequence[Item], said: Sequence[Item]) -> dict[int, tuple[tuple[int, int], ...]]:
-    """All of *said*, by its position among *both*."""
+    """Return full spans for all of *said*, by position among *both*."""
     of_said = {id(item) for item in said}
     return {index: spans for index, spans in whole(both).items() if id(both[index]) in of_said}
 
 
 def _chosen(items: Items, strategy: Strategy, *, budget: int, heading: str) -> _Fitted:
-    """What *strategy* chooses, laid out; where it finds the budget too small, the bare beginning of the first item."""
+    """Lay out what *strategy* chooses.
+
+    If it finds the budget too small, show the bare beginning of the first item.
+    """
     room = budget - len(heading) - len(BETWEEN) * bool(heading)
     choice = strategy.choose(items, room)
-    passages = laid_out(items, choice.spans, heading=heading)
-    if choice.spans and len(text_of(passages)) <= budget:
-        return _Fitted(items=items, choice=choice, passages=passages)
+    segments = laid_out(items, choice.spans, heading=heading)
+    if choice.spans and len(text_of(segments)) <= budget:
+        return _Fitted(items=items, choice=choice, segments=segments)
     text = no_label(items[0].text[:budget].replace(TICKS, "'" * len(TICKS)))  # no room to close a block
     bare = Choice.of({0: ((0, len(text)),)} if text else {}, reason="the budget is too small for more")
-    shown = (Passage(text, str(items[0].role), items[0].turn),) if text else ()
-    return _Fitted(items=items, choice=bare, passages=shown)
+    shown = (Segment(text, str(items[0].role), items[0].turn),) if text else ()
+    return _Fitted(items=items, choice=bare, segments=shown)
 
 
 def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count: Counter) -> _Fitted:
-    """What fits into the number of characters that comes close to *budget* tokens, and never above."""
+    """Search for the character budget that gives nearly *budget* tokens, and never more."""
     said = length_of(material.items)
     best = _fitted(material, 0, strategy)
     fits, exceeds = 0, said + OUTPUTS_AT_MOST * len(material.transcript.entries) + 1
     likely = [min(budget * CHARACTERS_PER_TOKEN, exceeds - 1)]
     if said <= max(budget * MOST_CHARACTERS_PER_TOKEN, QUICKLY_COUNTED):
-        likely = [said, exceeds - 1]  # from the end: all that there is, and all that was said
+        likely = [said, exceeds - 1]  # popped from the end: first everything, then everything that was said
     for _ in range(_ROUNDS):
         characters = likely.pop()
         fitted = _fitted(material, characters, strategy)
@@ -180,7 +184,7 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
     return best
 
 
-def _not_among(items: Sequence[Item], left_out: Sequence[Record]) -> tuple[Record, ...]:
-    """Those of *left_out* that have not become items after all."""
+def _not_among(items: Sequence[Item], left_out: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
+    """Return the entries of *left_out* that did not become items later."""
     shown = {entry for item in items for entry in item.entries}
     return tuple(record for record in left_out if shown.isdisjoint(record.entries))

@@ -1,4 +1,4 @@
-"""What of a session can be shown at all, as items in order, each under the label of whose it is."""
+"""Items of an excerpt: everything in a session that can be shown, in order, with labels."""
 
 import re
 from enum import StrEnum
@@ -9,7 +9,7 @@ from nous.text.sentences import Span
 
 
 class Role(StrEnum):
-    """Whose item it is; the value is the label it is shown under."""
+    """Speaker or kind of an item; the value is the label that it is shown under."""
 
     USER = "User"
     ASSISTANT = "Assistant"
@@ -25,7 +25,7 @@ class Role(StrEnum):
 
 
 PERSONAL = frozenset({Role.USER, Role.DECISION})
-"""The roles in which a person speaks."""
+"""Roles in which a person speaks."""
 
 _OF_CALLS = frozenset({Role.TOOLS, Role.PLAN})
 
@@ -33,11 +33,11 @@ _OF_CALLS = frozenset({Role.TOOLS, Role.PLAN})
 class Item(NamedTuple):
     """Something that can be shown, whole or in parts.
 
-    `at` is the position of its first entry in the transcript, `turn` the turn that stands in.
+    `at` is the position of its first entry in the transcript, and `turn` is that entry's turn.
 
-    `parts` are the calls of a line of tools and `deeds` those of them that changed the world outside of the files; for
-    every other item its sentences are its parts, and `parts` is empty. `size` is the length of what it stands for,
-    where that is more than *text*, and `of` the tool whose output it is.
+    For a line of tools, `parts` are its calls, and `side_effects` those calls that changed something outside of the
+    files. For every other item the sentences are its parts, and `parts` is empty. `size` is the length of the original
+    if that is more than *text*, and `of` is the tool whose output it is.
     """
 
     role: Role
@@ -45,16 +45,17 @@ class Item(NamedTuple):
     entries: tuple[str, ...]
     at: int = 0
     parts: tuple[Span, ...] = ()
-    deeds: tuple[Span, ...] = ()
+    side_effects: tuple[Span, ...] = ()
     size: int = 0
     of: str = ""
     turn: int = 0
 
 
 class Gap(NamedTuple):
-    """What is left out between two items that are shown. The output of a tool is none of these: its call stands for it.
+    """Counts of what is omitted between two shown items.
 
-    All numbers are 0 where nothing is missing that would have to be told.
+    The output of a tool is not counted, since its call represents it. All counts are 0 if nothing worth mentioning is
+    missing.
     """
 
     turns: int
@@ -62,12 +63,12 @@ class Gap(NamedTuple):
     errors: int
 
 
-class Items(tuple[Item, ...]):  # noqa: SLOT001 - what is counted once is kept in its __dict__
-    """The items of a session in order; they never change, so what a gap leaves out is counted once."""
+class Items(tuple[Item, ...]):  # noqa: SLOT001 - cached_property needs a __dict__
+    """Items of a session in order; immutable, so the counts for gaps are computed once."""
 
     @cached_property
     def _before(self) -> list[tuple[int, int, int]]:
-        """What is before each item, and before the end."""
+        """Cumulative counts before each item, and before the end."""
         turns = calls = errors = 0
         sums = [(0, 0, 0)]
         for role, _, entries, *_ in self:
@@ -81,7 +82,7 @@ class Items(tuple[Item, ...]):  # noqa: SLOT001 - what is counted once is kept i
         return sums
 
     def gap(self, start: int, end: int) -> Gap:
-        """What is left out where the items from *start* up to *end* are."""
+        """Return what is omitted if the items from *start* up to *end* are."""
         before = self._before
         (turns, calls, errors), (later_turns, later_calls, later_errors) = before[start], before[end]
         return Gap(later_turns - turns, later_calls - calls, later_errors - errors)
@@ -94,7 +95,7 @@ _LIKE_OURS = re.compile(rf"([\n\r\v\f\x1c-\x1e\x85\u2028\u2029]){_OURS.pattern}"
 
 
 def as_said(text: str) -> str:
-    """*text*, of which no further line can be taken for one of the excerpt's own, with a label or the mark of a gap."""
+    """Escape further lines of *text* that look like a label or gap mark of the excerpt."""
     if "[" not in text:
         return text
     is_plain = text.isascii() and _ODD_BREAKS.isdisjoint(text)
@@ -104,11 +105,17 @@ def as_said(text: str) -> str:
 
 
 def no_label(text: str) -> str:
-    """*text* that is put on a line of its own, as long as it was: what could be a label there gets a round bracket."""
+    """Change a bracket that could open a label at the start of *text*; keep the length.
+
+    For text that is put on a line of its own; the bracket becomes a round one.
+    """
     at = len(text) - len(text.lstrip())
     return f"{text[:at]}({text[at + 1 :]}" if _OURS.match(text, at) else text
 
 
 def unlike_ours(line: str) -> str:
-    """A *line* that stands at the beginning of another, which `as_said` would not see."""
+    """Escape a *line* that looks like a label, where `as_said` would not see it.
+
+    That is at the start of a text.
+    """
     return f"\\{line}" if line.startswith("[") and _OURS.match(line) else line

@@ -1,4 +1,4 @@
-"""How an excerpt is laid out: labelled items in order, and a line for each gap that names what is missing."""
+"""Lay out an excerpt: labelled items in order, and a line for each gap."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,43 +6,43 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Self
 
-from nous.domain.summary_input import BETWEEN, Passage
+from nous.domain.summary_input import BETWEEN, Segment
 from nous.excerpt.items import Gap, Item, Items
 from nous.excerpt.spans import full_length, shown, shown_length
 from nous.text.sentences import TICKS, Span
 
 _NEW_LINE = "\n"
-"""Before a code block, which would not begin behind a label."""
+"""Separator before a code block, which cannot begin on the line of a label."""
 
 _NOUNS = ("turn", "tool call", "error")
 
 Taken = Mapping[int, tuple[Span, ...]]
-"""Which spans of which item are shown, by the item's position."""
+"""Spans to show of each item, by its position."""
 
 
 def whole(items: Sequence[Item]) -> dict[int, tuple[Span, ...]]:
-    """Every item in full."""
+    """Return spans that show every item in full."""
     return {index: ((0, len(item.text)),) for index, item in enumerate(items)}
 
 
-def laid_out(items: Items, taken: Taken, *, heading: str = "") -> tuple[Passage, ...]:
-    """The excerpt: *heading*, then the taken items in order with a mark for every gap."""
-    told = _passages(items, taken)
-    return (Passage(heading), *told) if heading else tuple(told)
+def laid_out(items: Items, taken: Taken, *, heading: str = "") -> tuple[Segment, ...]:
+    """Return the excerpt: *heading*, then the taken items in order with a mark per gap."""
+    segments = _segments(items, taken)
+    return (Segment(heading), *segments) if heading else tuple(segments)
 
 
-def text_of(passages: Iterable[Passage]) -> str:
-    """*passages* as they are read."""
-    return BETWEEN.join([text for text, *_ in passages])
+def text_of(segments: Iterable[Segment]) -> str:
+    """Return *segments* as one text."""
+    return BETWEEN.join([text for text, *_ in segments])
 
 
 def fits_whole(items: Sequence[Item], room: int) -> bool:
-    """Whether all of *items* can be shown whole in *room* characters."""
+    """Return whether all *items* can be shown whole in *room* characters."""
     return sum(len(item.text) for item in items) <= room and length_of(items) <= room
 
 
 def length_of(items: Sequence[Item]) -> int:
-    """How many characters *items* take if all of them are shown whole; nothing else stands between them then."""
+    """Return the length of all *items* shown whole, in characters, without gaps."""
     lengths = [label_length(item) + full_length(item.text) + len(BETWEEN) for item in items]
     return sum(lengths) - len(BETWEEN) if lengths else 0
 
@@ -57,41 +57,41 @@ def label_length(item: Item) -> int:
 
 
 def gap_mark(gap: Gap) -> str:
-    """What stands in the place of *gap*; nothing in the place of nothing."""
-    told = [_counted(number, noun) for number, noun in zip(gap, _NOUNS, strict=True) if number]
-    return f"[... {', '.join(told)} omitted ...]" if told else ""
+    """Return the mark for *gap*; empty if nothing worth mentioning is missing."""
+    counts = [_counted(number, noun) for number, noun in zip(gap, _NOUNS, strict=True) if number]
+    return f"[... {', '.join(counts)} omitted ...]" if counts else ""
 
 
 @lru_cache(maxsize=1 << 12)
 def gap_length(gap: Gap) -> int:
-    """The length of that mark, remembered, because most gaps are like others."""
+    """Return the length of `gap_mark`; cached, because most gaps are alike."""
     turns, calls, errors = gap
     of_turns = len(str(turns)) + (5 if turns == 1 else 6) + 2 if turns else 0
     of_calls = len(str(calls)) + (10 if calls == 1 else 11) + 2 if calls else 0
     of_errors = len(str(errors)) + (6 if errors == 1 else 7) + 2 if errors else 0
-    told = of_turns + of_calls + of_errors
-    return told - 2 + len("[...  omitted ...]") if told else 0
+    length = of_turns + of_calls + of_errors
+    return length - 2 + len("[...  omitted ...]") if length else 0
 
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _passages(items: Items, taken: Taken) -> Iterator[Passage]:
+def _segments(items: Items, taken: Taken) -> Iterator[Segment]:
     shown_at = sorted(index for index, spans in taken.items() if spans)
     for before, index in pairwise([-1, *shown_at, len(items)]):
         if mark := gap_mark(items.gap(before + 1, index)):
-            yield Passage(mark)
+            yield Segment(mark)
         if index < len(items):
             item = items[index]
-            yield Passage(label(item) + shown(item.text, taken[index]), str(item.role), item.turn)
+            yield Segment(label(item) + shown(item.text, taken[index]), str(item.role), item.turn)
 
 
-class Ledger:
-    """What an excerpt takes: `spent` is its length in characters as `nous.excerpt.layout` lays it out.
+class LengthAccount:
+    """Running length of an excerpt: `spent`, in characters as this module lays it out.
 
-    It is as exact as the sizes that it is told; a size that is too high is made up for by `exactly`. *sizes* are the
-    items that are taken from the start, in order, each with how many characters of it.
+    It is as exact as the sizes that are passed in. `exactly` corrects sizes that were too high. *sizes* are the items
+    taken from the start, in order, with the characters of each.
     """
 
     def __init__(self, items: Items, sizes: Iterable[tuple[int, int]] = ()) -> None:
@@ -106,11 +106,14 @@ class Ledger:
 
     @classmethod
     def exactly(cls, items: Items, taken: Taken) -> Self:
-        """The account of what *taken* takes of *items*."""
+        """Return the exact account of *taken*."""
         return cls(items, ((index, shown_length(items[index].text, taken[index])) for index in sorted(taken)))
 
     def cost(self, index: int, characters: int) -> int:
-        """What showing *characters* more of the item at *index* adds, with its label and the gaps that it makes."""
+        """Return the cost of showing *characters* more of the item at *index*.
+
+        It includes the label and the changed gap marks.
+        """
         taken = self._taken
         at = bisect_left(taken, index)
         if at < len(taken) and taken[at] == index:
@@ -127,6 +130,6 @@ class Ledger:
             self._taken.insert(at, index)
 
     def _gap(self, start: int, end: int) -> int:
-        """What the mark for the items from *start* up to *end* takes, with what parts it from the next."""
+        """Return the length of the mark for items *start* up to *end*, with its separator."""
         length = gap_length(self._items.gap(start, end)) if end > start else 0
         return length + len(BETWEEN) if length else 0

@@ -1,4 +1,4 @@
-"""What became of every entry of a transcript."""
+"""Manifest of an excerpt: which entries of the transcript were kept, cut or dropped."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from nous.excerpt.items import Item
 from nous.excerpt.strategy import Choice
 
 
-class Record(NamedTuple):
-    """The entries that it stands for, its length in characters, how much of it is shown, and why.
+class ManifestEntry(NamedTuple):
+    """The entries of one item, its length in characters, how much is shown, and why.
 
-    `score` is what the strategy thought it worth, in units of its own; 0 where it did not weigh it.
+    `score` is what the strategy rated it, in units of its own; 0 if it was not rated.
     """
 
     entries: tuple[str, ...]
@@ -24,14 +24,14 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What was kept whole, what was cut, and what was dropped; each in the order of the transcript's items."""
+    """Items kept whole, cut and dropped, each in the order of the transcript."""
 
     strategy: str
     budget: int
     unit: str
-    kept: tuple[Record, ...]
-    cut: tuple[Record, ...]
-    dropped: tuple[Record, ...]
+    kept: tuple[ManifestEntry, ...]
+    cut: tuple[ManifestEntry, ...]
+    dropped: tuple[ManifestEntry, ...]
 
     @property
     def entries_dropped(self) -> int:
@@ -39,21 +39,21 @@ class Manifest:
 
 
 def manifest_of(
-    items: Sequence[Item], left_out: Sequence[Record], choice: Choice, *, strategy: str, budget: int, unit: str
+    items: Sequence[Item], left_out: Sequence[ManifestEntry], choice: Choice, *, strategy: str, budget: int, unit: str
 ) -> Manifest:
-    """Account for every item and for every entry that is none."""
-    kept: list[Record] = []
-    cut: list[Record] = []
-    dropped: list[Record] = []
+    """Return the manifest of every item, and of every entry that is not one."""
+    kept: list[ManifestEntry] = []
+    cut: list[ManifestEntry] = []
+    dropped: list[ManifestEntry] = []
     scores = choice.scores
     for index, item in enumerate(items):
         spans, chars = choice.spans.get(index), item.size or len(item.text)
         score = round(scores[index], 3) if index in scores else 0.0
         if not spans:
-            dropped.append(Record(item.entries, str(item.role), chars, 0, "no room", score))
+            dropped.append(ManifestEntry(item.entries, str(item.role), chars, 0, "no room", score))
             continue
         shown = sum(end - start for start, end in spans)
-        record = Record(item.entries, str(item.role), chars, shown, choice.reasons[index], score)
+        record = ManifestEntry(item.entries, str(item.role), chars, shown, choice.reasons[index], score)
         (kept if shown == chars else cut).append(record)
     return Manifest(
         strategy=strategy,

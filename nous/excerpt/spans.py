@@ -1,4 +1,4 @@
-"""A text shown in part: which spans of it, with what marks between them, and no code block left open."""
+"""Show parts of a text: merge spans, mark omissions, close code blocks."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,26 +9,26 @@ from nous.text.sentences import TICKS, Fence, Span, fence_at, fences
 
 SHORT_MARK = " [...] "
 _BLANKS = "\n "
-"""What stands for many blanks: no line may begin with a bracket that did not, since that is how a label begins."""
+"""Replaces a long run of blanks. The space keeps a bracket off the start of the line, where a label begins."""
 
 _WORTH_COUNTING = 400
 _LONGEST_WORD = 24
 _HEADING = re.compile(r"^#{1,6} \S[^\n]*", re.MULTILINE)
 _FEWEST_HEADINGS = 3
 HEADINGS_SHARE = 0.15
-"""How much of the room of a document that is cut its headings may take."""
+"""Maximum share of the room for the headings of a cut document."""
 
 HEAD = 2 / 3
-"""How much of a cut text is its beginning; the rest is its end."""
+"""Share of a cut text that is its beginning; the rest is its end."""
 
 
 def mark(omitted: int) -> str:
-    """What stands where *omitted* characters of a text were left out."""
+    """Return the mark for *omitted* characters of a text."""
     return SHORT_MARK if omitted < _WORTH_COUNTING else f" [... {omitted} characters ...] "
 
 
 def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """*spans* in order, those joined that touch or overlap."""
+    """Return *spans* in order, merging those that touch or overlap."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:
@@ -39,7 +39,7 @@ def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def shown(text: str, spans: Sequence[Span]) -> str:
-    """The *spans* of *text*, which are in order and apart, with a mark for each part that is left out."""
+    """Render the *spans* of *text*, sorted and disjoint, with a mark for each omission."""
     blocks = fences(text)
     if not blocks and len(spans) == 1 and spans[0] == (0, len(text)):
         return text.strip(" ")
@@ -58,7 +58,7 @@ def shown(text: str, spans: Sequence[Span]) -> str:
 
 
 def complete(spans: tuple[Span, ...], text: str) -> tuple[Span, ...]:
-    """*spans*, or all of *text* if only blank space is missing."""
+    """Return *spans*, or all of *text* if only blank space is missing."""
     if spans == ((0, len(text)),):
         return spans
     ends_at = [0, *(end for _, end in spans)]
@@ -68,20 +68,20 @@ def complete(spans: tuple[Span, ...], text: str) -> tuple[Span, ...]:
 
 
 def shown_length(text: str, spans: Sequence[Span]) -> int:
-    """How many characters `shown` makes of them."""
+    """Return the length of what `shown` renders, in characters."""
     is_whole = len(spans) == 1 and spans[0] == (0, len(text))
     return len(text.strip(" ")) if is_whole and TICKS not in text else len(shown(text, spans))
 
 
 def full_length(text: str) -> int:
-    """The length of *text* as it is shown whole, with a code block that it leaves open closed."""
+    """Return the length of *text* shown whole, with an open code block closed."""
     return len(shown(text, ((0, len(text)),))) if TICKS in text else len(text.strip(" "))
 
 
 def most_added(text: str, span: Span, *, closing: int, to_nothing: bool) -> int:
-    """At most how many characters showing *span* adds to what else of *text* is shown, or *to_nothing*.
+    """Return an upper bound for the characters that showing *span* adds.
 
-    *closing* is the `longest_closing` of *text*.
+    It is added to what is shown of *text* already, or *to_nothing*. *closing* is the `longest_closing` of *text*.
     """
     if span == (0, len(text)):
         return len(text) + closing
@@ -89,7 +89,10 @@ def most_added(text: str, span: Span, *, closing: int, to_nothing: bool) -> int:
 
 
 def ends(text: str, room: int) -> tuple[Span, ...]:
-    """The beginning and the end of *text* as at most *room* characters can show them; none if the room is tiny."""
+    """Return the beginning and the end of *text* that fit into *room* characters.
+
+    None if the room is tiny.
+    """
     if full_length(text) <= room:
         return ((0, len(text)),)
     kept = room - len(mark(len(text))) - 3 * longest_closing(text)
@@ -100,7 +103,10 @@ def ends(text: str, room: int) -> tuple[Span, ...]:
 
 
 def outline(text: str, room: int) -> tuple[Span, ...]:
-    """`ends`, and for a document as many of the headings between them as a part of the room holds, evenly spread."""
+    """Return `ends`, and for a document also evenly spread headings between them.
+
+    Headings take at most `HEADINGS_SHARE` of the room.
+    """
     whole = ends(text, room)
     if whole == ((0, len(text)),) or not whole:
         return whole
@@ -118,14 +124,15 @@ def outline(text: str, room: int) -> tuple[Span, ...]:
 
 
 def longest_closing(text: str) -> int:
-    """At most how many characters it takes to close or reopen a code block of *text* at one place."""
+    """Return an upper bound for closing or reopening a code block of *text*, in characters."""
     return max((len(block.ticks) + 1 for block in fences(text)), default=0) if TICKS in text else 0
 
 
 def _between(omitted: str, blocks: Sequence[Fence]) -> str:
-    """What stands for *omitted*: itself if that is no longer than its mark, and no mark for blank space alone.
+    """Return the text in place of *omitted*: itself if shorter than its mark, else the mark.
 
-    Where the text has *blocks* of code, words that stood in one would stand outside of it, so they have a mark.
+    Blank space alone gets no mark. If the text has code *blocks*, any omitted words get one, since words from a block
+    would stand outside it.
     """
     if len(omitted) <= len(SHORT_MARK) and not (blocks and omitted.strip()):
         return omitted
@@ -133,7 +140,7 @@ def _between(omitted: str, blocks: Sequence[Fence]) -> str:
 
 
 def _append(parts: list[str], between: str, *, after_code: bool = False, before_code: bool = False) -> None:
-    """Add *between*, on a line of its own where a code block ends before it or begins behind it."""
+    """Add *between*, on its own line where a code block ends before it or begins after it."""
     if between.strip():
         between = f"\n{between.strip()} " if after_code else between
         between = f"{between.rstrip()}\n" if before_code else between
@@ -142,7 +149,7 @@ def _append(parts: list[str], between: str, *, after_code: bool = False, before_
 
 
 def back_to_a_blank(text: str, end: int) -> int:
-    """The end of the last whole word before *end*, if that is near."""
+    """Return the end of the last whole word before *end* if that is near, else *end*."""
     begun = max(0, end - _LONGEST_WORD)
     blank = max(text.rfind(" ", begun, end), text.rfind("\n", begun, end))
     return blank if blank > 0 else end
@@ -163,7 +170,7 @@ def _closed(text: str, span: Span, blocks: tuple[Fence, ...]) -> str:
 
 
 def _outside_of_ticks(span: Span, blocks: tuple[Fence, ...]) -> Span:
-    """*span* without a part of the ticks that close a block or open one."""
+    """Shrink *span* so that it does not split the ticks that open or close a block."""
     start, end = span
     opened, left_open = fence_at(start, blocks), fence_at(end, blocks)
     if opened and opened.is_closed and start > opened.closing:

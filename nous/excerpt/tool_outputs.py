@@ -1,4 +1,7 @@
-"""What tools answered, as items: not shown before everything that was said is, and then by its most telling lines."""
+"""Extract the informative lines of tool results: errors, and outputs if there is room.
+
+Outputs are shown only after everything that was said.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +18,11 @@ from nous.transcript.model import Entry, Kind, Transcript, Trust
 from nous.transcript.tool_summary import BOOKKEEPING
 
 LONGEST = 320
-"""Characters of an error that are worth showing; more of it is a log."""
+"""Maximum characters to show of an error; anything longer is a log."""
 
 _LINES = 3
 _FAILURE_HEAD = 200
-"""Characters in which a result has begun by any measure."""
+"""Characters at the start of a result that are searched for an error."""
 
 _LOOKED_AT = 4000
 _NEW_LINE = "\n"
@@ -46,7 +49,7 @@ _HINTS = (
     *("not found", "no such", "does not exist", "invalid", "missing", "unexpected", "panic", "traceback", "timed out"),
     "conflict",
 )
-"""One of these is in whatever `_TELLING` finds; looking for them is faster."""
+"""Substrings, one of which is in every match of `_TELLING`; searching for them is faster."""
 
 _NO_FAILURE = re.compile(r"\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b", re.IGNORECASE)
 _STATUS = re.compile(r"^(?:exit code|exit status|command failed with)\b[^a-z]*$", re.IGNORECASE)
@@ -56,21 +59,22 @@ _BEGINS_AS_ERROR = re.compile(r"\s*(?:<tool_use_error>|(?:\w*Error|error|ERROR)\
 
 
 def looks_failed(result: Entry) -> bool:
-    """Whether a tool result reports a failure. Formats without an error flag say it in the first word.
+    """Return whether a tool result reports a failure.
 
-    That of a page of the web is not believed, which anybody may have written.
+    Formats without an error flag report it in the first word. Web results are not trusted to, since anyone may have
+    written them.
     """
     if result.is_error:
         return True
     head = result.text[:_FAILURE_HEAD]
-    is_told = ("rror" in head or "ERROR" in head) and _BEGINS_AS_ERROR.match(head) is not None
-    return is_told and result.trust is not Trust.WEB
+    says_error = ("rror" in head or "ERROR" in head) and _BEGINS_AS_ERROR.match(head) is not None
+    return says_error and result.trust is not Trust.WEB
 
 
 def failure(text: str) -> str:
-    """The lines of *text* that tell what went wrong, at most `LONGEST` characters; empty if only a status is told.
+    """Return the lines of *text* that explain a failure, at most `LONGEST` characters.
 
-    No line that looks as if it held a secret is among them.
+    Empty if there is only a status. Lines that look like they hold a secret are dropped.
     """
     plain = _plain(text)
     said = [line for whole in plain.splitlines() if (line := whole.strip()) and not _STATUS.match(line)]
@@ -91,7 +95,7 @@ def _is_telling(line: str, hints: Sequence[str]) -> bool:
 
 
 def _plain(text: str) -> str:
-    """*text* without what is only for the eye. Of a long log, the beginning and the end are looked at."""
+    """Remove terminal codes and tags; keep only the beginning and the end of a long log."""
     if len(text) > 2 * _LOOKED_AT:
         head, tail = text[:_LOOKED_AT], text[-_LOOKED_AT:]
         text = f"{head.rpartition(_NEW_LINE)[0] or head}\n{tail.partition(_NEW_LINE)[2] or tail}"
@@ -99,7 +103,10 @@ def _plain(text: str) -> str:
 
 
 def _first_and_last(lines: Sequence[str]) -> list[str]:
-    """A failing build names the first cause at its top and the verdict at its bottom."""
+    """Keep the first lines and the last one.
+
+    A failing build names the first cause at its top and the verdict at its bottom.
+    """
     unique = list(dict.fromkeys(lines))
     return unique if len(unique) <= _LINES else [*unique[: _LINES - 1], unique[-1]]
 
@@ -110,16 +117,16 @@ def _shortened_failure(lines: Sequence[str]) -> str:
 
 
 LEAST, MOST = 150, 900
-"""How many characters of an output are considered, at least and at most, as there is room."""
+"""Minimum and maximum characters to consider per output, depending on the room."""
 
 OUTPUTS_AT_MOST = MOST + 100
-"""More than one output takes, with its label and what parts it from the next."""
+"""Upper bound for one output with its label and separator."""
 
 _CONSIDERED = 6
-"""How many times as much as there is room for is considered."""
+"""Ratio of outputs to consider to the room for them."""
 
 _HEAD = 2 / 3
-"""Most tools say what they have to say first, tests say it last."""
+"""Share of a cut output that is its beginning: most tools report first, tests report last."""
 
 LONGEST_LINE = 160
 _ODD_TOOL = re.compile(r"[^\w .:/-]|.{41}")
@@ -133,26 +140,32 @@ _ENVELOPE = re.compile(
     r"(?:Chunk ID|Wall time|Original token count|Process Group PGID): [^\n]*$|(?:Output|Stdout|Stderr):$"
     r"|(?:Process exited with code|Exit Code:) 0$|[A-Z][A-Za-z ]{2,20}: \(none\)$"
 )
-"""What shells of agents write around what a command prints."""
+"""Lines that agents' shells print around the output of a command."""
 
 
 def with_outputs(items: Items, transcript: Transcript, room: int) -> Items:
-    """*items* and what the tools of *transcript* answered, in order; *room* is what *items* leave of the budget."""
+    """Add the tool outputs of *transcript* to *items*, in order.
+
+    *room* is what *items* leave of the budget, in characters.
+    """
     return Items(sorted((*items, *outputs_of(transcript, room)), key=lambda item: item.at))
 
 
 def outputs_of(transcript: Transcript, room: int) -> list[Item]:
-    """What tools answered in *transcript*, but for failures, which are items anyway, and what anybody may have written.
+    """Return the tool outputs of *transcript* as items.
 
-    A line that looks as if it held a secret is left out, and so are the numbers that tools put before lines. Of each is
-    told so much that one may choose from several times what *room* holds.
+    Excludes failures, which are items already, and web results, which anyone may have written. Lines that look like
+    they hold a secret are dropped, and so are the line numbers that tools add. All outputs together are several times
+    as long as *room*, so that there is a choice.
     """
-    told = [(at, entry) for at, entry in enumerate(transcript) if entry.kind is Kind.TOOL_RESULT and _is_told(entry)]
-    most = min(max(LEAST, _CONSIDERED * room // max(1, len(told))), MOST)
-    return [item for at, entry in told if (item := _item(at, entry, most)).parts]
+    usable = [(at, entry) for at, entry in enumerate(transcript) if _is_usable(entry)]
+    most = min(max(LEAST, _CONSIDERED * room // max(1, len(usable))), MOST)
+    return [item for at, entry in usable if (item := _item(at, entry, most)).parts]
 
 
-def _is_told(result: Entry) -> bool:
+def _is_usable(result: Entry) -> bool:
+    if result.kind is not Kind.TOOL_RESULT:
+        return False
     return result.trust is Trust.TOOL and not looks_failed(result) and result.tool not in BOOKKEEPING
 
 
@@ -171,17 +184,17 @@ def _item(at: int, entry: Entry, most: int) -> Item:
 
 
 def _readable(text: str, most: int) -> str:
-    """The beginning and the end of *text*, about *most* characters.
+    """Return the beginning and the end of *text*, about *most* characters.
 
-    Of an object or array, that is of what it says, as `name: value, name: value`.
+    An object or array is first flattened to `name: value, name: value`.
     """
     if text[:1] in _OPENS_JSON and len(text) <= _LONGEST_JSON and not looks_secret(text):
-        with suppress(orjson.JSONDecodeError):  # a text that only looks like it
+        with suppress(orjson.JSONDecodeError):  # text that only looks like JSON
             text = ", ".join(islice(_said_by(orjson.loads(text)), _MOST_VALUES))
     if len(text) <= most:
         return text
     head = int(most * _HEAD)
-    if looks_secret(text[max(0, head - _LONGEST_SECRET) : head + _LONGEST_SECRET]):  # half of one looks like none
+    if looks_secret(text[max(0, head - _LONGEST_SECRET) : head + _LONGEST_SECRET]):  # half a secret looks like none
         head = max(0, text.rfind("\n", 0, head))
     return f"{text[: _back_to_a_blank(text, head)]}\n{text[_on_to_a_line(text, len(text) - most + head) :]}"
 
@@ -210,14 +223,14 @@ def _said_by(value: object, name: str = "", depth: int = 0) -> Iterator[str]:
 
 def _lines(text: str) -> Iterator[str]:
     text = _NUMBERING.sub("", text)
-    may_hold_secrets = looks_secret(text)  # which no line does if the whole does not
+    may_hold_secrets = looks_secret(text)  # if the whole text does not, no line does
     for whole in text.splitlines():
         if not _ENVELOPE.match(whole) and not (may_hold_secrets and looks_secret(whole)):
             yield from filter(None, _shortened(whole.strip()))
 
 
 def _shortened(line: str) -> Iterator[str]:
-    """*line* in parts of at most `LONGEST_LINE` characters, which end between words where there are any."""
+    """Split *line* into parts of at most `LONGEST_LINE` characters, at spaces if possible."""
     while len(line) > LONGEST_LINE:
         end = line.rfind(" ", LONGEST_LINE // 2, LONGEST_LINE)
         end = end if end > 0 else LONGEST_LINE

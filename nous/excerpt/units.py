@@ -1,7 +1,7 @@
-"""What items consist of: sentences and calls, each with the terms it speaks of.
+"""Split items into sentences and calls, and extract the terms of each.
 
-Terms are words as they are written, found by splitting at blanks: that is several times faster than searching for
-words, and it decides how many sentences a second can be weighed.
+Terms are words as written, split at blanks. That is several times faster than searching for words, and it limits how
+many sentences per second can be rated.
 """
 
 import re
@@ -16,13 +16,13 @@ from nous.text.language import words
 from nous.text.sentences import Span, sentences
 
 WORTH = 1000
-"""What a term is worth that is said once."""
+"""Worth of a term that occurs once."""
 
 IDENTIFIER_WORTH = 2.5
-"""How many times as much an identifier is worth."""
+"""Factor for an identifier."""
 
 OFTEN = 0.5
-"""How much more a term is worth for every e-fold more sentences that have it."""
+"""Worth added for every e-fold increase in the sentences that have the term."""
 
 _IDENTIFIER = re.compile(r"\d|[_./:@#$+]|[a-z][A-Z]|-.*-")
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -35,9 +35,9 @@ _OTHER_SCRIPTS = re.compile(r"[\u0100-\u1fff\u2c00-\uffff\U00020000-\U0003ffff]"
 
 
 class Concepts:
-    """Finds the terms of one session's texts.
+    """Term extractor for the texts of one session.
 
-    An identifier, path or number is one term, and so is every character of Chinese script; stop words are none.
+    An identifier, path or number is one term, and so is every Chinese character. Stop words are not terms.
     """
 
     def __init__(self) -> None:
@@ -46,8 +46,8 @@ class Concepts:
 
     @staticmethod
     def bare(text: str) -> str:
-        """*text* with blanks for the marks around its words; every character stays in its place."""
-        if text.isascii() or not _OTHER_SCRIPTS.search(text):  # bytes are translated fifty times faster
+        """Replace the marks around words with blanks; every character keeps its position."""
+        if text.isascii() or not _OTHER_SCRIPTS.search(text):  # translating bytes is fifty times faster
             bare = text.encode("latin-1", "replace").translate(_LATIN_BLANKS).decode("latin-1")
         else:
             bare = text.translate(_BLANKS)
@@ -56,7 +56,7 @@ class Concepts:
         return bare
 
     def of(self, bare: str) -> set[str]:
-        """The terms of a sentence that is *bare*. Its first word counts as if it stood elsewhere."""
+        """Return the terms of a *bare* sentence, ignoring the capital of its first word."""
         if bare[1:2].islower():
             bare = bare[0].lower() + bare[1:]
         terms = set(bare.rstrip(".:").split()) - self._no_terms
@@ -64,9 +64,10 @@ class Concepts:
 
 
 def worths(spoken: Iterable[Iterable[str]]) -> dict[str, int]:
-    """What each term is worth: more, the more of *spoken* have it, and more for an identifier.
+    """Return the worth of each term: higher for frequent terms and for identifiers.
 
-    Whole numbers, so that a sum does not depend on the order of a set.
+    The frequency is how many of *spoken* have the term. Worths are integers, so that a sum does not depend on set
+    order.
     """
     counted = Counter(chain.from_iterable(spoken))
     most = max(counted.values(), default=0)
@@ -76,7 +77,10 @@ def worths(spoken: Iterable[Iterable[str]]) -> dict[str, int]:
 
 
 def _worth(term: str, of_word: int, of_identifier: int) -> int:
-    """Nothing for a rule of a table; more for what looks like a name in code, a path, a number or an id."""
+    """Return the worth of one *term*; 0 for the rule of a table.
+
+    Identifiers look like a name in code, a path, a number or an id.
+    """
     if term.isalpha() and (term.islower() or term.istitle()):
         return of_word
     if not any(map(str.isalnum, term)):
@@ -85,7 +89,7 @@ def _worth(term: str, of_word: int, of_identifier: int) -> int:
 
 
 def _with_characters(terms: set[str]) -> set[str]:
-    """*terms*, those taken apart that are written without spaces between the words."""
+    """Split those *terms* into characters that are written without spaces between words."""
     unspaced = {term for term in terms if _HAN.search(term)}
     return (terms - unspaced).union(*(_HAN.findall(term) for term in unspaced))
 
@@ -95,10 +99,11 @@ CONSIDERED = 300_000
 _LONGEST_SHOUT = 30
 
 
-class Piece:
-    """A sentence or call: *span* of the item at *index*. `news` are the terms that nothing taken has spoken of yet.
+class TextUnit:
+    """A sentence or call: *span* of the item at *index*.
 
-    *factor* is what its kind makes of their worth, at most as long as it is not read.
+    `news` are the terms that nothing selected contains yet. *factor* scales their worth by the kind of unit. Until
+    `is_read` is set, it is an upper bound.
     """
 
     __slots__ = ("factor", "index", "is_read", "length", "news", "span")
@@ -112,25 +117,25 @@ class Piece:
         self.is_read = False
 
 
-def pieces_of(items: Sequence[Item]) -> list[list[Piece]]:
-    """The pieces of every item, in order.
+def units_of(items: Sequence[Item]) -> list[list[TextUnit]]:
+    """Return the units of every item, in order.
 
-    Of a session that says more than `CONSIDERED` characters, every item is considered up to the same length: what a
-    message is about, it says at its beginning, and the work stays within bounds.
+    In a session of more than `CONSIDERED` characters, every item is considered up to the same length. A message states
+    its subject at its beginning, and the work stays bounded.
     """
     concepts = Concepts()
     most = _equal_share([len(item.text) for item in items], CONSIDERED)
-    return [list(_pieces(index, item, concepts, most)) for index, item in enumerate(items)]
+    return [list(_units(index, item, concepts, most)) for index, item in enumerate(items)]
 
 
-def _pieces(index: int, item: Item, concepts: Concepts, most: int) -> Iterator[Piece]:
+def _units(index: int, item: Item, concepts: Concepts, most: int) -> Iterator[TextUnit]:
     bare = concepts.bare(item.text[:most])
     for start, end in _parts(item, len(bare)):
-        yield Piece(index, (start, end), concepts.of(bare[start:end]))
+        yield TextUnit(index, (start, end), concepts.of(bare[start:end]))
 
 
 def _parts(item: Item, most: int) -> Iterator[Span]:
-    """The sentences or calls of *item* that begin among its first *most* characters."""
+    """Yield the sentences or calls of *item* that begin in its first *most* characters."""
     for start, end in item.parts or _complete(item.text[:most]):
         if start >= most:
             return
@@ -145,7 +150,10 @@ def _parts(item: Item, most: int) -> Iterator[Span]:
 
 
 def _complete(text: str) -> Iterator[Span]:
-    """The sentences of *text*; a shout, which says nothing without the next one, is part of that."""
+    """Yield the sentences of *text*; a short exclamation is joined to the next sentence.
+
+    On its own it carries no information.
+    """
     begun: int | None = None
     end = 0
     for start, end in sentences(text):
@@ -158,7 +166,7 @@ def _complete(text: str) -> Iterator[Span]:
 
 
 def _equal_share(lengths: Sequence[int], room: int) -> int:
-    """What everyone may have at most, so that all together have no more than *room*."""
+    """Return the maximum length of each that keeps the total within *room*."""
     if sum(lengths) <= room:
         return max(lengths, default=0)
     left = room

@@ -1,4 +1,7 @@
-"""A session too long for one excerpt, in several: each with a budget of its own, and together the whole session."""
+"""Split a long session into several excerpts, each with its own budget.
+
+Together they cover the whole session.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +10,7 @@ from itertools import accumulate, pairwise
 from math import ceil
 
 from nous.domain.errors import BadInput
-from nous.domain.summary_input import BETWEEN, Passage
+from nous.domain.summary_input import BETWEEN, Segment
 from nous.excerpt.fit import BUDGET, Excerpt, Unit, fit, material_of
 from nous.excerpt.items import Item, Role
 from nous.excerpt.layout import label, label_length, text_of
@@ -17,14 +20,14 @@ from nous.transcript.load import parse_transcript
 from nous.transcript.model import Transcript
 
 ONE_PASS = 4
-"""Up to so many budgets of what was said, one excerpt has what matters; above, it cannot."""
+"""Maximum text, in budgets, for which one excerpt holds everything that matters."""
 
 PER_WINDOW = 3
-"""How many budgets of what was said one of several windows covers, if there are enough windows."""
+"""Text, in budgets, that each of several windows covers if there are enough windows."""
 
 MOST = 8
 CONTEXT_SHARE = 0.15
-"""How much of a window's budget may tell what came before it."""
+"""Maximum share of a window's budget for what came before it."""
 
 _LEAST_CONTEXT = 80
 _BEGAN = "[The session began with] "
@@ -32,8 +35,8 @@ _BEFORE = "[Just before] "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """A part of a session: its entries, and what of them fits the budget, with what came before in short."""
+class ExcerptWindow:
+    """Part of a session, with an excerpt that begins with a short context."""
 
     transcript: Transcript
     excerpt: Excerpt
@@ -41,12 +44,13 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """The windows of a session in order. *wanted* is how many it takes for each to cover `PER_WINDOW` budgets at most.
+    """Windows of a session, in order.
 
-    Where more are wanted than there are, each covers more and keeps less of it.
+    *wanted* is how many it takes for each to cover at most `PER_WINDOW` budgets. If there are fewer, each covers more
+    and keeps less of it.
     """
 
-    windows: tuple[Window, ...]
+    windows: tuple[ExcerptWindow, ...]
     wanted: int
 
     @property
@@ -55,7 +59,7 @@ class Windows:
 
     @property
     def digest(self) -> str:
-        """sha256 of the excerpt, in hex; where there are several, of their digests in order."""
+        """sha256 of the excerpt, in hex; of several excerpts, of their digests in order."""
         digests = [window.excerpt.digest for window in self.windows]
         return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
 
@@ -69,13 +73,13 @@ def windows(
     unit: Unit = "chars",
     count: Counter = estimate,
 ) -> Windows:
-    """*transcript* in as many windows as it takes, at most *most*; a single one up to `ONE_PASS` budgets.
+    """Split *transcript* into at most *most* windows; into one up to `ONE_PASS` budgets.
 
-    They begin where a turn does, unless a turn is longer than a window. Every one but the first begins with what the
-    session began with and with the turn before it, cut to `CONTEXT_SHARE`, so that none has to be read alone.
+    Windows begin at a turn, unless a turn is longer than a window. Every window but the first begins with context: the
+    start of the session and the turn before it, cut to `CONTEXT_SHARE`. So each can be read alone.
 
     Raises:
-        BadInput: as `fit` does, and if *most* is less than 1.
+        BadInput: as `fit`, and if *most* is less than 1.
     """
     if most < 1:
         raise BadInput(f"at most {most} windows: it has to be 1 or more")
@@ -86,15 +90,15 @@ def windows(
     starts = _starts(items, lengths, transcript, min(wanted, most)) if wanted > 1 else []
     if not starts:
         excerpt = fit(transcript, budget, strategy=strategy, unit=unit, count=count)
-        return Windows(windows=(Window(transcript=transcript, excerpt=excerpt),), wanted=wanted)
+        return Windows(windows=(ExcerptWindow(transcript=transcript, excerpt=excerpt),), wanted=wanted)
     parts = _cut(transcript, [items[start].at for start in starts])
     per_unit = 1 if unit == "chars" else sum(len(item.text) for item in items) / max(1, sum(lengths))
     contexts = [(), *(_context(items, start, int(budget * CONTEXT_SHARE * per_unit)) for start in starts)]
-    made: list[Window] = []
+    made: list[ExcerptWindow] = []
     for number, (part, context) in enumerate(zip(parts, contexts, strict=True), start=1):
-        heading = (Passage(f"[Part {number} of {len(parts)}]"), *context)
+        heading = (Segment(f"[Part {number} of {len(parts)}]"), *context)
         excerpt = _below(heading, part, budget, strategy=strategy, unit=unit, count=count)
-        made.append(Window(transcript=part, excerpt=excerpt))
+        made.append(ExcerptWindow(transcript=part, excerpt=excerpt))
     return Windows(windows=tuple(made), wanted=wanted)
 
 
@@ -107,7 +111,10 @@ def _wanted(length: int, budget: int) -> int:
 
 
 def _starts(items: Sequence[Item], lengths: Sequence[int], transcript: Transcript, count: int) -> list[int]:
-    """The items that the second and later windows begin with: near to where equal shares end, and best at a turn."""
+    """Return the items at which the second and later windows begin.
+
+    They are near the ends of equal shares, at the start of a turn if possible.
+    """
     ends_at = list(accumulate(lengths, initial=0))
     share = ends_at[-1] / count
     turns = [transcript.entries[item.at].turn for item in items]
@@ -124,39 +131,42 @@ def _starts(items: Sequence[Item], lengths: Sequence[int], transcript: Transcrip
 
 
 def _cut(transcript: Transcript, starts: Sequence[int]) -> list[Transcript]:
-    """*transcript* in parts that begin with its first entry and with those at *starts*."""
+    """Split *transcript* into parts that begin at its first entry and at each of *starts*."""
     bounds = pairwise([0, *starts, len(transcript.entries)])
     return [replace(transcript, entries=transcript.entries[start:end]) for start, end in bounds]
 
 
-def _context(items: Sequence[Item], start: int, room: int) -> tuple[Passage, ...]:
-    """What came before the item at *start*, in at most *room* characters; nothing if that is too little to tell it."""
+def _context(items: Sequence[Item], start: int, room: int) -> tuple[Segment, ...]:
+    """Return what came before the item at *start*, in at most *room* characters.
+
+    Empty if that is too little to be useful.
+    """
     if room < _LEAST_CONTEXT:
         return ()
     before = items[:start]
     asked = next((item for item in reversed(before) if item.role is Role.USER), None)
     answered = next((item for item in reversed(before) if item.role is Role.ASSISTANT), None)
-    told = [(_BEGAN, items[0]), *((_BEFORE, item) for item in (asked, answered) if item and item is not items[0])]
-    each = room // len(told)
-    lines = (_briefly(lead, item, each - len(BETWEEN)) for lead, item in told)
+    quoted = [(_BEGAN, items[0]), *((_BEFORE, item) for item in (asked, answered) if item and item is not items[0])]
+    each = room // len(quoted)
+    lines = (_briefly(lead, item, each - len(BETWEEN)) for lead, item in quoted)
     return tuple(line for line in lines if line)
 
 
-def _briefly(lead: str, item: Item, room: int) -> Passage | None:
+def _briefly(lead: str, item: Item, room: int) -> Segment | None:
     spans = ends(item.text, room - len(lead) - label_length(item))
     text = f"{lead}{label(item)}{shown(item.text, spans)}"
-    return Passage(text, str(item.role), item.turn) if spans else None
+    return Segment(text, str(item.role), item.turn) if spans else None
 
 
 def _below(
-    heading: tuple[Passage, ...], part: Transcript, budget: int, *, strategy: str, unit: Unit, count: Counter
+    heading: tuple[Segment, ...], part: Transcript, budget: int, *, strategy: str, unit: Unit, count: Counter
 ) -> Excerpt:
-    """What of *part* fits below *heading*; without the heading where that leaves less than half of the budget."""
+    """Fit *part* below *heading*; without it if it leaves less than half of the budget."""
     measure = _measure(unit, count)
     room = budget - measure(text_of(heading) + BETWEEN)
     while room >= budget / 2:
         excerpt = fit(part, room, strategy=strategy, unit=unit, count=count)
-        below = Excerpt(passages=(*heading, *excerpt.passages), manifest=replace(excerpt.manifest, budget=budget))
+        below = Excerpt(segments=(*heading, *excerpt.segments), manifest=replace(excerpt.manifest, budget=budget))
         excess = measure(below.text) - budget
         if excess <= 0:
             return below
@@ -165,9 +175,9 @@ def _below(
 
 
 def truncate_transcript(text: str, max_chars: int = BUDGET) -> str:
-    """*text* itself if it has at most *max_chars* characters, else what `fit` keeps of its turns.
+    """Return *text* if it has at most *max_chars* characters, else what `fit` keeps of it.
 
-    A text in which no turns are to be found keeps its beginning and its end.
+    Text without recognizable turns keeps its beginning and its end.
 
     Raises:
         BadInput: *max_chars* is negative.

@@ -1,16 +1,16 @@
-"""What somebody who understands both texts has ruled, where the texts alone left it open."""
+"""Adjudication of fact pairs that the rules leave open: the port to a model that reads both."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from nous.domain.scope import Matter
-from nous.facts.judge import Known, Linked, Richer, Supersedes
+from nous.domain.scope import CacheSubject
+from nous.facts.judge import AlreadyKnown, LinkedTo, Richer, Supersedes
 
 
 class Relation(StrEnum):
-    """How a statement stands to a known one."""
+    """Relation of a statement to a known fact."""
 
     SAME = "same"
     MORE = "more"
@@ -19,16 +19,19 @@ class Relation(StrEnum):
     DIFFERENT = "different"
 
 
-class Ruling(NamedTuple):
-    """A relation, who found it, and why."""
+class Adjudication(NamedTuple):
+    """A relation, its author (`by`) and the reason."""
 
     relation: Relation
     by: str
     why: str = ""
 
 
-class Doubt(NamedTuple):
-    """A statement that may be the fact *fact_id*, and the words of both."""
+class AmbiguousPair(NamedTuple):
+    """A new statement and the known fact *fact_id*, which may say the same.
+
+    `form` is the exact form of the statement; `said` and `known` are the two texts.
+    """
 
     form: str
     fact_id: UUID
@@ -36,35 +39,36 @@ class Doubt(NamedTuple):
     known: str
 
 
-Rulings = Mapping[tuple[str, UUID], Ruling]
-"""By the exact form of the statement, and the fact it was held against."""
+Rulings = Mapping[tuple[str, UUID], Adjudication]
+"""Adjudications by the statement's exact form and the fact it was compared with."""
 
 
-class Arbiter(Protocol):
-    """Somebody who understands texts."""
+class Adjudicator(Protocol):
+    """Port to a model that can compare texts by meaning."""
 
-    def rule(self, doubts: Sequence[Doubt], *, matter: Matter) -> Rulings:
-        """How the statements of *doubts* stand to the known ones, as far as that is clear; what is not stays open.
+    def adjudicate(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
+        """Return the relation of each pair that is clear; unclear pairs stay open.
 
-        It does not fail: who cannot be asked rules nothing. What was asked is kept as about *matter*.
+        Never raises: an adjudicator that cannot be reached returns no rulings. Requests are stored under the cache
+        subject *matter*.
         """
         ...
 
 
-def ruled(verdict: Linked, ruling: Ruling) -> Known | Richer | Supersedes | Linked:
-    """*verdict*, which is open, as *ruling* has it; the reason says who ruled."""
+def ruled(verdict: LinkedTo, adjudication: Adjudication) -> AlreadyKnown | Richer | Supersedes | LinkedTo:
+    """Apply *adjudication* to the open *verdict*; the reason names the author."""
     fact_id, similarity = verdict.fact_id, verdict.similarity
-    by = f"{ruling.by}: {ruling.why}" if ruling.why else ruling.by
-    match ruling.relation:
+    by = f"{adjudication.by}: {adjudication.why}" if adjudication.why else adjudication.by
+    match adjudication.relation:
         case Relation.SAME:
-            return Known(fact_id=fact_id, reason=f"the same, says {by}", similarity=similarity)
+            return AlreadyKnown(fact_id=fact_id, reason=f"the same, says {by}", similarity=similarity)
         case Relation.LESS:
             reason = f"less than is known, says {by}"
-            return Known(fact_id=fact_id, reason=reason, similarity=similarity, is_less=True)
+            return AlreadyKnown(fact_id=fact_id, reason=reason, similarity=similarity, is_less=True)
         case Relation.MORE:
             return Richer(fact_id=fact_id, reason=f"the same and more, says {by}", similarity=similarity)
         case Relation.CORRECTS:
             return Supersedes(fact_id=fact_id, reason=f"another value of the same, says {by}", similarity=similarity)
         case Relation.DIFFERENT:
             reason = f"{verdict.reason}; not the same, says {by}"
-            return Linked(fact_id=fact_id, reason=reason, similarity=similarity)
+            return LinkedTo(fact_id=fact_id, reason=reason, similarity=similarity)

@@ -1,8 +1,8 @@
-"""How near is near enough for an embedder: measured on pairs of texts that come with nous.
+"""Calibrate the merge threshold of an embedder on labeled text pairs that ship with nous.
 
-What is merged at sight (texts of equal content) needs no measuring. Where one of two short texts says more than the
-other, rules cannot tell a harmless detail from one that changes the sense; the cosine can, in part: what changes
-the sense moves the vector further. From which cosine on differs from embedder to embedder.
+Texts of equal content merge without calibration. Where one of two short texts says more than the other, rules cannot
+tell a harmless detail from one that changes the meaning. The cosine can, in part: a change of meaning moves the vector
+further. The cosine from which a merge is safe differs per embedder.
 """
 
 import json
@@ -21,17 +21,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEPS = tuple(step / 1000 for step in range(800, 991, 5))
-"""The thresholds that are tried: .80 to .99."""
+"""Thresholds that are tried: 0.800 to 0.990 in steps of 0.005."""
 
 MARGIN = 0.01
-"""What is added to the least threshold that makes no false merge: the pairs at hand will not be the worst there are."""
+"""Added to the lowest threshold without false merges: unseen pairs may be worse than the labeled ones."""
 
 Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two texts, and whether a reader of one learns nothing that matters from the other."""
+    """Two texts with a label.
+
+    `is_same` means that a reader of one learns nothing important from the other.
+    """
 
     one: str
     other: str
@@ -41,7 +44,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What a threshold does to the one-sided pairs: how many it merges, rightly and falsely."""
+    """Effect of one threshold on the one-sided pairs: all merges, and the false ones among them."""
 
     threshold: float
     merged: int
@@ -50,10 +53,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What was measured for an embedder.
+    """Calibrated threshold of an embedder, with its errors on the labeled pairs.
 
-    `one_sided` is what `Policy.one_sided` should be, None if no threshold is safe. With it, `false_merges` of all
-    `pairs` are merged that should not be, and of those that should be, the part `recall` is. `table` has every step.
+    `one_sided` is the value for `Policy.one_sided`; None if no threshold is safe. With it, `false_merges` of all
+    `pairs` merge wrongly, and the fraction `recall` of the pairs that should merge does. `table` has a row for every
+    threshold that was tried.
     """
 
     embedder_id: str
@@ -77,17 +81,17 @@ class _Scored:
 
 
 def shipped() -> tuple[Pair, ...]:
-    """The pairs that come with nous."""
+    """Return the labeled pairs that ship with nous."""
     rows = json.loads(files("nous.facts").joinpath("pairs.json").read_text(encoding="utf-8"))
     return tuple(Pair(one=row["a"], other=row["b"], is_same=row["label"] == "same", kind=row["kind"]) for row in rows)
 
 
 def calibrate(pairs: Sequence[Pair], embed: Embed, *, embedder_id: str) -> Calibration:
-    """Find the threshold for the embedder that *embed* asks.
+    """Find the merge threshold for the embedder that *embed* calls.
 
     Raises:
-        BadInput: there are no pairs, or *embed* answers with something else than unit vectors.
-        And whatever *embed* raises.
+        BadInput: there are no pairs, or *embed* returns something other than unit vectors.
+        Errors of *embed* pass through.
     """
     scored = _scored(pairs, embed)
     table = tuple(_step(threshold, scored) for threshold in STEPS)
@@ -127,7 +131,10 @@ def _step(threshold: float, scored: Sequence[_Scored]) -> Step:
 
 
 def _threshold(table: Sequence[Step]) -> float | None:
-    """The least safe threshold and the margin; None where that lies beyond the table, or nothing would be merged."""
+    """Return the lowest safe threshold plus the margin.
+
+    None if that exceeds the table, or if nothing would merge.
+    """
     least = next((step.threshold for step in table if not step.false_merges), None)
     if least is None or not any(step.merged for step in table if step.threshold >= least):
         return None

@@ -1,4 +1,7 @@
-"""Which candidates can be learned at all. The one place where they are capped."""
+"""Filter an episode's candidate facts: validity, suppression list and cap.
+
+This is the only place where their number is capped.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -9,20 +12,20 @@ from uuid import UUID
 
 from nous.domain.episode import CandidateFact, Category, Episode, Trust
 from nous.domain.errors import BadInput
-from nous.domain.fact import Row, standing, tellings
+from nous.domain.fact import Row, occurrences, standing
 from nous.domain.scope import Scope
 from nous.facts.normalize import exact_form
 from nous.text.sanitize import readable
 
 LONGEST_TEXT = 4000
-"""Characters in a fact. What is longer is no fact, and would take minutes to compare."""
+"""Maximum characters of a fact. A longer text is no fact, and would take minutes to compare."""
 
 LONGEST_SUBJECT = 200
-"""Characters in what a fact is about. What is longer names nothing."""
+"""Maximum characters of a fact's subject. A longer one names nothing."""
 
 
-class Unusable(StrEnum):
-    """Why a candidate is not learned."""
+class DropReason(StrEnum):
+    """Reason for dropping a candidate."""
 
     BLANK = "text: says nothing"
     TOO_LONG = f"text: too long, a fact has at most {LONGEST_TEXT:,} characters"
@@ -31,17 +34,20 @@ class Unusable(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Usable:
-    """Candidates that can be learned, in order, and how many cannot, by reason."""
+class FilteredCandidates:
+    """Accepted candidates in order, and the number of dropped ones by reason."""
 
     candidates: tuple[CandidateFact, ...]
     dropped: tuple[tuple[str, int], ...] = ()
 
 
-def usable(candidates: Sequence[CandidateFact], *, cap: int, forgotten: Collection[str] = ()) -> Usable:
-    """The first *cap* of *candidates* that say something a fact can hold, but what is *forgotten*: exact forms.
+def filter_candidates(
+    candidates: Sequence[CandidateFact], *, cap: int, forgotten: Collection[str] = ()
+) -> FilteredCandidates:
+    """Return the first *cap* valid candidates, without those on the suppression list.
 
-    A rule that no user gave is learned as what it is, somebody's view; a subject that is too long is cut.
+    *forgotten* holds the exact forms of erased texts. A rule that no user stated is learned as a concept, since it is
+    only an opinion. A subject that is too long is truncated.
     """
     dropped: Counter[str] = Counter()
 
@@ -55,12 +61,12 @@ def usable(candidates: Sequence[CandidateFact], *, cap: int, forgotten: Collecti
 
     kept = tuple(fitting())
     if len(kept) > cap:
-        dropped[Unusable.OVER_CAP] = len(kept) - cap
-    return Usable(kept[:cap], tuple(sorted((str(reason), count) for reason, count in dropped.items())))
+        dropped[DropReason.OVER_CAP] = len(kept) - cap
+    return FilteredCandidates(kept[:cap], tuple(sorted((str(reason), count) for reason, count in dropped.items())))
 
 
 def checked(candidate: CandidateFact) -> CandidateFact:
-    """*candidate* as it is learned, for whoever has somebody to tell why not.
+    """Return *candidate* as it will be learned, for callers that report a rejection to the user.
 
     Raises:
         BadInput: it cannot be learned.
@@ -73,30 +79,36 @@ def checked(candidate: CandidateFact) -> CandidateFact:
     return _fitted(candidate)
 
 
-def _objection(candidate: CandidateFact, forgotten: Collection[str]) -> Unusable | None:
+def _objection(candidate: CandidateFact, forgotten: Collection[str]) -> DropReason | None:
     if len(candidate.text) > LONGEST_TEXT:
-        return Unusable.TOO_LONG
+        return DropReason.TOO_LONG
     form = exact_form(candidate.text)
     if not form:
-        return Unusable.BLANK
-    return Unusable.FORGOTTEN if form in forgotten else None
+        return DropReason.BLANK
+    return DropReason.FORGOTTEN if form in forgotten else None
 
 
 def _fitted(candidate: CandidateFact) -> CandidateFact:
-    """*candidate*, a rule only if a user gave it, and with no longer a subject than a fact has."""
+    """Return *candidate*, as a rule only if a user stated it, and with its subject truncated."""
     is_given = candidate.category is not Category.RULE or candidate.trust is Trust.USER
     category = candidate.category if is_given else Category.CONCEPT
     return replace(candidate, category=category, subject=candidate.subject[:LONGEST_SUBJECT])
 
 
 def _readable(candidate: CandidateFact) -> CandidateFact:
-    """*candidate* without signs that steer a terminal: facts are shown on some, and may come from anywhere."""
+    """Strip terminal control characters from *candidate*.
+
+    Facts are shown on terminals and may come from untrusted sources.
+    """
     return replace(candidate, text=readable(candidate.text), subject=readable(candidate.subject))
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
-    """Exact forms that must not be learned again in *scope*, of which only *marks* are known."""
+class SuppressedTexts:
+    """Suppression list of *scope*: exact forms that must not be learned again.
+
+    Only their hashes (`marks`) are stored, so the texts cannot be recovered.
+    """
 
     scope: Scope
     marks: frozenset[str] = frozenset()
@@ -108,32 +120,32 @@ class Forgotten:
         return len(self.marks)
 
     def __iter__(self) -> Iterator[str]:
-        """The marks; the forms themselves are forgotten."""
+        """Iterate over the hashes; the texts themselves are erased."""
         return iter(self.marks)
 
 
 def mark_of(scope: Scope, form: str) -> str:
-    """What is remembered of a forgotten text: enough to know it again, in whatever case, and nothing to read."""
+    """Return the keyed hash of an erased text: it matches in any case and reveals nothing."""
     key = blake2b(str(scope).encode(), digest_size=32).digest()
     return blake2b(form.casefold().encode(errors="replace"), key=key, digest_size=16).hexdigest()
 
 
 def wordings(rows: Iterable[Row], facts: Collection[UUID]) -> frozenset[str]:
-    """Every exact form in which any of *facts* was said; empty where there are none."""
-    return frozenset(exact_form(text) for fact, _, text in tellings(standing(rows)) if fact in facts)
+    """Return every exact form in which any of *facts* was stated; empty if there are none."""
+    return frozenset(exact_form(text) for fact, _, text in occurrences(standing(rows)) if fact in facts)
 
 
 def without_candidates(episode: Episode, forms: Collection[str]) -> Episode:
-    """*episode* without the candidate facts that say something of *forms*; it counts how many were not let through."""
+    """Return *episode* without candidates whose form is in *forms*; count the dropped ones."""
     left = tuple(each for each in episode.candidate_facts if exact_form(each.text) not in forms)
     gone = len(episode.candidate_facts) - len(left)
     if not gone:
         return episode
     dropped = dict(episode.dropped_facts)
-    dropped[str(Unusable.FORGOTTEN)] = lost_candidates(episode) + gone
+    dropped[str(DropReason.FORGOTTEN)] = lost_candidates(episode) + gone
     return replace(episode, candidate_facts=left, dropped_facts=tuple(sorted(dropped.items())))
 
 
 def lost_candidates(episode: Episode) -> int:
-    """How many candidate facts *episode* lacks because they were forgotten."""
-    return dict(episode.dropped_facts).get(Unusable.FORGOTTEN, 0)
+    """Return how many candidate facts of *episode* were dropped because they were erased."""
+    return dict(episode.dropped_facts).get(DropReason.FORGOTTEN, 0)

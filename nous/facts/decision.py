@@ -1,4 +1,4 @@
-"""What became of a candidate, and the rows that record it."""
+"""Decision on a candidate fact, and the log rows that record it."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -10,10 +10,10 @@ from nous.domain.fact import Confirmed, Fact, Learned, Row, Source, Superseded
 from nous.domain.fact import Linked as LinkedRow
 from nous.domain.scope import Scope
 from nous.facts.adjudication import Rulings
-from nous.facts.fact_index import Knowledge, KnownFact
-from nous.facts.judge import Known, Linked, New, Richer, Supersedes, Verdict
+from nous.facts.fact_index import FactIndex, KnownFact
+from nous.facts.judge import AlreadyKnown, LinkedTo, NewFact, Richer, Supersedes, Verdict
 from nous.facts.normalize import exact_form
-from nous.facts.precedence import Said, outdated
+from nous.facts.precedence import TrustedFact, outdated
 from nous.facts.verdict import Policy
 
 if TYPE_CHECKING:
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Occasion:
-    """Whose memory learns, from what, by which rule, and when; and what was ruled where the rule left it open.
+class LearnContext:
+    """Context in which facts are learned: scope, source, policy, time and adjudications.
 
-    `told` are the exact forms of all that is said on it.
+    `adjudications` settle pairs that the policy left open. `stated_forms` has the exact forms of all candidates of the
+    source.
     """
 
     scope: Scope
     source: Source
     policy: Policy
     at: datetime
-    rulings: Rulings = field(default_factory=dict)
-    told: frozenset[str] = frozenset()
+    adjudications: Rulings = field(default_factory=dict)
+    stated_forms: frozenset[str] = frozenset()
 
     @property
     def said_at(self) -> datetime:
@@ -41,11 +42,12 @@ class Occasion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """What became of a candidate: the verdict, the fact that now says it, and the one that is no longer current.
+class FactDecision:
+    """Decision on a candidate: verdict, the fact that now states it, and the superseded fact.
 
-    `rows` is empty where the candidate added nothing, not even a wording. `has_new_source` is false where an episode
-    repeats itself in other words. `correction` is what a known fact contradicts, now that somebody better says it.
+    `rows` is empty if the candidate added nothing, not even a wording. `has_new_source` is false if an episode repeats
+    itself in other words. `correction` supersedes a fact that a known fact contradicts, now that a more trusted source
+    states the known one.
     """
 
     candidate: CandidateFact
@@ -62,90 +64,116 @@ class Finding:
 
     @property
     def other_id(self) -> UUID | None:
-        """The known fact that the verdict names."""
-        return None if isinstance(self.verdict, New) else self.verdict.fact_id
+        """Return the known fact that the verdict names; None for a new fact."""
+        return None if isinstance(self.verdict, NewFact) else self.verdict.fact_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learning:
-    """A finding for each candidate, in order, and the vectors of the facts that are new."""
+class LearnDecisions:
+    """Decisions in the order of the candidates, and the vectors of new facts."""
 
-    findings: tuple[Finding, ...]
+    decisions: tuple[FactDecision, ...]
     vectors: "dict[UUID, NDArray[np.float32]]" = field(default_factory=dict)
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        return tuple(row for finding in self.findings for row in finding.rows)
+        return tuple(row for fact_decision in self.decisions for row in fact_decision.rows)
 
 
 def fact_id(episode_id: UUID, text: str) -> UUID:
-    """Name the fact that *episode_id* taught with *text*: the same name however often it is taught."""
+    """Return the deterministic id of a fact that *episode_id* taught with *text*.
+
+    Learning is idempotent: the same episode and text always give the same id.
+    """
     return uuid5(episode_id, exact_form(text))
 
 
-def confirmed(candidate: CandidateFact, verdict: Known, known: Knowledge, occasion: Occasion) -> Finding:
-    """The fact that *verdict* names was said again; the wording is kept as evidence, whoever said it."""
+def confirmed(
+    candidate: CandidateFact, verdict: AlreadyKnown, known: FactIndex, learn_context: LearnContext
+) -> FactDecision:
+    """Record that the fact named by *verdict* was stated again.
+
+    The wording is kept as evidence, no matter which source used it.
+    """
     fact = known[verdict.fact_id]
-    source = _source(candidate, occasion)
-    line = known.line(exact_form(candidate.text))
+    source = _source(candidate, learn_context)
+    line = known.revisions(exact_form(candidate.text))
     row = Confirmed(
         fact_id=verdict.fact_id,
         source=source,
         text=candidate.text,
         reason=verdict.reason,
-        at=occasion.at,
+        at=learn_context.at,
         similarity=verdict.similarity,
         merged_from=line[0].fact.id if line[1:] and line[-1].fact.id == verdict.fact_id else None,
     )
     is_new = not fact.was_said_in(source.episode_id)
-    return Finding(candidate=candidate, verdict=verdict, fact=fact.fact, rows=(row,), has_new_source=is_new)
+    return FactDecision(candidate=candidate, verdict=verdict, fact=fact.fact, rows=(row,), has_new_source=is_new)
 
 
 def learned(
     candidate: CandidateFact,
-    verdict: New | Richer | Supersedes | Linked,
-    known: Knowledge,
-    occasion: Occasion,
+    verdict: NewFact | Richer | Supersedes | LinkedTo,
+    known: FactIndex,
+    learn_context: LearnContext,
     *,
     embedder: str | None,
-) -> Finding:
-    """A fact of its own, with a vector by *embedder*, and what *verdict* makes of the known one that it names."""
-    fact = _new_fact(candidate, occasion)
+) -> FactDecision:
+    """Record a new fact, and the effect of *verdict* on the known fact that it names.
+
+    *embedder* is the id of the embedder that made the fact's vector; None if it has none.
+    """
+    fact = _new_fact(candidate, learn_context)
     new = Learned(fact=fact, reason=verdict.reason, embedded_by=embedder)
     match verdict:
-        case New():
-            return Finding(candidate=candidate, verdict=verdict, fact=fact, rows=(new,))
-        case Linked():
-            link = linked(fact.id, verdict, at=occasion.at)
-            return Finding(candidate=candidate, verdict=verdict, fact=fact, rows=(new, link))
+        case NewFact():
+            return FactDecision(candidate=candidate, verdict=verdict, fact=fact, rows=(new,))
+        case LinkedTo():
+            link = linked(fact.id, verdict, at=learn_context.at)
+            return FactDecision(candidate=candidate, verdict=verdict, fact=fact, rows=(new, link))
         case Richer(fact_id=other, reason=reason, similarity=similarity):
-            gone = Superseded(fact_id=other, by=fact.id, reason=reason, at=occasion.at, similarity=similarity)
-            return Finding(
+            gone = Superseded(fact_id=other, by=fact.id, reason=reason, at=learn_context.at, similarity=similarity)
+            return FactDecision(
                 candidate=candidate, verdict=verdict, fact=fact, replaced=known[other].fact, rows=(new, gone)
             )
         case Supersedes():
-            return _contradicting(candidate, verdict, fact, known[verdict.fact_id], occasion, new)
+            return _contradicting(candidate, verdict, fact, known[verdict.fact_id], learn_context, new)
 
 
-def correcting(finding: Finding, verdict: Supersedes, other: KnownFact, occasion: Occasion) -> Finding:
-    """*finding*, and that its fact, or the *other*, is the past: whichever was said earlier."""
-    past, gone = outdated(Said.of(other), _said(finding.fact, finding.candidate, occasion), verdict, at=occasion.at)
-    return replace(finding, rows=(*finding.rows, gone), replaced=past, correction=verdict)
+def correcting(
+    fact_decision: FactDecision, verdict: Supersedes, other: KnownFact, learn_context: LearnContext
+) -> FactDecision:
+    """Add a supersession to *fact_decision*: of its fact and *other*, the one stated earlier."""
+    past, gone = outdated(
+        TrustedFact.of(other),
+        _said(fact_decision.fact, fact_decision.candidate, learn_context),
+        verdict,
+        at=learn_context.at,
+    )
+    return replace(fact_decision, rows=(*fact_decision.rows, gone), replaced=past, correction=verdict)
 
 
 def _contradicting(
-    candidate: CandidateFact, verdict: Supersedes, fact: Fact, other: KnownFact, occasion: Occasion, new: Learned
-) -> Finding:
-    """Of *fact* and *other*, which cannot both be true, the one that was said later is current."""
-    past, gone = outdated(Said.of(other), _said(fact, candidate, occasion), verdict, at=occasion.at)
+    candidate: CandidateFact,
+    verdict: Supersedes,
+    fact: Fact,
+    other: KnownFact,
+    learn_context: LearnContext,
+    new: Learned,
+) -> FactDecision:
+    """Record *fact* and supersede the one stated earlier of *fact* and *other*.
+
+    They cannot both be true.
+    """
+    past, gone = outdated(TrustedFact.of(other), _said(fact, candidate, learn_context), verdict, at=learn_context.at)
     reason = f"{verdict.reason}; the other was said later"
-    late = Linked(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity)
-    told = late if past is fact else verdict
-    return Finding(candidate=candidate, verdict=told, fact=fact, replaced=past, rows=(new, gone))
+    late = LinkedTo(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity)
+    shown = late if past is fact else verdict
+    return FactDecision(candidate=candidate, verdict=shown, fact=fact, replaced=past, rows=(new, gone))
 
 
-def linked(fact_id: UUID, verdict: Linked, *, at: datetime) -> LinkedRow:
-    """The row that links a fact to the one that *verdict* names."""
+def linked(fact_id: UUID, verdict: LinkedTo, *, at: datetime) -> LinkedRow:
+    """Return the row that links a fact to the one that *verdict* names."""
     return LinkedRow(
         fact_id=fact_id,
         other=verdict.fact_id,
@@ -157,24 +185,27 @@ def linked(fact_id: UUID, verdict: Linked, *, at: datetime) -> LinkedRow:
     )
 
 
-def _said(fact: Fact, candidate: CandidateFact, occasion: Occasion) -> Said:
-    return Said(fact, first=occasion.said_at, last=occasion.said_at, trust=candidate.trust)
+def _said(fact: Fact, candidate: CandidateFact, learn_context: LearnContext) -> TrustedFact:
+    return TrustedFact(fact, first=learn_context.said_at, last=learn_context.said_at, trust=candidate.trust)
 
 
-def _new_fact(candidate: CandidateFact, occasion: Occasion) -> Fact:
+def _new_fact(candidate: CandidateFact, learn_context: LearnContext) -> Fact:
     return Fact(
-        id=fact_id(occasion.source.episode_id, candidate.text),
-        scope=occasion.scope,
+        id=fact_id(learn_context.source.episode_id, candidate.text),
+        scope=learn_context.scope,
         text=candidate.text.strip(),
         category=candidate.category,
         subject=candidate.subject,
         confidence=candidate.confidence,
-        source=_source(candidate, occasion),
-        learned_at=occasion.at,
+        source=_source(candidate, learn_context),
+        learned_at=learn_context.at,
         event_date=candidate.event_date,
     )
 
 
-def _source(candidate: CandidateFact, occasion: Occasion) -> Source:
-    """The occasion's source, with whose words the candidate is, and the turns it rests on where it names any."""
-    return replace(occasion.source, turns=candidate.turns or occasion.source.turns, trust=candidate.trust)
+def _source(candidate: CandidateFact, learn_context: LearnContext) -> Source:
+    """Return the context's source with the trust and the turns of the candidate.
+
+    A candidate that names no turns keeps those of the context's source.
+    """
+    return replace(learn_context.source, turns=candidate.turns or learn_context.source.turns, trust=candidate.trust)

@@ -1,7 +1,8 @@
-"""A scope's log without what has to be forgotten. Pure: rows go in, rows come out.
+"""Erase a session or a fact from a scope's fact log. Pure: rows in, rows out.
 
-What one source alone has said goes, with every row about it. What others have said too stays, in the words of the first
-of them: as a new fact, since a fact's id derives from who said it and how. Reasons that may quote what is gone go too.
+A fact that only the erased source stated is removed, with every row about it. A fact that other sources stated too
+stays, in the words of the first of them. It gets a new id, since a fact's id derives from its source and its wording.
+Reasons that may quote erased text are replaced.
 """
 
 from collections import defaultdict
@@ -20,18 +21,21 @@ from nous.domain.fact import (
     embedding,
     in_force,
     named,
+    occurrences,
     standing,
-    tellings,
 )
 from nous.facts.normalize import exact_form
-from nous.facts.reattribution import Stays, Told, places, settle, tell
+from nous.facts.reattribution import ReattributedFact, Stays, places, reattribute, settle
 
 FORGOTTEN = "the reason may have quoted what was forgotten, and went with it"
-"""In place of a reason that may quote it."""
+"""Replacement for a reason that may quote erased text."""
 
 
 class Kept(NamedTuple):
-    """A row of the new log, and the place of the old row it stands for, whose vector it keeps if it has one."""
+    """A row of the new log, and the index of the old row that it replaces.
+
+    It keeps the vector of that row, if there is one.
+    """
 
     row: Row
     at: int
@@ -39,10 +43,10 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
-    """A log without what was erased.
+    """Result of an erasure: the remaining log, and the affected facts.
 
-    *gone* are the facts that nobody says any more, *retold* those that are another fact now, by which one, *revived*
-    those that had given way and are current again.
+    *gone* are facts without a remaining source. *retold* maps facts that were re-attributed to their new ids. *revived*
+    are superseded facts that are current again.
     """
 
     rows: tuple[Kept, ...]
@@ -55,31 +59,32 @@ class Erased:
 
     @property
     def touched(self) -> frozenset[UUID]:
-        """The facts whose words must not be found any more."""
+        """Return the facts whose words must no longer be found."""
         return self.gone | self.retold.keys()
 
 
 def without_session(rows: Sequence[Row], session_id: str) -> Erased:
-    """*rows* without all that *session_id* has said, be it by its episode or by hand."""
+    """Erase everything that *session_id* stated, by its episode or by hand."""
     return without(rows, lambda _, source: source.session_id != session_id)
 
 
 def without_fact(rows: Sequence[Row], forgotten: UUID) -> Erased:
-    """*rows* without one fact and all that say the same, whoever has said them."""
+    """Erase one fact and all facts that say the same, from every source."""
     gone = alike(rows, forgotten)
     return without(rows, lambda fact, _: fact not in gone)
 
 
 def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:
-    """*fact* and all that say the same: what gave way to it, but not to its contrary, and what was said in its words.
+    """Return *fact* and all facts that say the same.
 
-    Forgetting it alone would make them current again.
+    These are facts that were merged into it, but not facts that it contradicts, and facts stated in its words. If they
+    stayed, they would become current again.
     """
     known = standing(rows)
     forms: defaultdict[UUID, set[str]] = defaultdict(set)
     owners: defaultdict[str, set[UUID]] = defaultdict(set)
     before: defaultdict[UUID, set[UUID]] = defaultdict(set)
-    for said, _, text in tellings(known):
+    for said, _, text in occurrences(known):
         form = exact_form(text)
         forms[said].add(form)
         owners[form].add(said)
@@ -95,21 +100,21 @@ def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:
 
 
 def without(rows: Sequence[Row], stays: Stays) -> Erased:
-    """*rows* with only what *stays*."""
-    if all(stays(fact, source) for fact, source, _ in tellings(rows)):
+    """Reduce the log to the statements for which *stays* is true."""
+    if all(stays(fact, source) for fact, source, _ in occurrences(rows)):
         return _unchanged(rows)
-    told = tell(rows)
-    settle(told, stays)
-    touched = {fact for fact, each in told.items() if each.id != fact}
+    reattributed = reattribute(rows)
+    settle(reattributed, stays)
+    touched = {fact for fact, each in reattributed.items() if each.id != fact}
     tied = {end for row in rows if touched & (ends := named(row)) for end in ends}
     past = {id(row): now for row, now in zip(rows, in_force(rows), strict=True) if now is not row}
-    rewriter = _Rewriter(told, stays, tied | touched, past)
+    rewriter = _Rewriter(reattributed, stays, tied | touched, past)
     kept = tuple(_in_order(Kept(row, at) for at, old in enumerate(rows) if (row := rewriter(old))))
     return Erased(
         rows=kept,
-        gone=frozenset(fact for fact in touched if told[fact].id is None),
-        retold={fact: now for fact in touched if (now := told[fact].id) is not None},
-        revived=_revived(told, kept),
+        gone=frozenset(fact for fact in touched if reattributed[fact].id is None),
+        retold={fact: now for fact in touched if (now := reattributed[fact].id) is not None},
+        revived=_revived(reattributed, kept),
         has_changed=tuple(row for row, _ in kept) != tuple(rows),
         lost_rows=len(rows) - len(kept),
         lost_vectors=_vectors(rows) - _vectors(row for row, _ in kept),
@@ -122,15 +127,18 @@ def _unchanged(rows: Sequence[Row]) -> Erased:
     return Erased(rows=kept, gone=none, retold={}, revived=none, has_changed=False, lost_rows=0, lost_vectors=0)
 
 
-def _revived(told: Mapping[UUID, Told], kept: Iterable[Kept]) -> frozenset[UUID]:
-    """What gave way in the log as it was *told*, and does not in the one that is *kept*."""
-    gave_way = {each.id for each in told.values() if each.id and each.superseded}
-    stood = {each.id for each in told.values() if not each.superseded}
-    return frozenset(gave_way - stood - {row.fact_id for row, _ in kept if isinstance(row, Superseded)})
+def _revived(reattributed: Mapping[UUID, ReattributedFact], kept: Iterable[Kept]) -> frozenset[UUID]:
+    """Return the facts superseded in the old log but no longer in the new one, *kept*."""
+    superseded = {each.id for each in reattributed.values() if each.id and each.superseded}
+    stood = {each.id for each in reattributed.values() if not each.superseded}
+    return frozenset(superseded - stood - {row.fact_id for row, _ in kept if isinstance(row, Superseded)})
 
 
 def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
-    """*kept*, each row behind the facts that it names: some of them are others now, learned later."""
+    """Yield each row after the facts that it names.
+
+    Some facts were re-attributed to sources that come later in the log.
+    """
     learned: set[UUID] = set()
     waiting: list[Kept] = []
     for each in kept:
@@ -151,23 +159,28 @@ def _vectors(rows: Iterable[Row]) -> int:
 
 
 class _Rewriter:
-    """Turns rows of the old log into those of the new one. *suspect* are facts of which reasons may quote the gone.
+    """Rewriter from rows of the old log to rows of the new one.
 
-    *past* says what rows come to, by `id`, that do not hold as they are, since something was taken back. They stay as
-    long as their facts are what they were.
+    *suspect* are facts whose reasons may quote erased text. *past* covers rows that are not in force as written,
+    because a merge was undone: it maps their `id()` to the row in force, or None. They stay as they are as long as
+    their facts are unchanged.
     """
 
     def __init__(
-        self, told: Mapping[UUID, Told], stays: Stays, suspect: set[UUID], past: Mapping[int, Row | None]
+        self,
+        reattributed: Mapping[UUID, ReattributedFact],
+        stays: Stays,
+        suspect: set[UUID],
+        past: Mapping[int, Row | None],
     ) -> None:
-        self._told = told
+        self._reattributed = reattributed
         self._stays = stays
         self._suspect = suspect
         self._past = past
-        self._places = {id(place.row): place for place in places(told)}
+        self._places = {id(place.row): place for place in places(reattributed)}
 
     def __call__(self, row: Row) -> Row | None:
-        """The row that takes the place of *row*, if one does."""
+        """Return the replacement of *row*, or None to drop it."""
         if id(row) in self._past:
             is_said = not isinstance(row, Confirmed) or self._stays(row.fact_id, row.source)
             if is_said and all(self._now(fact) == fact for fact in named(row)):
@@ -184,26 +197,26 @@ class _Rewriter:
             case Linked():
                 return self._linked(row)
             case Embedded():
-                each = self._told.get(row.fact_id)
+                each = self._reattributed.get(row.fact_id)
                 return replace(row, fact_id=each.now.id) if each and each.now and each.keeps_text else None
 
     def _learned(self, row: Learned) -> Learned | None:
-        each = self._told[row.fact.id]
+        each = self._reattributed[row.fact.id]
         if each.now is None:
             return None
         reason = FORGOTTEN if row.fact.id in self._suspect else row.reason
         return Learned(fact=each.now, reason=reason, embedded_by=row.embedded_by if each.keeps_text else None)
 
     def _confirmed(self, row: Confirmed) -> Confirmed | None:
-        each = self._told.get(row.fact_id)
-        if each is None or each.id is None or row == each.heir or not self._stays(row.fact_id, row.source):
+        each = self._reattributed.get(row.fact_id)
+        if each is None or each.id is None or row == each.new_source or not self._stays(row.fact_id, row.source):
             return None
         merged = self._now(row.merged_from) if row.merged_from else None
         if merged != row.merged_from or merged == each.id:
             row = replace(row, merged_from=None if merged == each.id else merged)
         if each.id == row.fact_id:
             return replace(row, reason=FORGOTTEN) if row.fact_id in self._suspect else row
-        owner = self._told.get(each.id)
+        owner = self._reattributed.get(each.id)
         if owner and (owner.learned.fact.source, owner.learned.fact.text) == (row.source, row.text):
             return None
         return replace(row, fact_id=each.id, reason=FORGOTTEN, similarity=None)
@@ -226,5 +239,5 @@ class _Rewriter:
         return replace(row, fact_id=one, other=other, reason=FORGOTTEN, similarity=None, likelihood=None)
 
     def _now(self, fact: UUID) -> UUID | None:
-        each = self._told.get(fact)
+        each = self._reattributed.get(fact)
         return each.id if each else None

@@ -1,4 +1,4 @@
-"""What a scope knows now: the fold of its log."""
+"""In-memory projection of a scope's fact log: facts, their revisions and near neighbors."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LinkKind, Log
 from nous.facts.judge import MOST_CONTRADICTED, Namesakes, Neighbour
 from nous.facts.known_fact import Earlier, KnownFact
 from nous.facts.normalize import subject_form
-from nous.facts.vector_scan import CandidateIndex, Fetch, Proposals, Vectors, stacked
+from nous.facts.vector_scan import CandidateIndex, ExactScanIndex, Fetch, Proposals, stacked
 from nous.facts.verdict import Statement
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 Near = list[tuple[UUID, float]]
 
 MOST_NEAR = 1000
-"""Neighbours that are handed out at most, the nearest."""
+"""Maximum number of neighbors that are returned, the nearest."""
 
 
-class Knowledge:
-    """The facts of one scope, and the vectors that one embedder made of them.
+class FactIndex:
+    """Projection of one scope's fact log, with the vectors of one embedder.
 
-    Rows are taken in at a cost that depends on their number alone. It is not safe to share between threads; see
-    `nous.store.fact_cache`. Vectors of another embedder are passed over: they cannot be compared with this one's.
+    Applying rows costs time proportional to their number alone. Not thread-safe; see `nous.store.fact_cache`. Vectors
+    of other embedders are skipped, since they cannot be compared with this one's.
     """
 
     def __init__(
@@ -43,9 +43,10 @@ class Knowledge:
         index: CandidateIndex | None = None,
         fetch: Fetch | None = None,
     ) -> None:
-        """Know nothing yet, or what *base* knows, which stays as it is and must not grow meanwhile.
+        """Start empty, or on top of *base*, which stays unchanged and must not grow meanwhile.
 
-        *index* has the vectors of this embedder that `extend` is not given. *fetch* is for those that it is given.
+        *index* holds the vectors of this embedder that `extend` is not given. *fetch* loads floats for those that it is
+        given.
         """
         self.embedder_id = embedder_id
         self.dim = dim
@@ -55,22 +56,22 @@ class Knowledge:
         self._by_form: dict[str, UUID] = {}
         self._by_subject: dict[str, dict[UUID, None]] = {}
         self._index = index
-        self._vectors = Vectors(dim, fetch=fetch)
-        self._foreseen: dict[tuple[bytes, float], Near] = {}
+        self._vectors = ExactScanIndex(dim, fetch=fetch)
+        self._prefetched: dict[tuple[bytes, float], Near] = {}
         self._waiting: dict[UUID, None] = {}
-        self._idle: list[Confirmed] = []
+        self._reassigned: list[Confirmed] = []
 
-    def branch(self) -> "Knowledge":
-        """A knowledge to try things on, which leaves this one untouched."""
-        return Knowledge(embedder_id=self.embedder_id, dim=self.dim, base=self)
+    def fork(self) -> "FactIndex":
+        """Return a copy-on-write index for tentative changes; this one stays unchanged."""
+        return FactIndex(embedder_id=self.embedder_id, dim=self.dim, base=self)
 
     def extend(
         self, rows: Iterable[Row], vectors: "VectorsById", *, slots: Mapping[UUID, int] = MappingProxyType({})
     ) -> None:
-        """Take in *rows*, in the order of the log, with the vectors of the facts they learned, and their slots there.
+        """Apply *rows* in log order, with vectors by fact and their slots in the log.
 
         Raises:
-            Misconfigured: a vector of this embedder has not its dimension.
+            Misconfigured: a vector of this embedder does not have its dimension.
         """
         for row in rows:
             match row:
@@ -79,7 +80,7 @@ class Knowledge:
                 case Confirmed():
                     self._confirm(row)
                 case Superseded(is_undone=True):
-                    self._take_back(row)
+                    self._undo(row)
                 case Superseded():
                     self._supersede(row)
                 case Linked():
@@ -91,14 +92,14 @@ class Knowledge:
         return self._facts.get(fact_id) or (self._base.get(fact_id) if self._base else None)
 
     def __getitem__(self, fact_id: UUID) -> KnownFact:
-        """The fact of that id; KeyError where there is none."""
+        """Return the fact with that id; raise KeyError if there is none."""
         known = self.get(fact_id)
         if known is None:
             raise KeyError(fact_id)
         return known
 
     def __iter__(self) -> Iterator[KnownFact]:
-        """Every fact, superseded ones too, in the order they were learned."""
+        """Iterate over all facts, superseded ones included, in the order they were learned."""
         if self._base:
             yield from (self._facts.get(known.fact.id, known) for known in self._base)
         yield from (known for known in self._facts.values() if not self._base or not self._base.get(known.fact.id))
@@ -107,15 +108,15 @@ class Knowledge:
         return (known for known in self if known.is_current)
 
     def without_vector(self) -> Iterator[KnownFact]:
-        """The current facts that this knowledge's embedder has made no vector of, in the order they were learned."""
-        before = self._base._waiting if self._base else {}  # noqa: SLF001  (its own kind)
+        """Yield current facts without a vector of this embedder, in the order they were learned."""
+        before = self._base._waiting if self._base else {}  # noqa: SLF001  (same class)
         found = (self[fact_id] for fact_id in dict.fromkeys(chain(before, self._waiting)))
         return (known for known in found if known.is_current and not known.is_embedded)
 
-    def line(self, form: str) -> tuple[KnownFact, ...]:
-        """The fact that was said in a text of this exact form, then what took its place, and so on.
+    def revisions(self, form: str) -> tuple[KnownFact, ...]:
+        """Return the fact that was stated in this exact form, then each fact that superseded it.
 
-        The last one is current, or has been contradicted. Empty if none was said so.
+        The last one is current or was contradicted. Empty if no fact has this form.
         """
         return tuple(self._line_of(self._form_owner(form)))
 
@@ -126,7 +127,10 @@ class Knowledge:
                 return
 
     def successors(self, fact_id: UUID | None) -> Iterator[KnownFact]:
-        """The fact, what took its place, and so on. A ring, which no writer makes, is cut."""
+        """Yield the fact, then each fact that superseded the one before.
+
+        A cycle, which no writer creates, is cut.
+        """
         passed: set[UUID] = set()
         while fact_id and fact_id not in passed and (known := self.get(fact_id)):
             yield known
@@ -134,16 +138,23 @@ class Knowledge:
             fact_id = known.superseded.by if known.superseded else None
 
     def leads_to(self, start: UUID | None, fact_id: UUID) -> bool:
-        """Return whether *start* is the fact, or has given way to it, be it through others."""
+        """Return whether *start* is the fact or was superseded by it, directly or through others."""
         return any(known.fact.id == fact_id for known in self.successors(start))
 
     def earlier(self, fact_id: UUID) -> tuple[Earlier, ...]:
-        """The values that the fact, or what was merged into it, took the place of, and those before; latest first."""
+        """Return earlier values that the fact superseded, latest first.
+
+        Includes values superseded by facts that were merged into it, and the values before those.
+        """
         found = [Earlier(old, row.valid_to) for old, row in self._predecessors(fact_id) if row.valid_to]
         return tuple(sorted(found, key=lambda each: each.until, reverse=True))
 
     def apart_from(self, fact_id: UUID) -> Mapping[UUID, Linked]:
-        """The facts that a person keeps apart from this one, or from one merged into it; also what replaced them."""
+        """Return the facts that a person keeps apart from this one, with the links.
+
+        A decision on a fact that was merged into this one counts too. It also holds for facts that superseded the other
+        one.
+        """
         return {
             known.fact.id: link
             for other, link in self.links_of(fact_id)
@@ -153,13 +164,16 @@ class Knowledge:
         }
 
     def links_of(self, fact_id: UUID) -> Iterator[tuple[UUID, Linked]]:
-        """Yield the standing links of the fact, and of those merged into it, each with the fact at its other end."""
+        """Yield the links in force of the fact and of facts merged into it.
+
+        Each comes with the id of the fact at the other end.
+        """
         merged = (old for old, _ in self._predecessors(fact_id, merged_only=True))
         for known in (self[fact_id], *merged):
             yield from known.standing_links.items()
 
     def _predecessors(self, fact_id: UUID, *, merged_only: bool = False) -> Iterator[tuple[KnownFact, Superseded]]:
-        """Walk the facts that gave way to this one, directly or through others, each with the row that says so."""
+        """Yield the facts that this one superseded, directly or through others, with the rows."""
         passed, waiting = {fact_id}, [fact_id]
         while waiting and (known := self.get(waiting.pop())):
             for row in known.replaces:
@@ -170,15 +184,18 @@ class Knowledge:
                     yield old, row
 
     def namesakes(self, subject: str) -> Namesakes:
-        """The current facts of that subject, newest first, `MOST_CONTRADICTED` of them at most; none of no subject."""
+        """Return the current facts with that subject, newest first.
+
+        At most `MOST_CONTRADICTED`; none for an empty subject.
+        """
         found = (self[fact_id] for fact_id in self._of_subject(subject_form(subject)))
         current = islice((known for known in found if known.is_current), MOST_CONTRADICTED)
         return {known.fact.id: known.statement for known in current}
 
     def near(self, vector: "NDArray[np.float32]", floor: float) -> list[Neighbour]:
-        """The current facts whose cosine with *vector* is at least *floor*, nearest first, `MOST_NEAR` of them at most.
+        """Return current facts whose cosine with *vector* is at least *floor*, nearest first.
 
-        Raises what `CandidateIndex.near` raises.
+        At most `MOST_NEAR`. Raises what `CandidateIndex.near` raises.
         """
         [found] = self._near([vector], floor)
         return [
@@ -186,14 +203,15 @@ class Knowledge:
             for fact_id, similarity in found
         ]
 
-    def foresee(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> None:
-        """Look for what is near *vectors* in the base, all at once: one by one takes three times as long.
+    def prefetch_neighbors(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> None:
+        """Search the base for neighbors of all *vectors* in one batch.
 
-        What this branch learns later is found all the same. Raises what `CandidateIndex.near` raises.
+        One by one takes three times as long. Facts that this fork learns later are still found. Raises what
+        `CandidateIndex.near` raises.
         """
         if self._base and vectors:
-            found = self._base._near(vectors, floor)  # noqa: SLF001  (its own kind)
-            self._foreseen |= {(vector.tobytes(), floor): near for vector, near in zip(vectors, found, strict=True)}
+            found = self._base._near(vectors, floor)  # noqa: SLF001  (same class)
+            self._prefetched |= {(vector.tobytes(), floor): near for vector, near in zip(vectors, found, strict=True)}
 
     def _near(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> list[Near]:
         rows = stacked(vectors)
@@ -205,11 +223,11 @@ class Knowledge:
     def _near_in_base(self, vector: "NDArray[np.float32]", floor: float) -> Near:
         if self._base is None:
             return []
-        foreseen = self._foreseen.get((vector.tobytes(), floor))
-        return self._base._near([vector], floor)[0] if foreseen is None else foreseen  # noqa: SLF001  (its own kind)
+        prefetched = self._prefetched.get((vector.tobytes(), floor))
+        return self._base._near([vector], floor)[0] if prefetched is None else prefetched  # noqa: SLF001  (same class)
 
     def _current_of(self, *proposed: Proposals) -> Near:
-        """Those that are known and current, the nearest first, each once."""
+        """Return the known and current facts among *proposed*, nearest first, without duplicates."""
         found: dict[UUID, float] = {}
         for proposals in proposed:
             current = (each for each in proposals if (known := self.get(each[0])) and known.is_current)
@@ -217,18 +235,18 @@ class Knowledge:
         return sorted(found.items(), key=lambda near: -near[1])[:MOST_NEAR]
 
     def _form_owner(self, form: str) -> UUID | None:
-        return self._by_form.get(form) or (self._base._form_owner(form) if self._base else None)  # noqa: SLF001  (likewise)
+        return self._by_form.get(form) or (self._base._form_owner(form) if self._base else None)  # noqa: SLF001  (same class)
 
     def _of_subject(self, form: str) -> Iterator[UUID]:
-        """What was current in the base may have given way since."""
+        """Yield facts by subject; those of the base may have been superseded since."""
         yield from reversed(self._by_subject.get(form, {}))
         if self._base:
-            yield from self._base._of_subject(form)  # noqa: SLF001  (likewise)
+            yield from self._base._of_subject(form)  # noqa: SLF001  (same class)
 
     def _learn(self, row: Learned, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
         fact = row.fact
         statement = Statement(fact.text, fact.subject)
-        has_vector = self._takes(fact.id, row.embedded_by, vectors, slots)
+        has_vector = self._store_vector(fact.id, row.embedded_by, vectors, slots)
         self._facts[fact.id] = KnownFact(fact=fact, statement=statement, reason=row.reason, is_embedded=has_vector)
         self._by_form[statement.form] = fact.id
         if subject := subject_form(fact.subject):
@@ -237,14 +255,16 @@ class Knowledge:
             self._waiting[fact.id] = None
 
     def _embed(self, row: Embedded, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
-        """Of the vectors that a fact gets by this embedder, the first one alone is taken in."""
+        """Apply the first vector that a fact gets by this embedder; ignore later ones."""
         known = self.get(row.fact_id)
-        if known and not known.is_embedded and self._takes(row.fact_id, row.embedded_by, vectors, slots):
+        if known and not known.is_embedded and self._store_vector(row.fact_id, row.embedded_by, vectors, slots):
             self._waiting.pop(row.fact_id, None)
             self._facts[row.fact_id] = replace(known, is_embedded=True)
 
-    def _takes(self, fact_id: UUID, embedder: str | None, vectors: "VectorsById", slots: Mapping[UUID, int]) -> bool:
-        """Whether there is a vector of this knowledge's embedder; it is taken in, unless the index has it."""
+    def _store_vector(
+        self, fact_id: UUID, embedder: str | None, vectors: "VectorsById", slots: Mapping[UUID, int]
+    ) -> bool:
+        """Return whether the fact has a vector of this embedder; store it unless the index has it."""
         vector = vectors.get(fact_id)
         if embedder != self.embedder_id or vector is None:
             return embedder == self.embedder_id and self._index is not None
@@ -257,18 +277,19 @@ class Knowledge:
         return True
 
     def _supersede(self, row: Superseded) -> None:
-        """Both ways: the one tells what took its place, the other whose place it took."""
+        """Record a supersession on both facts."""
         self._change(row.fact_id, lambda known: replace(known, superseded=row))
         self._change(row.by, lambda known: replace(known, replaces=(*known.replaces, row)))
         self._waiting.pop(row.fact_id, None)
         if known := self.get(row.fact_id):
             self._by_subject.get(subject_form(known.fact.subject), {}).pop(row.fact_id, None)
-        idle, self._idle = self._idle, []
-        for each in idle:
+        # Confirmations that were reassigned because their merge was not in force: this row may put it in force.
+        reassigned, self._reassigned = self._reassigned, []
+        for each in reassigned:
             self._confirm(each)
 
-    def _take_back(self, row: Superseded) -> None:
-        """Let the fact be current again, and take what was said in its words from those that it was merged into."""
+    def _undo(self, row: Superseded) -> None:
+        """Make a superseded fact current again, and reassign confirmations stated in its words."""
         known = self.get(row.fact_id)
         gone = known.superseded if known else None
         if known is None or gone is None or gone.by != row.by:
@@ -290,7 +311,7 @@ class Knowledge:
             self._recount(fact_id)
 
     def _recount(self, fact_id: UUID) -> None:
-        """Count what came to the fact by a merge that does not stand any more for those whose words it has."""
+        """Reassign confirmations whose merge was undone to the facts whose words they have."""
         known = self[fact_id]
         stays: list[Confirmed] = []
         moves: list[Confirmed] = []
@@ -302,16 +323,19 @@ class Knowledge:
             self._confirm(row)
 
     def _link(self, row: Linked) -> None:
-        """Both ways: each of the two tells of the other."""
+        """Record a link on both facts."""
         for fact_id in {row.fact_id, row.other}:
             self._change(fact_id, lambda known: replace(known, links=(*known.links, row)))
 
     def _confirm(self, row: Confirmed) -> None:
-        """Count another source; one that comes by a merge which does not stand, for the fact whose words it has."""
+        """Count another source of a fact.
+
+        If it came by a merge that is no longer in force, it counts for the fact whose words it has.
+        """
         line = [known.fact.id for known in self._line_of(row.merged_from)]
         said = attributed(row, line) if line else row
         if said is not row:
-            self._idle.append(row)
+            self._reassigned.append(row)
             known = self[said.fact_id]
             if (said.source, said.text) in {(each.source, each.text) for each in (known.fact, *known.confirmed)}:
                 return
@@ -326,7 +350,10 @@ class Knowledge:
 
 
 def _others(known: KnownFact, row: Confirmed) -> tuple[Confirmed, ...]:
-    """Return the other confirmations of *known*: a merge that is made again brings the same sources twice."""
+    """Return the other confirmations of *known*.
+
+    A merge that is repeated after an undo brings the same sources twice.
+    """
     if not known.undone:
         return known.confirmed
     return tuple(each for each in known.confirmed if (each.source, each.text) != (row.source, row.text))

@@ -1,4 +1,4 @@
-"""Rows of somebody else's log, joined to a log. Pure: rows go in, rows come out."""
+"""Merge the rows of another fact log into a log. Pure: rows in, rows out."""
 
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -18,29 +18,30 @@ from nous.domain.fact import (
     Superseded,
     bare,
     named,
+    occurrences,
     standing,
-    tellings,
 )
 from nous.facts.erase import FORGOTTEN, without
-from nous.facts.fact_index import Knowledge
-from nous.facts.judge import SAME_TEXT, New
+from nous.facts.fact_index import FactIndex
+from nous.facts.judge import SAME_TEXT, NewFact
 from nous.facts.learn import NOT_ALL_COMPARED, NOT_COMPARED
 from nous.facts.normalize import exact_form
 from nous.facts.reattribution import Stays
 
 LEFT_BEHIND = "the reason may have quoted a fact that did not come along, and was left behind"
-"""In place of a reason that may quote it."""
+"""Replacement for a reason that may quote a fact which is not imported."""
 
 _LAST = datetime.max.replace(tzinfo=UTC)
-_QUOTELESS = {New().reason, NOT_COMPARED, NOT_ALL_COMPARED, FORGOTTEN, LEFT_BEHIND}
-"""Reasons that name no other fact."""
+_QUOTELESS = {NewFact().reason, NOT_COMPARED, NOT_ALL_COMPARED, FORGOTTEN, LEFT_BEHIND}
+"""Reasons that quote no other fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
-    """What is to be appended.
+class MergeResult:
+    """Rows to append, and counts of what was left out.
 
-    Left out are *unknown* rows, about facts that nobody has, and *forgotten* tellings of facts, by how many.
+    *unknown* counts rows about facts that are in neither log. *forgotten* counts statements that the receiving log
+    erased.
     """
 
     rows: tuple[Row, ...]
@@ -48,8 +49,8 @@ class Joined:
     forgotten: int
 
 
-class Present:
-    """A log, as far as it takes to say what of other rows it has."""
+class ExistingLog:
+    """Index of a log that tells which of other rows it lacks."""
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self._keys: set[tuple[object, ...]] = set()
@@ -63,17 +64,18 @@ class Present:
             _take(row, self._ways, self._apart)
 
     def missing(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Those of *rows* that the log has not, each once, but for those about facts that neither has.
+        """Yield each row that the log lacks, once; skip rows about facts that are in neither log.
 
-        A fact gives way once, and never to itself, though two who have the same facts may each have found so in another
-        way. What would give way to something else besides is linked to that, since reasons may quote it; and so is what
-        a person keeps apart here. What a person took back elsewhere is taken back here, where it holds.
+        A fact is superseded once, and never by itself, even if two logs with the same facts superseded it differently.
+        A second supersession becomes a link, since reasons may quote the other fact. So does the supersession of facts
+        that a person keeps apart in this log. A manual undo from the other log is applied here if the supersession is
+        in force.
         """
         fresh: set[tuple[object, ...]] = set()
         ways = ChainMap[UUID, UUID]({}, self._ways)
         apart = ChainMap[frozenset[UUID], Linked]({}, self._apart)
-        for told in rows:
-            row = told if _key(told) in self._keys else _fitting(told, ways, apart)
+        for given in rows:
+            row = given if _key(given) in self._keys else _fitting(given, ways, apart)
             key = _key(row)
             is_there = key in self._keys or key in fresh or _says_nothing(row, ways)
             if is_there or not all(_is_in(fact, self._keys, fresh) for fact in named(row)):
@@ -83,30 +85,33 @@ class Present:
             yield row
 
 
-def joined(rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str], gone: Collection[str]) -> Joined:
-    """What *rows*, in whatever order, add to *log*, which knows nothing of *forgotten* texts and *gone* sessions.
+def merge_rows(
+    rows: Sequence[Row], log: Sequence[Row], *, forgotten: Collection[str], gone: Collection[str]
+) -> MergeResult:
+    """Return what *rows* add to *log*, without *forgotten* texts and *gone* sessions.
 
-    What they have said is told by others who have said the same. A text that is known is no second fact. Each row comes
-    right behind the last of its facts, the ties before all else that is said of that.
+    *rows* may come in any order. Erased statements are re-attributed to other sources that said the same. A text that
+    is known already becomes a confirmation, not a second fact. Each row follows directly behind the last of its facts,
+    supersessions and links before all other rows about that fact.
     """
-    present, ordered = Present(log), _ordered(rows)
+    present, ordered = ExistingLog(log), _ordered(rows)
     new = tuple(present.missing(ordered))
     stays = _staying(new, forgotten, gone)
     erased = without((*log, *new), stays)
     kept = tuple(present.missing(each.row for each in erased.rows))
     facts = {_key(row) for row in (*log, *ordered) if isinstance(row, Learned)}
-    return Joined(
+    return MergeResult(
         rows=tuple(_grounded(tuple(present.missing(_ordered(_as_one(kept, log)))))),
         unknown=sum(not all(_is_in(fact, facts) for fact in named(row)) for row in ordered),
-        forgotten=sum(not stays(fact, source) for fact, source, _ in tellings(new)),
+        forgotten=sum(not stays(fact, source) for fact, source, _ in occurrences(new)),
     )
 
 
 def _grounded(rows: Sequence[Row]) -> Iterator[Row]:
-    """*rows*, in which no fact has a reason that may quote another to which no row right behind it ties it.
+    """Replace reasons that may quote a fact, unless a row right behind them ties the two.
 
-    When that other is forgotten, it would not be known that the reason has to go too; nor when it comes only later, and
-    never does.
+    Without such a row, nothing would show that the reason has to go when the quoted fact is erased. A row that comes
+    later does not count, since the import may stop before it.
     """
     places = _places(rows)
     ties = {(_place(row, places), row.reason) for row in rows if isinstance(row, Superseded | Linked)}
@@ -116,9 +121,12 @@ def _grounded(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _staying(rows: Sequence[Row], forgotten: Collection[str], gone: Collection[str]) -> Stays:
-    """Whether *rows* may bring what a source has said; a fact with a forgotten text is not told in other words."""
+    """Return the predicate for statements in *rows* that may be imported.
+
+    A fact with an erased text is not imported in other words either.
+    """
     facts = {row.fact.id for row in rows if isinstance(row, Learned) and exact_form(row.fact.text) in forgotten}
-    again = {(fact, source) for fact, source, text in tellings(rows) if exact_form(text) in forgotten}
+    again = {(fact, source) for fact, source, text in occurrences(rows) if exact_form(text) in forgotten}
 
     def stays(fact: UUID, source: Source) -> bool:
         return not (fact in facts or (fact, source) in again or source.session_id in gone)
@@ -127,11 +135,12 @@ def _staying(rows: Sequence[Row], forgotten: Collection[str], gone: Collection[s
 
 
 def _ordered(rows: Iterable[Row]) -> Sequence[Row]:
-    """*rows* without vectors: the facts as they come, and behind each what no fact behind it is needed for, ties first.
+    """Sort *rows* so that the log is complete after each of them, and drop vectors.
 
-    So the log that they are added to has no fact whose reason may quote another before it has what ties the two. What a
-    person has settled comes last, in time; where something was taken back, all that has given way does. Then
-    comes what was said of one fact in the words of another: which of the two it counts for depends on all that.
+    Facts keep their order. Behind each come the rows that need no later fact, supersessions and links first. So the log
+    never holds a fact whose reason may quote another before the row that ties the two. Manual decisions come last, in
+    time order. If anything was undone, all supersessions come there too. Confirmations that came by a merge are at the
+    very end: which fact they count for depends on all that.
     """
     found = tuple(map(bare, rows))
     places = _places(found)
@@ -150,53 +159,53 @@ def _ordered(rows: Iterable[Row]) -> Sequence[Row]:
 
 
 def _places(rows: Iterable[Row]) -> Mapping[UUID, int]:
-    """Which of the facts that *rows* teach comes how late."""
+    """Map each fact that *rows* teach to its position."""
     facts = dict.fromkeys(row.fact.id for row in rows if isinstance(row, Learned))
     return {fact: place for place, fact in enumerate(facts)}
 
 
 def _place(row: Row, places: Mapping[UUID, int]) -> int:
-    """That of the last of its facts, -1 where the log has them all."""
+    """Return the position of the last of the row's facts; -1 if the log has them all."""
     facts = {row.fact.id} if isinstance(row, Learned) else named(row)
     return max(places.get(fact, -1) for fact in facts)
 
 
 def is_tie(row: Row) -> bool:
-    """Whether *row* ties one fact to another, which the reason of one may quote."""
+    """Return whether *row* ties two facts, so that the reason of one may quote the other."""
     return isinstance(row, Superseded | Linked)
 
 
 def _as_one(rows: Sequence[Row], log: Sequence[Row]) -> Iterator[Row]:
-    """*rows*, in which a fact that is known in the same words is that one, said again.
+    """Turn each fact that is known in the same words into a confirmation of the known one.
 
-    What has given way, or gives way now, is history: nothing becomes part of that, and it becomes part of nothing. But
-    what was said again once stays that, whatever has become of it.
+    Superseded facts, also those that *rows* supersede, are history: they neither absorb facts nor are absorbed. A
+    statement that is a confirmation in *log* stays one, no matter what happened to its fact.
     """
     past = {row.fact_id for row in standing(rows) if isinstance(row, Superseded)}
     again = {(row.source.event_id, row.text): row.fact_id for row in log if isinstance(row, Confirmed)}
-    known = Knowledge(embedder_id="", dim=0)
+    known = FactIndex(embedder_id="", dim=0)
     known.extend(log, {})
     same: dict[UUID, UUID] = {}
     for row in rows:
         if isinstance(row, Learned) and row.fact.id not in past:
-            line = known.line(exact_form(row.fact.text))
+            line = known.revisions(exact_form(row.fact.text))
             owner = line[-1].fact.id if line and line[-1].is_current else None
             owner = again.get((row.fact.source.event_id, row.fact.text), owner)
             if owner and owner not in past:
                 same[row.fact.id] = owner
-                yield _said_again(row.fact, owner)
+                yield _confirmation(row.fact, owner)
                 continue
         known.extend([row], {})
         if one := _of(row, same):
             yield one
 
 
-def _said_again(fact: Fact, same: UUID) -> Confirmed:
+def _confirmation(fact: Fact, same: UUID) -> Confirmed:
     return Confirmed(fact_id=same, source=fact.source, text=fact.text, reason=SAME_TEXT, at=fact.learned_at)
 
 
 def _of(row: Row, same: Mapping[UUID, UUID]) -> Row | None:
-    """*row*, said of the facts that those it names are now; None where it would tie one to itself."""
+    """Return *row* with ids of absorbed facts replaced; None if it would tie a fact to itself."""
     match row:
         case Confirmed():
             one = same.get(row.fact_id, row.fact_id)
@@ -214,16 +223,16 @@ def _of(row: Row, same: Mapping[UUID, UUID]) -> Row | None:
 
 
 def _fitting(row: Row, ways: Mapping[UUID, UUID], apart: Mapping[frozenset[UUID], Linked]) -> Row:
-    """*row*, or a link in place of a way that its fact cannot give any more."""
+    """Return *row*, or a link in place of a supersession that is no longer possible."""
     if not isinstance(row, Superseded) or row.is_undone:
         return row
     link = apart.get(named(row))
     is_apart = link is not None and link.kind is LinkKind.APART
-    return _linked(row) if is_apart or _has_way(row, ways) else row
+    return _linked(row) if is_apart or _is_superseded(row, ways) else row
 
 
 def _take(row: Row, ways: MutableMapping[UUID, UUID], apart: MutableMapping[frozenset[UUID], Linked]) -> None:
-    """Take *row* into account: in *ways*, what each fact has given way to; in *apart*, the last link by hand."""
+    """Apply *row* to *ways* (the successor of each fact) and *apart* (the last manual link)."""
     if isinstance(row, Linked) and row.by_hand:
         apart[named(row)] = max(row, apart.get(named(row), row), key=lambda each: each.at)
     elif not isinstance(row, Superseded):
@@ -234,13 +243,13 @@ def _take(row: Row, ways: MutableMapping[UUID, UUID], apart: MutableMapping[froz
         ways[row.fact_id] = row.fact_id
 
 
-def _has_way(row: Superseded, ways: Mapping[UUID, UUID]) -> bool:
-    """Whether the fact has given way already, or would come round to itself."""
+def _is_superseded(row: Superseded, ways: Mapping[UUID, UUID]) -> bool:
+    """Return whether the fact is superseded already, or *row* would close a cycle."""
     return ways.get(row.fact_id, row.fact_id) != row.fact_id or row.fact_id in _successors(row.by, ways)
 
 
 def _says_nothing(row: Row, ways: Mapping[UUID, UUID]) -> bool:
-    """Return whether *row* undoes what does not hold, or links a fact to itself or to one that it gave way to."""
+    """Return whether *row* undoes nothing in force, or links a fact to itself or its successor."""
     match row:
         case Superseded(is_undone=True):
             return ways.get(row.fact_id) != row.by
@@ -255,7 +264,7 @@ def _linked(row: Superseded) -> Linked:
 
 
 def _successors(fact_id: UUID, ways: Mapping[UUID, UUID]) -> set[UUID]:
-    """The fact, what it has given way to, and so on."""
+    """Return the fact, its successor, the successor's successor, and so on."""
     found = {fact_id}
     while (fact_id := ways.get(fact_id, fact_id)) not in found:
         found.add(fact_id)

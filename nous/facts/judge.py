@@ -1,12 +1,17 @@
-"""Judging a candidate: the cosine proposes, vetoes dispose, and what they leave open is offered.
+"""Judge a candidate fact: cosines propose known facts, rules on the texts decide.
 
-A verdict is reached in this order: equal texts are known. Of the known facts near by, one of equal content makes the
-candidate known. One that it updates for certain is superseded. One that says the same and more makes it known; one that
-says the same and less is superseded; so it is where a classifier finds other words for the same and no detail objects.
-What may be the same, or may be an update, is kept and linked. What is near nothing is new.
+Verdicts in their order:
 
-Which of two that contradict each other is the newer, the texts do not tell: that is decided in `nous.facts.learn`.
-Nor do they tell whether one may take the place of the other: `nous.facts.precedence` picks from the verdicts.
+- The candidate has the text of a known fact: already known.
+- A near fact has equal content: already known.
+- The candidate certainly updates a known fact: that fact is superseded.
+- A near fact says the same and more: already known. One that says the same and less: superseded. A classifier may find
+  the same in other words, if no detail objects.
+- A near fact may say the same or may be updated: both are kept and linked.
+- No fact is near: new.
+
+The texts do not show which of two contradicting facts is newer: `nous.facts.learn` decides that. Nor do they show
+whether one may supersede the other: `nous.facts.precedence` picks from the verdicts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,46 +22,46 @@ from uuid import UUID
 from nous.domain.fact import LinkKind
 from nous.facts.equivalence.compare import Difference, difference, has_literal, likelihood, texts, vetoed
 from nous.facts.equivalence.update import Update, update
-from nous.facts.verdict import Dedup, Known, Linked, New, Policy, Richer, Statement, Supersedes, Verdict
+from nous.facts.verdict import AlreadyKnown, Dedup, LinkedTo, NewFact, Policy, Richer, Statement, Supersedes, Verdict
 
 SAME_TEXT = "the same text"
 SAME_SENSE = "the same in other words"
 _OPEN = "their words do not show whether they say the same"
 
 MOST_COMPARED = 20_000
-"""Characters of neighbours that are compared word by word, the nearest: some hundreds of facts, a few long ones.
+"""Characters of neighbors that are compared word by word, the nearest: hundreds of facts, or a few long ones.
 
-It bounds how long a scope is held. A twin that stands behind so many strangers, all with its very numbers, is missed.
+This bounds how long a scope is busy. A duplicate behind so many unrelated facts with its very numbers is missed.
 """
 
 MOST_CONTRADICTED = 16
-"""Neighbours that may be an update or a duplicate, the nearest; and as many of the same subject, the newest."""
+"""Maximum neighbors checked for an update or a duplicate, the nearest; and of the same subject, the newest."""
 
 LOOKED_AT_FROM = 0.50
-"""The cosine from which a known fact may be updated, by an embedder that is measured."""
+"""Minimum cosine of a known fact that may be updated, with a calibrated embedder."""
 
 OFFERED_FROM = 0.60
-"""The cosine from which it may be offered as a possible duplicate."""
+"""Minimum cosine of a possible duplicate."""
 
 OFFERED = 0.27
-"""The likelihood from which it is offered."""
+"""Minimum likelihood of a possible duplicate."""
 
 REWORDED = 0.60
-"""The likelihood from which a text is taken for another in other words, where no detail objects and both are long."""
+"""Minimum likelihood of a paraphrase that is merged, if no detail objects and both texts are long."""
 
 RATHER_MORE = 0.8
-"""How much less of the one the other holds than the other way round, where the one says rather more."""
+"""Ratio of the two containments below which one text counts as saying more than the other."""
 
 LONG = 5
-"""Words of content that two such texts share at least. Of shorter ones a single word may change the sense."""
+"""Minimum content words that two paraphrases share. In shorter texts a single word may change the meaning."""
 
 Namesakes = Mapping[UUID, Statement]
-"""Current facts of the candidate's subject, near or far."""
+"""Current facts with the candidate's subject, near or far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """A current fact near the candidate, and the cosine of the two."""
+    """A current fact near the candidate, with the cosine of the two."""
 
     fact_id: UUID
     statement: Statement
@@ -64,7 +69,7 @@ class Neighbour:
 
 
 def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
-    """The first of the `verdicts`."""
+    """Return the first of the `verdicts`."""
     return next(verdicts(statement, neighbours, policy))
 
 
@@ -74,17 +79,18 @@ def verdicts(
     policy: Policy,
     namesakes: Namesakes = MappingProxyType({}),
 ) -> Iterator[Verdict]:
-    """What *statement* may be, held against the current facts near it, nearest first, and those of its subject.
+    """Yield possible verdicts on *statement*, best first.
 
-    The best comes first. The last one is `New` or `Linked`, but for equal texts and for what goes by the cosine alone.
+    *neighbours* are the current facts near it, nearest first; *namesakes* are those with its subject. The last verdict
+    is `NewFact` or `LinkedTo`, except for equal texts and for the policy that compares cosines alone.
     """
     equal = next((near for near in neighbours if near.statement.form == statement.form), None)
     if equal:
-        yield Known(fact_id=equal.fact_id, reason=SAME_TEXT, similarity=equal.similarity)
+        yield AlreadyKnown(fact_id=equal.fact_id, reason=SAME_TEXT, similarity=equal.similarity)
         return
     match policy.dedup:
         case Dedup.EXACT:
-            yield New()
+            yield NewFact()
         case Dedup.COSINE:
             yield _by_cosine(neighbours, policy)
         case Dedup.GUARDED:
@@ -92,17 +98,17 @@ def verdicts(
 
 
 def rewords(statement: Statement, other: Statement) -> bool:
-    """Return whether *statement* says all of *other*, and perhaps more, in words that may be far from it.
+    """Return whether *statement* says all of *other*, and perhaps more.
 
-    Too weak to merge what two episodes say; not where one episode is told twice, once as an order it was given: `always
-    run billing on port 9017`, `billing always runs on port 9017`.
+    Their words may differ a lot. Too weak to merge statements of two episodes. It is for one episode that is summarized
+    twice, once with a fact phrased as an order: `always run billing on port 9017`, `billing always runs on port 9017`.
     """
     found = difference(statement.reading, other.reading)
     return (not found.objection and not found.only_right) or _is_reordered(found)
 
 
 def _is_reordered(found: Difference) -> bool:
-    """Return whether the left says all that the right says, in its order but for the verb that leads one of them."""
+    """Return whether the left says all of the right in its order, except for a leading verb."""
     if found.only_right or vetoed(found):
         return False
     orders = [[word.key for word in each.words if word not in found.only_left] for each in (found.left, found.right)]
@@ -111,7 +117,7 @@ def _is_reordered(found: Difference) -> bool:
 
 
 def floor(policy: Policy) -> float:
-    """Return the cosine below which a neighbour cannot matter to `judge`."""
+    """Return the cosine below which a neighbor cannot affect `judge`."""
     if policy.dedup is not Dedup.GUARDED:
         return policy.threshold
     return min(policy.near, policy.equal, policy.near if policy.one_sided is None else LOOKED_AT_FROM)
@@ -120,13 +126,15 @@ def floor(policy: Policy) -> float:
 def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
     nearest = neighbours[0] if neighbours else None
     if nearest is None or nearest.similarity <= policy.threshold:
-        return New()
-    return Known(fact_id=nearest.fact_id, reason=f"cosine above {policy.threshold}", similarity=nearest.similarity)
+        return NewFact()
+    return AlreadyKnown(
+        fact_id=nearest.fact_id, reason=f"cosine above {policy.threshold}", similarity=nearest.similarity
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """The candidate beside a known fact. `similarity` is None where no cosine is known."""
+    """The candidate and a known fact; `similarity` is None if no cosine is known."""
 
     fact_id: UUID
     texts: tuple[str, str]
@@ -149,7 +157,7 @@ def _guarded(
 ) -> Iterator[Verdict]:
     pairs = list(_compared(statement, neighbours, policy))
     equal = [pair for pair in pairs if pair.found.is_equal and (pair.similarity or 0) >= min(policy.near, policy.equal)]
-    yield from (Known(fact_id=pair.fact_id, reason=SAME_SENSE, similarity=pair.similarity) for pair in equal)
+    yield from (AlreadyKnown(fact_id=pair.fact_id, reason=SAME_SENSE, similarity=pair.similarity) for pair in equal)
     similarities = {each.fact_id: each.similarity for each in neighbours}
     named = [
         _Pair.of(statement, fact_id, other, similarities.get(fact_id))
@@ -167,7 +175,7 @@ def _guarded(
 
 
 def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Iterator[_Pair]:
-    """Yield the pairs that may matter, nearest first, as many as there is room for."""
+    """Yield the pairs that may matter, nearest first, within the size limit."""
     room = MOST_COMPARED
     for at, other in enumerate(neighbours):
         if other.similarity < floor(policy):
@@ -175,7 +183,7 @@ def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Pol
         mine, theirs = statement.numbers - other.statement.numbers, other.statement.numbers - statement.numbers
         if at >= MOST_CONTRADICTED:
             if mine and theirs:
-                continue  # most neighbours differ so, where facts are many and alike
+                continue  # cheap test: in a scope with many similar facts, most neighbors have other numbers
             room -= len(other.statement.text)
         if room < 0:
             return
@@ -183,7 +191,7 @@ def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Pol
 
 
 def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]:
-    """Return the likelihoods of those of *pairs* that are near enough to be offered."""
+    """Return the likelihoods of those of *pairs* that are near enough for a possible duplicate."""
     least = policy.near if policy.one_sided is None else OFFERED_FROM
     near = [pair for pair in pairs if (pair.similarity or 0) >= least]
     if policy.scorer:
@@ -192,8 +200,8 @@ def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]
     return {pair.fact_id: likelihood(pair.found, pair.similarity or 0.0) for pair in near}
 
 
-def _merged(pair: _Pair, likely: float, policy: Policy) -> Known | Richer | None:
-    """Return the merge of two texts of which one says more, or both the same in other words."""
+def _merged(pair: _Pair, likely: float, policy: Policy) -> AlreadyKnown | Richer | None:
+    """Return the merge of two texts if one says more, or if both say the same in other words."""
     found, similarity = pair.found, pair.similarity or 0.0
     if policy.one_sided is None or similarity < policy.equal:
         return None
@@ -209,13 +217,13 @@ def _merged(pair: _Pair, likely: float, policy: Policy) -> Known | Richer | None
         return Richer(fact_id=pair.fact_id, reason=f"{how}, and it adds: {more}", similarity=pair.similarity)
     is_less = not found.only_left or there < here * RATHER_MORE
     reason = f"{how}, and it is known with: {less}" if is_less else how
-    return Known(fact_id=pair.fact_id, reason=reason, similarity=pair.similarity, is_less=is_less)
+    return AlreadyKnown(fact_id=pair.fact_id, reason=reason, similarity=pair.similarity, is_less=is_less)
 
 
 def _is_free_of_detail(found: Difference) -> bool:
-    """Return whether no detail tells apart what is said in other words; conditions may be: `when it runs`.
+    """Return whether no detail tells two paraphrases apart.
 
-    A report of how something was is not taken for a statement of how it is.
+    Conditions may differ, such as `when it runs`. A report about the past does not match a statement about the present.
     """
     is_beside = found.left.is_added != found.right.is_added or (found.left.is_past and not found.right.is_past)
     if is_beside or vetoed(found, is_reworded=True) or (has_literal(found.only_left) and has_literal(found.only_right)):
@@ -225,7 +233,7 @@ def _is_free_of_detail(found: Difference) -> bool:
 
 
 def _is_detail(found: Difference) -> bool:
-    """Return whether they are one sentence but for a word or two or the order, or have other numbers."""
+    """Return whether only a word or two, their order, or numbers differ."""
     if all(any(word.key.isdecimal() for word in each) for each in (found.only_left, found.only_right)):
         return True
     return max(len(found.only_left), len(found.only_right)) <= 2 and found.alignment[2] <= 2
@@ -236,28 +244,28 @@ def _left_open(
     updates: Iterable[tuple[_Pair, Update]],
     likelihoods: Mapping[UUID, float],
     policy: Policy,
-) -> Linked | New:
-    """Return the likeliest duplicate; else a possible update; else the nearest, with what differs."""
-    offers = [
+) -> LinkedTo | NewFact:
+    """Return the likeliest duplicate, else a possible update, else the nearest fact."""
+    duplicates = [
         (likely, pair)
         for pair in pairs
         if (likely := likelihoods.get(pair.fact_id, 0.0)) >= OFFERED
         and not (pair.found.objection and _is_detail(pair.found))
     ]
-    if offers:
-        likely, pair = max(offers, key=lambda offer: offer[0])
+    if duplicates:
+        likely, pair = max(duplicates, key=lambda each: each[0])
         reason = pair.found.objection or _OPEN
         return _link(pair, reason, kind=LinkKind.DUPLICATE, likely=likely)
     for pair, changed in updates:
         return _link(pair, changed.reason, kind=LinkKind.UPDATE)
     if pairs and (pairs[0].similarity or 0) >= policy.near:
         return _link(pairs[0], pairs[0].found.objection or _OPEN, kind=LinkKind.RELATED)
-    return New()
+    return NewFact()
 
 
-def _link(pair: _Pair, reason: str, *, kind: LinkKind, likely: float | None = None) -> Linked:
+def _link(pair: _Pair, reason: str, *, kind: LinkKind, likely: float | None = None) -> LinkedTo:
     is_open = kind is not LinkKind.RELATED or pair.found.is_open
-    return Linked(
+    return LinkedTo(
         fact_id=pair.fact_id,
         reason=reason,
         similarity=pair.similarity,

@@ -1,4 +1,4 @@
-"""One fact of a scope, with all that its log says of it."""
+"""A fact of a scope with its whole history in the log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from nous.facts.verdict import Statement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFact:
-    """A fact with all that was said of it since: who said it, in which other words, and what came of it.
+    """A fact with its confirmations, wordings, links and supersessions.
 
-    `undone` has the rows by which it or another gave way, as long as that held, and those that took it back.
+    `undone` holds supersessions of or by this fact that were undone, and the rows that undid them.
     """
 
     fact: Fact
@@ -34,7 +34,7 @@ class KnownFact:
 
     @property
     def said_as(self) -> tuple[str, ...]:
-        """The words of those who said it again."""
+        """Return the wordings of later sources."""
         return tuple(row.text for row in self.confirmed)
 
     @property
@@ -43,41 +43,47 @@ class KnownFact:
 
     @property
     def times_confirmed(self) -> int:
-        """How many episodes have said it, the first one counted."""
+        """Return how many episodes stated it, the first one included."""
         return len({source.episode_id for source in self.sources})
 
     @property
     def latest(self) -> Source:
-        """The source that said it last. A doubted source makes nothing newer that another has said."""
+        """Return the source that stated it last.
+
+        A doubted source does not renew a fact that a trusted source stated.
+        """
         is_doubted = self.trust.is_doubted
         said = [source for source in self.sources if source.trust.is_doubted == is_doubted]
         return max(said, key=lambda source: source.said_at or datetime.min.replace(tzinfo=UTC))
 
     @property
     def said_at(self) -> datetime:
-        """When it was said last, as far as that is known; else when it was learned."""
+        """Return when it was last stated, if known; else when it was learned."""
         return self.latest.said_at or self.fact.learned_at
 
     @property
     def valid_from(self) -> datetime:
-        """When it was said first, as far as that is known; else when it was learned."""
+        """Return when it was first stated, if known; else when it was learned."""
         return min((source.said_at for source in self.sources if source.said_at), default=self.fact.learned_at)
 
     @property
     def trust(self) -> Trust:
-        """The highest trust among the sources that said it."""
+        """Return the highest trust among its sources."""
         return min((source.trust for source in self.sources), key=list(Trust).index)
 
     @property
     def standing_links(self) -> Mapping[UUID, Linked]:
-        """The link that holds, for each fact that it is linked to: the last one by hand, until that is taken back."""
+        """Return the link in force to each linked fact.
+
+        A manual decision to keep facts apart holds until it is undone.
+        """
         judged = {self.other_of(link): link for link in self.links if not link.by_hand}
         by_hand = sorted((link for link in self.links if link.by_hand), key=lambda link: link.at)
         last = {self.other_of(link): link for link in by_hand}
         return {**last, **judged, **{other: link for other, link in last.items() if link.kind is LinkKind.APART}}
 
     def other_of(self, link: Linked) -> UUID:
-        """The fact at the other end of one of its links."""
+        """Return the fact at the other end of *link*."""
         return link.other if link.fact_id == self.fact.id else link.fact_id
 
     def was_said_in(self, episode_id: UUID) -> bool:
@@ -85,7 +91,7 @@ class KnownFact:
 
 
 class Earlier(NamedTuple):
-    """An earlier value, and the time until which it was true."""
+    """An earlier value of a fact, and the time until which it was true."""
 
     known: KnownFact
     until: datetime

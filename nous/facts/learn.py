@@ -1,4 +1,4 @@
-"""From candidate facts to the rows that record what was made of each. Pure: nothing is read, written or embedded."""
+"""Decide on candidate facts and build the log rows. Pure: no I/O and no embedding."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,12 +8,32 @@ from uuid import UUID
 
 from nous.domain.episode import CandidateFact, Trust
 from nous.domain.fact import Embedded, Fact, Learned, Row, Superseded
-from nous.facts.adjudication import Doubt, ruled
-from nous.facts.decision import Finding, Learning, Occasion, confirmed, correcting, fact_id, learned, linked
-from nous.facts.fact_index import Knowledge, KnownFact
-from nous.facts.judge import SAME_TEXT, Known, Linked, New, Richer, Supersedes, Verdict, floor, rewords, verdicts
+from nous.facts.adjudication import AmbiguousPair, ruled
+from nous.facts.decision import (
+    FactDecision,
+    LearnContext,
+    LearnDecisions,
+    confirmed,
+    correcting,
+    fact_id,
+    learned,
+    linked,
+)
+from nous.facts.fact_index import FactIndex, KnownFact
+from nous.facts.judge import (
+    SAME_TEXT,
+    AlreadyKnown,
+    LinkedTo,
+    NewFact,
+    Richer,
+    Supersedes,
+    Verdict,
+    floor,
+    rewords,
+    verdicts,
+)
 from nous.facts.normalize import exact_form
-from nous.facts.precedence import Claim, Said, corrected, is_vouched_for, outdated, settled
+from nous.facts.precedence import SourcedStatement, TrustedFact, corrected, is_vouched_for, outdated, settled
 from nous.facts.settling import merged
 from nous.facts.vector_scan import checked
 from nous.facts.verdict import Policy, Statement
@@ -36,13 +56,13 @@ def learn(
     candidates: Sequence[CandidateFact],
     vectors: "Sequence[Vector]",
     *,
-    knowledge: Knowledge,
-    occasion: Occasion,
-) -> Learning:
-    """Judge each candidate against what is known and what those before it have just taught.
+    knowledge: FactIndex,
+    learn_context: LearnContext,
+) -> LearnDecisions:
+    """Judge each candidate against the known facts and against the candidates before it.
 
-    *vectors* has a unit vector for each candidate, or None: then only equal texts are the same, and what is new has to
-    be compared later (`nous.facts.learn`). *knowledge* is left as it is.
+    *vectors* has a unit vector for each candidate, or None. Without a vector only equal texts are the same, and a new
+    fact is compared later (`embed_late`). *knowledge* stays unchanged.
 
     Raises:
         BadInput: the vectors are not of the knowledge's dimension, or not of length 1.
@@ -50,107 +70,128 @@ def learn(
     for vector in vectors:
         if vector is not None:
             checked(vector[None, :], rows=1, dim=knowledge.dim)
-    known = knowledge.branch()
-    known.foresee(tuple(_unheard(candidates, vectors, known)), floor(occasion.policy))
-    occasion = replace(occasion, told=frozenset(exact_form(candidate.text) for candidate in candidates))
-    findings: list[Finding] = []
+    known = knowledge.fork()
+    known.prefetch_neighbors(tuple(_vectors_to_compare(candidates, vectors, known)), floor(learn_context.policy))
+    learn_context = replace(
+        learn_context, stated_forms=frozenset(exact_form(candidate.text) for candidate in candidates)
+    )
+    fact_decisions: list[FactDecision] = []
     taught: dict[UUID, NDArray[np.float32]] = {}
     for candidate, vector in zip(candidates, vectors, strict=True):
-        finding = _finding(candidate, vector, known, occasion)
-        fresh = {row.fact.id: vector for row in finding.rows if isinstance(row, Learned) and vector is not None}
-        known.extend(finding.rows, fresh)
+        fact_decision = _decide(candidate, vector, known, learn_context)
+        fresh = {row.fact.id: vector for row in fact_decision.rows if isinstance(row, Learned) and vector is not None}
+        known.extend(fact_decision.rows, fresh)
         taught |= fresh
-        findings.append(finding)
-    return Learning(findings=tuple(findings), vectors=taught)
+        fact_decisions.append(fact_decision)
+    return LearnDecisions(decisions=tuple(fact_decisions), vectors=taught)
 
 
-def _unheard(
-    candidates: Sequence[CandidateFact], vectors: "Sequence[Vector]", known: Knowledge
+def _vectors_to_compare(
+    candidates: Sequence[CandidateFact], vectors: "Sequence[Vector]", known: FactIndex
 ) -> "Iterator[NDArray[np.float32]]":
-    """The vectors of candidates that cannot be judged by their text alone."""
+    """Yield the vectors of candidates that cannot be judged by their text alone."""
     for candidate, vector in zip(candidates, vectors, strict=True):
-        if vector is not None and not known.line(exact_form(candidate.text)):
+        if vector is not None and not known.revisions(exact_form(candidate.text)):
             yield vector
 
 
-def doubts(learning: Learning, known: Knowledge) -> Iterator[Doubt]:
-    """What somebody who understands the texts may still decide of *learning*, judged against *known*."""
-    taught = {finding.fact.id: finding.fact for finding in learning.findings}
-    for finding in learning.findings:
-        verdict = finding.verdict
-        if isinstance(verdict, Linked) and verdict.is_open:
+def ambiguous_pairs(learning: LearnDecisions, known: FactIndex) -> Iterator[AmbiguousPair]:
+    """Yield the pairs that an adjudicator may still decide.
+
+    *learning* was judged against *known*.
+    """
+    taught = {fact_decision.fact.id: fact_decision.fact for fact_decision in learning.decisions}
+    for fact_decision in learning.decisions:
+        verdict = fact_decision.verdict
+        if isinstance(verdict, LinkedTo) and verdict.is_open:
             other = known.get(verdict.fact_id)
             text = other.fact.text if other else taught[verdict.fact_id].text
-            yield Doubt(exact_form(finding.candidate.text), verdict.fact_id, finding.candidate.text, text)
+            yield AmbiguousPair(
+                exact_form(fact_decision.candidate.text), verdict.fact_id, fact_decision.candidate.text, text
+            )
 
 
-def _finding(candidate: CandidateFact, vector: "Vector", known: Knowledge, occasion: Occasion) -> Finding:
+def _decide(candidate: CandidateFact, vector: "Vector", known: FactIndex, learn_context: LearnContext) -> FactDecision:
     statement = Statement(candidate.text, candidate.subject)
-    said = known.line(statement.form)
-    if _is_heard(candidate, said, known, occasion):
+    said = known.revisions(statement.form)
+    if _is_repeated(candidate, said, known, learn_context):
         last = said[-1].fact
-        return Finding(candidate=candidate, verdict=Known(fact_id=last.id, reason=ALREADY), fact=last)
-    by_text = _by_text(statement, said, candidate.trust, known, occasion)
-    match by_text or _by_sense(statement, candidate, vector, known, occasion):
-        case Known() as verdict:
-            return _vouched(confirmed(candidate, verdict, known, occasion), vector, known, occasion)
-        case New() | Richer() | Supersedes() | Linked() as verdict:
+        return FactDecision(candidate=candidate, verdict=AlreadyKnown(fact_id=last.id, reason=ALREADY), fact=last)
+    by_text = _by_text(statement, said, candidate.trust, known, learn_context)
+    match by_text or _by_sense(statement, candidate, vector, known, learn_context):
+        case AlreadyKnown() as verdict:
+            decision = confirmed(candidate, verdict, known, learn_context)
+            return _with_correction(decision, vector, known, learn_context)
+        case NewFact() | Richer() | Supersedes() | LinkedTo() as verdict:
             embedder = None if vector is None else known.embedder_id
-            return learned(candidate, verdict, known, occasion, embedder=embedder)
+            return learned(candidate, verdict, known, learn_context, embedder=embedder)
 
 
-def _vouched(finding: Finding, vector: "Vector", known: Knowledge, occasion: Occasion) -> Finding:
-    """*finding*, with what its fact corrects if nobody but a tool or a page had said that before."""
-    candidate, fact, policy = finding.candidate, known[finding.fact.id], occasion.policy
+def _with_correction(
+    fact_decision: FactDecision, vector: "Vector", known: FactIndex, learn_context: LearnContext
+) -> FactDecision:
+    """Add the correction that the first trusted source of a fact makes possible.
+
+    Until then only a tool or a page stated the fact.
+    """
+    candidate, fact, policy = fact_decision.candidate, known[fact_decision.fact.id], learn_context.policy
     if not is_vouched_for(fact, candidate.trust):
-        return finding
+        return fact_decision
     subject = candidate.subject or fact.fact.subject
-    claim = Claim(subject=subject, trust=candidate.trust, said_at=occasion.said_at)
+    claim = SourcedStatement(subject=subject, trust=candidate.trust, said_at=learn_context.said_at)
     near = [] if vector is None else known.near(vector, floor(policy))
     verdict = corrected(fact, claim, near, known, policy)
-    return correcting(finding, verdict, known[verdict.fact_id], occasion) if verdict else finding
+    return correcting(fact_decision, verdict, known[verdict.fact_id], learn_context) if verdict else fact_decision
 
 
 def _by_sense(
-    statement: Statement, candidate: CandidateFact, vector: "Vector", known: Knowledge, occasion: Occasion
+    statement: Statement, candidate: CandidateFact, vector: "Vector", known: FactIndex, learn_context: LearnContext
 ) -> Verdict:
-    policy = occasion.policy
-    claim = Claim(subject=candidate.subject, trust=candidate.trust, said_at=occasion.said_at)
+    policy = learn_context.policy
+    claim = SourcedStatement(subject=candidate.subject, trust=candidate.trust, said_at=learn_context.said_at)
     near = [] if vector is None else known.near(vector, floor(policy))
     match settled(verdicts(statement, near, policy, known.namesakes(claim.subject)), claim, known):
-        case New() as verdict:
+        case NewFact() as verdict:
             return _with_gaps(verdict, vector, known)
-        case Linked() as verdict if _is_retold(statement, known[verdict.fact_id], occasion):
+        case LinkedTo() as verdict if _is_retold(statement, known[verdict.fact_id], learn_context):
             richer = Richer(fact_id=verdict.fact_id, reason=RETOLD, similarity=verdict.similarity)
             return settled([richer], claim, known)
-        case Linked(is_open=True) as verdict if ruling := occasion.rulings.get((statement.form, verdict.fact_id)):
-            return settled([ruled(verdict, ruling)], claim, known, is_ruled=True)
+        case LinkedTo(is_open=True) as verdict if adjudication := learn_context.adjudications.get(
+            (statement.form, verdict.fact_id)
+        ):
+            return settled([ruled(verdict, adjudication)], claim, known, is_ruled=True)
         case verdict:
             return verdict
 
 
-def _with_gaps(verdict: New, vector: "Vector", known: Knowledge) -> New:
-    """*verdict*, which says so where not everything was compared."""
+def _with_gaps(verdict: NewFact, vector: "Vector", known: FactIndex) -> NewFact:
+    """Return *verdict*; its reason says so if not everything was compared."""
     if vector is None:
-        return New(reason=NOT_COMPARED)
-    return verdict if next(known.without_vector(), None) is None else New(reason=NOT_ALL_COMPARED)
+        return NewFact(reason=NOT_COMPARED)
+    return verdict if next(known.without_vector(), None) is None else NewFact(reason=NOT_ALL_COMPARED)
 
 
-def _is_heard(candidate: CandidateFact, said: Sequence[KnownFact], known: Knowledge, occasion: Occasion) -> bool:
-    """Whether this episode has taught that already, or the line *said*, and nobody better says it now."""
+def _is_repeated(
+    candidate: CandidateFact, said: Sequence[KnownFact], known: FactIndex, learn_context: LearnContext
+) -> bool:
+    """Return whether this episode taught the candidate already, or the revisions *said*.
+
+    False if this is the first trusted source of the fact.
+    """
     if len(said) == 1 and is_vouched_for(said[0], candidate.trust):
         return False
-    episode = occasion.source.episode_id
+    episode = learn_context.source.episode_id
     is_taught = known.get(fact_id(episode, candidate.text)) is not None
     return is_taught or any(fact.was_said_in(episode) for fact in said)
 
 
 def _by_text(
-    statement: Statement, said: Sequence[KnownFact], trust: Trust, known: Knowledge, occasion: Occasion
-) -> Known | None:
-    """Whether the very words are known: as they are, as what has superseded them, or as what was true at the time.
+    statement: Statement, said: Sequence[KnownFact], trust: Trust, known: FactIndex, learn_context: LearnContext
+) -> AlreadyKnown | None:
+    """Return the verdict on a text that is known word for word, or None.
 
-    What only a tool or a page has put in their place does not count against somebody better.
+    It is known as it stands, as the fact that superseded it, or as what was true at the time. A successor that only a
+    tool or a page stated does not count against a more trusted source.
     """
     if not said:
         return None
@@ -159,22 +200,22 @@ def _by_text(
     if holder and holder.statement.form != statement.form and holder.trust.is_doubted and not trust.is_doubted:
         return None
     if last.superseded is None:
-        return Known(fact_id=last.fact.id, reason=SAME_TEXT)
-    is_past = holder is not None and occasion.said_at <= holder.said_at
-    return Known(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
+        return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT)
+    is_past = holder is not None and learn_context.said_at <= holder.said_at
+    return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
 
 
-def _is_retold(statement: Statement, other: KnownFact, occasion: Occasion) -> bool:
-    """Whether an earlier edition of this episode, and nobody else, has said it, and this one says it so instead."""
-    if not occasion.told.isdisjoint({other.statement.form, *map(exact_form, other.said_as)}):
+def _is_retold(statement: Statement, other: KnownFact, learn_context: LearnContext) -> bool:
+    """Return whether this edition of an episode rewords what only an earlier edition stated."""
+    if not learn_context.stated_forms.isdisjoint({other.statement.form, *map(exact_form, other.said_as)}):
         return False
-    said_by = {(source.episode_id, source.event_id == occasion.source.event_id) for source in other.sources}
-    return said_by == {(occasion.source.episode_id, False)} and rewords(statement, other.statement)
+    said_by = {(source.episode_id, source.event_id == learn_context.source.event_id) for source in other.sources}
+    return said_by == {(learn_context.source.episode_id, False)} and rewords(statement, other.statement)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mended:
-    """A fact that was judged again: the verdict, and which fact gave way to which, if one did."""
+class EmbeddedFact:
+    """A fact judged again with its vector: the verdict, and the superseded fact, if any."""
 
     fact: Fact
     verdict: Verdict
@@ -183,10 +224,10 @@ class Mended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mending:
-    """What became of each fact that was current still, in order, and the vectors of those that stay."""
+class LateEmbeddings:
+    """Results for the facts that were still current, in order, and vectors of those that stay."""
 
-    mended: tuple[Mended, ...]
+    mended: tuple[EmbeddedFact, ...]
     vectors: "dict[UUID, NDArray[np.float32]]" = field(default_factory=dict)
 
     @property
@@ -194,71 +235,71 @@ class Mending:
         return tuple(row for each in self.mended for row in each.rows)
 
 
-def mend(
+def embed_late(
     embedded: "Sequence[tuple[KnownFact, NDArray[np.float32]]]",
     *,
-    knowledge: Knowledge,
+    knowledge: FactIndex,
     policy: Policy,
     at: datetime,
-) -> Mending:
-    """Judge each fact of *embedded*, which has no vector in *knowledge* yet, by this one against all that have one.
+) -> LateEmbeddings:
+    """Judge each fact of *embedded* by its new vector against all facts that have one.
 
-    So of any two facts of a scope, the one that gets its vector later is compared with the other: once all have one, no
-    two say the same that would not have been learned as one.
+    Of any two facts of a scope, the one that gets its vector later is compared with the other. So once all have a
+    vector, no two remain that learning would have merged.
 
     Raises:
         BadInput: a vector is not of the knowledge's dimension, or not of length 1.
     """
-    known = knowledge.branch()
-    known.foresee([vector for _, vector in embedded], floor(policy))
-    mended: list[Mended] = []
+    known = knowledge.fork()
+    known.prefetch_neighbors([vector for _, vector in embedded], floor(policy))
+    mended: list[EmbeddedFact] = []
     kept: dict[UUID, NDArray[np.float32]] = {}
     for waiting, vector in embedded:
         checked(vector[None, :], rows=1, dim=knowledge.dim)
         fact = known[waiting.fact.id]
         if not fact.is_current:
-            continue  # one that was mended before it has taken its place
+            continue  # superseded by a fact before it in this loop
         apart = known.apart_from(fact.fact.id)
         near = [each for each in known.near(vector, floor(policy)) if each.fact_id not in apart]
         namesakes = {each: said for each, said in known.namesakes(fact.fact.subject).items() if each not in apart}
-        verdict = settled(verdicts(fact.statement, near, policy, namesakes), Claim.of(fact), known)
-        each = _mended(fact, verdict, known, at)
+        verdict = settled(verdicts(fact.statement, near, policy, namesakes), SourcedStatement.of(fact), known)
+        each = _embedded(fact, verdict, known, at)
         fresh = {row.fact_id: vector for row in each.rows if isinstance(row, Embedded)}
         known.extend(each.rows, fresh)
         kept |= fresh
         mended.append(each)
-    return Mending(mended=tuple(mended), vectors=kept)
+    return LateEmbeddings(mended=tuple(mended), vectors=kept)
 
 
-def _mended(fact: KnownFact, verdict: Verdict, known: Knowledge, at: datetime) -> Mended:
+def _embedded(fact: KnownFact, verdict: Verdict, known: FactIndex, at: datetime) -> EmbeddedFact:
     embedded = Embedded(fact_id=fact.fact.id, embedded_by=known.embedder_id)
     match verdict:
-        case New():
-            return Mended(fact=fact.fact, verdict=verdict, rows=(embedded,))
-        case Known():
+        case NewFact():
+            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=(embedded,))
+        case AlreadyKnown():
             into = known[verdict.fact_id]
             rows = tuple(merged(fact, into, reason=verdict.reason, at=at, similarity=verdict.similarity))
-            return Mended(fact=fact.fact, verdict=verdict, rows=rows, replaced=fact.fact)
+            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=rows, replaced=fact.fact)
         case Richer(fact_id=other):
             gone = Superseded(
                 fact_id=other, by=fact.fact.id, reason=verdict.reason, at=at, similarity=verdict.similarity
             )
-            return Mended(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=known[other].fact)
+            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=known[other].fact)
         case Supersedes():
             before, after = sorted((fact, known[verdict.fact_id]), key=lambda each: each.fact.learned_at)
-            past, gone = outdated(Said.of(before), Said.of(after), verdict, at=at)
-            return Mended(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=past)
-        case Linked(fact_id=other):
+            past, gone = outdated(TrustedFact.of(before), TrustedFact.of(after), verdict, at=at)
+            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=past)
+        case LinkedTo(fact_id=other):
             rows = (embedded, *_linked(fact, other, verdict, at))
-            return Mended(fact=fact.fact, verdict=verdict, rows=rows)
+            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=rows)
 
 
-def _linked(fact: KnownFact, other: UUID, verdict: Linked, at: datetime) -> Iterator[Row]:
-    """The link, where the two have none yet."""
+def _linked(fact: KnownFact, other: UUID, verdict: LinkedTo, at: datetime) -> Iterator[Row]:
+    """Yield the link, unless the two facts have one already."""
     if other not in fact.standing_links:
         yield linked(fact.fact.id, verdict, at=at)
 
 
-def merged_into(each: Mended) -> UUID | None:
-    """The fact that says now what *each* said; None where it stays."""
-    return each.verdict.fact_id if isinstance(each.verdict, Known) else None
+def merged_into(each: EmbeddedFact) -> UUID | None:
+    """Return the fact that *each* was merged into; None if it stays."""
+    return each.verdict.fact_id if isinstance(each.verdict, AlreadyKnown) else None

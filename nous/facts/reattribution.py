@@ -1,4 +1,4 @@
-"""Facts of a log as they are told when somebody who said them is forgotten, and which of them take whose place then."""
+"""Re-attribute the facts of a log after a source is erased, and recompute supersessions."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,23 +11,24 @@ from nous.facts.decision import fact_id
 from nous.facts.normalize import exact_form
 
 Stays = Callable[[UUID, Source], bool]
-"""Whether it may still be known that a source has said a fact."""
+"""Predicate: may it still be known that a source stated a fact?"""
 
 
 @dataclass(slots=True)
-class Told:
-    """A fact as the old log tells it, and what becomes of it: *now* is its new self, *id* what it goes by.
+class ReattributedFact:
+    """A fact of the old log, and what becomes of it in the new one.
 
-    It gave way in the log's *gave_way*-th row.
+    *new_source* is the confirmation whose words it takes over. *now* is its new version, if it has one of its own; *id*
+    the fact that stands for it. *superseded_at_row* is the index of the row that superseded it in the old log.
     """
 
     learned: Learned
     again: list[Confirmed] = field(default_factory=list[Confirmed])
-    heir: Confirmed | None = None
+    new_source: Confirmed | None = None
     now: Fact | None = None
     id: UUID | None = None
     superseded: Superseded | None = None
-    gave_way: int = -1
+    superseded_at_row: int = -1
 
     @property
     def keeps_text(self) -> bool:
@@ -38,8 +39,8 @@ class Told:
         return self.superseded is not None and self.superseded.valid_to is not None
 
 
-class Place(NamedTuple):
-    """*fact* of the new log gives way to *by*, as *row* of the old log says."""
+class Succession(NamedTuple):
+    """Supersession of *fact* by *by* in the new log, derived from *row* of the old log."""
 
     row: Superseded
     fact: UUID
@@ -47,102 +48,111 @@ class Place(NamedTuple):
     valid_to: datetime | None
 
 
-def tell(rows: Iterable[Row]) -> dict[UUID, Told]:
-    """The facts that *rows* tell, in order, as far as they stand."""
-    told: dict[UUID, Told] = {}
+def reattribute(rows: Iterable[Row]) -> dict[UUID, ReattributedFact]:
+    """Return the facts of *rows*, in order, with the confirmations and supersessions in force."""
+    reattributed: dict[UUID, ReattributedFact] = {}
     for at, row in enumerate(standing(rows)):
         match row:
             case Learned():
-                told[row.fact.id] = Told(row)
-            case Confirmed() if row.fact_id in told:
-                told[row.fact_id].again.append(row)
-            case Superseded() if row.fact_id in told:
-                told[row.fact_id].superseded, told[row.fact_id].gave_way = row, at
+                reattributed[row.fact.id] = ReattributedFact(row)
+            case Confirmed() if row.fact_id in reattributed:
+                reattributed[row.fact_id].again.append(row)
+            case Superseded() if row.fact_id in reattributed:
+                reattributed[row.fact_id].superseded, reattributed[row.fact_id].superseded_at_row = row, at
             case _:
                 pass
-    return told
+    return reattributed
 
 
-def settle(told: Mapping[UUID, Told], stays: Stays) -> None:
-    """Say of each fact what it is from now on."""
-    inherited: list[tuple[Told, Confirmed]] = []
-    for fact, each in told.items():
+def settle(reattributed: Mapping[UUID, ReattributedFact], stays: Stays) -> None:
+    """Decide on the new version of each fact; set `new_source`, `now` and `id`."""
+    inherited: list[tuple[ReattributedFact, Confirmed]] = []
+    for fact, each in reattributed.items():
         if stays(fact, each.learned.fact.source):
             each.now, each.id = each.learned.fact, fact
-        elif heir := next((row for row in each.again if stays(fact, row.source)), None):
-            inherited.append((each, heir))
+        elif new_source := next((row for row in each.again if stays(fact, row.source)), None):
+            inherited.append((each, new_source))
     if not inherited:
         return
-    kept = [each for each in told.values() if each.now]
+    kept = [each for each in reattributed.values() if each.now]
     ids = {each.now.id for each in kept if each.now}
     owners: dict[str, UUID] = {}
     for each in kept:
         if each.now and not each.is_contradicted:
             owners.setdefault(exact_form(each.now.text), each.now.id)
-    for each, heir in inherited:
-        # What was contradicted is history, and nobody who says its words today becomes part of that.
-        owner = None if each.is_contradicted else owners.get(exact_form(heir.text))
-        retold = _retold(each.learned.fact, heir)
-        if owner or retold.id in ids:  # it was merged with one that says the same: now that one is left
-            each.id = retold.id if retold.id in ids else owner
+    for each, new_source in inherited:
+        # A contradicted fact is history: a source that says the same today does not become part of it.
+        owner = None if each.is_contradicted else owners.get(exact_form(new_source.text))
+        version = _in_words_of(each.learned.fact, new_source)
+        if owner or version.id in ids:  # it was merged with a fact that says the same, which is left now
+            each.id = version.id if version.id in ids else owner
             continue
-        each.heir, each.now, each.id = heir, retold, retold.id
-        ids.add(retold.id)
+        each.new_source, each.now, each.id = new_source, version, version.id
+        ids.add(version.id)
         if not each.is_contradicted:
-            owners[exact_form(heir.text)] = retold.id
+            owners[exact_form(new_source.text)] = version.id
 
 
-def _retold(fact: Fact, heir: Confirmed) -> Fact:
-    """*fact* in the words of *heir*. What else the first source has said of it is not known of this one."""
+def _in_words_of(fact: Fact, new_source: Confirmed) -> Fact:
+    """Return *fact* in the words of *new_source*.
+
+    Other details came from the first source; they are not known of this one.
+    """
     return replace(
         fact,
-        id=fact_id(heir.source.episode_id, heir.text),
-        text=heir.text.strip(),
+        id=fact_id(new_source.source.episode_id, new_source.text),
+        text=new_source.text.strip(),
         subject="",
-        source=heir.source,
-        learned_at=heir.at,
+        source=new_source.source,
+        learned_at=new_source.at,
         event_date=None,
     )
 
 
-def places(told: Mapping[UUID, Told]) -> Iterator[Place]:
-    """Which fact gives way to which, once all is settled.
+def places(reattributed: Mapping[UUID, ReattributedFact]) -> Iterator[Succession]:
+    """Yield the supersessions of the new log, after `settle`.
 
-    One that was made of several is current if any of them is; else it gives way to what the last of them gave way to.
-    Nothing comes round to itself.
+    A fact made of several is current if any of them is. Otherwise it is superseded by the successor of the last of
+    them. No cycles result.
     """
     current: set[UUID] = set()
-    found: list[Place] = []
+    found: list[Succession] = []
     revived: list[tuple[Superseded, Fact]] = []
-    for each in sorted(told.values(), key=lambda each: each.gave_way, reverse=True):
-        place = _place(each, told)
+    for each in sorted(reattributed.values(), key=lambda each: each.superseded_at_row, reverse=True):
+        place = _place(each, reattributed)
         if place and place.fact != place.by:
             found.append(place)
         elif each.superseded and each.now and not place:
             revived.append((each.superseded, each.now))
         elif each.id and not place:
             current.add(each.id)
-    meanwhile = _said_meanwhile(revived, current, told) if revived else []
-    current |= {fact.id for _, fact in revived} - {place.fact for place in meanwhile}
+    by_words = _by_same_words(revived, current, reattributed) if revived else []
+    current |= {fact.id for _, fact in revived} - {place.fact for place in by_words}
     ends: dict[UUID, UUID] = {}
-    for place in (*found, *meanwhile):
+    for place in (*found, *by_words):
         if place.fact not in current and place.fact not in ends and _end(place.by, ends) != place.fact:
             ends[place.fact] = place.by
             yield place
 
 
-def _said_meanwhile(
-    revived: Sequence[tuple[Superseded, Fact]], current: Collection[UUID], told: Mapping[UUID, Told]
-) -> list[Place]:
-    """What gave way to something that is gone gives way to the one that says the same now, if one does."""
-    facts = (each.now for each in told.values() if each.now and each.now.id in current)
+def _by_same_words(
+    revived: Sequence[tuple[Superseded, Fact]], current: Collection[UUID], reattributed: Mapping[UUID, ReattributedFact]
+) -> list[Succession]:
+    """Return supersessions of revived facts by current facts with the same words.
+
+    Revived facts were superseded by a fact that is erased.
+    """
+    facts = (each.now for each in reattributed.values() if each.now and each.now.id in current)
     owners = {exact_form(fact.text): fact.id for fact in facts}
     owned = ((row, fact.id, owners.setdefault(exact_form(fact.text), fact.id)) for row, fact in reversed(revived))
-    return [Place(row, fact, owner, None) for row, fact, owner in owned if fact != owner]
+    return [Succession(row, fact, owner, None) for row, fact, owner in owned if fact != owner]
 
 
-def _place(each: Told, told: Mapping[UUID, Told]) -> Place | None:
-    """What *each* gives way to: where that is gone, what had taken its place, and so on; None where it is current."""
+def _place(each: ReattributedFact, reattributed: Mapping[UUID, ReattributedFact]) -> Succession | None:
+    """Return the supersession of *each* in the new log; None if it is current.
+
+    If its successor is erased, the successor's successor takes over, and so on.
+    """
     if each.id is None or each.superseded is None:
         return None
     seen: set[UUID] = set()
@@ -150,15 +160,18 @@ def _place(each: Told, told: Mapping[UUID, Told]) -> Place | None:
     while link and link.by not in seen:
         seen.add(link.by)
         valid_to = valid_to or link.valid_to
-        successor = told.get(link.by)
+        successor = reattributed.get(link.by)
         if successor and successor.id:
-            return Place(each.superseded, each.id, successor.id, valid_to)
+            return Succession(each.superseded, each.id, successor.id, valid_to)
         link = successor.superseded if successor else None
     return None
 
 
 def _end(start: UUID, ends: dict[UUID, UUID]) -> UUID:
-    """Where *start* leads at last. What lies on the way leads straight there from now on: no chain is walked twice."""
+    """Return the last successor of *start*.
+
+    Compresses the path, so that no chain is walked twice.
+    """
     passed: list[UUID] = []
     end = start
     while after := ends.get(end):

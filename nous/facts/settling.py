@@ -1,7 +1,7 @@
-"""Possible duplicates and updates, and the rows by which a person settles them, or takes that back.
+"""Possible duplicates and updates, and the rows by which a person resolves them.
 
-Pure, as `nous.facts.learn` is: each function says which rows to append to the log that *knowledge* is the fold of.
-No rows mean that the log says so already.
+Pure, like `nous.facts.learn`: each function returns the rows to append to the log that *knowledge* is the projection
+of. No rows mean that the log says so already. `unsettling` undoes a decision.
 """
 
 from collections.abc import Iterator
@@ -11,31 +11,34 @@ from uuid import UUID
 
 from nous.domain.errors import BadInput
 from nous.domain.fact import Confirmed, Linked, LinkKind, Row, Superseded
-from nous.facts.fact_index import Knowledge, KnownFact
+from nous.facts.fact_index import FactIndex, KnownFact
 from nous.facts.precedence import replaceable
 
 OFFERED = frozenset({LinkKind.DUPLICATE, LinkKind.UPDATE})
-"""Kinds of links that a person can settle."""
+"""Kinds of links that a person can resolve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
-    """Two current facts that may be one, or of which the *newer* may replace the *older*."""
+class OpenPair:
+    """Two current facts that may be one, or of which *newer* may supersede *older*."""
 
     newer: KnownFact
     older: KnownFact
     link: Linked
 
 
-def offers(knowledge: Knowledge) -> list[Offer]:
-    """The pairs of current facts that are not settled, the likeliest first."""
-    found = (offer for known in knowledge.current() for offer in offers_of(known, knowledge))
-    once = {frozenset({offer.newer.fact.id, offer.older.fact.id}): offer for offer in found}.values()
+def open_pairs(knowledge: FactIndex) -> list[OpenPair]:
+    """Return the unresolved pairs of current facts, likeliest first."""
+    found = (pair for known in knowledge.current() for pair in open_pairs_of(known, knowledge))
+    once = {frozenset({pair.newer.fact.id, pair.older.fact.id}): pair for pair in found}.values()
     return sorted(once, key=lambda each: (-(each.link.likelihood or 0), -(each.link.similarity or 0)))
 
 
-def offers_of(known: KnownFact, knowledge: Knowledge) -> Iterator[Offer]:
-    """The pairs of a current fact with others, each once. A fact stands for those that were merged into it."""
+def open_pairs_of(known: KnownFact, knowledge: FactIndex) -> Iterator[OpenPair]:
+    """Yield the unresolved pairs of a current fact, each once.
+
+    A fact stands in for facts that were merged into it.
+    """
     links = [(other, link) for other, link in knowledge.links_of(known.fact.id) if link.kind in OFFERED]
     seen = {known.fact.id, *(knowledge.apart_from(known.fact.id) if links else ())}
     for other_id, link in links:
@@ -43,11 +46,11 @@ def offers_of(known: KnownFact, knowledge: Knowledge) -> Iterator[Offer]:
         if other and other.fact.id not in seen:
             seen.add(other.fact.id)
             older, newer = sorted((other, known), key=lambda each: each.said_at)
-            yield Offer(newer=newer, older=older, link=link)
+            yield OpenPair(newer=newer, older=older, link=link)
 
 
-def _now(fact_id: UUID, knowledge: Knowledge) -> KnownFact | None:
-    """Return the current fact that a fact is, or was merged into; None where it was true until some time."""
+def _now(fact_id: UUID, knowledge: FactIndex) -> KnownFact | None:
+    """Return the current fact that a fact is or was merged into; None if it was contradicted."""
     for known in knowledge.successors(fact_id):
         if known.superseded is None:
             return known
@@ -65,9 +68,9 @@ def merged(
     similarity: float | None = None,
     by_hand: bool = False,
 ) -> Iterator[Row]:
-    """Merge *fact* into another: all sources of it have said the other, each in words of their own.
+    """Merge *fact* into another, with all its sources, each in its own words.
 
-    The row that says so comes first, since the others count only while it holds.
+    The supersession comes first, since the confirmations count only while it is in force.
     """
     yield Superseded(
         fact_id=fact.fact.id, by=into.fact.id, reason=reason, at=at, similarity=similarity, by_hand=by_hand
@@ -88,7 +91,7 @@ def merged(
         )
 
 
-def merging(fact: KnownFact, into: KnownFact, *, knowledge: Knowledge, reason: str, at: datetime) -> tuple[Row, ...]:
+def merging(fact: KnownFact, into: KnownFact, *, knowledge: FactIndex, reason: str, at: datetime) -> tuple[Row, ...]:
     """Merge *fact* into another by hand.
 
     Raises:
@@ -102,24 +105,24 @@ def merging(fact: KnownFact, into: KnownFact, *, knowledge: Knowledge, reason: s
 
 
 def keeping_apart(
-    one: KnownFact, other: KnownFact, *, knowledge: Knowledge, reason: str, at: datetime
+    one: KnownFact, other: KnownFact, *, knowledge: FactIndex, reason: str, at: datetime
 ) -> tuple[Row, ...]:
     """Keep two facts apart for good.
 
     Raises:
-        BadInput: one of them has given way to the other.
+        BadInput: one of them was superseded by the other.
     """
     for gone, by in ((one, other), (other, one)):
         if gone.superseded and knowledge.leads_to(gone.fact.id, by.fact.id):
-            raise BadInput(f"fact {gone.fact.id} has given way to {gone.superseded.by}: `nous facts unsettle` first")
+            raise BadInput(f"fact {gone.fact.id} is superseded by {gone.superseded.by}: `nous facts unsettle` first")
     link = one.standing_links.get(other.fact.id)
     if link and link.kind is LinkKind.APART:
         return ()
     return (_link(one, other, reason=reason, at=at, kind=LinkKind.APART, before=link),)
 
 
-def unsettling(one: KnownFact, other: KnownFact, *, reason: str, at: datetime, **_: Knowledge) -> tuple[Row, ...]:
-    """Undo that one of two facts was merged into the other or gave way to it, or else that they are kept apart."""
+def unsettling(one: KnownFact, other: KnownFact, *, reason: str, at: datetime, **_: FactIndex) -> tuple[Row, ...]:
+    """Undo the merge or supersession of two facts, or else the decision to keep them apart."""
     for gone, by in ((one, other), (other, one)):
         if gone.superseded and gone.superseded.by == by.fact.id:
             row = Superseded(fact_id=gone.fact.id, by=by.fact.id, reason=reason, at=at, by_hand=True, is_undone=True)
@@ -136,7 +139,7 @@ def unsettling(one: KnownFact, other: KnownFact, *, reason: str, at: datetime, *
 def _link(
     one: KnownFact, other: KnownFact, *, reason: str, at: datetime, kind: LinkKind, before: Linked | None
 ) -> Linked:
-    """A link by hand, between the same ends as the one *before*."""
+    """Return a manual link between the same ends as the link *before*."""
     return Linked(
         fact_id=before.fact_id if before else one.fact.id,
         other=before.other if before else other.fact.id,

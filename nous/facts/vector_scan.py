@@ -1,8 +1,9 @@
-"""The vectors of a scope's facts, in this process: which of them are near, found by looking at each.
+"""Exact nearest-neighbor search over the fact vectors of a scope, in memory.
 
-Up to `MOST_EXACT` they are kept as they are. Beyond, a number takes one byte instead of four, so that a million facts
-take .4 GB instead of 1.5; what looks near then is scored again by its own floats. Those are fetched from the log, where
-they stand anyway: in this process they would take the room that was to be saved, and a file would be a second copy.
+Up to `MOST_EXACT` vectors are kept as float32. Beyond that, blocks are quantized to one byte per number, so that a
+million facts take 0.4 GB instead of 1.5. Rows that look near are then rescored with their own floats. Those are fetched
+from the log, where they are stored anyway: in this process they would take the memory that was saved, and a file would
+be a second copy.
 """
 
 import math
@@ -22,23 +23,29 @@ if TYPE_CHECKING:
 
 
 ROWS = 4096
-"""Vectors in a block. Blocks are added, never copied; the part of one that is not written yet takes no memory."""
+"""Vectors in a block. Blocks are added, never copied; the unwritten part of a block takes no memory."""
 
 _STEPS = 127
 _BLOCK_ROUNDING = 1e-6
 
 
-class Block(Protocol):
-    """Some rows, whichever way they are kept. `loss` is how far a cosine with a unit vector may be off."""
+class VectorBlock(Protocol):
+    """Rows of vectors in some encoding.
+
+    `loss` is the maximum error of a cosine with a unit vector.
+    """
 
     loss: float
 
     def cosines(self, vectors: "NDArray[np.float32]", *, rows: int) -> "NDArray[np.float32]":
-        """How near the first *rows* are to each of *vectors*, in shape (rows, len(vectors))."""
+        """Return the cosines of the first *rows* with each of *vectors*.
+
+        The shape is (rows, len(vectors)).
+        """
         ...
 
 
-class Exact:
+class FloatBlock:
     """Rows of float32."""
 
     loss = 0.0
@@ -50,13 +57,13 @@ class Exact:
         return self.rows[:rows] @ vectors.T
 
 
-class Packed:
-    """Rows of one byte a number, with a scale for each row.
+class QuantizedBlock:
+    """Rows of int8, with a scale for each row.
 
-    A cosine is off by no more than what rounding took from the row is long: some .009 for vectors of texts.
+    The error of a cosine is at most the length of what rounding removed from the row: about 0.009 for vectors of texts.
     """
 
-    def __init__(self, block: Exact) -> None:
+    def __init__(self, block: FloatBlock) -> None:
         self._scales: NDArray[np.float32] = np.abs(block.rows).max(axis=1, keepdims=True) / np.float32(_STEPS)
         self._steps: NDArray[np.int8] = np.rint(block.rows / self._scales).astype(np.int8)
         lost = block.rows - self._steps * self._scales
@@ -67,33 +74,33 @@ class Packed:
 
 
 MOST_EXACT = 200_000
-"""Rows beyond which blocks are packed: .3 GB at 384 numbers."""
+"""Rows beyond which blocks are quantized: 0.3 GB at 384 numbers."""
 
 MOST_RESCORED = 1000
-"""Rows whose floats are fetched for one vector, the nearest: 1.5 MB at 384 numbers."""
+"""Maximum rows whose floats are fetched for one vector, the nearest: 1.5 MB at 384 numbers."""
 
 _ROUNDING = 1e-3
 
 
 class Fetch(Protocol):
-    """Where the floats of packed rows are to be had."""
+    """Loader of the floats of quantized rows."""
 
     def __call__(self, slots: Sequence[int], *, at: LogVersion) -> "NDArray[np.float32]":
-        """The vectors that stand in these slots of the log at that version, a row for each."""
+        """Return the vectors in these slots of the log at that version, a row for each."""
         ...
 
 
 class _Found(NamedTuple):
-    """Rows that are near, and how near; nearest first."""
+    """Near rows and their cosines, nearest first."""
 
     rows: "NDArray[np.int64]"
     cosines: "NDArray[np.float32]"
 
 
-class Vectors:
-    """`CandidateIndex` by exact search: a row for each fact, in the order they were added.
+class ExactScanIndex:
+    """`CandidateIndex` by exhaustive scan: a row for each fact, in the order they were added.
 
-    With *fetch* rows beyond *most_exact* are packed, and each has to come with its slot in the log.
+    With *fetch*, rows beyond *most_exact* are quantized, and each needs its slot in the log.
     """
 
     def __init__(self, dim: int, *, fetch: Fetch | None = None, most_exact: int = MOST_EXACT) -> None:
@@ -102,8 +109,8 @@ class Vectors:
         self._most_exact = most_exact
         self._ids: list[UUID] = []
         self._slots = array("q")
-        self._packed: list[Block] = []
-        self._exact: list[Exact] = []
+        self._packed: list[VectorBlock] = []
+        self._exact: list[FloatBlock] = []
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -122,7 +129,7 @@ class Vectors:
         self._ids.append(fact_id)
         if self._fetch:
             if slot is None:
-                raise ValueError(f"where fact {fact_id} stands in the log has to be known, to score it again")
+                raise ValueError(f"fact {fact_id} needs its slot in the log, to be scored again")
             self._slots.append(slot)
 
     def near(
@@ -137,11 +144,11 @@ class Vectors:
         ]
 
     def _make_room(self) -> None:
-        """Begin a block. All others are full, and packed if they are many."""
+        """Start a new block. All others are full; quantize them if there are many."""
         if self._fetch and len(self._ids) >= self._most_exact:
             while self._exact:
-                self._packed.append(Packed(self._exact.pop(0)))
-        self._exact.append(Exact(self._dim))
+                self._packed.append(QuantizedBlock(self._exact.pop(0)))
+        self._exact.append(FloatBlock(self._dim))
 
     def _looking_near(self, vectors: "NDArray[np.float32]", floor: float) -> list[_Found]:
         found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]] = []
@@ -158,7 +165,7 @@ class Vectors:
     def _rescored(
         self, found: list[_Found], vectors: "NDArray[np.float32]", floor: float, fetch: Fetch, at: LogVersion
     ) -> Iterator[_Found]:
-        """What is near in truth of what looks near."""
+        """Yield the rows that are near by their floats, among those that look near."""
         looked_at = [each.rows[:MOST_RESCORED] for each in found]
         wanted = np.unique(np.concatenate(looked_at))
         floats = fetch([self._slots[row] for row in wanted], at=at) if len(wanted) else None
@@ -174,12 +181,12 @@ def _sorted(rows: "NDArray[np.int64]", cosines: "NDArray[np.float32]") -> _Found
 
 
 def stacked(vectors: "Sequence[NDArray[np.float32]]") -> "NDArray[np.float32]":
-    """One or more *vectors* as rows."""
+    """Return one or more *vectors* as rows."""
     return np.stack(vectors).astype(np.float32, copy=False)
 
 
 def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[np.float32]":
-    """*vectors* as they are, if they are *rows* unit vectors of *dim* numbers.
+    """Return *vectors* unchanged, if they are *rows* unit vectors of *dim* numbers.
 
     Raises:
         BadInput: they are not. A zero vector is near everything or nothing, so it is never scored.
@@ -199,48 +206,50 @@ def _check(vector: "NDArray[np.float32]", dim: int) -> None:
 
 
 Proposals = Iterable[tuple[UUID, float]]
-"""Facts and the cosine of each, nearest first; to be gone through once."""
+"""Facts with their cosines, nearest first; to be iterated once."""
 
 
 class IndexUnavailable(Unavailable):
-    """The index did not answer; the log may all the same."""
+    """The index did not answer; the log may still be available."""
 
 
 class CandidateIndex(Protocol):
-    """Proposes which facts of one scope are near, by the vectors of one embedder.
+    """Port to a vector index that proposes near facts of one scope, for one embedder.
 
-    An index proposes, the fold of the log disposes: `Knowledge` drops what it does not know and what is superseded, so
-    what is proposed too early, or still, does no harm. What is not proposed may be learned twice. So an answer is given
-    for a version of the log: every fact that had a vector then has been searched, and an index that lags catches up
-    first. Whether that version is still the log's when the verdict is written, the commit decides.
+    Proposals are only hints: `FactIndex` drops facts that it does not know and superseded ones, so an early or stale
+    proposal does no harm. A fact that is not proposed may be learned twice. So an answer is given for a version of the
+    log: every fact that had a vector then was searched, and an index that lags catches up first. The commit checks that
+    the log still has this version (optimistic concurrency).
     """
 
     def near(self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion) -> Sequence[Proposals]:
-        """For each row of *vectors*, unit vectors, the facts of the log at *at* whose cosine with it is >= *floor*.
+        """Return facts whose cosine with a row of *vectors* is >= *floor*, for each row.
+
+        The rows are unit vectors. The facts are those of the log at version *at*.
 
         Raises:
             IndexUnavailable: the index did not answer; only texts can be compared.
-            Retryable: the log or the index was made anew meanwhile.
+            Retryable: the log or the index was rebuilt meanwhile.
         """
         ...
 
 
 class CandidateIndexes(Protocol):
-    """The indexes of every scope and embedder, kept outside of this process."""
+    """Vector indexes of every scope and embedder, outside of this process."""
 
     def of(self, scope: Scope, *, embedder: str, dim: int) -> CandidateIndex: ...
 
     def rebuild(self, scope: Scope, *, embedder: str, dim: int) -> int:
-        """Index *scope* anew from its log, and say how many facts are searched then.
+        """Rebuild the index of *scope* from its log; return how many facts it then searches.
 
         Raises what `CandidateIndex.near` raises.
         """
         ...
 
     def erase(self, scope: Scope) -> int:
-        """Remove every index of *scope*, and say how many there were.
+        """Remove every index of *scope*; return how many there were.
 
-        What has to be forgotten is first taken from the log: whoever needs an index then builds it from what is left.
+        Remove erased facts from the log first: an index that is needed later is rebuilt from what is left there.
 
         Raises:
             IndexUnavailable: the index did not answer.

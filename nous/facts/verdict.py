@@ -1,4 +1,4 @@
-"""Verdicts on a candidate, judged against the known facts."""
+"""Verdicts on a candidate fact, and the policy by which they are reached."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,23 +10,23 @@ from uuid import UUID
 
 from nous.domain.fact import LinkKind
 from nous.domain.summary_input import MOST_CANDIDATES
-from nous.facts.equivalence.reading import Reading, read
+from nous.facts.equivalence.reading import ParsedStatement, read
 from nous.facts.normalize import exact_form
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class New:
-    """Nothing known is like it."""
+class NewFact:
+    """No known fact is similar."""
 
     name: ClassVar[str] = "new"
     reason: str = "nothing known is near"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """*fact_id* says it already, and more if `is_less`.
+class AlreadyKnown:
+    """The known fact *fact_id* says the same, and more if `is_less`.
 
-    `similarity` is None where the texts are equal and no vector was asked.
+    `similarity` is None if the texts are equal and no vector was used.
     """
 
     name: ClassVar[str] = "known"
@@ -38,7 +38,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Richer:
-    """It says what *fact_id* says, and more."""
+    """The candidate says what *fact_id* says, and more."""
 
     name: ClassVar[str] = "richer"
     fact_id: UUID
@@ -48,9 +48,9 @@ class Richer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supersedes:
-    """It gives another value to what *fact_id* tells of, so that only one of them is true at a time.
+    """The candidate gives another value to what *fact_id* states; only one is true at a time.
 
-    `similarity` is None where the two are of one subject, and too far apart for a cosine to be known.
+    `similarity` is None if the two have one subject and are too far apart for a cosine to be known.
     """
 
     name: ClassVar[str] = "supersedes"
@@ -60,8 +60,8 @@ class Supersedes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Linked:
-    """It is close to *fact_id*, yet not the same; the reason says what differs.
+class LinkedTo:
+    """The candidate is close to *fact_id* but not the same; the reason says what differs.
 
     `is_open` means that the texts alone do not show it for certain: a model or a person may still decide. `kind` and
     `likelihood` are as in `nous.domain.fact.Linked`.
@@ -79,12 +79,15 @@ class Linked:
         return "duplicate" if self.kind is LinkKind.DUPLICATE else "linked"
 
 
-Verdict = New | Known | Richer | Supersedes | Linked
+Verdict = NewFact | AlreadyKnown | Richer | Supersedes | LinkedTo
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A text and what it is about, with what judging needs of it; each part is computed once, when it is asked for."""
+    """A text and its subject, with the derived forms that judging needs.
+
+    Each form is computed once, on first use.
+    """
 
     text: str
     subject: str = field(default="", compare=False)
@@ -94,7 +97,7 @@ class Statement:
         return exact_form(self.text)
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> ParsedStatement:
         return read(self.text)
 
     @cached_property
@@ -103,16 +106,16 @@ class Statement:
 
 
 class PairScorer(Protocol):
-    """A local model that estimates whether two texts say the same; threads may share it."""
+    """Port to a local model that estimates whether two texts say the same; thread-safe."""
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Return a probability, between 0 and 1, for each of *pairs*, in their order."""
+        """Return a probability, between 0 and 1, for each of *pairs*, in order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedScorer:
-    """A `PairScorer` with the scores it is given, whichever text comes first; 0 for other pairs."""
+    """Fake `PairScorer` with fixed scores, in either order of the texts; 0 for other pairs."""
 
     scores: Mapping[frozenset[str], float]
 
@@ -121,11 +124,11 @@ class ScriptedScorer:
 
 
 CALIBRATED: Mapping[str, float] = MappingProxyType({"all-MiniLM-L6-v2-int8": 0.955})
-"""The embedders that come measured, and the threshold (tau) of each; `nous.facts.calibration` measures others."""
+"""Calibrated embedders and their thresholds (tau); `nous.facts.calibration` measures others."""
 
 
 class Dedup(StrEnum):
-    """Which rule decides that two texts say the same."""
+    """Rule that decides whether two texts say the same."""
 
     GUARDED = "guarded"
     COSINE = "cosine"
@@ -134,12 +137,16 @@ class Dedup(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """The rule and its thresholds.
+    """Deduplication rule and its thresholds, as cosines.
 
-    `threshold` is the cosine that the plain rule has to exceed strictly. From `equal` on, texts of equal content are
-    one fact, from `near` on two facts are linked, from `one_sided` (tau) on a text may have words that the other lacks;
-    without it, only texts of equal content are merged. `measured` has it by embedder. *scorer* says how likely two
-    texts say the same, in place of the classifier that is shipped. `cap` bounds the facts of an episode.
+    - `threshold`: the plain cosine rule merges strictly above it.
+    - `equal`: from here on, texts of equal content are one fact.
+    - `near`: from here on, two facts are linked.
+    - `one_sided` (tau): from here on, one text may have words that the other lacks. If None, only texts of equal
+      content merge. `measured` has it by embedder.
+
+    `scorer` estimates whether two texts say the same, in place of the shipped classifier. `cap` is the maximum number
+    of facts of an episode.
     """
 
     dedup: Dedup = Dedup.GUARDED
@@ -152,5 +159,5 @@ class Policy:
     cap: int = MOST_CANDIDATES
 
     def for_embedder(self, embedder_id: str) -> Self:
-        """The policy with the threshold that was set, or else the one measured for the embedder, if it was."""
+        """Return the policy with `one_sided` as it is set, else as measured for the embedder."""
         return self if self.one_sided is not None else replace(self, one_sided=self.measured.get(embedder_id))

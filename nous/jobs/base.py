@@ -1,4 +1,4 @@
-"""The seam to whatever executes attempts, one job each."""
+"""Interface of the job queue: one job for each attempt at a delivery."""
 
 import re
 from collections import defaultdict, deque
@@ -8,62 +8,75 @@ from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
-from nous.bus.base import Lane, Ticket
+from nous.bus.base import DeliveryRef, Priority
 
 _USUAL = "nous"
 _BETWEEN = "--"
-"""Stands behind the prefix of an installation, and in the name of no worker."""
+"""Separates the prefix of an installation from the name. No worker's name contains it."""
 _JOB = re.compile(r"(?P<worker>.+)--(?P<event>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})--\d+")
 _FOR_IDS = str.maketrans({"_": "__", ".": "_-"})
-"""RQ takes letters, digits, `_` and `-` for an id. Whatever the prefix, it can be told from every other one."""
+"""Escapes a prefix for job ids, where RQ allows letters, digits, `_` and `-`. Distinct prefixes stay distinct."""
 
 
-class Line(StrEnum):
-    """Which queue of a worker a job stands in. Quarantine is for events that may kill their process."""
+class QueueKind(StrEnum):
+    """Queue of a worker in which a job waits.
+
+    QUARANTINE is for events that may crash their process.
+    """
 
     LIVE = "live"
     BULK = "bulk"
     QUARANTINE = "quarantine"
 
     @classmethod
-    def of(cls, lane: Lane) -> "Line":
-        return cls(lane.value)
+    def of(cls, priority: Priority) -> "QueueKind":
+        return cls(priority.value)
 
     def queue(self, worker: str) -> str:
-        """The queue's name: that of its worker, with the line behind it unless it is the usual one."""
-        return worker if self is Line.LIVE else f"{worker}-{self}"
+        """Return the queue's name: the worker's name, with the kind as suffix unless it is LIVE."""
+        return worker if self is QueueKind.LIVE else f"{worker}-{self}"
 
 
 def job_id(worker: str, event_id: UUID, attempt: int) -> str:
-    """The name of an attempt's job: the same attempt has the same, however often it is submitted."""
+    """Return the id of an attempt's job.
+
+    It depends on its arguments alone, so submitting the same attempt again is idempotent.
+    """
     return f"{worker}--{event_id}--{attempt}"
 
 
 @dataclass(frozen=True, slots=True)
 class JobNames:
-    """What an installation calls what it shares a place with: all of them on one server have their jobs in RQ's keys.
+    """Names of one installation's workers, queues and jobs in RQ's shared key space.
 
-    Names begin with the prefix, but for the usual one, under which they are bare: `rq worker episode-summarizer` serves
-    it. No name of one installation is one of another's.
+    All installations on one server keep their jobs in RQ's keys. Each name begins with the installation's prefix. The
+    default prefix is the exception: its names are bare, so `rq worker episode-summarizer` serves it. No name of one
+    installation is a name of another.
     """
 
     prefix: str = _USUAL
 
     def own(self, name: str) -> str:
-        """What a worker, or a queue, is called among those of all installations."""
+        """Return the name of a worker or a queue, unique among all installations."""
         return f"{self._mark}{name}"
 
     def own_id(self, job: str) -> str:
-        """What a job is called, of which `job_id` has made the name."""
+        """Return the id of a job, unique among all installations; *job* comes from `job_id`."""
         return f"{self._mark.translate(_FOR_IDS)}{job}"
 
     def owns_any(self, queues: Iterable[str]) -> bool:
-        """Whether one of *queues* is of this installation; of a worker that tells none, that cannot be ruled out."""
+        """Return whether one of *queues* belongs to this installation.
+
+        True where *queues* is empty: a worker that names no queue cannot be ruled out.
+        """
         marks = [_split(each)[0] for each in queues]
         return not marks or self._mark in marks
 
     def attempt_of(self, job: str) -> tuple[str, UUID] | None:
-        """The worker and the event of an attempt, by its job's id; None of what is not one of this installation."""
+        """Return the worker and the event of an attempt, by its job's id.
+
+        None where the id is not one of this installation.
+        """
         match = _JOB.fullmatch(job)
         mark, worker = _split(match["worker"]) if match else ("", "")
         return (worker, UUID(match["event"])) if match and mark == self._mark.translate(_FOR_IDS) else None
@@ -77,24 +90,27 @@ BARE = JobNames()
 
 
 def _split(name: str) -> tuple[str, str]:
-    """What tells the installation, and the rest."""
+    """Split a name into the installation's mark and the rest."""
     prefix, dashes, rest = name.rpartition(_BETWEEN)
     return f"{prefix}{dashes}", rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """One attempt at one delivery. It names the event and holds nothing of it."""
+class JobSpec:
+    """One attempt at one delivery.
 
-    ticket: Ticket
+    It references the event and holds none of its content.
+    """
+
+    ref: DeliveryRef
     event_id: UUID
     session_id: str
     attempt: int
-    line: Line
+    line: QueueKind
 
     @property
     def worker(self) -> str:
-        return self.ticket.subscription.group
+        return self.ref.subscription.group
 
     @property
     def id(self) -> str:
@@ -107,16 +123,19 @@ class Order:
     @property
     def description(self) -> str:
         attempt = "" if self.attempt == 1 else f", attempt {self.attempt}"
-        return f"{self.ticket.subscription.kind.type} of session {self.session_id}{attempt}"
+        return f"{self.ref.subscription.kind.type} of session {self.session_id}{attempt}"
 
 
 class Jobs(Protocol):
-    """Runs attempts, at least once each, some time."""
+    """Job queue.
 
-    def submit(self, *orders: Order) -> int:
-        """Queue a job for each attempt that has none yet; returns how many jobs were queued.
+    Each submitted attempt runs at least once, eventually.
+    """
 
-        Of the attempts at one delivery, the jobs of the last dozen are kept to be looked at (see
+    def submit(self, *orders: JobSpec) -> int:
+        """Queue a job for each attempt that has none yet; return how many were queued.
+
+        Idempotent. Of the attempts at one delivery, the jobs of the last dozen are kept for inspection (see
         `nous.bus.delivery_state`).
 
         Raises:
@@ -124,29 +143,32 @@ class Jobs(Protocol):
         """
         ...
 
-    def backlog(self, worker: str, line: Line) -> int:
-        """How many jobs wait in a queue; those that run do not count."""
+    def backlog(self, worker: str, line: QueueKind) -> int:
+        """Return how many jobs wait in a queue; running jobs do not count."""
         ...
 
-    def is_waiting(self, order: Order) -> bool:
-        """Whether the attempt's job still stands in its queue."""
+    def is_waiting(self, order: JobSpec) -> bool:
+        """Return whether the attempt's job still waits in its queue."""
         ...
 
 
 class Runner(Protocol):
-    """What a job calls: it makes the attempt that the four words name, and says in a few words what came of it."""
+    """Callable that a job invokes.
 
-    def __call__(self, worker: str, lane: str, entry: str, attempt: int) -> str: ...
+    It makes the attempt that the four arguments name, and returns a short text about the outcome.
+    """
+
+    def __call__(self, worker: str, priority: str, entry: str, attempt: int) -> str: ...
 
 
 class MemoryJobs:
-    """`Jobs` that wait until `run` is called."""
+    """In-memory `Jobs`, for tests; jobs wait until `run` is called."""
 
     def __init__(self) -> None:
-        self.submitted: list[Order] = []
-        self._waiting: dict[str, deque[Order]] = defaultdict(deque)
+        self.submitted: list[JobSpec] = []
+        self._waiting: dict[str, deque[JobSpec]] = defaultdict(deque)
 
-    def submit(self, *orders: Order) -> int:
+    def submit(self, *orders: JobSpec) -> int:
         known = {order.id for order in self.submitted}
         fresh = [order for order in orders if order.id not in known]
         for order in fresh:
@@ -154,24 +176,27 @@ class MemoryJobs:
             self._waiting[order.queue].append(order)
         return len(fresh)
 
-    def backlog(self, worker: str, line: Line) -> int:
+    def backlog(self, worker: str, line: QueueKind) -> int:
         return len(self._waiting[line.queue(worker)])
 
-    def is_waiting(self, order: Order) -> bool:
+    def is_waiting(self, order: JobSpec) -> bool:
         return order.id in {waiting.id for waiting in self._waiting[order.queue]}
 
     def lose(self) -> None:
-        """Forget every job that waits, as a queue does whose keys are lost."""
+        """Drop every waiting job, like a queue whose keys are lost."""
         self._waiting.clear()
 
-    def run(self, runner: Runner, worker: str, line: Line = Line.LIVE) -> list[str]:
-        """Run what waits in a queue, and say what came of each; a failed attempt says the error."""
+    def run(self, runner: Runner, worker: str, line: QueueKind = QueueKind.LIVE) -> list[str]:
+        """Run the jobs of a queue and return the outcome of each.
+
+        The outcome of a failed attempt is its error.
+        """
         outcomes: list[str] = []
         waiting = self._waiting[line.queue(worker)]
         while waiting:
             order = waiting.popleft()
             try:
-                outcomes.append(runner(worker, order.ticket.lane, order.ticket.entry, order.attempt))
-            except Exception as error:  # noqa: BLE001 (a queue goes on whatever its job raised)
+                outcomes.append(runner(worker, order.ref.priority, order.ref.entry, order.attempt))
+            except Exception as error:  # noqa: BLE001 (a queue continues after any error of a job)
                 outcomes.append(f"failed: {error}")
         return outcomes

@@ -1,4 +1,4 @@
-"""The seam to language models: one method, and errors that say what the caller can do."""
+"""Language-model client interface: one method, and errors that say how to react."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,14 +11,14 @@ import orjson
 
 from nous.domain.episode import Tokens
 from nous.domain.errors import Deferred, Fatal, Misconfigured, Retryable
-from nous.domain.scope import Matter
+from nous.domain.scope import CacheSubject
 
 LONGEST_EARLIER = 4_000
-"""Characters of an answer that could not be used, which are shown again to who gave it."""
+"""The most characters of an unusable answer that are shown to the model again."""
 
 
 class Failure(StrEnum):
-    """What went wrong with a call. A quota is a failure that says when to come back."""
+    """Failure kind of a model call. A quota failure is one that says when to come back."""
 
     TIMEOUT = "timeout"
     TRANSPORT = "transport"
@@ -29,7 +29,7 @@ class Failure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """An answer that could not be used, and what was said about it."""
+    """An answer that could not be used, and the complaint about it."""
 
     answer: str
     complaint: str
@@ -37,13 +37,13 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a model is asked, and about what, which it is not told.
+    """A request to a model, with its cache subject, which is not sent.
 
-    `schema` is the JSON schema of the answer, called `name`; `most_tokens` bounds the answer's length. `earlier` is
-    what came of asking before, where this asks again.
+    `schema` is the JSON schema of the answer, called `name`; `most_tokens` limits the answer's length. `earlier` holds
+    the unusable answers so far, if this is a repair request.
     """
 
-    matter: Matter
+    matter: CacheSubject
     system: str
     user: str
     name: str
@@ -53,21 +53,21 @@ class Question:
 
     @property
     def digest(self) -> str:
-        """sha256, in hex, of all that the model is told. Two questions of one digest are one question."""
-        told = [self.system, self.user, self.name, self.schema, self.most_tokens]
+        """SHA-256, in hex, of all that is sent to the model. Equal digests mean equal questions."""
+        sent = [self.system, self.user, self.name, self.schema, self.most_tokens]
         asked_before = [[each.answer, each.complaint] for each in self.earlier]
-        return sha256(orjson.dumps([told, asked_before], option=orjson.OPT_SORT_KEYS)).hexdigest()
+        return sha256(orjson.dumps([sent, asked_before], option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def again(self, answer: str, complaint: str) -> "Question":
-        """The same question after an *answer* that could not be used, with the reason."""
+        """Return the same question as a repair request after an unusable *answer*, with the reason."""
         return replace(self, earlier=(*self.earlier, Exchange(answer[:LONGEST_EARLIER], complaint)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a model answered: its text, which model it was, and the tokens that were counted.
+    """A model's answer: its text, the model's name, and the counted tokens.
 
-    `is_whole` is false where the answer was cut off at its limit.
+    `is_whole` is false if the answer was cut off at its limit.
     """
 
     text: str
@@ -77,9 +77,9 @@ class Reply:
 
 
 class Model(Protocol):
-    """Answers questions. Safe to call from many threads at once.
+    """Language-model client. Thread-safe.
 
-    A call has a total deadline from when it is made; before that it may wait as long for its turn.
+    A call has a total deadline, counted from when it is sent. Before that, it may wait as long for a free slot.
     """
 
     @property
@@ -93,9 +93,9 @@ class Model(Protocol):
         Raises:
             ModelTimeout: there was no whole answer within the deadline.
             ModelUnreachable: the provider was not reached, broke off, or failed on its side.
-            ModelBusy: too many others ask; nothing was asked, and nothing is held against the question.
+            ModelBusy: too many calls are in flight; nothing was sent, and nothing is held against the question.
             ModelQuota: the provider has said when to come back.
-            ModelPaused: nobody may ask until a given time: the provider said so, or has failed before.
+            ModelPaused: no calls are allowed until a given time: the provider said so, or has failed before.
             ModelRefused: the provider will not answer this question, however often it is asked.
             ModelMisconfigured: it will answer none, until the operator has changed something.
         """
@@ -103,13 +103,13 @@ class Model(Protocol):
 
 
 class ModelTimeout(Retryable):
-    """A call was not through within its total deadline."""
+    """The call exceeded its total deadline."""
 
     failure = Failure.TIMEOUT
 
 
 class ModelUnreachable(Retryable):
-    """A provider was not reached, broke off, failed on its side, or has had enough and does not say for how long."""
+    """The provider was not reached, broke off, failed, or is rate limiting without an end time."""
 
     def __init__(self, message: str, *, failure: Failure = Failure.TRANSPORT) -> None:
         super().__init__(message)
@@ -117,7 +117,10 @@ class ModelUnreachable(Retryable):
 
 
 class ModelPaused(Deferred):
-    """A provider is left alone until a given time, because of *failure*; it has not answered since *since*."""
+    """The circuit of a provider is open until a given time, because of *failure*.
+
+    *since* is when the outage began: the provider has not answered since.
+    """
 
     def __init__(self, message: str, *, until: datetime, since: datetime, failure: Failure) -> None:
         super().__init__(message, until=until)
@@ -125,36 +128,39 @@ class ModelPaused(Deferred):
         self.failure = failure
 
 
-class AllowanceSpent(ModelPaused):
-    """The tokens that a scope may use a day are spent. Whoever waits looks again sooner: more may be given."""
+class TokenBudgetExceeded(ModelPaused):
+    """The daily token budget of a scope is used up.
+
+    The end of the pause comes before midnight, so that a raised limit takes effect.
+    """
 
 
 class ModelQuota(Deferred):
-    """A provider has had enough for now, and said when to come back."""
+    """The provider is rate limiting, and has said when to come back."""
 
     failure = Failure.QUOTA
 
 
 class ModelBusy(Deferred):
-    """As many calls as may be are in flight, and none came to its end in time. Nothing was asked."""
+    """All call slots were taken until the deadline. Nothing was sent."""
 
 
 class ModelRefused(Fatal):
-    """A provider will not answer this question, though it may answer others."""
+    """The provider will not answer this question, but may answer others."""
 
     failure = Failure.OTHER
 
 
 class ModelMisconfigured(Misconfigured):
-    """A provider will answer nothing: the key, the account, the address or the model's name has to be changed."""
+    """The provider answers nothing until the key, account, address or model name is changed."""
 
     failure = Failure.OTHER
 
 
 class AnswerUnusable(Fatal):
-    """A model has answered, and again when it was told what was wrong, and it is no answer to the question.
+    """The model's answer was unusable, and so was the repaired one.
 
-    `tokens` is what that has cost.
+    `tokens` is the usage of both calls.
     """
 
     failure = Failure.PARSE

@@ -1,4 +1,4 @@
-"""What a provider's way of saying no means for the caller. Nothing of the question or the key gets into a message."""
+"""Map provider error responses to model errors; messages never quote question or key."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,26 +22,26 @@ from nous.llm.base import (
 from nous.llm.provider import Endpoint, StructureRefused
 
 Asked = Question | Sequence[str]
-"""What a provider was told: a question, or texts to make vectors of."""
+"""The content sent to a provider: a question, or texts to embed."""
 
 LONGEST_SAID = 300
-"""Characters of a provider's own message that are passed on."""
+"""The most characters of a provider's own message that are passed on."""
 
 LONGEST_PAUSE = timedelta(days=1)
-"""However long a provider wants to be left alone, it is asked again after this."""
+"""The longest pause that a provider can ask for."""
 
 _SHORTEST_ECHO = 20
-"""Characters in a row that a message has in common with the question before it counts as repeating it."""
+"""Characters in a row that a message shares with the question before it counts as quoting it."""
 
 _PASSING = frozenset({408, 409, 425, 529})
 _CLOSED = frozenset({*range(300, 400), 401, 402, 403, 404})
-"""What is answered to every question, until somebody has changed the key, the account, the name or the address."""
+"""Statuses that answer every question until the key, name or address is changed."""
 
 _NO_CREDIT = b"insufficient_quota"
-"""What OpenAI calls an account without credit, with the same status as one that asks too often."""
+"""OpenAI's code for an account without credit; the status is the same as for a rate limit."""
 
 _UNSTRUCTURED = frozenset({400, 422, 501})
-"""What servers answer that do not know the means to hold an answer to a schema."""
+"""Statuses from servers that do not support structured output."""
 
 _ADVICE: Mapping[int, str] = {
     401: "set {key} to a key that it knows",
@@ -56,7 +56,7 @@ _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 class Refusal(NamedTuple):
-    """An answer of HTTP that is none: its status, its headers by lower-case name, and its body."""
+    """An HTTP error response: its status, its headers by lower-case name, and its body."""
 
     status: int
     headers: Mapping[str, str]
@@ -64,7 +64,10 @@ class Refusal(NamedTuple):
 
 
 def refused(refusal: Refusal, endpoint: Endpoint, asked: Asked, *, structured: bool, now: datetime) -> NousError:
-    """The error that *refusal* comes to, where the answer was to have a schema or another form (*structured*)."""
+    """Return the error for *refusal*.
+
+    *structured* means that the request asked for structured output or another format.
+    """
     status = refusal.status
     message = _message(refusal, endpoint, asked)
     if structured and status in _UNSTRUCTURED:
@@ -85,7 +88,7 @@ def timed_out(endpoint: Endpoint) -> ModelTimeout:
 
 
 def unreachable(endpoint: Endpoint, asked: Asked, why: BaseException | str | None) -> ModelUnreachable:
-    """The connection was not made, or broke, or what came through it was no answer: *why*."""
+    """Return the error for a connection that failed or broke, or brought no valid answer: *why*."""
     said = passed_on(str(why) or type(why).__name__, endpoint, asked)
     setting = endpoint.url_setting
     usual = f"{endpoint.base_url} was tried; set {setting} if it is elsewhere"
@@ -94,7 +97,7 @@ def unreachable(endpoint: Endpoint, asked: Asked, why: BaseException | str | Non
 
 
 def resumption(headers: Mapping[str, str], now: datetime) -> datetime | None:
-    """When to come back, as *headers* say it in any of the usual ways; None if they do not."""
+    """Return the retry time in *headers*, in any of the usual forms; None if there is none."""
     ways = (
         _number(headers.get("retry-after-ms"), 0.001),
         _number(headers.get("retry-after")),
@@ -105,7 +108,7 @@ def resumption(headers: Mapping[str, str], now: datetime) -> datetime | None:
 
 
 def passed_on(said: str, endpoint: Endpoint, asked: Asked) -> str:
-    """A provider's message on one line, not too long, without the key, and without anything that it was asked."""
+    """Return a provider's message on one short line, without the key and any text sent to it."""
     keyless = said.replace(endpoint.api_key, "[key]") if endpoint.api_key else said
     line = " ".join("".join(c if c.isprintable() else " " for c in keyless[: 4 * LONGEST_SAID]).split())
     if _repeats(line, asked):
@@ -125,7 +128,7 @@ def _is_spent(body: bytes) -> bool:
 
 
 def _said(body: bytes) -> str:
-    """The sentence in an error's body: JSON in one of its usual forms, or the body itself if it is a text."""
+    """Return the message in an error body: JSON in one of its usual forms, or plain text."""
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -138,16 +141,18 @@ def _said(body: bytes) -> str:
 
 
 def _repeats(line: str, asked: Asked) -> bool:
-    whole, told = _told(asked) if isinstance(asked, Question) else ([text for text in asked if len(text) > 3], asked)
-    words = " ".join(" ".join(told).split())
+    whole, sent = (
+        _sent_texts(asked) if isinstance(asked, Question) else ([text for text in asked if len(text) > 3], asked)
+    )
+    words = " ".join(" ".join(sent).split())
     starts = range(len(line) - _SHORTEST_ECHO + 1)
     return any(" ".join(text.split()) in line for text in whole) or any(
         line[start : start + _SHORTEST_ECHO] in words for start in starts
     )
 
 
-def _told(question: Question) -> tuple[Sequence[str], Sequence[str]]:
-    """What must not be repeated however short it is, and all that was told."""
+def _sent_texts(question: Question) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the texts that must not be quoted however short they are, and all texts sent."""
     earlier = (each.answer for each in question.earlier)
     return (question.user,), (question.system, question.user, *earlier)
 
@@ -168,7 +173,7 @@ def _until(text: str | None, now: datetime) -> timedelta | None:
 
 
 def _duration(text: str | None) -> timedelta | None:
-    """Seconds in the form of `1s`, `6m0s` or `120ms`."""
+    """Return the duration in the form of `1s`, `6m0s` or `120ms`."""
     parts = _PARTS.findall(text or "")
     if not parts or "".join(f"{number}{unit}" for number, unit in parts) != text:
         return None

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, where the calls of many threads are under way at once."""
+"""Asyncio event loop in a daemon thread, shared by the blocking calls of many threads."""
 
 import asyncio
 import os
@@ -17,26 +17,26 @@ T = TypeVar("T")
 Work = Callable[[], Coroutine[Any, Any, T]]
 
 GRACE = 2.0
-"""Seconds that a caller waits on top of the deadline, for a loop that is busy to say that it is over."""
+"""Seconds that a caller waits beyond the deadline, for a busy loop to report the timeout itself."""
 
 
 class LoopThread:
-    """One event loop in a daemon thread. Threads may share it.
+    """One event loop in a daemon thread. Thread-safe.
 
-    It is made at the first `run` in a process: a fork copies the object, but neither the thread nor what it holds open,
-    so a child makes its own and leaves the parent's alone.
+    The thread starts at the first `run` in a process. A fork copies the object, but neither the thread nor its open
+    connections, so a child starts its own and does not touch the parent's.
     """
 
     def __init__(self) -> None:
         self._homes: dict[int, _Home] = {}
 
     def run(self, work: Work[T], *, deadline: float) -> T:
-        """What *work* comes to. It starts inside the loop, and is cut off there after *deadline* seconds.
+        """Run *work* in the loop and return its result; cancel it after *deadline* seconds.
 
-        Not to be called from work: that would wait for itself.
+        Never call it from work that runs in the loop: it would wait for itself.
 
         Raises:
-            TimeoutError: it was not through in time.
+            TimeoutError: the work did not finish in time.
             concurrent.futures.CancelledError: the loop was closed meanwhile.
         """
         future = asyncio.run_coroutine_threadsafe(_within(work, deadline), self._home().loop())
@@ -46,7 +46,7 @@ class LoopThread:
             future.cancel()
 
     def close(self) -> None:
-        """Cut off what is under way and end the thread. `run` would make another."""
+        """Cancel running work and end the thread. The next `run` starts another."""
         self._home().close()
 
     def __enter__(self) -> Self:
@@ -56,7 +56,10 @@ class LoopThread:
         self.close()
 
     def _home(self) -> "_Home":
-        """The loop of this process. `setdefault` takes no lock, which a fork might find locked for ever."""
+        """Return the loop of this process.
+
+        `setdefault` takes no lock: a fork could inherit a lock that is held for ever.
+        """
         return self._homes.setdefault(os.getpid(), _Home())
 
 
@@ -104,8 +107,8 @@ async def _within(work: Work[T], deadline: float) -> T:
         return await work()
 
 
-class Line(NamedTuple):
-    """A client, the loop it lives in, and as many slots as calls may be in flight."""
+class CallLimit(NamedTuple):
+    """An HTTP client, its event loop, and a semaphore for the calls in flight."""
 
     loop: asyncio.AbstractEventLoop
     client: "httpx2.AsyncClient"
@@ -113,25 +116,28 @@ class Line(NamedTuple):
 
 
 class Connections:
-    """The line of the running loop. One of another loop belongs to the parent of this process, so it is left be."""
+    """HTTP client of the running loop.
+
+    A client of another loop belongs to the parent process, so it is not touched.
+    """
 
     def __init__(self, endpoint: Endpoint, *, largest: int | None = None) -> None:
-        """Open nothing yet. *largest* is the bytes of an answer that are read, if not `wire.LARGEST_BODY`."""
+        """Open nothing yet; *largest* limits the bytes of an answer, by default `http.LARGEST_BODY`."""
         self._endpoint = endpoint
         self._largest = largest
-        self._line: Line | None = None
+        self._opened: CallLimit | None = None
 
-    def line(self) -> Line:
-        """Open it, unless it is open."""
+    def open(self) -> CallLimit:
+        """Return the client and its call limit; open them if necessary."""
         from nous.llm.http import LARGEST_BODY, http_client  # noqa: PLC0415 (see `loaded`)
 
         loop = asyncio.get_running_loop()
-        if self._line is None or self._line.loop is not loop:
+        if self._opened is None or self._opened.loop is not loop:
             client = http_client(self._endpoint, largest=self._largest or LARGEST_BODY)
-            self._line = Line(loop, client, asyncio.Semaphore(self._endpoint.concurrency))
-        return self._line
+            self._opened = CallLimit(loop, client, asyncio.Semaphore(self._endpoint.concurrency))
+        return self._opened
 
     async def close(self) -> None:
-        line, self._line = self._line, None
-        if line and line.loop is asyncio.get_running_loop():
-            await line.client.aclose()
+        opened, self._opened = self._opened, None
+        if opened and opened.loop is asyncio.get_running_loop():
+            await opened.client.aclose()

@@ -1,4 +1,4 @@
-"""A model that says what it was told to say, for tests and for trying things out without a provider."""
+"""Scripted model for tests and for trials without a provider."""
 
 from collections.abc import Callable, Iterable
 from threading import Lock
@@ -10,10 +10,10 @@ from nous.text.token_estimate import estimate
 Answer = str | Reply | Exception
 
 
-class Scripted:
-    """Answers each question with what *answers* gives for it, or with the next of them; an exception is raised.
+class ScriptedModel:
+    """Model with fixed answers; *answers* maps questions to answers, or lists them in order.
 
-    `questions` are those that were asked, in order. Threads may share it.
+    An exception among them is raised. `questions` holds the questions asked, in order. Thread-safe.
     """
 
     def __init__(self, answers: Callable[[Question], Answer] | Iterable[Answer], *, id: str = "scripted:model") -> None:  # noqa: A002 (as the port calls it)

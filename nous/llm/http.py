@@ -1,4 +1,7 @@
-"""Questions over HTTP. It loads httpx2, so it is imported when the first question is asked (see `loaded`)."""
+"""HTTP transport: JSON requests with bounded responses.
+
+It imports httpx2, so import it only when the first question is asked (see `loaded`).
+"""
 
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
@@ -10,22 +13,25 @@ import orjson
 from nous.llm.provider import Endpoint
 
 LARGEST_BODY = 4 * 1024 * 1024
-"""Bytes of an answer, from which on it is not read to its end."""
+"""The most bytes of an answer that are read."""
 
 
 class TooLarge(httpx2.RequestError):
-    """An answer went beyond what is read."""
+    """The response exceeds the size limit."""
 
 
 def http_client(endpoint: Endpoint, *, largest: int = LARGEST_BODY) -> httpx2.AsyncClient:
-    """A client for *endpoint* that reads *largest* bytes, and never sends a question on to where an answer points."""
+    """Return a client for *endpoint* that reads at most *largest* bytes per response.
+
+    It follows no redirects, so a question never goes to another address.
+    """
     return httpx2.AsyncClient(
         timeout=endpoint.deadline,
         limits=httpx2.Limits(
             max_connections=endpoint.concurrency,
             max_keepalive_connections=endpoint.concurrency,
         ),
-        headers={"Accept-Encoding": "identity"},  # a few packed bytes may unpack to more than there is memory for
+        headers={"Accept-Encoding": "identity"},  # a few compressed bytes may expand beyond the available memory
         event_hooks={"response": [partial(_bounded, largest=largest)]},
         follow_redirects=False,
     )
@@ -34,11 +40,11 @@ def http_client(endpoint: Endpoint, *, largest: int = LARGEST_BODY) -> httpx2.As
 async def post(
     client: httpx2.AsyncClient, endpoint: Endpoint, path: str, payload: object, *, headers: Mapping[str, str]
 ) -> httpx2.Response:
-    """Post *payload* as JSON to *path* of *endpoint*; returns whatever is answered, a refusal too.
+    """Post *payload* as JSON to *path* of *endpoint*; return any response, also of an error.
 
     Raises:
-        httpx2.RequestError, httpx2.InvalidURL: nothing was, or not all of it.
-        TooLarge: it is larger than what is read.
+        httpx2.RequestError, httpx2.InvalidURL: there was no response, or not all of it.
+        TooLarge: the response is larger than the limit.
     """
     return await client.post(
         f"{endpoint.base_url}{path}",
@@ -55,7 +61,10 @@ async def _bounded(response: httpx2.Response, *, largest: int) -> None:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """The body of an answer. One that is too large is an error, but that of a refusal is only cut off."""
+    """Response body with a size limit.
+
+    Exceeding it is an error, but the body of an error response is only cut off.
+    """
 
     def __init__(self, response: httpx2.Response, largest: int) -> None:
         self._stream = cast("httpx2.AsyncByteStream", response.stream)

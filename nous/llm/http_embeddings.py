@@ -1,4 +1,4 @@
-"""Vectors asked for over HTTP, wherever OpenAI's protocol is spoken: `POST /embeddings`."""
+"""HTTP client for embeddings in OpenAI's protocol: `POST /embeddings`."""
 
 import asyncio
 from collections.abc import Generator, Sequence
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     import httpx2
 
 LARGEST_BODY = 32 * 1024 * 1024
-"""Bytes of an answer, from which on it is not read to its end: 256 vectors of 4,096 numbers in digits take 24 MB."""
+"""The most bytes of an answer that are read: 256 vectors of 4,096 numbers in digits take 24 MB."""
 
 _PATH = "/embeddings"
 _MARGIN = 1.0
-"""Seconds beyond the deadline of a request, so that it ends by that, which says more."""
+"""Seconds beyond the deadline of a request, so that the request's own timeout, which says more, ends it first."""
 
 
-class Embeddings:
-    """A model at an endpoint, which may be shared by threads. Connections are opened at the first request."""
+class HttpEmbeddings:
+    """Embedding model at an HTTP endpoint. Thread-safe; connects at the first request."""
 
     def __init__(self, endpoint: Endpoint, *, loop: LoopThread, clock: Clock) -> None:
-        """Take *endpoint*, without loading anything.
+        """Configure the client for *endpoint*, without loading anything.
 
         Raises:
-            Misconfigured: it is of a provider without embedders, or lacks what it needs.
+            Misconfigured: the provider has no embedders, or the endpoint lacks what it needs.
         """
         self._provider = _provider(endpoint)
         self._endpoint = self._provider.settled(endpoint)
@@ -49,7 +49,7 @@ class Embeddings:
         return str(self._endpoint)
 
     def ask(self, texts: Sequence[str], *, dimensions: int | None) -> bytes:
-        """What is answered to *texts*, whatever it is. It is there within the endpoint's deadline.
+        """Return the response body for *texts*, unparsed, within the endpoint's deadline.
 
         Raises:
             Unavailable: there was no whole answer, or none in time.
@@ -65,13 +65,13 @@ class Embeddings:
             )
 
     def close(self) -> None:
-        """Close the connections of this process. Asking would open others."""
+        """Close the connections of this process. The next request opens others."""
         self._loop.run(self._connections.close, deadline=self._endpoint.deadline)
 
     async def _answered(self, texts: Sequence[str], dimensions: int | None) -> bytes:
         import httpx2  # noqa: PLC0415 (an extra)
 
-        client = self._connections.line().client
+        client = self._connections.open().client
         try:
             async with asyncio.timeout(self._endpoint.deadline):
                 return await self._in_a_form_it_knows(client, texts, dimensions)
@@ -83,7 +83,10 @@ class Embeddings:
     async def _in_a_form_it_knows(
         self, client: "httpx2.AsyncClient", texts: Sequence[str], dimensions: int | None
     ) -> bytes:
-        """Ask for base64, which is a quarter of the digits; without it where that has helped, and from then on."""
+        """Ask for base64, which has a quarter of the size; fall back to numbers, and remember that.
+
+        The client remembers it only if the fallback succeeded.
+        """
         if not self._is_packed:
             return await self._posted(client, texts, dimensions, packed=False)
         try:
@@ -124,7 +127,7 @@ def _payload(model: str, texts: Sequence[str], dimensions: int | None, *, packed
 
 @contextmanager
 def _translated(endpoint: Endpoint) -> Generator[None]:
-    """The errors of models as those of embedders. Their causes are left out: they may hold the texts."""
+    """Translate model errors to embedder errors, without their causes, which may hold the texts."""
     try:
         yield
     except (ModelTimeout, ModelUnreachable) as error:

@@ -1,4 +1,4 @@
-"""Models that are asked over HTTP, whatever their provider."""
+"""HTTP client for language models of every provider."""
 
 import asyncio
 from concurrent.futures import CancelledError
@@ -15,14 +15,14 @@ from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable, Question, R
 from nous.llm.error_mapping import Refusal, refused, timed_out, unreachable
 from nous.llm.event_loop_thread import Connections, LoopThread
 from nous.llm.provider import Clock, Endpoint, Provider, StructureRefused
-from nous.llm.state import Tally
+from nous.llm.state import UsageCounters
 
 if TYPE_CHECKING:
     import httpx2
 
 
 def loaded(endpoint: Endpoint) -> None:
-    """Load the HTTP client: the first time it takes a moment, for which no event loop can wait.
+    """Import the HTTP client. The first import takes a moment and must not block an event loop.
 
     Raises:
         Misconfigured: it is not installed.
@@ -34,21 +34,23 @@ def loaded(endpoint: Endpoint) -> None:
 
 
 _MARGIN = 1.0
-"""Seconds beyond the two deadlines of a call, so that it ends by one of these, which say more."""
+"""Seconds beyond the two deadlines of a call, so that one of these, which say more, ends it first."""
 
 
 log = structlog.get_logger(__name__)
 
 
-class Remote:
-    """A model at an endpoint.
+class HttpModel:
+    """Language model at an HTTP endpoint.
 
-    A call waits for its turn up to the endpoint's deadline, and then has that long again to be answered. Connections
-    are opened at the first call, in the loop; a forked child opens its own.
+    A call waits up to the endpoint's deadline for a free slot, and then has that long again to be answered. Connections
+    open at the first call, in the loop; a forked child opens its own.
     """
 
-    def __init__(self, endpoint: Endpoint, *, loop: LoopThread, clock: Clock, tally: Tally | None = None) -> None:
-        """Find the provider. *tally* counts what is asked a second time, without a schema.
+    def __init__(
+        self, endpoint: Endpoint, *, loop: LoopThread, clock: Clock, counters: UsageCounters | None = None
+    ) -> None:
+        """Find the provider. *counters* counts repeated requests without a schema.
 
         Raises:
             Misconfigured: there is no such provider, or the endpoint lacks what it needs.
@@ -58,7 +60,7 @@ class Remote:
         self._is_structured = endpoint.structured != "text"
         self._loop = loop
         self._clock = clock
-        self._tally = tally
+        self._counters = counters
         self._connections = Connections(self._endpoint)
 
     @property
@@ -86,26 +88,26 @@ class Remote:
                 self._note_repeat()
 
     def _note_repeat(self) -> None:
-        log.info("asked once more, without a schema", model=self.id)
-        if self._tally:
-            self._tally.count(self.id, calls=1, without_schema=1)
+        log.info("model.retried_without_schema", model=self.id)
+        if self._counters:
+            self._counters.count(self.id, calls=1, without_schema=1)
 
     def close(self) -> None:
-        """Close the connections of this process, and end the thread of its loop. Asking would begin both anew."""
+        """Close the connections of this process and end its loop thread; a call starts both again."""
         self._loop.run(self._connections.close, deadline=self._endpoint.deadline)
         self._loop.close()
 
     async def _in_turn(self, question: Question, requests: list[bool]) -> Reply:
-        """Ask when a slot is free; *requests* takes for each request whether it came with a schema."""
-        line = self._connections.line()
-        await self._slot(line.slots)
+        """Ask when a slot is free; append to *requests*, per request, whether it had a schema."""
+        opened = self._connections.open()
+        await self._slot(opened.slots)
         try:
             async with asyncio.timeout(self._endpoint.deadline):
-                return await self._answered(line.client, question, requests)
+                return await self._answered(opened.client, question, requests)
         except TimeoutError:
             raise ModelTimeout(f"{self._endpoint} did not answer within {self._endpoint.deadline:g} s") from None
         finally:
-            line.slots.release()
+            opened.slots.release()
 
     async def _slot(self, slots: asyncio.Semaphore) -> None:
         try:
@@ -116,9 +118,9 @@ class Remote:
             raise ModelBusy(text, until=self._clock() + timedelta(seconds=self._endpoint.deadline / 4)) from None
 
     async def _answered(self, client: "httpx2.AsyncClient", question: Question, requests: list[bool]) -> Reply:
-        """Ask again without a schema where that may help, and keep to it once it has helped.
+        """Ask with a schema; if the provider rejects it, ask without, and keep to that if it helped.
 
-        Had it not helped, the schema was not to blame: a name of a model that is wrong, or a question too long.
+        If it did not help, the schema was not the cause: a wrong model name, say, or a question that is too long.
         """
         if not self._is_structured:
             return await self._asked(client, question, structured=False)
@@ -134,7 +136,10 @@ class Remote:
         return reply
 
     async def _asked(self, client: "httpx2.AsyncClient", question: Question, *, structured: bool) -> Reply:
-        """Ask once. Errors of HTTP are not named as the cause of ours: they hold the question, and are logged."""
+        """Send one request.
+
+        HTTP errors are not chained to ours: they hold the question, and causes are logged.
+        """
         import httpx2  # noqa: PLC0415 (see `loaded`)
 
         from nous.llm.http import TooLarge, post  # noqa: PLC0415 (see `loaded`)
@@ -156,15 +161,17 @@ class Remote:
 
 
 def known_providers() -> tuple[str, ...]:
-    """The names of the modules in nous/llm/providers."""
+    """Return the names of the modules in nous/llm/providers."""
     return tuple(sorted(found.name for found in iter_modules(providers.__path__)))
 
 
 def split(name: str) -> tuple[str, str]:
-    """The provider and the model in a name such as `openai:gpt-5-mini`; the model's own may hold further colons.
+    """Split a name such as `openai:gpt-5-mini` into provider and model.
+
+    The model's name may contain further colons.
 
     Raises:
-        Misconfigured: it names no provider that there is, or no model.
+        Misconfigured: the provider is unknown, or the model is missing.
     """
     provider, _, model = name.strip().partition(":")
     if not model or provider not in known_providers():
@@ -176,7 +183,7 @@ def split(name: str) -> tuple[str, str]:
 
 
 def provider_of(name: str) -> Provider:
-    """The provider called *name*.
+    """Return the provider called *name*.
 
     Raises:
         Misconfigured: there is none.

@@ -1,4 +1,4 @@
-"""What every provider is told and asked for alike: the words of a question, and the tokens of an answer."""
+"""Provider-neutral request messages, strict JSON schemas, and token usage of replies."""
 
 import json
 from collections.abc import Mapping
@@ -14,22 +14,22 @@ from nous.text.token_estimate import estimate
 Schema = Mapping[str, Any]
 
 _KEPT = frozenset({"type", "enum", "const", "description", "title"})
-"""Keywords that mean the same to every provider. Others, such as minLength or default, are left for us to check."""
+"""Keywords that mean the same to every provider. Others, such as minLength or default, are for us to check."""
 
 _OPEN = frozenset({"allOf", "not", "if", "then", "else", "patternProperties", "prefixItems", "dependentSchemas"})
-"""Keywords that strict schemas do not have and that cannot just be left out."""
+"""Keywords that strict schemas do not support and that cannot be dropped without changing the meaning."""
 
 
 class _Loose(Exception):
-    """No strict schema says this."""
+    """The schema has no strict form."""
 
 
 def strict(schema: Schema) -> dict[str, Any] | None:
-    """*schema* as providers take it that hold a model to it, or None where they could not.
+    """Return *schema* as providers accept it for strict structured output; None if impossible.
 
-    Every object is closed and has all of its properties: a model that may leave something out has to be told when.
-    Keywords that only narrow a value are left out, so a strict answer may still break *schema*. What cannot be said so:
-    objects with keys of any name, values of any type, tuples, and a root that is not an object.
+    Every object is closed and has all its properties: the schema has to say when a model may leave one empty. Keywords
+    that only narrow a value are dropped, so a strict answer may still break *schema*. Not expressible: objects with
+    arbitrary keys, values of any type, tuples, and a root that is not an object.
     """
     try:
         found = _node(schema)
@@ -39,7 +39,7 @@ def strict(schema: Schema) -> dict[str, Any] | None:
 
 
 def instruction(schema: Schema) -> str:
-    """What to tell a model that is not held to *schema* by other means."""
+    """Return *schema* as an instruction, for a model without structured output."""
     return (
         "Answer with one JSON value and nothing else: no words before or after it, no code fence. "
         f"It must match this JSON schema:\n{orjson.dumps(schema, option=orjson.OPT_NON_STR_KEYS).decode()}"
@@ -50,7 +50,7 @@ def _node(schema: Any) -> dict[str, Any]:
     if not isinstance(schema, Mapping) or _OPEN & set(schema):
         raise _Loose
     if "$ref" in schema:
-        return {"$ref": schema["$ref"]}  # beside which no other keyword may stand
+        return {"$ref": schema["$ref"]}  # strict schemas allow no other keyword beside it
     found = {name: value for name, value in schema.items() if name in _KEPT}
     choices = schema.get("anyOf", schema.get("oneOf"))
     if choices is not None:
@@ -85,25 +85,25 @@ def _is_a(schema: Schema, kind: str) -> bool:
 
 
 _MOST_TOKENS = 10**8
-"""Of one call. What a server claims beyond that is no count."""
+"""The most tokens of one call; a server's count beyond that is implausible."""
 
 
 def system(question: Question, *, structured: bool) -> str:
-    """The system's words, with the schema in words unless the provider has it otherwise (*structured*)."""
+    """Return the system message; the schema is part of it unless *structured* output carries it."""
     return _encodable(question.system if structured else f"{question.system}\n\n{instruction(question.schema)}")
 
 
 def turns(question: Question) -> list[dict[str, str]]:
-    """The user's words, then each answer that could not be used with what was said about it."""
+    """Return the user message, then each unusable answer and the complaint about it."""
     said = [("user", question.user)]
     for each in question.earlier:
-        # Some providers turn down a message without words.
+        # Some providers reject an empty message.
         said += [("assistant", each.answer.strip() or "(nothing)"), ("user", each.complaint)]
     return [{"role": role, "content": _encodable(text)} for role, text in said]
 
 
 def json_object(body: bytes) -> dict[str, Any] | None:
-    """The object that *body* is in JSON, or None."""
+    """Return the JSON object in *body*, or None."""
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -112,7 +112,10 @@ def json_object(body: bytes) -> dict[str, Any] | None:
 
 
 def _leniently(body: bytes) -> Any:
-    """What Python makes of *body*: some servers write half of an emoji where they cut an answer, or NaN for a count."""
+    """Parse *body* with Python's `json`, which accepts lone surrogates and NaN.
+
+    Some servers write half of an emoji where they cut an answer, or NaN for a count.
+    """
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -120,9 +123,9 @@ def _leniently(body: bytes) -> Any:
 
 
 def answered(text: str, usage: tuple[Any, Any], question: Question, endpoint: Endpoint, *, is_whole: bool) -> Reply:
-    """The reply of *text*. *usage* is what the server told of tokens read and written; what is no count is estimated.
+    """Return the reply with *text*; *usage* is the server's count of input and output tokens.
 
-    An answer without any text is never whole.
+    A missing or implausible count is estimated. An answer without any text is never whole.
     """
     text = _encodable(text)
     read, written = (count if _is_count(count) else None for count in usage)
@@ -131,13 +134,13 @@ def answered(text: str, usage: tuple[Any, Any], question: Question, endpoint: En
 
 
 def too_large(question: Question, endpoint: Endpoint) -> Reply:
-    """What to take an answer for that was too large to be read. Nobody counted its tokens: they are taken to be all."""
+    """Return the reply for an answer too large to be read; its tokens count as the maximum."""
     return answered("", (None, question.most_tokens), question, endpoint, is_whole=False)
 
 
 def _estimated(question: Question) -> int:
-    told = [system(question, structured=False), *(turn["content"] for turn in turns(question))]
-    return sum(map(estimate, told))
+    sent = [system(question, structured=False), *(turn["content"] for turn in turns(question))]
+    return sum(map(estimate, sent))
 
 
 def _is_count(value: Any) -> bool:
@@ -145,5 +148,5 @@ def _is_count(value: Any) -> bool:
 
 
 def _encodable(text: str) -> str:
-    """*text* without lone surrogates, which JSON can carry and UTF-8 cannot."""
+    """Return *text* without lone surrogates, which JSON can carry and UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode("utf-8")

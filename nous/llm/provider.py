@@ -1,4 +1,4 @@
-"""Where a model answers, and what a provider has to be. A provider is one file in nous/llm/providers."""
+"""Model endpoint, and the interface of providers, which are modules of nous/llm/providers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,17 +11,17 @@ from nous.llm.base import ModelRefused, Question, Reply
 
 Structured = Literal["auto", "schema", "text"]
 Clock = Callable[[], datetime]
-"""The time now, in UTC."""
+"""The current time, in UTC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """A model of a provider, and how it is asked.
+    """A model of a provider, and how to call it.
 
-    `deadline` is in seconds, for a whole call; `concurrency` is how many calls this process has in flight at most.
-    `structured` says how an answer is held to its schema: by the provider's own means ("schema"), by words ("text"), or
-    by words once the provider has turned its own means down ("auto"). `table` is where in the settings it stands, and
-    `is_usual` means that nobody has set an address, so that it is the provider's own.
+    `deadline` is in seconds, for a whole call; `concurrency` is the most calls that this process has in flight.
+    `structured` is how an answer is held to its schema: structured output ("schema"), an instruction ("text"), or an
+    instruction once the provider has rejected structured output ("auto"). `table` is its settings table. `is_usual`
+    means that no address is set, so that it is the provider's default.
     """
 
     provider: str
@@ -40,7 +40,7 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """The host and port it is at, without whatever else its address may hold."""
+        """The host and port, without other parts of the address."""
         address = urlsplit(self.base_url or "")
         return f"{address.hostname or ''}{f':{address.port}' if address.port else ''}"
 
@@ -60,47 +60,50 @@ class Endpoint:
 
 
 class Provider(Protocol):
-    """What a module in nous/llm/providers calls `PROVIDER`: how a server is spoken to, in JSON over HTTP. All pure."""
+    """Protocol adapter for one provider's JSON API over HTTP; a provider module's `PROVIDER`.
+
+    All methods are pure.
+    """
 
     @property
     def path(self) -> str:
-        """Where questions are posted, behind the endpoint's address."""
+        """The path of requests, relative to the endpoint's address."""
         ...
 
     def settled(self, endpoint: Endpoint) -> Endpoint:
-        """*endpoint* with whatever it leaves open filled in.
+        """Return *endpoint* with defaults filled in.
 
         Raises:
-            Misconfigured: it cannot be used so.
+            Misconfigured: it cannot be used.
         """
         ...
 
     def headers(self, endpoint: Endpoint) -> Mapping[str, str]:
-        """What says who asks."""
+        """Return the headers for authentication."""
         ...
 
     def payload(self, question: Question, endpoint: Endpoint, *, structured: bool) -> Mapping[str, Any]:
-        """*question* as the server knows it, with its own means to hold an answer to a schema if *structured*."""
+        """Return the request body for *question*, with native structured output if *structured*."""
         ...
 
     def read(self, body: bytes, question: Question, endpoint: Endpoint) -> Reply:
-        """The reply that *body* is.
+        """Parse *body* into a reply.
 
         Raises:
-            ModelUnreachable: it is none: something else than the server has answered.
+            ModelUnreachable: it is no reply: something else than the server has answered.
         """
         ...
 
 
 class StructureRefused(ModelRefused):
-    """A provider turned a question down that came with a schema. It may answer without."""
+    """A provider rejected a question that came with a schema. It may answer without."""
 
 
 def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
-    """*endpoint* at *base_url*, if it names no other.
+    """Return *endpoint* with *base_url* as its address, if it has none.
 
     Raises:
-        Misconfigured: what it names is no address.
+        Misconfigured: its own address is invalid.
     """
     address = (endpoint.base_url or base_url).rstrip("/")
     if not _is_address(address):
@@ -113,10 +116,10 @@ def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
 
 
 def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
-    """*endpoint* with a key, which may only be missing if none *is_needed*.
+    """Return *endpoint* with a key, which may only be missing unless *is_needed*.
 
     Raises:
-        Misconfigured: it is missing, or could not be sent.
+        Misconfigured: the key is missing, or could not be sent.
     """
     key = (endpoint.api_key or "").strip()
     if is_needed and not key:
@@ -130,7 +133,10 @@ def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
 
 
 def _is_address(text: str) -> bool:
-    """Whether *text* is the address of an HTTP server, and no more: addresses are logged, with a password if any."""
+    """Return whether *text* is an HTTP address without user, query and fragment.
+
+    Addresses are logged, with a password if they hold one.
+    """
     try:
         address = urlsplit(text)
         is_known = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0

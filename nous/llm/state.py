@@ -1,7 +1,7 @@
-"""What is written down of a model's calls: answers, tokens, pauses and counts. Each is one small seam.
+"""Stores of shared model-call state: responses, token usage, circuits and usage counters.
 
-All of them are shared by every process, so that none asks what another has asked, spends what another has spent, or
-calls a provider that another has found dead.
+Every process shares them. So no process repeats a call that another has made, exceeds a budget that others have used,
+or calls a provider that another has found down.
 """
 
 from collections.abc import Mapping
@@ -14,75 +14,80 @@ from nous.domain.scope import Scope
 from nous.llm.base import Failure, Question, Reply
 
 _OFTEN = 3
-"""Times that a question should have been answered, and was not, until it is to blame."""
+"""Times that a question should have been answered, and was not, until it counts as poison."""
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
-    """How many calls of a model were answered by now, and how many failed, whoever made them."""
+class CallCounts:
+    """Answered and failed calls of a model so far, in all processes."""
 
     answered: int
     failed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failing:
-    """A question that has failed *failures* times, *chances* of them after others were answered since the time before.
+class SuspectQuestion:
+    """A question that has failed *failures* times, and the call counts around its failures.
 
-    `first` and `last` are the calls that were over before its first and its last failure.
+    *chances* counts the failures before which other questions had been answered since the previous one. `first` and
+    `last` are the call counts before its first and its last failure.
     """
 
-    first: Calls
-    last: Calls
+    first: CallCounts
+    last: CallCounts
     failures: int = 1
     chances: int = 0
 
     @property
-    def is_to_blame(self) -> bool:
-        """Had it been as likely to be answered as the others, it would have been, *_OFTEN* times.
+    def is_poison(self) -> bool:
+        """Return whether the question, not the provider, causes its failures.
 
-        A provider that is overloaded answers some as well, but turns down more of the others than it answers.
+        At the success rate of the other questions, it would have been answered *_OFTEN* times by now. A provider that
+        is overloaded answers some questions as well, but it rejects more of the others than it answers.
         """
         answered = self.last.answered - self.first.answered
         others_failed = max(self.last.failed - self.first.failed - (self.failures - 1), 0)
         return answered > 0 and self.chances * answered >= _OFTEN * (answered + others_failed)
 
 
-def failed_again(known: Failing | None, calls: Calls) -> Failing:
-    """What is known of a question after it has failed, where *calls* were over before."""
+def failed_again(known: SuspectQuestion | None, calls: CallCounts) -> SuspectQuestion:
+    """Return the record of a question after another failure; *calls* are the counts before it."""
     if known is None:
-        return Failing(first=calls, last=calls)
+        return SuspectQuestion(first=calls, last=calls)
     chances = known.chances + (calls.answered > known.last.answered)
     return replace(known, last=calls, failures=known.failures + 1, chances=chances)
 
 
-class Pins(Protocol):
-    """Answers by question and model, kept from before they are used until their time is over.
+class ResponseStore(Protocol):
+    """Response cache by question and model, written before responses are used, with a TTL.
 
-    What was read before a drop is not kept after it, however late it is asked about and answered.
+    A response that is based on data read before an invalidation is not kept after it, however late it arrives.
     """
 
-    def drops(self, scope: Scope, subject: UUID) -> int:
-        """How often answers about *subject* were dropped: look before you read what you ask about (see `Matter`)."""
+    def invalidation_count(self, scope: Scope, subject: UUID) -> int:
+        """Return how often responses about *subject* were invalidated.
+
+        Read it before you read the data that you ask about (see `CacheSubject`).
+        """
         ...
 
     def find(self, question: Question, model: str) -> Reply | None: ...
 
-    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
-        """Keep *reply*, unless there is one already; returns that one, or *reply*.
+    def save(self, question: Question, model: str, reply: Reply) -> Reply:
+        """Save *reply* unless there is one already; return the stored one, or *reply*.
 
-        It is not kept if there were more drops by now than its matter knows of.
+        It is not saved if there were more invalidations by now than its cache subject knows of.
         """
         ...
 
-    def drop(self, scope: Scope, subject: UUID | None = None) -> int:
-        """Forget the answers about *subject*, or all of *scope*; returns how many."""
+    def invalidate(self, scope: Scope, subject: UUID | None = None) -> int:
+        """Delete the responses about *subject*, or all of *scope*; return how many."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """Tokens of a scope's day that were set aside for one call, which *id* names."""
+    """Tokens of a scope's daily budget that are reserved for one call, which *id* names."""
 
     id: str
     scope: Scope
@@ -91,10 +96,10 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spending:
-    """What a scope has used of a day's tokens, and what is set aside for calls in flight.
+class TokenUsage:
+    """Spent and reserved tokens of a scope on one day.
 
-    A call whose process died leaves its tokens set aside: nobody knows what it has cost.
+    The reservation of a call whose process died remains: its actual usage is unknown.
     """
 
     scope: Scope
@@ -103,28 +108,31 @@ class Spending:
     reserved: int
 
 
-class Allowance(Protocol):
-    """Tokens by scope and day (UTC)."""
+class TokenUsageStore(Protocol):
+    """Token usage by scope and day (UTC)."""
 
     def reserve(self, reservation: Reservation, *, limit: int) -> bool:
-        """Set the tokens aside if the day has room for them below *limit*; saying so twice reserves once.
+        """Reserve tokens if the day's usage leaves room below *limit*. Idempotent.
 
-        A day on which nothing was used yet has room for one call, however large: or it would never be made.
+        A day without usage has room for one call of any size; otherwise a large call would never be made.
         """
         ...
 
     def settle(self, reservation: Reservation, *, spent: int) -> None:
-        """Book what the call has cost in place of what was set aside; saying so twice books once."""
+        """Replace the reservation by the call's actual usage. Idempotent."""
         ...
 
-    def spending(self, day: date) -> tuple[Spending, ...]:
-        """What every scope has used on *day*, by scope."""
+    def usage(self, day: date) -> tuple[TokenUsage, ...]:
+        """Return the usage of every scope on *day*, by scope."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pause:
-    """A provider that is left alone until a given time; it has not answered since *since*, *failures* times by now."""
+class OpenCircuit:
+    """A provider whose circuit is open until a given time.
+
+    It has not answered since *since*, and has failed *failures* times by now.
+    """
 
     until: datetime
     since: datetime
@@ -132,53 +140,54 @@ class Pause:
     failures: int
 
 
-class Outages(Protocol):
-    """Which providers are left alone, and until when; and which questions failed, since they may be to blame."""
+class CircuitStore(Protocol):
+    """Shared circuit-breaker state by provider, and failure records of suspect questions."""
 
-    def enter(self, provider: str, *, probe: float) -> Pause | None:
-        """None if *provider* may be called now.
+    def admit(self, provider: str, *, probe: float) -> OpenCircuit | None:
+        """Return None if *provider* may be called now, otherwise its open circuit.
 
-        After a pause one call goes first, to see: for *probe* seconds, or until it has come to something, the others
-        are told to wait a moment and to look again.
+        After an open interval one call goes first as the probe. For *probe* seconds, or until the probe has a result,
+        the others have to check again in a moment.
         """
         ...
 
-    def failed(self, provider: str, failure: Failure, *, until: datetime | None = None) -> Pause | None:
-        """Note a failure, and how long to leave *provider* alone: until the time it has given, or longer each time.
+    def record_failure(self, provider: str, failure: Failure, *, until: datetime | None = None) -> OpenCircuit | None:
+        """Record a failure; return the open circuit, if any.
 
-        Failures of calls that began before the pause did not make it longer. A first and a second timeout make no pause
-        yet, since the question may be to blame: then there is None.
+        The circuit opens until the time that the provider has given, or for longer each time. Failures of calls that
+        began before it opened do not extend it. A first and a second timeout do not open it yet, since the question may
+        be the cause; then the result is None.
         """
         ...
 
-    def passed(self, provider: str) -> None:
-        """Note that *provider* has answered: whatever pause there was is over."""
+    def record_success(self, provider: str) -> None:
+        """Record that *provider* has answered, and close its circuit."""
         ...
 
-    def put_back(self, provider: str) -> None:
-        """Note that a call came to something that tells nothing of *provider*: if it went first, another may now."""
+    def release_probe(self, provider: str) -> None:
+        """Record a result that says nothing about *provider*; if it was the probe, allow another."""
         ...
 
-    def failing(self, provider: str, question: str) -> Failing | None:
-        """What is known of the failures of the question of that digest."""
+    def failing(self, provider: str, question: str) -> SuspectQuestion | None:
+        """Return the failure record of the question with that digest, if any."""
         ...
 
-    def note_failing(self, provider: str, question: str, failing: Failing) -> None:
-        """Write it down for whoever asks the question next; it is forgotten after a week."""
+    def note_failing(self, provider: str, question: str, failing: SuspectQuestion) -> None:
+        """Save the failure record of a question for its next attempt; it expires after a week."""
         ...
 
-    def current(self) -> Mapping[str, Pause]:
-        """The providers that have not answered since they failed."""
+    def current(self) -> Mapping[str, OpenCircuit]:
+        """Return the providers that have not answered since they failed."""
         ...
 
 
-class Tally(Protocol):
-    """Counters of what came of calls, which only ever grow."""
+class UsageCounters(Protocol):
+    """Monotonic counters of call results."""
 
     def count(self, model: str, **counts: int) -> None:
         """Add *counts*, by name, to those of *model*."""
         ...
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """The counters by model and name."""
+        """Return the counters by model and name."""
         ...

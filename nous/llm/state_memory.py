@@ -1,7 +1,7 @@
-"""What is written down of a model's calls, in memory: for tests, and for one process that has no Redis.
+"""In-memory stores of model-call state: for tests, and for one process without Redis.
 
-They promise what those in Redis do, but nothing of tokens and failures is forgotten after days. *clock* gives seconds
-since the epoch.
+They make the same promises as those in Redis, but token usage and failure records do not expire. *clock* returns
+seconds since the epoch.
 """
 
 import time
@@ -15,13 +15,13 @@ from uuid import UUID
 from nous.domain import record_codec
 from nous.domain.scope import Scope
 from nous.llm.base import Failure, Question, Reply
-from nous.llm.circuit_state import Outage, Pauses, entered, failed
+from nous.llm.circuit_state import BackoffPolicy, CircuitState, admit, failed
 from nous.llm.redis.keys import LlmKeys
-from nous.llm.state import Failing, Pause, Reservation, Spending
+from nous.llm.state import OpenCircuit, Reservation, SuspectQuestion, TokenUsage
 
 
-class MemoryPins:
-    """`Pins` that forget an answer *answer_ttl* seconds after it came."""
+class MemoryResponseStore:
+    """`ResponseStore` whose responses expire *answer_ttl* seconds after they were saved."""
 
     def __init__(self, *, answer_ttl: float, clock: Callable[[], float] = time.time) -> None:
         self._answer_ttl = answer_ttl
@@ -31,24 +31,24 @@ class MemoryPins:
         self._kept: dict[str, tuple[float, bytes]] = {}
         self._drops = Counter[tuple[Scope, UUID | None]]()
 
-    def drops(self, scope: Scope, subject: UUID) -> int:
+    def invalidation_count(self, scope: Scope, subject: UUID) -> int:
         return self._drops[scope, subject] + self._drops[scope, None]
 
     def find(self, question: Question, model: str) -> Reply | None:
         with self._lock:
             return self._find(self._keys.answer(question, model))
 
-    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
+    def save(self, question: Question, model: str, reply: Reply) -> Reply:
         matter = question.matter
         key, raw = self._keys.answer(question, model), record_codec.encode(reply)
         with self._lock:
             if known := self._find(key):
                 return known
-            if self.drops(matter.scope, matter.subject) == matter.drops:
+            if self.invalidation_count(matter.scope, matter.subject) == matter.invalidation_count:
                 self._kept[key] = (self._clock() + self._answer_ttl, raw)
             return reply
 
-    def drop(self, scope: Scope, subject: UUID | None = None) -> int:
+    def invalidate(self, scope: Scope, subject: UUID | None = None) -> int:
         begins = self._keys.answers(scope, subject).removesuffix("*")
         with self._lock:
             self._drops[scope, subject] += 1
@@ -64,15 +64,15 @@ class MemoryPins:
 
 @dataclass(slots=True)
 class _Day:
-    """Tokens of one day: spent and held by scope, and what is held for each call, None once it is settled."""
+    """Tokens of one day by scope, and the reservation of each call, None once it is settled."""
 
     spent: Counter[Scope] = field(default_factory=Counter[Scope])
     reserved: Counter[Scope] = field(default_factory=Counter[Scope])
     held: dict[tuple[Scope, str], int | None] = field(default_factory=dict[tuple[Scope, str], int | None])
 
 
-class MemoryAllowance:
-    """An `Allowance` in one process. It needs no clock: whoever asks says the day."""
+class MemoryTokenUsageStore:
+    """`TokenUsageStore` of one process. It needs no clock: callers pass the day."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -102,34 +102,34 @@ class MemoryAllowance:
             day.reserved[scope] -= held
             day.spent[scope] += spent
 
-    def spending(self, day: date) -> tuple[Spending, ...]:
+    def usage(self, day: date) -> tuple[TokenUsage, ...]:
         with self._lock:
             known = self._days[day]
             scopes = sorted({scope for scope, _ in known.held})
             return tuple(
-                Spending(scope=scope, day=day, spent=known.spent[scope], reserved=known.reserved[scope])
+                TokenUsage(scope=scope, day=day, spent=known.spent[scope], reserved=known.reserved[scope])
                 for scope in scopes
             )
 
 
-class MemoryOutages:
-    """`Outages` that one process has seen."""
+class MemoryCircuitStore:
+    """`CircuitStore` of one process."""
 
-    def __init__(self, pauses: Pauses | None = None, *, clock: Callable[[], float] = time.time) -> None:
-        self._pauses = pauses or Pauses()
+    def __init__(self, pauses: BackoffPolicy | None = None, *, clock: Callable[[], float] = time.time) -> None:
+        self._pauses = pauses or BackoffPolicy()
         self._clock = clock
         self._lock = Lock()
-        self._outages: dict[str, Outage] = {}
-        self._failing: dict[tuple[str, str], Failing] = {}
+        self._outages: dict[str, CircuitState] = {}
+        self._failing: dict[tuple[str, str], SuspectQuestion] = {}
 
-    def enter(self, provider: str, *, probe: float) -> Pause | None:
+    def admit(self, provider: str, *, probe: float) -> OpenCircuit | None:
         with self._lock:
-            outage, pause = entered(self._outages.get(provider), probe=probe, now=self._clock())
+            outage, pause = admit(self._outages.get(provider), probe=probe, now=self._clock())
             if outage:
                 self._outages[provider] = outage
             return pause
 
-    def failed(self, provider: str, failure: Failure, *, until: datetime | None = None) -> Pause | None:
+    def record_failure(self, provider: str, failure: Failure, *, until: datetime | None = None) -> OpenCircuit | None:
         with self._lock:
             self._outages[provider], pause = failed(
                 self._outages.get(provider),
@@ -140,28 +140,28 @@ class MemoryOutages:
             )
             return pause
 
-    def passed(self, provider: str) -> None:
+    def record_success(self, provider: str) -> None:
         with self._lock:
             self._outages.pop(provider, None)
 
-    def put_back(self, provider: str) -> None:
+    def release_probe(self, provider: str) -> None:
         with self._lock:
             if outage := self._outages.get(provider):
                 self._outages[provider] = replace(outage, probe_ends=0.0)
 
-    def failing(self, provider: str, question: str) -> Failing | None:
+    def failing(self, provider: str, question: str) -> SuspectQuestion | None:
         return self._failing.get((provider, question))
 
-    def note_failing(self, provider: str, question: str, failing: Failing) -> None:
+    def note_failing(self, provider: str, question: str, failing: SuspectQuestion) -> None:
         self._failing[provider, question] = failing
 
-    def current(self) -> Mapping[str, Pause]:
+    def current(self) -> Mapping[str, OpenCircuit]:
         with self._lock:
             return {provider: outage.pause() for provider, outage in sorted(self._outages.items())}
 
 
-class MemoryTally:
-    """A `Tally` of one process."""
+class MemoryUsageCounters:
+    """`UsageCounters` of one process."""
 
     def __init__(self) -> None:
         self._lock = Lock()

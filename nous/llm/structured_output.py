@@ -1,4 +1,4 @@
-"""A question until there is an answer that can be used: once, and once more with what was wrong."""
+"""Structured output with one repair retry: ask, parse, and ask again with the parse error."""
 
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -8,7 +8,7 @@ import structlog
 from nous.domain.episode import Tokens
 from nous.domain.errors import BadInput
 from nous.llm.base import AnswerUnusable, Failure, Model, Question
-from nous.llm.state import Tally
+from nous.llm.state import UsageCounters
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -17,46 +17,49 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Generic[T]):
-    """What a model's words were understood as, which model it was, and what all of its words have cost."""
+class StructuredAnswer(Generic[T]):
+    """The parsed value of a model's answer, the model's name, and the total token usage."""
 
     value: T
     model: str
     tokens: Tokens
 
 
-class Reading(Protocol[T_co]):
-    """Makes sense of a model's words."""
+class Parser(Protocol[T_co]):
+    """Parse a model's text into a value."""
 
     def __call__(self, text: str, /, *, is_whole: bool, coerce: bool) -> T_co:
-        """What *text* says; with *coerce*, what can be taken for something is, since nobody will be asked again.
+        """Return the value of *text*.
+
+        With *coerce*, accept approximate values, since there is no retry left. *is_whole* is false if the text was cut
+        off.
 
         Raises:
-            BadInput: it is no answer; the text is a complaint that the model can be told.
+            BadInput: it is no answer; the message is a complaint that can be sent to the model.
         """
         ...
 
 
-def ask(model: Model, question: Question, read: Reading[T], *, tally: Tally) -> Answer[T]:
-    """Ask *model*, and once more if *read* cannot use what it says.
+def ask(model: Model, question: Question, read: Parser[T], *, counters: UsageCounters) -> StructuredAnswer[T]:
+    """Ask *model*, and once more with the complaint if *read* cannot use the answer.
 
     Raises:
-        AnswerUnusable: it cannot use the second answer either.
+        AnswerUnusable: *read* cannot use the second answer either.
         Retryable, Deferred, ModelRefused: as `Model.ask` does.
     """
     reply = model.ask(question)
     try:
-        return Answer(
+        return StructuredAnswer(
             value=read(reply.text, is_whole=reply.is_whole, coerce=False), model=reply.model, tokens=reply.tokens
         )
     except BadInput as complaint:
         second = model.ask(question.again(reply.text, str(complaint)))
     tokens = reply.tokens + second.tokens
     try:
-        return Answer(value=read(second.text, is_whole=second.is_whole, coerce=True), model=second.model, tokens=tokens)
-    except BadInput as complaint:
-        tally.count(model.id, **{f"failed_{Failure.PARSE}": 1})
-        log.warning(
-            "the model's answer cannot be used", model=model.id, failure=Failure.PARSE, complaint=str(complaint)
+        return StructuredAnswer(
+            value=read(second.text, is_whole=second.is_whole, coerce=True), model=second.model, tokens=tokens
         )
+    except BadInput as complaint:
+        counters.count(model.id, **{f"failed_{Failure.PARSE}": 1})
+        log.warning("model.response_unusable", model=model.id, failure=Failure.PARSE, complaint=str(complaint))
         raise AnswerUnusable(f"{model.id} gave no answer that can be used: {complaint}", tokens=tokens) from None

@@ -1,4 +1,4 @@
-"""Learning into a scope's log: read what is known, judge, and say what to append."""
+"""Ingest candidate facts into a scope's log: load known facts, judge, return rows to append."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,17 +13,17 @@ from nous.domain.episode import CandidateFact
 from nous.domain.errors import BadInput, Deferred, Unavailable
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Source
-from nous.domain.scope import Matter, Scope
+from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder, present
-from nous.facts.adjudication import Arbiter, Doubt
-from nous.facts.decision import Finding, Learning, Occasion
+from nous.facts.adjudication import Adjudicator, AmbiguousPair
+from nous.facts.decision import FactDecision, LearnContext, LearnDecisions
 from nous.facts.fact_index import KnownFact
-from nous.facts.learn import Mended, doubts, learn, mend
+from nous.facts.learn import EmbeddedFact, ambiguous_pairs, embed_late, learn
 from nous.facts.normalize import exact_form
 from nous.facts.vector_scan import IndexUnavailable
 from nous.facts.verdict import Policy
 from nous.store.base import FactLog
-from nous.store.fact_cache import FactMemory
+from nous.store.fact_cache import FactCache
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,51 +34,52 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 RULINGS = uuid5(NAMESPACE, "rulings")
-"""What the arbiter's answers are about: never one session alone, since they may quote any fact of the scope."""
+"""Cache subject of adjudications. It is never a single session, since they may quote any fact of the scope."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lesson:
-    """What became of each candidate, in order, and what to append to the log.
+class LearnResult:
+    """The decision on each candidate, in order, and the rows to append to the log.
 
-    Where all was known already that has no rows. It is to be committed all the same by whoever takes the findings for
-    done: it says of which log they hold. `waits` means that facts of the scope have no vector yet.
+    The append has no rows if all candidates were known already. Commit it even then before you rely on the decisions:
+    it carries the log version that they hold for. `waits` means that facts of the scope have no vector yet.
     """
 
-    findings: tuple[Finding, ...]
+    fact_decisions: tuple[FactDecision, ...]
     append: AppendFacts
     waits: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
-    """What became of facts that had no vector, and what to append to the log. `waits` as in `Lesson`."""
+class LateEmbeddingResult:
+    """Facts embedded late, and the rows to append to the log; `waits` as in `LearnResult`."""
 
-    mended: tuple[Mended, ...]
+    mended: tuple[EmbeddedFact, ...]
     append: AppendFacts
     waits: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learner:
-    """Judges candidates against a scope's log. It writes nothing: commit the append, and on refusal teach again.
+class FactLearner:
+    """Judge candidate facts against a scope's log.
 
-    Teaching again is cheap where *embedder* remembers (`nous.embedding.cache`): it reads the rows that were added
-    meanwhile, and judges. An embedder that does not answer stops nothing: what it could not compare is compared later.
-    What the texts alone leave open is put to the *arbiter*, if there is one. What is *forgotten* in a scope, by its
-    exact form, is passed over without a finding.
+    It writes nothing: commit the append, and on a conflict ingest again. That is cheap if *embedder* caches
+    (`nous.embedding.cache`): it reads the rows added meanwhile, and judges. An embedder that is unavailable stops
+    nothing: facts that could not be compared are compared later. Pairs that the texts alone leave open go to the
+    *adjudicator*, if there is one. Candidates whose exact form *forgotten* returns for the scope are skipped without a
+    decision.
     """
 
     log: FactLog
-    memory: FactMemory
+    memory: FactCache
     embedder: Embedder
     policy: Policy
     clock: Callable[[], datetime]
-    arbiter: Arbiter | None = None
+    adjudicator: Adjudicator | None = None
     forgotten: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
-    matter: Callable[[Scope, UUID], Matter] = Matter.of
+    matter: Callable[[Scope, UUID], CacheSubject] = CacheSubject.of
 
-    def teach(self, candidates: Sequence[CandidateFact], *, scope: Scope, source: Source) -> Lesson:
+    def ingest(self, candidates: Sequence[CandidateFact], *, scope: Scope, source: Source) -> LearnResult:
         """Judge *candidates*, in order, as said in *source*.
 
         Raises:
@@ -88,25 +89,29 @@ class Learner:
         matter = self.matter(scope, RULINGS)
         embedder = present(self.embedder)
         vectors = _vectors([candidate.text for candidate in candidates], embedder)
-        occasion = Occasion(scope=scope, source=source, policy=self.policy.for_embedder(embedder.id), at=self.clock())
+        learn_context = LearnContext(
+            scope=scope, source=source, policy=self.policy.for_embedder(embedder.id), at=self.clock()
+        )
         try:
-            lesson, open_ones = self._judged(candidates, vectors, occasion, embedder)
+            result, open_ones = self._judged(candidates, vectors, learn_context, embedder)
         except IndexUnavailable as error:
-            log.warning("the index does not answer; facts are compared by their text alone", reason=str(error))
-            return self._judged(candidates, [None] * len(candidates), occasion, embedder)[0]
-        # Nobody waits for the arbiter: what others teach meanwhile is seen when the texts are judged again.
-        if self.arbiter and open_ones:
-            rulings = self.arbiter.rule(open_ones, matter=matter)
-            if rulings:
-                lesson, _ = self._judged(candidates, vectors, replace(occasion, rulings=rulings), embedder)
-        return lesson
+            log.warning("vector_index.unavailable", reason=str(error), hint="facts are compared by their text alone")
+            return self._judged(candidates, [None] * len(candidates), learn_context, embedder)[0]
+        # No lock is held during adjudication: facts that others add meanwhile are seen when the texts are judged again.
+        if self.adjudicator and open_ones:
+            adjudications = self.adjudicator.adjudicate(open_ones, matter=matter)
+            if adjudications:
+                result, _ = self._judged(
+                    candidates, vectors, replace(learn_context, adjudications=adjudications), embedder
+                )
+        return result
 
-    def repair(self, scope: Scope, *, most: int) -> Repair:
-        """Embed at most *most* facts of *scope* that have no vector by this embedder, and judge them by it.
+    def embed_late(self, scope: Scope, *, most: int) -> LateEmbeddingResult:
+        """Embed at most *most* facts of *scope* that lack a vector of this embedder, and judge them.
 
         Raises:
             Unavailable, Deferred: the log or the embedder did not answer.
-            Misconfigured: as `teach` does.
+            Misconfigured: as `ingest` does.
         """
         with self.memory.current(self.log, scope, self.embedder) as knowledge:
             waiting = list(knowledge.without_vector())
@@ -115,46 +120,56 @@ class Learner:
             found = zip((knowledge.get(fact.fact.id) for fact in able), vectors, strict=True)
             left = [(fact, vector) for fact, vector in found if fact and fact.is_current and not fact.is_embedded]
             policy = self.policy.for_embedder(self.embedder.id)
-            mending = mend(left, knowledge=knowledge, policy=policy, at=self.clock())
-            append = AppendFacts(scope=scope, expected=knowledge.version, rows=mending.rows, vectors=mending.vectors)
+            embedding = embed_late(left, knowledge=knowledge, policy=policy, at=self.clock())
+            append = AppendFacts(
+                scope=scope, expected=knowledge.version, rows=embedding.rows, vectors=embedding.vectors
+            )
         is_more = len(waiting) > len(able) > 0
-        return Repair(mended=mending.mended, append=append, waits=is_more)
+        return LateEmbeddingResult(mended=embedding.mended, append=append, waits=is_more)
 
     def _judged(
-        self, candidates: Sequence[CandidateFact], vectors: "Sequence[Vector]", occasion: Occasion, embedder: Embedder
-    ) -> tuple[Lesson, Sequence[Doubt]]:
-        with self.memory.current(self.log, occasion.scope, embedder) as knowledge:
-            # Asked after the log was read: of what is forgotten later, the commit is refused.
-            forgotten = self.forgotten(occasion.scope)
+        self,
+        candidates: Sequence[CandidateFact],
+        vectors: "Sequence[Vector]",
+        learn_context: LearnContext,
+        embedder: Embedder,
+    ) -> tuple[LearnResult, Sequence[AmbiguousPair]]:
+        with self.memory.current(self.log, learn_context.scope, embedder) as knowledge:
+            # Read after the log: if a text is erased later than this, the commit fails with a conflict.
+            forgotten = self.forgotten(learn_context.scope)
             wanted = [at for at, each in enumerate(candidates) if exact_form(each.text) not in forgotten]
             learning = learn(
                 [candidates[at] for at in wanted],
                 [vectors[at] for at in wanted],
                 knowledge=knowledge,
-                occasion=occasion,
+                learn_context=learn_context,
             )
             append = AppendFacts(
-                scope=occasion.scope, expected=knowledge.version, rows=learning.rows, vectors=learning.vectors
+                scope=learn_context.scope, expected=knowledge.version, rows=learning.rows, vectors=learning.vectors
             )
             waits = _leaves_waiting(learning) or next(knowledge.without_vector(), None) is not None
-            lesson = Lesson(findings=learning.findings, append=append, waits=waits)
-            return lesson, tuple(doubts(learning, knowledge))
+            result = LearnResult(fact_decisions=learning.decisions, append=append, waits=waits)
+            return result, tuple(ambiguous_pairs(learning, knowledge))
 
 
-def _leaves_waiting(learning: Learning) -> bool:
-    return any(finding.fact.id not in learning.vectors for finding in learning.findings if finding.has_new_fact)
+def _leaves_waiting(learning: LearnDecisions) -> bool:
+    return any(
+        fact_decision.fact.id not in learning.vectors
+        for fact_decision in learning.decisions
+        if fact_decision.has_new_fact
+    )
 
 
 def _vectors(texts: Sequence[str], embedder: Embedder) -> "Sequence[Vector]":
-    """A vector for each text, or None where there is none to be had."""
+    """Return a vector for each text, or None for a text that has none."""
     try:
         return list(embedder.embed(texts))
     except (Unavailable, Deferred) as error:
-        log.warning("the embedder does not answer; facts are compared by their text alone", reason=str(error))
+        log.warning("embedder.unavailable", reason=str(error), hint="facts are compared by their text alone")
         return [None] * len(texts)
     except BadInput as error:
         if len(texts) == 1:
-            log.warning("a fact cannot be embedded", reason=str(error))
+            log.warning("fact.embedding_failed", reason=str(error))
             return [None]
         return [vector for text in texts for vector in _vectors([text], embedder)]
 
@@ -162,7 +177,7 @@ def _vectors(texts: Sequence[str], embedder: Embedder) -> "Sequence[Vector]":
 def _some_embedded(
     facts: Sequence[KnownFact], embedder: Embedder, most: int
 ) -> "tuple[Sequence[KnownFact], Sequence[NDArray[np.float32]]]":
-    """The first of *facts* that can be embedded, *most* of them or fewer, and their vectors."""
+    """Return the first of *facts* that can be embedded, at most *most*, and their vectors."""
     for start in range(0, len(facts), most):
         able, vectors = _embedded(facts[start : start + most], embedder)
         if able:
@@ -173,7 +188,10 @@ def _some_embedded(
 def _embedded(
     facts: Sequence[KnownFact], embedder: Embedder
 ) -> "tuple[Sequence[KnownFact], Sequence[NDArray[np.float32]]]":
-    """Those of *facts* that can be embedded, and their vectors. Raises what `Embedder.embed` raises, but `BadInput`."""
+    """Return those of *facts* that can be embedded, and their vectors.
+
+    Raises what `Embedder.embed` raises, except `BadInput`.
+    """
     try:
         return facts, list(embedder.embed([fact.fact.text for fact in facts]))
     except BadInput:

@@ -1,4 +1,4 @@
-"""Facts of an episode that has brought none: from its summary and from what was shown of its session."""
+"""LLM fact extraction for episodes without facts, from the summary and the shown excerpt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,22 +7,22 @@ from itertools import accumulate
 import structlog
 
 from nous.domain.episode import CandidateFact, Summary
-from nous.domain.scope import Matter
-from nous.domain.summary_input import BETWEEN, Brief, Passage
+from nous.domain.scope import CacheSubject
+from nous.domain.summary_input import BETWEEN, Segment, SummaryInput
 from nous.llm.base import AnswerUnusable, Model, ModelRefused, Question
-from nous.llm.state import Tally
+from nous.llm.state import UsageCounters
 from nous.llm.structured_output import ask
 from nous.summary.heuristic.fallback import facts_of
 from nous.summary.llm.grounding import grounded
-from nous.summary.llm.prompt import Prompt, fenced
+from nous.summary.llm.prompt import PromptTemplate, fenced
 from nous.summary.llm.response import facts_schema, read_facts
 
 MOST_SHOWN = 16_000
-"""Characters of an excerpt, from its beginning: the episode has been made from all of it."""
+"""Characters of an excerpt that are shown, from its beginning; the episode was made from all of it."""
 
 LEAST_SURE = 0.6
 MOST, MOST_DATED = 5, 30
-"""Facts of an episode. Those of a known day have room of their own: a session may well tell of a whole history."""
+"""The most facts of an episode. Dated facts have a cap of their own: a session may recount a long history."""
 
 _NAME = "facts"
 
@@ -30,48 +30,50 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extractor:
-    """Reads an episode again for what it may have taught; without *model* nobody is asked."""
+class LlmFactExtractor:
+    """Extract facts from an episode with a second model call; without *model*, heuristically."""
 
-    prompt: Prompt
+    prompt: PromptTemplate
     model: Model | None = None
-    tally: Tally | None = None
+    counters: UsageCounters | None = None
 
-    def extract(self, summary: Summary, brief: Brief | None, *, matter: Matter) -> tuple[CandidateFact, ...]:
-        """What *summary* and *brief* teach, which are of *matter*.
+    def extract(
+        self, summary: Summary, summary_input: SummaryInput | None, *, matter: CacheSubject
+    ) -> tuple[CandidateFact, ...]:
+        """Return the facts in *summary* and *summary_input*; *matter* is their cache subject.
 
-        Where the model has no answer to this question, it is done without.
+        If the model has no usable answer to this question, the facts are extracted heuristically.
 
         Raises:
-            ModelTimeout, ModelUnreachable: it may answer if it is asked again.
+            ModelTimeout, ModelUnreachable: retry, it may answer.
             ModelPaused, ModelQuota, ModelBusy: it may be asked later.
-            ModelMisconfigured: it answers nobody, until the operator has changed something.
+            ModelMisconfigured: it answers no question until the operator has changed something.
         """
-        if self.model is None or self.tally is None or brief is None:
-            return self.by_itself(summary, brief)
+        if self.model is None or self.counters is None or summary_input is None:
+            return self.by_itself(summary, summary_input)
         try:
-            said = ask(self.model, self._question(summary, brief, matter), read_facts, tally=self.tally)
+            said = ask(self.model, self._question(summary, summary_input, matter), read_facts, counters=self.counters)
         except (AnswerUnusable, ModelRefused) as error:
-            log.warning("facts are extracted without the model", failure=error.failure, reason=str(error))
-            return self.by_itself(summary, brief)
+            log.warning("fact_extraction.model_fallback", failure=error.failure, reason=str(error))
+            return self.by_itself(summary, summary_input)
         sure = [fact for fact in said.value if fact.confidence >= LEAST_SURE]
-        sound = grounded(sure, brief, canary=self.prompt.canary, prompt=self.prompt.system)
+        sound = grounded(sure, summary_input, canary=self.prompt.canary, prompt=self.prompt.system)
         unsure = len(said.value) - len(sure)
         if unsure or sound.dropped:
-            log.info("extracted facts were not let through", unsure=unsure, dropped=dict(sound.dropped))
+            log.info("fact_extraction.facts_dropped", unsure=unsure, dropped=dict(sound.dropped))
         return _capped(sound.facts)
 
-    def by_itself(self, summary: Summary, brief: Brief | None) -> tuple[CandidateFact, ...]:
-        """What they teach in their own words."""
-        return _capped(facts_of(summary, brief))
+    def by_itself(self, summary: Summary, summary_input: SummaryInput | None) -> tuple[CandidateFact, ...]:
+        """Return the facts in *summary* and *summary_input*, extracted without the model."""
+        return _capped(facts_of(summary, summary_input))
 
-    def _question(self, summary: Summary, brief: Brief, matter: Matter) -> Question:
+    def _question(self, summary: Summary, summary_input: SummaryInput, matter: CacheSubject) -> Question:
         return Question(
             matter=matter,
             system=self.prompt.system,
             user=self.prompt.filled(
-                summary=fenced([Passage(_told(summary))], name="summary"),
-                transcript=fenced(_beginning(list(brief.passages))),
+                summary=fenced([Segment(_summary_text(summary))], name="summary"),
+                transcript=fenced(_beginning(list(summary_input.segments))),
             ),
             name=_NAME,
             schema=facts_schema(),
@@ -79,24 +81,24 @@ class Extractor:
         )
 
 
-def _told(summary: Summary) -> str:
+def _summary_text(summary: Summary) -> str:
     return "\n".join((summary.title, summary.summary, *(f"- {point}" for point in summary.key_points)))
 
 
-def _beginning(passages: Sequence[Passage]) -> Sequence[Passage]:
-    """As many of *passages* as may be shown, and of the first at least that much."""
-    lengths = accumulate(len(passage.text) + len(BETWEEN) for passage in passages)
+def _beginning(segments: Sequence[Segment]) -> Sequence[Segment]:
+    """Return the leading *segments* that may be shown; if the first is too long, its beginning."""
+    lengths = accumulate(len(segment.text) + len(BETWEEN) for segment in segments)
     fitting = sum(length <= MOST_SHOWN for length in lengths)
-    return passages[:fitting] or [passage._replace(text=passage.text[:MOST_SHOWN]) for passage in passages[:1]]
+    return segments[:fitting] or [segment._replace(text=segment.text[:MOST_SHOWN]) for segment in segments[:1]]
 
 
 def _capped(facts: Sequence[CandidateFact]) -> tuple[CandidateFact, ...]:
-    """The surest, in order."""
+    """Return the facts with the highest confidence, in their original order."""
     ranked = sorted(facts, key=lambda fact: -fact.confidence)
     dated = [fact for fact in ranked if fact.event_date]
     undated = [fact for fact in ranked if not fact.event_date]
     cut = len(dated[MOST_DATED:]) + len(undated[MOST:])
     if cut:
-        log.warning("extracted facts cut", cut=cut)
+        log.warning("fact_extraction.facts_capped", cut=cut)
     kept = {id(fact) for fact in (*dated[:MOST_DATED], *undated[:MOST])}
     return tuple(fact for fact in facts if id(fact) in kept)

@@ -1,4 +1,4 @@
-"""A session understood by a model: what it is asked, how its answers are taken, and what is made of its failures."""
+"""LLM summary of a session: one request per window, grounded facts, typed failures."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -9,15 +9,15 @@ import structlog
 
 from nous.domain.episode import CandidateFact, Summary, Tokens
 from nous.domain.errors import BadInput
-from nous.domain.scope import Matter
-from nous.domain.summary_input import Brief, Passage
+from nous.domain.scope import CacheSubject
+from nous.domain.summary_input import Segment, SummaryInput
 from nous.llm.base import AnswerUnusable, Failure, Model, ModelMisconfigured, ModelPaused, ModelRefused, Question
-from nous.llm.state import Tally
-from nous.llm.structured_output import Answer, Reading, ask
+from nous.llm.state import UsageCounters
+from nous.llm.structured_output import Parser, StructuredAnswer, ask
 from nous.summary.heuristic.summarize import Extracted
 from nous.summary.llm import response
 from nous.summary.llm.grounding import grounded
-from nous.summary.llm.prompt import Prompt, decisions_block, fenced
+from nous.summary.llm.prompt import PromptTemplate, decisions_block, fenced
 from nous.summary.llm.response_checks import off_size
 from nous.summary.windows import merged
 
@@ -27,8 +27,8 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Understood:
-    """What a model made of a session, what it has cost, and, by reason, how many of its facts were not let through."""
+class SummaryResult:
+    """A model's summary of a session, its facts, token usage, and dropped facts by reason."""
 
     summary: Summary
     candidate_facts: tuple[CandidateFact, ...]
@@ -37,70 +37,70 @@ class Understood:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeDo:
-    """A session has to do without a model for now; the reason begins with the kind of failure."""
+class Fallback:
+    """The decision to summarize without a model; `reason` begins with the kind of failure."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Author:
-    """Makes a model understand sessions.
+class LlmSummarizer:
+    """Summarize sessions with a model.
 
-    A session waits for a model that is out, at most *patience* from when it was first found to be; and, if
-    *waits_for_quota*, for one that has said when to come back, as long as it takes.
+    While the model is unavailable, a session waits at most *retry_policy*, counted from the first failure of the
+    outage. If *waits_for_quota*, it waits for a provider that has named a time to come back, for as long as that takes.
     """
 
     model: Model
-    prompt: Prompt
-    tally: Tally
+    prompt: PromptTemplate
+    counters: UsageCounters
     clock: Callable[[], datetime]
-    patience: timedelta
+    retry_policy: timedelta
     waits_for_quota: bool = True
 
     @property
     def by(self) -> str:
-        """Who writes: the model and the prompt. The same author makes the same of the same brief."""
+        """Model and prompt version. One author returns the same summary for the same input."""
         return f"{self.model.id} {self.prompt.version}"
 
-    def try_to_understand(self, brief: Brief, *, matter: Matter) -> Understood | MadeDo:
-        """What the model makes of *brief*, or why the session has to do without.
+    def try_to_summarize(self, summary_input: SummaryInput, *, matter: CacheSubject) -> SummaryResult | Fallback:
+        """Return the model's summary, or a `Fallback` if the session must do without one.
 
         Raises:
-            ModelTimeout, ModelUnreachable: it may answer if it is asked again.
-            ModelPaused: it may be asked later, and the session can wait so long.
+            ModelTimeout, ModelUnreachable: retry, it may answer.
+            ModelPaused: it may be asked later, and the session can wait that long.
         """
         try:
-            return self.understand(brief, matter=matter)
+            return self.summarize(summary_input, matter=matter)
         except ModelPaused as pause:
             if self._waits(pause):
                 raise
-            return MadeDo(reason=f"{pause.failure}: {pause}")
+            return Fallback(reason=f"{pause.failure}: {pause}")
         except (AnswerUnusable, ModelRefused, ModelMisconfigured) as error:
-            return MadeDo(reason=f"{error.failure}: {error}")
+            return Fallback(reason=f"{error.failure}: {error}")
 
-    def understand(self, brief: Brief, *, matter: Matter) -> Understood:
-        """What the model makes of *brief*: a question for each window, each told what the ones before have come to.
+    def summarize(self, summary_input: SummaryInput, *, matter: CacheSubject) -> SummaryResult:
+        """Summarize each window in turn, with the summary so far as context, and merge the results.
 
         Raises:
             ModelTimeout, ModelUnreachable, ModelPaused, ModelRefused, ModelMisconfigured, AnswerUnusable.
         """
-        answers: list[Answer[response.Answer]] = []
-        for passages in brief.windows:
+        answers: list[StructuredAnswer[response.ModelSummary]] = []
+        for segments in summary_input.windows:
             before = answers[-1].value.summary.summary if answers else ""
-            question = self._question(passages, brief, before=before, matter=matter)
-            answers.append(ask(self.model, question, self._reading(passages), tally=self.tally))
-        return self._joined(answers, brief)
+            question = self._question(segments, summary_input, before=before, matter=matter)
+            answers.append(ask(self.model, question, self._reading(segments), counters=self.counters))
+        return self._joined(answers, summary_input)
 
-    def _reading(self, passages: Sequence[Passage]) -> Reading[response.Answer]:
-        """How an answer about *passages* is read: one that tells of the prompt's example is none."""
+    def _reading(self, segments: Sequence[Segment]) -> Parser[response.ModelSummary]:
+        """Return a parser for answers about *segments* that rejects the prompt's own example."""
         canary = self.prompt.canary.casefold()
-        is_said = any(canary in passage.text.casefold() for passage in passages)
+        is_said = any(canary in segment.text.casefold() for segment in segments)
 
-        def read(text: str, /, *, is_whole: bool, coerce: bool) -> response.Answer:
+        def read(text: str, /, *, is_whole: bool, coerce: bool) -> response.ModelSummary:
             found = response.read(text, is_whole=is_whole, coerce=coerce)
-            told = " ".join((found.summary.title, found.summary.summary, *found.summary.key_points)).casefold()
-            if canary and canary in told and not is_said:
+            words = " ".join((found.summary.title, found.summary.summary, *found.summary.key_points)).casefold()
+            if canary and canary in words and not is_said:
                 raise BadInput("The answer tells of the example in the instructions; tell of the session alone.")
             return found
 
@@ -111,38 +111,42 @@ class Author:
             case Failure.QUOTA:
                 return self.waits_for_quota
             case Failure.OTHER:
-                return False  # until somebody has changed something, which may take days
+                return False  # lasts until an operator changes something, which may take days
             case _:
-                return self.clock() - pause.since < self.patience
+                return self.clock() - pause.since < self.retry_policy
 
-    def _question(self, passages: Sequence[Passage], brief: Brief, *, before: str, matter: Matter) -> Question:
-        told = f"The session up to this part, in short:\n{before}\n\n" if before else ""
+    def _question(
+        self, segments: Sequence[Segment], summary_input: SummaryInput, *, before: str, matter: CacheSubject
+    ) -> Question:
+        earlier = f"The session up to this part, in short:\n{before}\n\n" if before else ""
         return Question(
             matter=matter,
             system=self.prompt.system,
             user=self.prompt.filled(
-                decisions=decisions_block(brief.decisions), before=told, transcript=fenced(passages)
+                decisions=decisions_block(summary_input.decisions), before=earlier, transcript=fenced(segments)
             ),
             name=_NAME,
             schema=response.schema(),
             most_tokens=self.prompt.most_tokens,
         )
 
-    def _joined(self, answers: Sequence[Answer[response.Answer]], brief: Brief) -> Understood:
+    def _joined(
+        self, answers: Sequence[StructuredAnswer[response.ModelSummary]], summary_input: SummaryInput
+    ) -> SummaryResult:
         dropped: Counter[str] = Counter()
         parts: list[Extracted] = []
         for summary, facts, notes in (each.value for each in answers):
             if notes:
-                log.info("the model's answer was repaired", model=self.model.id, repairs=notes)
-            sound = grounded(facts, brief, canary=self.prompt.canary, prompt=self.prompt.system)
+                log.info("model.response_repaired", model=self.model.id, repairs=notes)
+            sound = grounded(facts, summary_input, canary=self.prompt.canary, prompt=self.prompt.system)
             dropped.update(dict(sound.dropped))
             if off := {f"off_{name}": 1 for name in off_size(summary)}:
-                self.tally.count(self.model.id, **off)
+                self.counters.count(self.model.id, **off)
             parts.append(_part(summary, sound.facts))
-        whole = parts[0] if len(parts) == 1 else merged(parts, told=parts[-1].summary.summary)
+        whole = parts[0] if len(parts) == 1 else merged(parts, overview=parts[-1].summary.summary)
         if dropped:
-            log.info("candidate facts were not let through", model=self.model.id, dropped=dict(dropped))
-        return Understood(
+            log.info("candidate_facts.dropped", model=self.model.id, dropped=dict(dropped))
+        return SummaryResult(
             summary=whole.summary,
             candidate_facts=whole.candidate_facts,
             tokens=sum((each.tokens for each in answers), Tokens()),

@@ -1,4 +1,4 @@
-"""What a worker is, and what it is given."""
+"""Workers as event consumers, their handlers, and the dependencies that handlers receive."""
 
 import re
 from collections.abc import Callable, Collection
@@ -9,84 +9,96 @@ from uuid import UUID
 
 from nous.domain.effects import Effects
 from nous.domain.events import Event
-from nous.domain.scope import Matter, Scope
+from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder
 from nous.excerpt import Windows, windows
-from nous.facts.adjudication import Arbiter
+from nous.facts.adjudication import Adjudicator
 from nous.facts.verdict import Policy
-from nous.pipeline.anchored_summarizer import Anchorer
-from nous.pipeline.fact_learner import Learner
-from nous.pipeline.llm_fact_extractor import Extractor
-from nous.pipeline.llm_summarizer import Author
-from nous.store.base import Anchors, Briefs, Courses, DecisionSource, Episodes, EpisodeVectors, FactLog, Transcripts
-from nous.store.fact_cache import FactMemory
+from nous.pipeline.anchored_summarizer import AnchoredSummarizer
+from nous.pipeline.fact_learner import FactLearner
+from nous.pipeline.llm_fact_extractor import LlmFactExtractor
+from nous.pipeline.llm_summarizer import LlmSummarizer
+from nous.store.base import (
+    AnchoredSummaries,
+    DecisionSource,
+    Episodes,
+    EpisodeVectors,
+    FactLog,
+    SessionStates,
+    SummaryInputs,
+    Transcripts,
+)
+from nous.store.fact_cache import FactCache
 from nous.transcript.model import Transcript
 
 _NAME = re.compile(r"[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kit:
-    """The world as a handler may see it. Everything in it is read from, or computes; nothing in it writes.
+class WorkerContext:
+    """Dependencies of a handler: stores, models and pure functions; nothing in it writes.
 
-    `excerpts` is what a summarizer gets to see of a transcript; `author`, `anchorer`, `extractor` and `arbiter` ask a
-    model, if there is one, about a `matter`, which whoever asks takes before he reads what he asks about. `forgotten`
-    are the exact forms of texts that a scope must not learn again.
+    `excerpts` returns what a summarizer reads of a transcript. `summarizer`, `anchored_summarizer`, `fact_extractor`
+    and `adjudicator` ask a model, if there is one. `cache_subject` tags their requests: take it before you read the
+    data that you ask about. `suppressed` returns the exact forms of texts that a scope must not learn again.
     """
 
     episodes: Episodes
     episode_vectors: EpisodeVectors
-    briefs: Briefs
+    summary_inputs: SummaryInputs
     decisions: DecisionSource
-    anchors: Anchors
-    courses: Courses
-    anchorer: Anchorer
+    anchored_summaries: AnchoredSummaries
+    session_states: SessionStates
+    anchored_summarizer: AnchoredSummarizer
     facts: FactLog
     transcripts: Transcripts
     embedder: Embedder
     clock: Callable[[], datetime]
     excerpts: Callable[[Transcript], Windows] = windows
-    extractor: Extractor
-    author: Author | None = None
-    arbiter: Arbiter | None = None
+    fact_extractor: LlmFactExtractor
+    summarizer: LlmSummarizer | None = None
+    adjudicator: Adjudicator | None = None
     policy: Policy = field(default_factory=Policy)
-    memory: FactMemory = field(default_factory=FactMemory)
-    forgotten: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
-    matter: Callable[[Scope, UUID], Matter] = Matter.of
+    fact_cache: FactCache = field(default_factory=FactCache)
+    suppressed: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
+    cache_subject: Callable[[Scope, UUID], CacheSubject] = CacheSubject.of
 
     @property
-    def learner(self) -> Learner:
-        return Learner(
+    def fact_learner(self) -> FactLearner:
+        return FactLearner(
             log=self.facts,
-            memory=self.memory,
+            memory=self.fact_cache,
             embedder=self.embedder,
             policy=self.policy,
             clock=self.clock,
-            arbiter=self.arbiter,
-            forgotten=self.forgotten,
-            matter=self.matter,
+            adjudicator=self.adjudicator,
+            forgotten=self.suppressed,
+            matter=self.cache_subject,
         )
 
 
 class Handler(Protocol):
-    """Says what follows from an event."""
+    """Compute the effects of an event."""
 
     def __call__(self, event: Event, /) -> Effects:
-        """Read and think; write nothing. Called again with the same event, it says the same."""
+        """Return the effects of *event*, without writing anything.
+
+        Handlers are idempotent: the same event gives the same effects.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A consumer of one kind of event. Every module in `workers` has one, named `WORKER`.
+    """A consumer of one event type. Every module in `workers` defines one, named `WORKER`.
 
-    *emits* tells which kinds may follow, the first of which, when it does, is the event that carries the work on. Its
-    queues and jobs are called by its *name*: words of letters, digits and `_`, with one `-` between them.
+    *emits* lists the event types that may follow. The first of them, if emitted, carries the work on. The *name* is the
+    name of its queues and jobs: words of letters, digits and `_`, with one `-` between them.
     """
 
     name: str
     consumes: type[Event]
-    build: Callable[[Kit], Handler]
+    handler_factory: Callable[[WorkerContext], Handler]
     emits: tuple[type[Event], ...] = ()
 
     def __post_init__(self) -> None:

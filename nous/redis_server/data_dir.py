@@ -1,13 +1,13 @@
-"""Where an embedded server lives on disk.
+"""Data directory and file locks of an embedded server.
 
 <data directory>/redis/      mode 0700
-  server.sock                where it listens; a link in the file system cannot be longer than 107 bytes, so where
-                             the path is longer the socket is /tmp/nous-<uid>/<hash of the path>.sock
+  server.sock                the server's socket; a socket path cannot be longer than 107 bytes, so where it would be
+                             longer, the socket is /tmp/nous-<uid>/<hash of the path>.sock
   server.log  server.pid
   appendonlydir/             the data
-  election.lock              held by whoever is starting or stopping it
+  election.lock              held by the process that starts or stops the server
   alive.lock                 held by the server as long as it lives
-  stopped                    it was stopped on purpose, so only an explicit start may bring it back
+  stopped                    the server was stopped on purpose, so only an explicit start may bring it back
 """
 
 import fcntl
@@ -27,13 +27,13 @@ from nous.domain.errors import Misconfigured, Unavailable
 LONGEST_SOCKET = 100
 """Bytes in the path of a socket: a little below what every Unix allows."""
 
-# Not the directory that TMPDIR names: every process has to come to the same path, whatever its environment.
-_SHARED = Path("/tmp")  # noqa: S108 - what is made in it is private, and refused if it is not
+# Not the directory that TMPDIR names: every process has to find the same path, in any environment.
+_SHARED = Path("/tmp")  # noqa: S108 - the directory in it is private, and refused if it is not
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The files of one server."""
+class DataDir:
+    """Paths of one embedded server's files."""
 
     home: Path
     socket: Path
@@ -63,21 +63,24 @@ class Place:
         return self.home / "stopped"
 
 
-def locate(directory: Path) -> Place:
-    """The place of the server whose data directory is *directory*, by whatever path it was reached."""
+def locate(directory: Path) -> DataDir:
+    """Return the paths for the data directory *directory*.
+
+    Symbolic links are resolved, so every path to it gives the same result.
+    """
     home = Path(os.path.realpath(directory.expanduser())) / "redis"
     socket = home / "server.sock"
     if len(os.fsencode(socket)) > LONGEST_SOCKET:
         name = sha256(os.fsencode(home)).hexdigest()[:16]
         socket = _SHARED / f"nous-{os.getuid()}" / f"{name}.sock"
-    return Place(home, socket)
+    return DataDir(home, socket)
 
 
-def prepare(place: Place) -> None:
-    """Make the directories, for nobody but the user.
+def prepare(place: DataDir) -> None:
+    """Create the directories, private to the user.
 
     Raises:
-        Misconfigured: the data directory cannot be written, or somebody else owns the socket's directory.
+        Misconfigured: the data directory cannot be written, or another user owns the socket's directory.
     """
     with disk_trouble(place):
         place.home.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -89,8 +92,12 @@ def prepare(place: Place) -> None:
 
 
 @contextmanager
-def disk_trouble(place: Place) -> Generator[None]:
-    """Turn what the file system refuses into a message that says where and what to do."""
+def disk_trouble(place: DataDir) -> Generator[None]:
+    """Turn file system errors into a message that names the directory and the remedy.
+
+    Raises:
+        Misconfigured: the block raised an `OSError`.
+    """
     try:
         yield
     except OSError as error:
@@ -101,7 +108,10 @@ def disk_trouble(place: Place) -> Generator[None]:
 
 
 def _make_private(directory: Path) -> None:
-    """Take from others what a copy or a mounted volume may have given them."""
+    """Remove other users' access to *directory*.
+
+    A copy or a mounted volume may have granted it.
+    """
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise Misconfigured(
@@ -115,15 +125,17 @@ def _make_private(directory: Path) -> None:
 _LAST_STREAM = 2
 
 _POLL = 0.02
-"""Seconds between two tries: a file lock is waited for without end, or not at all."""
+"""Seconds between two tries: `flock` has no timeout, it blocks for ever or does not block."""
 
 
 @contextmanager
 def held(path: Path, *, within: float) -> Generator[int]:
-    """Hold the lock on *path* alone, and yield its descriptor; a child that inherits it goes on holding the lock.
+    """Hold an exclusive lock on *path*, and yield its descriptor.
+
+    A child process that inherits the descriptor keeps the lock.
 
     Raises:
-        Unavailable: somebody else held it for *within* seconds.
+        Unavailable: another process held it for *within* seconds.
     """
     descriptor = _beyond_streams(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     try:
@@ -134,19 +146,22 @@ def held(path: Path, *, within: float) -> Generator[int]:
 
 
 def is_held(path: Path) -> bool:
-    """Whether any process holds the lock on *path*."""
+    """Return whether any process holds the lock on *path*."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     try:
-        return not _taken(descriptor, fcntl.LOCK_SH)  # shared, so that two who look do not see each other
+        return not _taken(descriptor, fcntl.LOCK_SH)  # shared, so that two concurrent checks do not see each other
     finally:
         os.close(descriptor)
 
 
 def _beyond_streams(descriptor: int) -> int:
-    """*descriptor*, not in place of a standard stream that is closed: a child gets its own there, and lost the lock."""
+    """Return *descriptor*, moved beyond the standard streams if it has one of their numbers.
+
+    That happens where a standard stream is closed. A child gets its own stream there, and would lose the lock.
+    """
     if descriptor > _LAST_STREAM:
         return descriptor
     try:

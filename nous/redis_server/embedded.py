@@ -1,8 +1,8 @@
-"""A server of our own, shared by every process that names its directory, and stopped only when told.
+"""Embedded Redis server, shared by all processes that use its directory.
 
-Any number of processes may ask for it at once. The election lock lets one of them act; the server itself inherits a
-second lock, alive, which the kernel frees when it dies. So a server that is slow is never taken for a dead one, and
-whoever started it may be killed at any moment without harm.
+It runs until it is stopped explicitly. Any number of processes may start or stop it at once. The election lock lets one
+of them act. The server itself inherits a second lock, alive, which the kernel frees when it dies. So a slow server is
+never mistaken for a dead one, and the process that started it may be killed at any moment without harm.
 """
 
 import shutil
@@ -20,27 +20,27 @@ from redis.retry import Retry
 
 from nous.domain.errors import Misconfigured, Unavailable
 from nous.redis_server import binary, data_dir
-from nous.redis_server.data_dir import Place, disk_trouble, locate, prepare
+from nous.redis_server.data_dir import DataDir, disk_trouble, locate, prepare
 
 PATIENCE = 60.0
-"""Seconds to wait for a server that lives but does not answer yet: it may be reading a large data set."""
+"""Seconds to wait for a living server that does not answer yet: it may be loading a large data set."""
 
 MOMENT = 3.0
-"""Seconds in which a server that cannot write may come to do so, before it is not stopped; it tries once a second."""
+"""Seconds for a server that cannot write to recover, before it is left running. It retries once a second."""
 
 _SILENT = 3.0
-"""Seconds of waiting for a server that does not answer, of which nothing is said."""
+"""Seconds of waiting for a server that does not answer, before that is logged."""
 
 _PAUSE = 5_000
-"""Milliseconds for which nobody else's changes are taken while a server is about to end."""
+"""Milliseconds for which other clients' writes are paused before a shutdown."""
 _POLL = 0.02
-"""Seconds between two looks at a server that comes or goes; it tells nobody when it does."""
+"""Seconds between two checks of a server that starts or stops, because it does not signal either."""
 _LONGEST_LOG = 1_000_000
 _LOG_LINES = 8
 _OCCUPIED = "BUSY "
-"""How the answer begins of a server that does nothing else until a long script has ended."""
+"""Prefix of a server's error while a long script runs and blocks all other commands."""
 _LEAST_SPACE = 1_000_000
-"""Bytes below which a server that ended is taken to have found the disk full, since its log may have as well."""
+"""Free bytes below which a server that ended is assumed to have found the disk full: its log may not say so."""
 
 
 _log = structlog.get_logger(__name__)
@@ -48,7 +48,10 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What is known of a server without touching it. `busy`: it lives and does not answer."""
+    """State of a server, found without changing anything.
+
+    `busy`: it lives and does not answer.
+    """
 
     state: Literal["running", "busy", "stopped"]
     url: str
@@ -56,7 +59,7 @@ class Status:
 
 
 def ensure(directory: Path) -> str:
-    """The URL of the server of *directory*, which is started unless it runs.
+    """Start the server of *directory* unless it runs; return its URL.
 
     Raises:
         Misconfigured: there is no program to start, the directory cannot be used, or the server ends at once.
@@ -73,7 +76,7 @@ def ensure(directory: Path) -> str:
 
 
 def revive(directory: Path) -> None:
-    """Bring the server back if it died; one that was stopped on purpose stays down.
+    """Restart the server if it died, but not if it was stopped on purpose.
 
     Raises:
         Unavailable: it was stopped, or lives and did not answer in time.
@@ -89,10 +92,12 @@ def revive(directory: Path) -> None:
 
 
 def stop(directory: Path) -> bool:
-    """Stop the server of *directory* and wait until it is gone; False if none ran. Its data stays.
+    """Stop the server of *directory* and wait until it is gone; return False if none ran.
+
+    Its data stays.
 
     Raises:
-        Unavailable: it did not end in time, or goes on since its disk does not take what it has accepted last.
+        Unavailable: it did not end in time. Or it was kept running, because its disk does not take its latest writes.
     """
     place = locate(directory)
     if not place.home.is_dir():
@@ -103,21 +108,21 @@ def stop(directory: Path) -> bool:
             return False
         try:
             _shut_down(place)
-        except BaseException:  # it goes on: whoever finds it dead later is to bring it back
+        except BaseException:  # it keeps running: if it dies later, a client may restart it
             place.stopped.unlink(missing_ok=True)
             raise
     return True
 
 
 def status(directory: Path) -> Status:
-    """How the server of *directory* is. Starts and changes nothing."""
+    """Return the state of the server of *directory*. Starts and changes nothing."""
     place = locate(directory)
     if not data_dir.is_held(place.alive):
         return Status("stopped", place.url, place.log)
     return Status("running" if _answers(place) else "busy", place.url, place.log)
 
 
-def _bring_up(place: Place) -> None:
+def _bring_up(place: DataDir) -> None:
     if _comes_up(place):
         return
     _spawn(place, binary.find())
@@ -125,24 +130,24 @@ def _bring_up(place: Place) -> None:
         raise Misconfigured(f"the server ended as soon as it began; {_last_words(place)}")
 
 
-def _comes_up(place: Place) -> bool:
-    """Wait for the server that lives; False if there is none (any more)."""
-    began, has_told = time.monotonic(), False
+def _comes_up(place: DataDir) -> bool:
+    """Wait until a living server answers; return False if there is none (any more)."""
+    began, has_warned = time.monotonic(), False
     while data_dir.is_held(place.alive):
         if _answers(place):
             return True
         waited = time.monotonic() - began
         if waited > PATIENCE:
             raise Unavailable(f"the server of {place.home} lives but does not answer; see {place.log}")
-        if waited > _SILENT and not has_told:
-            _log.warning("the server lives and does not answer yet", log=str(place.log), patience=f"{PATIENCE:g} s")
-            has_told = True
+        if waited > _SILENT and not has_warned:
+            _log.warning("redis_server.not_answering", log=str(place.log), timeout_seconds=PATIENCE)
+            has_warned = True
         time.sleep(_POLL)
     return False
 
 
-def _spawn(place: Place, program: Path) -> None:
-    """Start *program*, which leaves its parent behind by itself and keeps the descriptor of the alive lock."""
+def _spawn(place: DataDir, program: Path) -> None:
+    """Start *program*, which daemonizes and inherits the descriptor of the alive lock."""
     _turn_over(place.log)
     with data_dir.held(place.alive, within=PATIENCE) as alive, place.log.open("ab") as log:
         place.socket.unlink(missing_ok=True)
@@ -156,20 +161,23 @@ def _spawn(place: Place, program: Path) -> None:
                 pass_fds=(alive,),
                 start_new_session=True,
                 umask=0o077,
-                check=False,  # how it went is told by whether it lives
+                check=False,  # the alive lock shows whether it started
             )
         except OSError as error:
             raise Misconfigured(f"cannot run {program}: {error.strerror}") from error
 
 
-def _clear_unfinished(place: Place) -> None:
-    """Remove the files that servers were writing when they were killed: they may hold what was forgotten since."""
+def _clear_unfinished(place: DataDir) -> None:
+    """Remove the temporary files of servers that were killed while writing.
+
+    They may hold data that was erased since.
+    """
     for pattern in ("temp-*.aof", "temp-*.rdb"):
         for path in place.home.glob(pattern):
             path.unlink()
 
 
-def _options(place: Place) -> list[str]:
+def _options(place: DataDir) -> list[str]:
     chosen = {
         "daemonize": "yes",
         "port": "0",
@@ -187,20 +195,26 @@ def _options(place: Place) -> list[str]:
     return [word for name, value in chosen.items() for word in (f"--{name}", value)]
 
 
-def _answers(place: Place) -> bool:
-    """Whether it serves. An error is an answer as well, as of a server whose disk is full, which can still be read."""
+def _answers(place: DataDir) -> bool:
+    """Return whether the server serves commands.
+
+    An error is an answer, too. For example, a server whose disk is full can still be read.
+    """
     with _client(place) as client:
         try:
             client.ping()
         except redis.ResponseError as error:
             return not str(error).startswith(_OCCUPIED)
-        except redis.RedisError:  # among them that it is still loading
+        except redis.RedisError:  # such as: it is still loading
             return False
         return True
 
 
-def _shut_down(place: Place) -> None:
-    """End it once its disk has what it has accepted: it would end without that, too, and say nothing."""
+def _shut_down(place: DataDir) -> None:
+    """Shut the server down once its disk has all accepted writes.
+
+    Otherwise it would end without them, and without an error.
+    """
     began, behind_since = time.monotonic(), inf
     while data_dir.is_held(place.alive):
         with _client(place) as client:
@@ -220,14 +234,17 @@ def _shut_down(place: Place) -> None:
 
 
 def _has_written(client: redis.Redis) -> bool:
-    """Whether all that the server has accepted is in its file; from now on it accepts nothing for some seconds."""
+    """Return whether all accepted writes are in the append-only file.
+
+    Pauses writes of all clients for some seconds.
+    """
     client.client_pause(_PAUSE, all=False)
-    # Asked only now: before it reads what comes next, a server writes down what came before, or keeps it in its buffer.
+    # Ask after the pause: before it reads this command, the server writes or buffers all earlier ones.
     info: Any = client.info("persistence")
     return not info.get("aof_buffer_length", 0)
 
 
-def _let_go_on(place: Place, client: redis.Redis) -> NoReturn:
+def _let_go_on(place: DataDir, client: redis.Redis) -> NoReturn:
     client.client_unpause()
     free = shutil.disk_usage(place.home).free
     raise Unavailable(
@@ -236,7 +253,7 @@ def _let_go_on(place: Place, client: redis.Redis) -> NoReturn:
     )
 
 
-def _client(place: Place) -> redis.Redis:
+def _client(place: DataDir) -> redis.Redis:
     return redis.Redis(
         unix_socket_path=str(place.socket),
         socket_timeout=1,
@@ -251,7 +268,7 @@ def _turn_over(log: Path) -> None:
         log.replace(log.with_suffix(".log.old"))
 
 
-def _last_words(place: Place) -> str:
+def _last_words(place: DataDir) -> str:
     free = shutil.disk_usage(place.home).free
     if free < _LEAST_SPACE:
         return f"there are only {free} bytes free on the disk of {place.home}"

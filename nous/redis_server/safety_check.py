@@ -1,4 +1,4 @@
-"""Refuses a server on which a promise could not be kept, and tells of one that keeps none for now."""
+"""Safety check of the server: refuse one that may lose data, or that nous cannot run on."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -16,7 +16,9 @@ _log = structlog.get_logger(__name__)
 
 
 def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
-    """Ask the server what it is. INFO is enough: managed servers deny CONFIG.
+    """Refuse a server that is unsuitable, or unsafe unless *allow* is set.
+
+    INFO is enough for that: managed servers deny CONFIG.
 
     Raises:
         Misconfigured: nous cannot run on it, or it may lose data and *allow* is not set; each reason with its remedy.
@@ -25,7 +27,7 @@ def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
     try:
         info = cast("Info", client.info())
     except redis.ResponseError as error:
-        raise Misconfigured(f"the server does not tell what it is: {error}; allow this user INFO") from error
+        raise Misconfigured(f"the server refuses INFO: {error}; allow this user INFO") from error
     except redis.RedisError as error:
         raise Unavailable(f"the server does not answer: {error}") from error
     dangers = unsafe(info)
@@ -35,11 +37,11 @@ def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
     if refused:
         raise Misconfigured("this server is refused: " + "; ".join(refused))
     for danger in dangers:
-        _log.warning("unsafe server allowed", reason=danger)
+        _log.warning("redis_server.unsafe_allowed", reason=danger)
 
 
 def dangers(client: redis.Redis) -> tuple[str, ...]:
-    """How the server could lose what it has accepted, as it is set now.
+    """Return how the server could lose accepted data with its current configuration.
 
     Raises:
         Unavailable: it does not answer.
@@ -49,7 +51,7 @@ def dangers(client: redis.Redis) -> tuple[str, ...]:
 
 
 def write_trouble(client: redis.Redis) -> str | None:
-    """Why the server takes nothing at the moment, in its own words; None if it does, as far as it knows.
+    """Return the server's error if it refuses writes at the moment; None if it accepts them.
 
     Raises:
         Unavailable: it does not answer.
@@ -65,7 +67,7 @@ def write_trouble(client: redis.Redis) -> str | None:
 
 
 def unworkable(info: Info) -> tuple[str, ...]:
-    """Why nous cannot run on the server at all."""
+    """Return the reasons why nous cannot run on the server."""
     problems: list[str] = []
     version = str(info.get("redis_version", "0.0"))
     if _parsed(version) < OLDEST:
@@ -79,7 +81,7 @@ def unworkable(info: Info) -> tuple[str, ...]:
 
 
 def unsafe(info: Info) -> tuple[str, ...]:
-    """How the server could lose what it has accepted, with the remedy."""
+    """Return how the server could lose accepted data, each with the remedy."""
     problems: list[str] = []
     policy = info.get("maxmemory_policy", "unknown")
     if policy != "noeviction":

@@ -1,4 +1,4 @@
-"""The way to the server that keeps the index, which may be another one than keeps everything else, or a cluster."""
+"""Lazy client for the server of the vector index, which may be another one, or a cluster."""
 
 from threading import Lock
 from typing import Any, cast
@@ -15,7 +15,10 @@ _REMEDY = 'set index.url to a Redis of version 8 or later, or index.engine to "m
 
 
 class Engine:
-    """The server that `index.url` names, else the one of everything else; connected when it is first needed."""
+    """Lazy client for the server that `index.url` names, by default the main server.
+
+    It connects on first use.
+    """
 
     def __init__(self, settings: Settings) -> None:
         own = settings.index.url
@@ -24,7 +27,9 @@ class Engine:
         self._client: redis.Redis | redis.RedisCluster | None = None
 
     def __call__(self) -> redis.Redis | redis.RedisCluster:
-        """A client for commands that are safe to repeat. Values are bytes; threads may share it.
+        """Return a client for idempotent commands.
+
+        Replies are bytes. The client is thread-safe.
 
         Raises:
             Unavailable: the server does not answer.

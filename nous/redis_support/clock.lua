@@ -1,5 +1,5 @@
--- The last of ARGV is the time in seconds since the epoch, for tests; it is empty otherwise, and time is the server's:
--- then no two hosts have to agree on it.
+-- Returns the current time in seconds since the epoch. Tests pass it as the last of ARGV. Otherwise that is empty, and
+-- the server's time is used, so that the clocks of the clients do not have to agree.
 local function clock()
   local given = ARGV[#ARGV]
   if given ~= '' then

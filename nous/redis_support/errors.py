@@ -1,4 +1,4 @@
-"""Where redis-py's exceptions become ours."""
+"""Translates redis-py exceptions into the errors of `nous.domain.errors`."""
 
 import re
 from collections.abc import Generator
@@ -13,44 +13,53 @@ _IN_A_PIPELINE = re.compile(r"Command # \d+ \(.*\) of pipeline caused error: ", 
 _IN_A_SCRIPT = re.compile(r",? script:(?: [^\s,]+,)? on @\w+:\d+\.?\Z")
 
 _PASSING = ("NOREPLICAS ", "UNBLOCKED ")
-"""How the answers begin of a server that misses its replicas, or has just become one."""
+"""Reply prefixes of a server that misses its replicas, or has just become a replica itself."""
 
 _REMEDY = "allow this user that (deploy/acl has what each role needs; on the server, ACL LOG tells what was refused)"
 
 
 class GroupGone(Unavailable):
-    """A stream or its consumer group has disappeared (FLUSHDB, a lost disk); it is made anew at the next call."""
+    """A stream or its consumer group has disappeared (FLUSHDB, a lost disk).
+
+    The next call creates it again.
+    """
 
 
 def cannot_write(error: redis.RedisError) -> bool:
-    """Whether the server says that its disk takes nothing. It refuses PING with it as well, but can be read."""
+    """Return whether the server reports that it cannot write to its disk.
+
+    It then refuses PING as well, but can be read.
+    """
     return "MISCONF" in str(error)
 
 
 def is_busy(error: redis.RedisError) -> bool:
-    """Whether the server says that a script has been running for long, and that it does nothing else meanwhile."""
+    """Return whether the server reports that a long-running script blocks it."""
     return reason_of(error).startswith("BUSY ")
 
 
 def reason_of(error: redis.RedisError) -> str:
-    """What the server itself says is wrong: neither the command, which may hold content, nor where in a script."""
+    """Return the server's own error text.
+
+    It is without the command, which may hold content, and without the position in a script.
+    """
     return _IN_A_SCRIPT.sub("", _IN_A_PIPELINE.sub("", str(error)))
 
 
 def is_not_allowed(error: redis.RedisError) -> bool:
-    """Whether the server says that its access list does not let this user do it, be it from within a script."""
+    """Return whether the server's ACL forbids the command, also from within a script."""
     return isinstance(error, exceptions.NoPermissionError) or "ACL failure in script" in str(error)
 
 
 def not_allowed(error: redis.RedisError) -> NotAllowed:
-    """What the server's access list refuses, in its own words, and what to do about it."""
+    """Return the error for a command that the server's ACL forbids, with the remedy."""
     reason = reason_of(error).replace("ACL failure in script: ", "")
     return NotAllowed(f"Redis does not allow it: {reason[:1].lower()}{reason[1:]}; {_REMEDY}")
 
 
 @contextmanager
 def translated() -> Generator[None]:
-    """Let what redis-py raises in the block say what the caller can do about it."""
+    """Translate redis-py exceptions in the block into errors that say what the caller can do."""
     try:
         yield
     except exceptions.NoPermissionError as error:
@@ -62,12 +71,12 @@ def translated() -> Generator[None]:
     except exceptions.OutOfMemoryError as error:
         raise Retryable("Redis is full (maxmemory): nothing was written; give it memory") from error
     except exceptions.NoScriptError as error:
-        # redis-py sends a script that is missing, and asks again: it was lost in between, to a restart or SCRIPT FLUSH.
+        # redis-py loads a missing script and calls it again. It was lost in between: by a restart or SCRIPT FLUSH.
         raise Unavailable("Redis has lost a script that it was just given") from error
     except exceptions.ReadOnlyError as error:
         raise Unavailable("Redis is a read-only replica at the moment") from error
     except (exceptions.ClusterDownError, exceptions.TryAgainError) as error:
-        raise Unavailable(f"Redis is cut off from the others of its kind at the moment: {reason_of(error)}") from error
+        raise Unavailable(f"Redis is cut off from the rest of its cluster at the moment: {reason_of(error)}") from error
     except redis.ResponseError as error:
         if is_not_allowed(error):
             raise not_allowed(error) from error
@@ -76,9 +85,9 @@ def translated() -> Generator[None]:
         if reason_of(error).startswith(_PASSING):
             raise Unavailable(f"Redis cannot do its part at the moment: {reason_of(error)}") from error
         if "killed by user" in reason_of(error):
-            raise Unavailable("somebody has ended our script on the server (SCRIPT KILL)") from error
+            raise Unavailable("the script was stopped on the server (SCRIPT KILL)") from error
         if is_busy(error):
-            raise Unavailable("Redis is busy with a script of somebody, and answers nobody else") from error
+            raise Unavailable("Redis is busy with a script of another client and answers no command") from error
         if cannot_write(error):
             reason = reason_of(error).removeprefix("MISCONF ").rstrip(".")
             raise Unavailable(

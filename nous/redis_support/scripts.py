@@ -1,4 +1,7 @@
-"""Loads and runs the Lua scripts of a package. Each file says at its top what it promises and what it is given."""
+"""Loads and runs the Lua scripts of a package.
+
+Each script documents its effect, keys and arguments at its top.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -12,16 +15,17 @@ from nous.redis_support.errors import translated
 
 
 class Scripts:
-    """Runs what lies in `scripts` of *package*. Each script gets the time in its last argument: "" for the server's.
+    """Runs the scripts in `scripts` of *package*.
 
-    `clock.lua`, which reads that argument, and the package's own `prelude.lua` come before each of them.
+    Each script gets the time as its last argument, or "" for the server's time. `clock.lua`, which reads that argument,
+    and the package's own `prelude.lua` come before each of them.
     """
 
     def __init__(self, client: redis.Redis, clock: Callable[[], float] | None = None, *, package: str) -> None:
         self._client = client
         self._clock = clock
         self._package = package
-        # Read now, not when it is needed: by then another release may have been installed beneath this process.
+        # Read now, not on first use: by then another release may have been installed under the running process.
         self._sources = _sources(package)
         self._loaded: dict[str, Script] = {}
 
@@ -37,7 +41,10 @@ class Scripts:
 
 
 def register(client: redis.Redis, package: str, name: str) -> Script:
-    """The script *name* of *package* alone, without a clock or prelude; sent as its digest once the server knows it."""
+    """Register the script *name* of *package* alone, without clock or prelude.
+
+    It is sent as its digest once the server knows it.
+    """
     return client.register_script((resources.files(package) / "scripts" / f"{name}.lua").read_text("utf-8"))
 
 

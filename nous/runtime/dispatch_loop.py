@@ -1,4 +1,4 @@
-"""The desk work of one worker in this process: dispatching, sweeping, and seeing to the quarantine."""
+"""Background loop of one worker: dispatch new entries, sweep, start the quarantine process."""
 
 import subprocess
 import threading
@@ -7,19 +7,19 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
-from nous.backoff import Setbacks
-from nous.bus.base import Bus, Lane, Subscription
+from nous.backoff import RetryBackoff
+from nous.bus.base import Bus, Priority, Subscription
 from nous.domain.errors import NousError
-from nous.jobs.base import Jobs, Line, Order
+from nous.jobs.base import Jobs, JobSpec, QueueKind
 from nous.runtime.sweeper import Sweeper
 
 
 class Dispatcher:
-    """Offers events to one worker's queues, and keeps the backlog in the stream.
+    """Moves new entries from the stream to one worker's job queues.
 
-    At most *ahead* jobs wait in a queue; it is filled up when a quarter of it is free, since many at once cost less. If
-    this process dies between taking an entry and queueing its job, the entry's lease ends and the sweeper queues it.
-    *lease* is in seconds.
+    The backlog stays in the stream: at most *ahead* jobs wait in a queue. It is refilled when a quarter of it is free,
+    because batches cost less. If this process dies between claiming an entry and queueing its job, the entry's lease
+    expires and the sweeper queues it. *lease* is in seconds.
     """
 
     def __init__(self, subscription: Subscription, *, bus: Bus, jobs: Jobs, ahead: int, lease: float) -> None:
@@ -30,27 +30,30 @@ class Dispatcher:
         self._lease = lease
 
     def dispatch(self) -> int | None:
-        """Queue what there is room for, live events first; returns how many jobs were queued, None without room."""
-        queued = [self._dispatch(lane) for lane in Lane]
+        """Queue as many entries as there is room for, live ones first; return how many.
+
+        None where a queue has no room.
+        """
+        queued = [self._dispatch(priority) for priority in Priority]
         return None if None in queued else sum(filter(None, queued))
 
     def wait(self, seconds: float) -> None:
-        """Return when there may be something to dispatch, or after *seconds*."""
-        self._bus.wait(self._subscription, lanes=tuple(Lane), seconds=seconds)
+        """Block until there may be entries to dispatch, or for *seconds*."""
+        self._bus.wait(self._subscription, priorities=tuple(Priority), seconds=seconds)
 
-    def _dispatch(self, lane: Lane) -> int | None:
-        room = self._ahead - self._jobs.backlog(self._subscription.group, Line.of(lane))
+    def _dispatch(self, priority: Priority) -> int | None:
+        room = self._ahead - self._jobs.backlog(self._subscription.group, QueueKind.of(priority))
         if room < max(self._ahead // 4, 1):
             return None
-        deliveries = self._bus.receive(self._subscription, lane=lane, limit=room, lease=self._lease)
+        deliveries = self._bus.receive(self._subscription, priority=priority, limit=room, lease=self._lease)
         self._jobs.submit(
             *(
-                Order(
-                    ticket=delivery.ticket,
+                JobSpec(
+                    ref=delivery.ref,
                     event_id=delivery.event.id,
                     session_id=delivery.event.session_id,
-                    attempt=delivery.progress.attempt,
-                    line=Line.of(lane),
+                    attempt=delivery.state.attempt,
+                    line=QueueKind.of(priority),
                 )
                 for delivery in deliveries
             )
@@ -64,10 +67,12 @@ _FULL = 0.02
 log = structlog.get_logger(__name__)
 
 
-class Clerk:
-    """Runs until stopped. Any number may serve the same worker, in any number of processes. Times are in seconds.
+class DispatchLoop:
+    """Dispatches and sweeps for one worker until stopped.
 
-    *open_quarantine* is called when jobs wait in quarantine; it starts a process for them, if none of ours runs.
+    Any number may serve the same worker, in any number of processes. Times are in seconds. *open_quarantine* is called
+    with the worker's name when jobs wait in its quarantine queue. It starts a process for them, unless one of ours
+    runs.
     """
 
     def __init__(
@@ -88,35 +93,35 @@ class Clerk:
         self._open_quarantine = open_quarantine
         self._stopping = threading.Event()
         self._sweep_at = 0.0
-        self._sweeping = Setbacks()
-        self._dispatching = Setbacks()
+        self._sweeping = RetryBackoff()
+        self._dispatching = RetryBackoff()
 
     def stop(self) -> None:
         self._stopping.set()
 
     def run(self) -> None:
-        """Dispatch and sweep until `stop`; what goes wrong is tried again, and told, ever more rarely."""
+        """Dispatch and sweep until `stop`; retry failures with backoff, and sample their log lines."""
         with structlog.contextvars.bound_contextvars(worker=self._worker):
             while not self._stopping.is_set():
                 if time.monotonic() >= self._sweep_at:
                     self._survive(self._sweep, self._sweeping)
                 self._survive(self._dispatch, self._dispatching)
 
-    def _survive(self, duty: Callable[[], None], setbacks: Setbacks) -> None:
-        """Do one duty, with its own *setbacks*; when it fails, the other one is done all the same."""
+    def _survive(self, duty: Callable[[], None], retry_backoff: RetryBackoff) -> None:
+        """Run one duty, with its own backoff, so that its failure does not hold up the other duty."""
         try:
             duty()
         except NousError as error:
-            if setbacks.met(error):
-                log.warning("will try again", error=str(error))
-            self._stopping.wait(setbacks.wait)
-        except Exception as error:  # the outermost loop: a clerk that dies leaves a worker that looks healthy
-            if setbacks.met(error):
-                log.exception("the clerk stumbled")
-            self._stopping.wait(setbacks.wait)
+            if retry_backoff.record_failure(error):
+                log.warning("dispatch_loop.retry_scheduled", error=str(error))
+            self._stopping.wait(retry_backoff.wait)
+        except Exception as error:  # the outermost loop: if it died, the worker would still look healthy
+            if retry_backoff.record_failure(error):
+                log.exception("dispatch_loop.error")
+            self._stopping.wait(retry_backoff.wait)
         else:
-            if failures := setbacks.over():
-                log.info("the clerk goes on", failures=failures)
+            if failures := retry_backoff.reset():
+                log.info("dispatch_loop.recovered", failures=failures)
 
     def _dispatch(self) -> None:
         queued = self._dispatcher.dispatch()
@@ -128,12 +133,15 @@ class Clerk:
     def _sweep(self) -> None:
         self._sweep_at = time.monotonic() + self._sweep_interval
         self._sweeper.sweep()
-        if self._jobs.backlog(self._worker, Line.QUARANTINE):
+        if self._jobs.backlog(self._worker, QueueKind.QUARANTINE):
             self._open_quarantine(self._worker)
 
 
-class Quarantines:
-    """At most one process a worker. *command* is completed by the worker's name; it ends when its queue is empty."""
+class QuarantineStarter:
+    """Starts at most one quarantine process for each worker.
+
+    The worker's name is appended to *command*. The process ends when its queue is empty.
+    """
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
@@ -143,16 +151,20 @@ class Quarantines:
         """Start a process for *worker*, unless one of ours still runs."""
         running = self._processes.get(worker)
         if running is None or running.poll() is not None:
-            log.warning("events that may have killed their process wait in quarantine", worker=worker)
+            hint = "events that may have crashed their process wait in quarantine"
+            log.warning("quarantine.process_started", worker=worker, hint=hint)
             self._processes[worker] = subprocess.Popen([*self._command, worker], stdin=subprocess.DEVNULL)
 
     def ask_to_end(self) -> None:
-        """Ask what still runs to end with its job; a job that hangs is ended at its deadline."""
+        """Ask the processes to end after their current job.
+
+        A job that hangs is killed at its deadline.
+        """
         for process in self._processes.values():
             process.terminate()
 
     def stop(self) -> None:
-        """Ask what still runs to end, and wait for it."""
+        """Ask the processes to end, and wait for them."""
         self.ask_to_end()
         for process in self._processes.values():
             process.wait()

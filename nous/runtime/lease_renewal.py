@@ -1,4 +1,4 @@
-"""Leases of what runs in this process."""
+"""Lease renewal for the deliveries that this process handles."""
 
 import threading
 import time
@@ -7,35 +7,35 @@ from contextlib import contextmanager
 
 import structlog
 
-from nous.bus.base import Bus, Ticket
+from nous.bus.base import Bus, DeliveryRef
 from nous.domain.errors import NousError
 
 log = structlog.get_logger(__name__)
 
 
 class LeaseKeeper:
-    """Renews the leases of the deliveries that are being handled, each until its deadline. Times are in seconds.
+    """Renews the lease of each delivery being handled, until its deadline.
 
-    What outlives its deadline loses its lease and is submitted again. It may still commit after all: whoever commits
-    first does, and the others are fenced.
+    Times are in seconds. A delivery that outlives its deadline loses its lease and is resubmitted. Its handler may
+    still commit: the first commit wins, and later ones are fenced off.
     """
 
     def __init__(self, bus: Bus, *, lease: float, deadline: float) -> None:
         self._bus = bus
         self._lease = lease
         self._deadline = deadline
-        self._held: dict[object, tuple[Ticket, float]] = {}
+        self._held: dict[object, tuple[DeliveryRef, float]] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
 
     @contextmanager
-    def held(self, ticket: Ticket) -> Generator[None]:
-        """Keep the lease of *ticket* from ending while the block runs."""
-        hold = object()  # its own: an attempt that hung may end while the next one at the same delivery runs here
+    def held(self, ref: DeliveryRef) -> Generator[None]:
+        """Keep the lease of *ref* from expiring while the block runs."""
+        hold = object()  # unique: a hung attempt may end while the next one at the same delivery runs here
         with self._lock:
             self._start()
-            self._held[hold] = ticket, time.monotonic() + self._deadline
+            self._held[hold] = ref, time.monotonic() + self._deadline
         try:
             yield
         finally:
@@ -48,13 +48,13 @@ class LeaseKeeper:
             self._thread.join()
 
     def _start(self) -> None:
-        # Made at first use, so that a process that forks before it has any work does not fork a thread.
+        # Started at first use, so that a process that forks before it has any work does not fork a thread.
         if self._thread is None:
             thread = threading.Thread(target=self._renew_forever, name="leases", daemon=True)
             try:
                 thread.start()
-            except RuntimeError as error:  # a lease lasts for a while, and whoever comes next asks for a thread anew
-                log.warning("leases wait for a thread", error=str(error))
+            except RuntimeError as error:  # a lease lasts for a while, and the next delivery tries again
+                log.warning("lease_renewal.thread_unavailable", error=str(error))
             else:
                 self._thread = thread
 
@@ -63,11 +63,11 @@ class LeaseKeeper:
             try:
                 self._bus.renew(self._alive(), lease=self._lease)
             except NousError as error:
-                log.warning("leases could not be renewed", error=str(error))
-            except Exception:  # the outermost loop: one that dies leaves a worker whose work is taken for dead
-                log.exception("leases could not be renewed")
+                log.warning("lease_renewal.error", error=str(error))
+            except Exception:  # the outermost loop: without it, running work would lose its leases
+                log.exception("lease_renewal.error")
 
-    def _alive(self) -> list[Ticket]:
+    def _alive(self) -> list[DeliveryRef]:
         now = time.monotonic()
         with self._lock:
-            return [ticket for ticket, deadline in self._held.values() if now < deadline]
+            return [ref for ref, deadline in self._held.values() if now < deadline]

@@ -1,4 +1,4 @@
-"""Events that came to rest long ago are let go, now and then."""
+"""Periodic loops: trim streams, audit counters, recover sessions, resummarize episodes."""
 
 import threading
 import time
@@ -9,24 +9,25 @@ from uuid import UUID, uuid5
 
 import structlog
 
-from nous.backoff import Setbacks
-from nous.bus.accounting import Account, Ledger, Trimming
-from nous.bus.base import Bus, Committed, Lane, Subscription
-from nous.domain.effects import Effects, ExpectEpisode, NoteTried, StopOffering, for_today
+from nous.backoff import RetryBackoff
+from nous.bus.accounting import DeliveryStats, GroupCounters, Trimming
+from nous.bus.base import Bus, Committed, Priority, Subscription
+from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt, RemoveFromResummaries, for_today
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import Misconfigured, NousError
 from nous.domain.events import EpisodeOutdated, Event
 from nous.domain.scope import Scope
-from nous.pipeline.worker import Kit
-from nous.services.session_lifecycle import Deed, Finisher
+from nous.pipeline.worker import WorkerContext
+from nous.services.session_lifecycle import RecoveryAction, SessionRecovery
 
 log = structlog.get_logger(__name__)
 
 
-class Housekeeper:
-    """Runs until stopped, in any number of processes: what one has removed, the others find removed.
+class StreamTrimmer:
+    """Trims old events from the streams until stopped.
 
-    Events of *kinds* stay for *keep* seconds, and as long as somebody needs them. *interval* is in seconds.
+    Any number of processes may trim concurrently: it is idempotent. Events of *kinds* stay for *keep* seconds, and as
+    long as a consumer group needs them. *interval* is in seconds.
     """
 
     def __init__(self, trimming: Trimming, *, kinds: Iterable[type[Event]], keep: float, interval: float) -> None:
@@ -35,70 +36,70 @@ class Housekeeper:
         self._keep = keep
         self._interval = interval
         self._stopping = threading.Event()
-        self._setbacks = Setbacks()
+        self._retry_backoff = RetryBackoff()
 
     def stop(self) -> None:
         self._stopping.set()
 
     def run(self) -> None:
-        """Tidy up now and then, until `stop`; what goes wrong is tried again, and told, ever more rarely."""
+        """Trim periodically until `stop`; retry failures with backoff, and sample their log lines."""
         while not self._stopping.is_set():
             wait = self._interval
             try:
                 self.tidy()
             except NousError as error:
-                if self._setbacks.met(error):
-                    log.warning("old events could not be removed; will try again", error=str(error))
-                wait = self._setbacks.wait
-            except Exception as error:  # the outermost loop: one that dies leaves a worker that looks healthy
-                if self._setbacks.met(error):
-                    log.exception("the housekeeper stumbled")
-                wait = self._setbacks.wait
+                if self._retry_backoff.record_failure(error):
+                    log.warning("stream_trimmer.retry_scheduled", error=str(error))
+                wait = self._retry_backoff.wait
+            except Exception as error:  # the outermost loop: if it died, the worker would still look healthy
+                if self._retry_backoff.record_failure(error):
+                    log.exception("stream_trimmer.error")
+                wait = self._retry_backoff.wait
             else:
-                self._setbacks.over()
+                self._retry_backoff.reset()
             self._stopping.wait(wait)
 
     def tidy(self) -> int:
-        """Remove what has stayed long enough; returns how many events."""
-        return sum(self._trim(kind, lane) for kind in self._kinds for lane in Lane)
+        """Remove the events that are old enough; return how many."""
+        return sum(self._trim(kind, priority) for kind in self._kinds for priority in Priority)
 
-    def _trim(self, kind: type[Event], lane: Lane) -> int:
+    def _trim(self, kind: type[Event], priority: Priority) -> int:
         removed = 0
-        for count in self._trimming.trim(kind, lane=lane, keep=self._keep):
+        for count in self._trimming.trim(kind, priority=priority, keep=self._keep):
             removed += count
             if self._stopping.is_set():
                 break
         if removed:
-            log.info("old events are removed", kind=kind.type, lane=lane, count=removed)
+            log.info("stream_trimmer.trimmed", kind=kind.type, priority=priority, count=removed)
         return removed
 
 
 class Auditor:
-    """Looks at the account of each group every *interval* seconds, in one transaction each, until stopped.
+    """Reconciles each group's delivery counters every *interval* seconds, until stopped.
 
-    What does not add up is looked at once more after *again* seconds, since a sweep mends some of it, and then told
-    once, and again when the difference is another one. *dangers* says how the server could lose what it has accepted,
-    which somebody may have brought about since the process began.
+    Each group is read in one transaction. A discrepancy is checked again after *again* seconds, because a sweep repairs
+    some of them. Then it is logged once, and again when it changes. *dangers* returns how the server could lose
+    accepted data; its configuration may have been changed since the process began.
     """
 
     def __init__(
         self,
         subscriptions: Sequence[Subscription],
         *,
-        ledger: Ledger,
+        delivery_stats: DeliveryStats,
         interval: float,
         again: float,
         dangers: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._subscriptions = subscriptions
-        self._ledger = ledger
+        self._delivery_stats = delivery_stats
         self._interval = interval
         self._again = again
         self._dangers = dangers
         self._known: Sequence[str] = ()
         self._suspected: dict[str, int] = {}
         self._told: dict[str, int] = {}
-        self._setbacks = Setbacks()
+        self._retry_backoff = RetryBackoff()
         self._stopping = threading.Event()
 
     def stop(self) -> None:
@@ -109,94 +110,100 @@ class Auditor:
             try:
                 self.look()
             except NousError as error:
-                if self._setbacks.met(error):
-                    log.warning("the accounts could not be looked at", error=str(error))
-            except Exception as error:  # the outermost loop: what goes wrong here must not end the process's work
-                if self._setbacks.met(error):
-                    log.exception("the accounts could not be looked at")
+                if self._retry_backoff.record_failure(error):
+                    log.warning("auditor.retry_scheduled", error=str(error))
+            except Exception as error:  # the outermost loop: an error here must not end the process
+                if self._retry_backoff.record_failure(error):
+                    log.exception("auditor.error")
             else:
-                self._setbacks.over()
+                self._retry_backoff.reset()
 
     def look(self) -> None:
-        """Look at every account, and tell of those that have not added up at this look and the one before."""
+        """Check every group, and log the discrepancies that this check and the one before found.
+
+        New dangers of the server's configuration are logged at once.
+        """
         found = self._dangers()
         for danger in (each for each in found if each not in self._known):
-            log.error("the server has become unsafe", reason=danger)
+            log.error("redis_server.unsafe", reason=danger)
         self._known = found
         for each in self._subscriptions:
-            self._look(each.group, self._ledger.account(each))
+            self._look(each.group, self._delivery_stats.counters(each))
 
-    def _look(self, group: str, account: Account) -> None:
-        difference = account.balance
+    def _look(self, group: str, account: GroupCounters) -> None:
+        difference = account.discrepancy
         if difference == 0:
             self._suspected.pop(group, None)
             if self._told.pop(group, None):
-                log.info("the account adds up again", group=group)
+                log.info("delivery_stats.reconciled", group=group)
         elif self._suspected.get(group) and self._told.get(group) != difference:
             self._suspected[group] = self._told[group] = difference
-            log.error("the account does not add up", group=group, difference=difference, why=account.why)
+            log.error("delivery_stats.discrepancy", group=group, difference=difference, why=account.why)
         else:
             self._suspected[group] = difference
 
 
-class Tender:
-    """Runs until stopped, in any number of processes. *interval* and *recover_every* are in seconds."""
+class SessionMaintenanceLoop:
+    """Closes idle sessions and recovers abandoned ones, until stopped.
 
-    def __init__(self, finisher: Finisher, *, interval: float, recover_every: float) -> None:
+    Any number of processes may do so concurrently. *interval* and *recover_every* are in seconds.
+    """
+
+    def __init__(self, finisher: SessionRecovery, *, interval: float, recover_every: float) -> None:
         self._finisher = finisher
         self._interval = interval
         self._recover_every = recover_every
         self._recover_at = 0.0
-        self._setbacks = Setbacks()
+        self._retry_backoff = RetryBackoff()
         self._stopping = threading.Event()
 
     def stop(self) -> None:
         self._stopping.set()
 
     def run(self) -> None:
-        """Look after sessions until `stop`; what goes wrong is tried again, and told, ever more rarely."""
+        """Maintain sessions until `stop`; retry failures with backoff, and sample their log lines."""
         while not self._stopping.is_set():
             try:
-                self.tend()
+                self.run_once()
             except NousError as error:
-                if self._setbacks.met(error):
-                    log.warning("sessions could not be looked after; will try again", error=str(error))
-            except Exception as error:  # the outermost loop: a tender that dies leaves a worker that looks healthy
-                if self._setbacks.met(error):
-                    log.exception("looking after sessions stumbled")
+                if self._retry_backoff.record_failure(error):
+                    log.warning("session_maintenance.retry_scheduled", error=str(error))
+            except Exception as error:  # the outermost loop: without it, no session would be closed any more
+                if self._retry_backoff.record_failure(error):
+                    log.exception("session_maintenance.error")
             else:
-                if failures := self._setbacks.over():
-                    log.info("sessions are looked after again", failures=failures)
+                if failures := self._retry_backoff.reset():
+                    log.info("session_maintenance.recovered", failures=failures)
             self._stopping.wait(self._interval)
 
-    def tend(self) -> None:
-        """End what is idle, and when it is time, recover what was left lying."""
+    def run_once(self) -> None:
+        """Close idle sessions and, when it is due, recover unfinished ones."""
         self._say(self._finisher.close())
         if time.monotonic() >= self._recover_at:
             self._recover_at = time.monotonic() + self._recover_every
             self._say(self._finisher.recover(patiently=True))
 
-    def _say(self, deeds: Iterable[Deed]) -> None:
+    def _say(self, deeds: Iterable[RecoveryAction]) -> None:
         for deed in deeds:
-            log.info("looked after a session", session_id=deed.session_id, scope=str(deed.scope), what=deed.what)
+            log.info("session.recovered", session_id=deed.session_id, scope=str(deed.scope), what=deed.what)
             if self._stopping.is_set():
                 return
 
 
 _IDLE = 12
-"""How many intervals to wait where there was nothing to offer."""
+"""Intervals to wait where there was nothing to queue."""
 
 
-def outdated(episode: Episode, *, by: str, reason: str, kit: Kit, occasion: str = "") -> EpisodeOutdated:
-    """The event that has *episode* made anew by *by*.
+def outdated(episode: Episode, *, by: str, reason: str, context: WorkerContext, occasion: str = "") -> EpisodeOutdated:
+    """Build the event that has *episode* regenerated by *by*.
 
-    Said of the same edition on the same *occasion*, by default the day, it is the same event however often.
+    Deduplicated: for the same edition and the same *occasion*, by default the day (UTC), the event has the same id.
     """
-    occasion = occasion or f"{kit.clock().astimezone(UTC).date()}"
+    occasion = occasion or f"{context.clock().astimezone(UTC).date()}"
     event_id = uuid5(episode.id, f"{EpisodeOutdated.type}\n{episode.state}\n{by}\n{occasion}")
     return EpisodeOutdated(
         id=event_id,
-        time=kit.clock(),
+        time=context.clock(),
         source="nous/upgrade",
         scope=episode.scope,
         agent_id=episode.agent_id,
@@ -210,19 +217,28 @@ def outdated(episode: Episode, *, by: str, reason: str, kit: Kit, occasion: str 
     )
 
 
-class Upgrader:
-    """Runs until stopped, in any number of processes: what one has offered, the others find offered.
+class Resummarizer:
+    """Queues extractive episodes for a summary by the model, until stopped.
 
-    At most *ahead* episodes are on offer at a time, behind all live work. *interval* is in seconds.
+    Any number of processes may do so concurrently: an episode is queued once. At most *ahead* episodes are queued at a
+    time, behind all live work. *interval* is in seconds.
     """
 
     def __init__(
-        self, subscription: Subscription, *, kit: Kit, bus: Bus, ledger: Ledger, by: str, ahead: int, interval: float
+        self,
+        subscription: Subscription,
+        *,
+        context: WorkerContext,
+        bus: Bus,
+        delivery_stats: DeliveryStats,
+        by: str,
+        ahead: int,
+        interval: float,
     ) -> None:
         self._subscription = subscription
-        self._kit = kit
+        self._context = context
         self._bus = bus
-        self._ledger = ledger
+        self._delivery_stats = delivery_stats
         self._by = by
         self._ahead = ahead
         self._interval = interval
@@ -232,48 +248,55 @@ class Upgrader:
         self._stopping.set()
 
     def run(self) -> None:
-        """Offer what there is room for, now and then, until `stop`."""
+        """Queue episodes periodically until `stop`, as many as there is room for."""
         while not self._stopping.is_set():
             offered = 0
             try:
                 offered = self.offer()
             except NousError as error:
-                log.warning("episodes could not be offered to the model; will try again", error=str(error))
-            except Exception:  # the outermost loop: an upgrader that dies leaves a worker that looks healthy
-                log.exception("the upgrader stumbled")
+                log.warning("resummarizer.retry_scheduled", error=str(error))
+            except Exception:  # the outermost loop: if it died, the worker would still look healthy
+                log.exception("resummarizer.error")
             self._stopping.wait(self._interval if offered else self._interval * _IDLE)
 
     def offer(self) -> int:
-        """Offer as many episodes as there is room for; returns how many."""
-        backlogs = self._ledger.backlogs(self._subscription)
+        """Queue as many episodes as there is room for; return how many."""
+        backlogs = self._delivery_stats.backlogs(self._subscription)
         room = self._ahead - sum(backlog.pending + (backlog.waiting or 0) for backlog in backlogs)
-        waiting = self._kit.briefs.unrefined(but=(self._by, for_today(self._by, self._kit.clock())))
+        waiting = self._context.summary_inputs.unrefined(but=(self._by, for_today(self._by, self._context.clock())))
         offers = (self._offer(scope, episode_id) for scope, episode_id in waiting)
         offered = sum(islice(filter(None, offers), max(room, 0)))
         if offered:
-            log.info("episodes are offered to the model", count=offered, by=self._by)
+            log.info("resummarizer.queued", count=offered, by=self._by)
         return offered
 
     def _offer(self, scope: Scope, episode_id: UUID) -> bool:
-        """Offer one, and note that this is done; what goes wrong with it must not keep the others waiting.
+        """Queue one episode and record the try; return whether it was queued.
 
-        It is noted for today alone: whether the model has had its chance is for whoever asks it to say. One that has a
-        new edition by now is left for the next look; one that is gone, or is being forgotten, or made by a model, is
-        not looked at again.
+        An error with this episode must not hold up the others. The try is recorded for today alone: the worker that
+        asks the model records whether the model has had its chance. An episode that has a new edition by now is left
+        for the next round. One that is gone, that is being erased or that a model has made is removed from the
+        candidates.
         """
-        tried = NoteTried(scope=scope, episode_id=episode_id, by=for_today(self._by, self._kit.clock()))
+        tried = RecordResummaryAttempt(
+            scope=scope, episode_id=episode_id, by=for_today(self._by, self._context.clock())
+        )
         try:
-            episode = self._kit.episodes.get(scope, episode_id)
-        except Misconfigured:  # what another release wrote, say, or is to read soon
-            log.exception("an episode cannot be read, and is not made anew today", episode_id=str(episode_id))
+            episode = self._context.episodes.get(scope, episode_id)
+        except Misconfigured:  # written by another release, say, or for one
+            log.exception(
+                "resummarizer.episode_unreadable", episode_id=str(episode_id), hint="it is tried again tomorrow"
+            )
             self._bus.apply(Effects(writes=(tried,)))
             return False
         expected = ExpectEpisode(scope=scope, episode_id=episode_id, state=episode.state if episode else "")
         if episode and episode.tier is Tier.EXTRACTIVE:
-            event = outdated(episode, by=self._by, reason=episode.made_do or "there was no model", kit=self._kit)
+            event = outdated(
+                episode, by=self._by, reason=episode.made_do or "there was no model", context=self._context
+            )
             offer = Effects(writes=(expected, tried), events=(event,))
-            if isinstance(self._bus.apply(offer, lane=Lane.BULK), Committed):
+            if isinstance(self._bus.apply(offer, priority=Priority.BULK), Committed):
                 return True
-        # Refused though that very edition is there still: its session is being forgotten.
-        self._bus.apply(Effects(writes=(expected, StopOffering(scope=scope, episode_id=episode_id))))
+        # The commit conflicted although the edition is unchanged: the session is being erased.
+        self._bus.apply(Effects(writes=(expected, RemoveFromResummaries(scope=scope, episode_id=episode_id))))
         return False

@@ -1,4 +1,4 @@
-"""Saying something to a server until it takes it."""
+"""Retry a server call on transient errors until a deadline."""
 
 import time
 from collections.abc import Callable
@@ -10,13 +10,14 @@ _Answer = TypeVar("_Answer")
 
 _FIRST = 0.05
 _LONGEST = 1.0
-"""Seconds between two tries, the first and the longest: a server that is out tells nobody when it is back."""
+"""Seconds between two tries, the first and the longest. A server does not announce that it is back, so poll it."""
 
 
-def insist(say: Callable[[], _Answer], *, seconds: float) -> _Answer:
-    """Do *say*, and again while it fails in a way that may pass, for that many *seconds*; it has to be safe to repeat.
+def retry_until_deadline(call: Callable[[], _Answer], *, seconds: float) -> _Answer:
+    """Call *call*, and retry it on transient errors for *seconds*. It has to be idempotent.
 
-    So that work which is done is not done again, and not blamed, because the server was out when it was to be told.
+    So finished work is neither repeated nor blamed because the server was down when the result was to be written. The
+    wait between two tries doubles each time, up to a second.
 
     Raises:
         Retryable: the last failure.
@@ -24,7 +25,7 @@ def insist(say: Callable[[], _Answer], *, seconds: float) -> _Answer:
     until, pause = time.monotonic() + seconds, _FIRST
     while True:
         try:
-            return say()
+            return call()
         except Retryable:
             if time.monotonic() + pause > until:
                 raise

@@ -1,4 +1,7 @@
-"""The only one that submits again: after a crash, after an error that may pass, after a lease ran out."""
+"""Reclaim deliveries whose lease has expired, and resubmit or dead-letter them.
+
+Only the sweeper resubmits: after a crash, after a transient error, after an expired lease.
+"""
 
 import time
 from collections.abc import Callable, Sequence
@@ -6,29 +9,29 @@ from math import inf
 
 import structlog
 
-from nous.bus.base import Bus, Delivery, Lane, Subscription, Ticket
-from nous.bus.delivery_state import Fate, Mishap, Patience, Progress, State
+from nous.bus.base import Bus, Delivery, DeliveryRef, Priority, Subscription
+from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState, DeliveryStatus, RetryPolicy
 from nous.domain.errors import Misconfigured, Unavailable
-from nous.jobs.base import Jobs, Line, Order
+from nous.jobs.base import Jobs, JobSpec, QueueKind
 
 _AT_ONCE = 200
 _NO_ROOM = 1.0
-"""Seconds until what found no room in its queue is looked at again."""
+"""Seconds until a delivery that found no room in its queue is handled again."""
 
 log = structlog.get_logger(__name__)
 
 
 class Sweeper:
-    """Looks after the deliveries of one group whose lease has ended.
+    """Handles the overdue deliveries of one consumer group: those whose lease has expired.
 
-    Any number may sweep at once, in any number of processes: each step is a compare-and-set on the delivery's progress,
-    so one of them succeeds and there is no lock that a dead one could keep.
+    Any number may sweep concurrently, in any number of processes. Each step is a compare-and-set on the delivery's
+    state, so one of them succeeds, and there is no lock that a dead process could keep.
 
-    What has to be tried again may be as much as was ever put off, so it stays where it is while *ahead* jobs more than
-    dispatchers leave in a queue wait there: as many again, which no backlog of new events can take up.
+    Everything that was ever deferred may become due at once. So a delivery stays where it is while its queue holds more
+    than twice *ahead* jobs. Dispatchers stop at *ahead*, so a backlog of new events cannot use up the second half.
 
-    After a while in which it reached no server it waits for half a lease: nobody else could renew his lease either, and
-    who lives will do so by then. *clock* is monotonic, in seconds.
+    After an outage of the server, the sweeper grants half a lease of grace: no worker could renew its lease, and live
+    ones do so within that time. *clock* is monotonic, and *wall* the time of day, both in seconds.
     """
 
     def __init__(
@@ -37,7 +40,7 @@ class Sweeper:
         *,
         bus: Bus,
         jobs: Jobs,
-        patience: Patience,
+        retry_policy: RetryPolicy,
         ahead: int,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
@@ -45,9 +48,9 @@ class Sweeper:
         self._subscription = subscription
         self._bus = bus
         self._jobs = jobs
-        self._patience = patience
+        self._retry_policy = retry_policy
         self._ahead = ahead
-        self._room: dict[Line, int] = {}
+        self._room: dict[QueueKind, int] = {}
         self._clock = clock
         self._wall = wall
         self._ahead_of_clock = inf
@@ -55,29 +58,32 @@ class Sweeper:
         self._waits_until = 0.0
 
     def sweep(self) -> int:
-        """Deal with every overdue delivery; returns how many were submitted again."""
+        """Handle every overdue delivery; return how many were resubmitted."""
         began = self._clock()
         try:
             overdue = self._look()
         except Unavailable:
             self._failed_since = min(self._failed_since, began)
             raise
-        if self._was_blind(began):
+        if self._had_outage(began):
             return 0
         self._room = {}
-        return sum(self._revive_safely(ticket, progress) for ticket, progress in overdue)
+        return sum(self._revive_safely(ref, progress) for ref, progress in overdue)
 
-    def _look(self) -> Sequence[tuple[Ticket, Progress]]:
-        for lane in Lane:
-            self._bus.adopt(self._subscription, lane=lane)
-        if pulled := self._bus.pull_in(self._subscription, lease=self._patience.lease):
-            log.warning("leases ended too far ahead: the clock was set back", leases=pulled)
+    def _look(self) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
+        for priority in Priority:
+            self._bus.claim_unleased(self._subscription, priority=priority)
+        if clamped := self._bus.clamp_leases(self._subscription, lease=self._retry_policy.lease):
+            log.warning("leases.clamped", leases=clamped, hint="their ends were too far ahead: the clock was set back")
         return self._bus.overdue(self._subscription, limit=_AT_ONCE)
 
-    def _was_blind(self, began: float) -> bool:
-        """Whether the server was out for so long, this look that *began* then included, that leases may have ended."""
-        now, grace = self._clock(), self._patience.lease / 2
-        # While the machine slept, its own clock stood still: who lives has not renewed his lease, and will do so now.
+    def _had_outage(self, began: float) -> bool:
+        """Return whether an outage or a sleep may have expired the leases of live workers.
+
+        *began* is when this sweep began. Its own wait for the server counts.
+        """
+        now, grace = self._clock(), self._retry_policy.lease / 2
+        # The monotonic clock stands still while the machine sleeps. Live workers renew their leases after it.
         ahead_of_clock = self._wall() - now
         has_slept = ahead_of_clock - self._ahead_of_clock > grace
         self._ahead_of_clock = ahead_of_clock
@@ -86,56 +92,66 @@ class Sweeper:
         self._failed_since = inf
         return now < self._waits_until
 
-    def _revive_safely(self, ticket: Ticket, progress: Progress) -> bool:
-        """Revive one; what goes wrong with it must not keep the others waiting."""
+    def _revive_safely(self, ref: DeliveryRef, progress: DeliveryState) -> bool:
+        """Handle one overdue delivery.
+
+        An error with it does not keep the others from being handled.
+        """
         try:
-            return self._revive(ticket, progress)
-        except (Unavailable, Misconfigured):  # it will be the same with the others
+            return self._revive(ref, progress)
+        except (Unavailable, Misconfigured):  # the others would fail in the same way
             raise
-        except Exception:  # the outermost call for one delivery: the others are swept all the same
-            log.exception("a delivery could not be revived", entry=ticket.entry)
+        except Exception:  # the outermost call for one delivery: the others are handled all the same
+            log.exception("delivery.reclaim_failed", entry=ref.entry)
             return False
 
-    def _revive(self, ticket: Ticket, progress: Progress) -> bool:
-        if self._patience.is_exhausted(progress):
-            if self._bus.bury(ticket, progress=progress, reason=progress.reason):
-                log.error("dead letter", entry=ticket.entry, reason=progress.reason)
+    def _revive(self, ref: DeliveryRef, progress: DeliveryState) -> bool:
+        if self._retry_policy.is_exhausted(progress):
+            if self._bus.dead_letter(ref, progress=progress, reason=progress.reason):
+                log.error("delivery.dead_lettered", entry=ref.entry, reason=progress.reason)
             return False
-        delivery = self._bus.open(ticket)
+        delivery = self._bus.open(ref)
         if delivery is None:
-            # It ended between the two looks; or somebody else has ended it, who left its lease behind.
-            if self._bus.disown(ticket):
-                log.error("dead letter", entry=ticket.entry, reason="it was taken from us: see `nous dead list`")
+            # It ended since it was listed, or another client has acknowledged it and left its lease behind.
+            if self._bus.dead_letter_foreign_ack(ref):
+                reason = "it was acknowledged by another client"
+                log.error("delivery.dead_lettered", entry=ref.entry, reason=reason, hint="see `nous dead list`")
             return False
-        if progress.state is State.OFFERED and self._jobs.is_waiting(self._order(delivery, progress)):
-            self._bus.amend(ticket, before=progress, after=progress, lease=self._patience.lease)
+        if progress.state is DeliveryStatus.QUEUED and self._jobs.is_waiting(self._order(delivery, progress)):
+            self._bus.compare_and_set_state(ref, before=progress, after=progress, lease=self._retry_policy.lease)
             return False
         return self._resubmit(delivery, progress)
 
-    def _has_room(self, line: Line) -> bool:
-        """Whether one more job may stand in the queue, by how many did at this sweep's first look at it."""
+    def _has_room(self, line: QueueKind) -> bool:
+        """Return whether the queue has room for one more job.
+
+        The backlog is read once in each sweep.
+        """
         if line not in self._room:
             self._room[line] = 2 * self._ahead - self._jobs.backlog(self._subscription.group, line)
         self._room[line] -= 1
         return self._room[line] >= 0
 
-    def _resubmit(self, delivery: Delivery, progress: Progress) -> bool:
+    def _resubmit(self, delivery: Delivery, progress: DeliveryState) -> bool:
         after = progress.resubmitted()
         order = self._order(delivery, after)
         if not self._has_room(order.line):
-            # Behind those that wait for another queue, which may have room.
-            self._bus.amend(delivery.ticket, before=progress, after=progress, lease=_NO_ROOM)
+            # Wait again, behind the deliveries for another queue, which may have room.
+            self._bus.compare_and_set_state(delivery.ref, before=progress, after=progress, lease=_NO_ROOM)
             return False
-        lease, mishap = self._patience.lease, _mishap(progress, after)
-        if not self._bus.amend(delivery.ticket, before=progress, after=after, lease=lease, mishap=mishap):
-            # Somebody else was first; or we were, and the reply was lost. To queue the same attempt again does no harm.
-            found = self._bus.open(delivery.ticket)
-            return bool(found) and found.progress == after and self._jobs.submit(order) > 0
+        lease, attempt_failure = self._retry_policy.lease, _failure_of(progress, after)
+        if not self._bus.compare_and_set_state(
+            delivery.ref, before=progress, after=after, lease=lease, attempt_failure=attempt_failure
+        ):
+            # Another sweeper was first, or our reply was lost. Queueing the same attempt again is idempotent.
+            found = self._bus.open(delivery.ref)
+            return bool(found) and found.state == after and self._jobs.submit(order) > 0
         reason = after.reason or "its job was lost"
         event = delivery.event
-        tell = log.debug if progress.state is State.WAITING else log.info  # that it waits for this was said then
-        tell(
-            "submitted again",
+        # A deferred delivery was logged when it was deferred.
+        write = log.debug if progress.state is DeliveryStatus.WAITING else log.info
+        write(
+            "delivery.resubmitted",
             event_id=str(event.id),
             session_id=event.session_id,
             attempt=after.attempt,
@@ -143,23 +159,28 @@ class Sweeper:
         )
         return self._jobs.submit(order) > 0
 
-    def _order(self, delivery: Delivery, progress: Progress) -> Order:
-        is_suspect = self._patience.wants_quarantine(progress)
-        return Order(
-            ticket=delivery.ticket,
+    def _order(self, delivery: Delivery, progress: DeliveryState) -> JobSpec:
+        is_suspect = self._retry_policy.wants_quarantine(progress)
+        return JobSpec(
+            ref=delivery.ref,
             event_id=delivery.event.id,
             session_id=delivery.event.session_id,
             attempt=progress.attempt,
-            line=Line.QUARANTINE if is_suspect else Line.of(delivery.ticket.lane),
+            line=QueueKind.QUARANTINE if is_suspect else QueueKind.of(delivery.ref.priority),
         )
 
 
-def _mishap(before: Progress, after: Progress) -> Mishap | None:
-    """What went wrong with the attempt that another one follows, unless it was written down when it happened."""
+def _failure_of(before: DeliveryState, after: DeliveryState) -> AttemptFailure | None:
+    """Return the failure of the attempt that is being replaced.
+
+    None where it was recorded when it happened.
+    """
     match before.state:
-        case State.WAITING:
+        case DeliveryStatus.WAITING:
             return None
-        case State.RUNNING:
-            return Mishap(fate=Fate.CRASHED, attempt=before.attempt, text=after.reason)
-        case State.OFFERED:
-            return Mishap(fate=Fate.LOST, attempt=before.attempt, text="its job was gone from the queue")
+        case DeliveryStatus.RUNNING:
+            return AttemptFailure(fate=AttemptOutcome.CRASHED, attempt=before.attempt, text=after.reason)
+        case DeliveryStatus.QUEUED:
+            return AttemptFailure(
+                fate=AttemptOutcome.LOST, attempt=before.attempt, text="its job was gone from the queue"
+            )

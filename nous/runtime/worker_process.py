@@ -1,4 +1,7 @@
-"""Everything that runs in a worker process: for each worker a clerk and a pool, each on a thread."""
+"""Worker process: start its loops together, supervise them, and stop them gracefully.
+
+For each worker there is a dispatch loop and a pool, each on its own thread.
+"""
 
 import threading
 import time
@@ -10,61 +13,66 @@ import structlog
 log = structlog.get_logger(__name__)
 
 _GLANCE = 0.1
-"""Seconds between two looks whether all posts run, and nobody has asked them to stop."""
+"""Seconds between two checks that all loops run and no stop is requested."""
 
 
-class Post(Protocol):
-    """Something that runs until it is stopped."""
+class Loop(Protocol):
+    """Background loop that runs until it is stopped."""
 
     def run(self) -> None: ...
 
     def stop(self) -> None: ...
 
 
-class Fleet:
-    """Starts posts together and stops them together.
+class WorkerProcess:
+    """Runs *loops*, each on a thread, and stops them together.
 
-    Stopping drains: clerks and pools take nothing new, and what is in flight comes to its end. The last to stop is
-    *last*, which the others need while they drain.
+    Stopping drains: the loops take nothing new, and work in flight finishes. *last* are stopped after all loops,
+    because the loops need them while they drain.
     """
 
-    def __init__(self, posts: Sequence[Post], *, last: Sequence["Stoppable"] = ()) -> None:
-        self._posts = posts
+    def __init__(self, loops: Sequence[Loop], *, last: Sequence["Stoppable"] = ()) -> None:
+        self._loops = loops
         self._last = last
-        self._threads = [threading.Thread(target=_run, args=(post,), name=type(post).__name__) for post in posts]
+        self._threads = [threading.Thread(target=_run, args=(loop,), name=type(loop).__name__) for loop in loops]
         self._was_asked = False
 
     def start(self) -> None:
-        """Raises `RuntimeError` where the system has no thread left; half a fleet does not stay."""
+        """Start every loop.
+
+        Raises:
+            RuntimeError: the system cannot start another thread. The loops that were started are stopped again.
+        """
         try:
             for thread in self._threads:
                 thread.start()
         except RuntimeError:
-            for post in self._posts:
-                post.stop()
+            for loop in self._loops:
+                loop.stop()
             raise
 
     def stop(self) -> None:
-        """Ask every post to stop. Safe in a signal handler, and when done twice."""
-        # No event: the signal may interrupt its `wait` where that has the event's lock, and would wait for it for ever.
+        """Ask every loop to stop. Safe in a signal handler, and idempotent."""
+        # No `threading.Event`: a signal that interrupts its `wait` while that holds the event's lock would deadlock.
         self._was_asked = True
 
     def is_well(self) -> bool:
-        """Whether every post still runs."""
+        """Return whether every loop still runs."""
         return all(thread.is_alive() for thread in self._threads)
 
     def wait(self) -> bool:
-        """Return when the fleet was asked to stop, or a post has ended by itself, and everything has come to rest.
+        """Block until a stop is requested or a loop ends by itself, then drain.
 
-        Whether it was asked: if not, something is wrong, and whoever supervises the process should start it again.
+        Returns whether a stop was requested. If not, something is wrong, and the supervisor of the process should
+        restart it.
         """
         while not self._was_asked and self.is_well():
             time.sleep(_GLANCE)
         was_asked = self._was_asked
         if not was_asked:
-            log.error("stopping: a part has ended by itself", parts=[t.name for t in self._threads if not t.is_alive()])
-        for post in self._posts:
-            post.stop()
+            log.error("worker_process.loop_ended", loops=[t.name for t in self._threads if not t.is_alive()])
+        for loop in self._loops:
+            loop.stop()
         for thread in self._threads:
             thread.join()
         for each in self._last:
@@ -72,14 +80,14 @@ class Fleet:
         return was_asked
 
 
-def _run(post: Post) -> None:
+def _run(loop: Loop) -> None:
     try:
-        post.run()
-    except Exception:  # the outermost call of a thread: `wait` says that it has ended, this says why
-        log.exception("a part has failed", part=type(post).__name__)
+        loop.run()
+    except Exception:  # the outermost call of a thread: `wait` logs that it has ended, this logs why
+        log.exception("worker_process.loop_failed", loop=type(loop).__name__)
 
 
 class Stoppable(Protocol):
-    """Something that has to be stopped after the posts."""
+    """Part that is stopped after all loops."""
 
     def stop(self) -> None: ...

@@ -1,4 +1,7 @@
-"""Real sessions in five formats, small enough to ship. Where they are from is told in SOURCE.md."""
+"""Sample sessions in five formats, real and small enough to ship.
+
+SOURCE.md lists their sources.
+"""
 
 from pathlib import Path
 
@@ -6,5 +9,5 @@ _SUFFIXES = frozenset({".json", ".jsonl", ".txt"})
 
 
 def bundled_sessions() -> tuple[Path, ...]:
-    """The files, each one session, in a fixed order."""
+    """Return the sample files, one session each, in a fixed order."""
     return tuple(sorted(path for path in Path(__file__).parent.glob("*/*") if path.suffix in _SUFFIXES))

@@ -1,4 +1,4 @@
-"""What a new session is told of the ones before: notes within a budget, in a block of their own."""
+"""Build the context block for a new session: notes on earlier sessions, within a budget."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -9,17 +9,17 @@ from uuid import UUID
 
 import regex
 
-from nous.domain.anchored_summary import Anchor
+from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Category, Episode
 from nous.domain.fact import LinkKind
 from nous.facts.fact_index import Earlier, KnownFact
-from nous.facts.settling import Offer
+from nous.facts.settling import OpenPair
 from nous.search.query import files_named
 from nous.text.language import words
 from nous.text.sanitize import shortened
 
 LONGEST = 10_000
-"""Characters of the block, whatever the budget."""
+"""Maximum characters of the block, even if the budget is larger."""
 
 _NAME = "nous-notes"
 _HEAD = (
@@ -29,37 +29,38 @@ _HEAD = (
 _FIRST = (Category.RULE, Category.PREFERENCE, Category.DECISION, Category.PERSON)
 _SHARE_OF_LAST_SESSION = 0.4
 _FEW_WORDS = 80
-"""Characters that are quoted of one fact beside another."""
+"""Maximum characters that are quoted of one fact beside another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notes:
-    """Material for a context: the anchored summary of the last session, or else its episode; facts, best first.
+class ContextNotes:
+    """Material for a context block; facts come best first.
 
-    `earlier` has what was true before in place of some of the facts; `offers` may name other facts, too.
+    The last session is given by its anchored summary, `anchor`, or else by its `episode`. `earlier` has the previous
+    values of some of the facts. `offers` may name other facts, too.
     """
 
     facts: Sequence[KnownFact]
     earlier: Mapping[UUID, Earlier] = field(default_factory=dict[UUID, Earlier])
-    offers: Sequence[Offer] = ()
-    anchor: Anchor | None = None
+    offers: Sequence[OpenPair] = ()
+    anchor: StoredAnchoredSummary | None = None
     episode: Episode | None = None
 
 
 def ranked(facts: Iterable[KnownFact]) -> list[KnownFact]:
-    """Current *facts* as a session wants them that has not said yet what it is about.
+    """Order current *facts* for a session that has not said yet what it is about.
 
-    What users want and have decided comes first, then what many sessions have said, then what is newest. What only a
-    tool or a page has said is left out: whoever wrote that may have written it for this place.
+    Rules, preferences and decisions come first, then facts that many sessions stated, then the newest. Facts that only
+    a tool or a page stated are left out: their author may have written them for this very place (prompt injection).
     """
-    told = [known for known in facts if known.is_current and not known.trust.is_doubted]
-    return sorted(told, key=lambda known: (_rank(known), known.times_confirmed, known.said_at), reverse=True)
+    trusted = [known for known in facts if known.is_current and not known.trust.is_doubted]
+    return sorted(trusted, key=lambda known: (_rank(known), known.times_confirmed, known.said_at), reverse=True)
 
 
-def arranged(facts: Iterable[KnownFact], offers: Iterable[Offer]) -> list[KnownFact]:
-    """*facts* in their order; but the newer of a possible update comes before the older, and a possible duplicate last.
+def arranged(facts: Iterable[KnownFact], offers: Iterable[OpenPair]) -> list[KnownFact]:
+    """Move the newer fact of a possible update before the older, possible duplicates to the end.
 
-    Of two possible duplicates, the first keeps its place.
+    Otherwise *facts* keep their order. Of two possible duplicates, the first keeps its place.
     """
     there = {known.fact.id: known for known in facts}
     newer: dict[UUID, list[UUID]] = {}
@@ -85,7 +86,7 @@ def arranged(facts: Iterable[KnownFact], offers: Iterable[Offer]) -> list[KnownF
 
 
 def left_out(facts: Iterable[KnownFact]) -> int:
-    """How many current *facts* only a tool or a page has said."""
+    """Return how many current *facts* only a tool or a page stated."""
     return sum(known.is_current and known.trust.is_doubted for known in facts)
 
 
@@ -94,17 +95,18 @@ def _rank(known: KnownFact) -> int:
     return len(_FIRST) - _FIRST.index(category) if category in _FIRST else 0
 
 
-def block(notes: Notes, *, budget: int = LONGEST) -> str:
-    """*notes* as a block of at most *budget* characters; empty where there is nothing to tell, or no room for it.
+def block(notes: ContextNotes, *, budget: int = LONGEST) -> str:
+    """Render *notes* as a block of at most *budget* characters.
 
-    The block is marked by the digest of what stands in it, so that nothing in it can end it.
+    It is empty if there is nothing to render, or no room for it. The tags contain a digest of the content, so that
+    nothing in it can close the block.
     """
     last, room = _last_session(notes, budget)
     parts = [part for part in (last, _known(notes, facts_told(notes, budget=budget), room)) if part]
     return _wrapped("\n\n".join(parts)) if parts else ""
 
 
-def facts_told(notes: Notes, *, budget: int = LONGEST) -> list[KnownFact]:
+def facts_told(notes: ContextNotes, *, budget: int = LONGEST) -> list[KnownFact]:
     """Return the facts that have a note in the block."""
     room = _last_session(notes, budget)[1]
     return [notes.facts[at - 1] for at in _fitting([*_of_facts(notes.facts, notes)], room)[1:]]
@@ -115,8 +117,8 @@ def _wrapped(text: str) -> str:
     return f"<{_NAME} {mark}>\n{_HEAD}\n\n{text}\n</{_NAME} {mark}>"
 
 
-def _last_session(notes: Notes, budget: int) -> tuple[str, int]:
-    """Return the part of the block on the last session, and the characters that are left for facts."""
+def _last_session(notes: ContextNotes, budget: int) -> tuple[str, int]:
+    """Return the part of the block on the last session, and the characters left for facts."""
     room = min(budget, LONGEST) - len(_wrapped(""))
     lines = [*_of_last_session(notes)]
     labels = {f"## {section.label}" for section in notes.anchor.summary.sections} if notes.anchor else ()
@@ -125,12 +127,12 @@ def _last_session(notes: Notes, budget: int) -> tuple[str, int]:
     return last, room - len(last) - len("\n\n")
 
 
-def _of_last_session(notes: Notes) -> Iterator[str]:
+def _of_last_session(notes: ContextNotes) -> Iterator[str]:
     if anchor := notes.anchor:
         yield f"# The session {anchor.session_id}, up to {anchor.at:%Y-%m-%d %H:%M} UTC"
         yield from _closed_up(anchor.summary.to_prompt_text())
     elif episode := notes.episode:
-        # A transcript without times has begun at no time, and has ended when it was published.
+        # A transcript without timestamps has no start, and its end is the time of its publication.
         verb = "ended" if episode.started_at else "was published"
         yield f"# The last session, which {verb} {episode.ended_at:%Y-%m-%d %H:%M} UTC: {episode.summary.title}"
         yield f"It is {episode.summary.outcome}: {_line(episode.summary.outcome_rationale)}"
@@ -139,7 +141,10 @@ def _of_last_session(notes: Notes) -> Iterator[str]:
 
 
 def _closed_up(text: str) -> Iterator[str]:
-    """The lines of *text*; a blank one is part of the next that says something, and goes when that goes."""
+    """Yield the lines of *text*; a blank line is part of the next one that is not blank.
+
+    It is dropped when that line is dropped.
+    """
     gap = ""
     for line in text.splitlines():
         if line.strip():
@@ -147,10 +152,10 @@ def _closed_up(text: str) -> Iterator[str]:
         gap = "" if line.strip() else "\n"
 
 
-def _known(notes: Notes, facts: Sequence[KnownFact], room: int) -> str:
-    """Notes on *facts*; what is left of *room* characters goes to what was true before, in their order.
+def _known(notes: ContextNotes, facts: Sequence[KnownFact], room: int) -> str:
+    """Render notes on *facts*; what is left of *room* goes to earlier values, in their order.
 
-    What is left out for want of room is no contrary, so the notes that are told may get shorter.
+    A fact that is left out for lack of room contradicts no note, so the notes that remain may get shorter.
     """
     lines = [*_of_facts(facts, notes)] if facts else []
     room -= len("\n".join(lines))
@@ -162,8 +167,8 @@ def _known(notes: Notes, facts: Sequence[KnownFact], room: int) -> str:
     return "\n".join(lines)
 
 
-def _of_facts(facts: Sequence[KnownFact], notes: Notes) -> Iterator[str]:
-    """A note on each of *facts*, which says so where it may be out of date, or another of them tells the contrary."""
+def _of_facts(facts: Sequence[KnownFact], notes: ContextNotes) -> Iterator[str]:
+    """Yield a note on each of *facts*, marked if it may be outdated or contradicts another note."""
     there = {known.fact.id: known for known in facts}
     older = {each.newer.fact.id: each.older for each in notes.offers if each.link.kind is LinkKind.UPDATE}
     newer = {each.older.fact.id: each.newer.fact.id for each in notes.offers if each.link.kind is LinkKind.UPDATE}
@@ -177,25 +182,28 @@ def _of_facts(facts: Sequence[KnownFact], notes: Notes) -> Iterator[str]:
 
 
 def _before(known: KnownFact, earlier: Mapping[UUID, Earlier]) -> str:
-    """Return the value before *known* as a mark of its note; empty where there is none."""
+    """Return the earlier value of *known* as a mark of its note; empty if there is none."""
     found = earlier.get(known.fact.id)
     return f"; until {found.until:%Y-%m-%d}: {_quoted(found.known)}" if found else ""
 
 
 def _quoted(known: KnownFact) -> str:
-    """A few words of a fact. What only a tool or a page has said is not quoted."""
+    """Quote a few words of a fact, unless only a tool or a page stated it."""
     return "what a tool or page says" if known.trust.is_doubted else f'"{shortened(known.fact.text, _FEW_WORDS)}"'
 
 
 def _beside(known: KnownFact, there: Mapping[UUID, KnownFact]) -> Iterator[KnownFact]:
-    """What *known* is kept beside, of the facts that are told."""
+    """Yield the facts among *there* that *known* is linked to."""
     for link in known.links:
         if other := there.get(known.other_of(link)):
             yield other
 
 
 def _deny(known: KnownFact, other: KnownFact) -> bool:
-    """Whether one of two that are near each other is negated; most of them tell of different things."""
+    """Return whether one of two linked facts is negated.
+
+    Their numbers have to agree, since most linked facts are about different things.
+    """
     one, two = known.statement, other.statement
     return one.numbers == two.numbers and bool(one.reading.negations) != bool(two.reading.negations)
 
@@ -205,9 +213,10 @@ def _line(text: str) -> str:
 
 
 def _fitting(lines: Sequence[str], room: int, *, headings: Collection[str] = ()) -> list[int]:
-    """Where those of *lines* stand that fit into *room* characters, under their heading, which is the first.
+    """Return the indexes of *lines* that fit into *room* characters, under the first line.
 
-    A line too long is passed over; a heading alone is nothing, nor is one of the *headings* further down.
+    The first line is the heading. A line that is too long is skipped. A heading without lines is dropped, and so is one
+    of the *headings* further down.
     """
     kept: list[int] = []
     above: list[int] = []
@@ -230,19 +239,21 @@ _COMMAND = re.compile(r"\s*[/!][\w:-]+(?=\s|$)")
 _WORD = regex.compile(r"\p{Han}+|(?:(?!\p{Han})\w)+(?:['\u2019](?:(?!\p{Han})\w)+)*(?:\.\d+)*")
 _HAN = regex.compile(r"\p{Han}")
 _SIGN = re.compile(r"\d{1,2}|_+")
-"""What answers a list of choices, and names nothing."""
+"""An answer to a list of choices; it names nothing."""
 
 _LONGEST = 8
-"""Signs of a word in a script without spaces."""
+"""Maximum characters of a word in a script without spaces."""
 
 _FEW = 2
-"""So many words of an order name nothing yet: `fix bug`, as opposed to `fix the bug`, which was told of."""
+"""An order with so few words names nothing yet: `fix bug`, unlike `fix the bug`, which refers to something said before.
+"""
 
 
 def is_trivial(prompt: str) -> bool:
-    """Whether *prompt* is a command, mere courtesy, or an order without an object: nothing to search for.
+    """Return whether *prompt* is a command, courtesy, or an order without an object.
 
-    One word that says what is meant is enough, in any language, and so is the name of a file.
+    There is nothing to search for then. One meaningful word is enough to search, in any language, and so is a file
+    name.
     """
     rest = _COMMAND.sub("", prompt, count=1)
     if files_named(rest):
@@ -254,7 +265,7 @@ def is_trivial(prompt: str) -> bool:
 
 
 def _is_made_of(idle: Collection[str], word: str) -> bool:
-    """Whether *word*, of a script without spaces, is *idle* words in a row."""
+    """Return whether *word*, of a script without spaces, is a sequence of *idle* words."""
     ends = {0}
     for end in range(1, len(word) + 1):
         if any(start in ends and word[start:end] in idle for start in range(max(end - _LONGEST, 0), end)):

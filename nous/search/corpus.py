@@ -1,4 +1,4 @@
-"""What is searched, and the three ways to find something in it."""
+"""Searchable content of a scope, with lookups by words, by meaning and by file."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from uuid import UUID
 
 from nous.domain.episode import Episode
 from nous.domain.fact import Confirmed, Fact, Learned, Row
-from nous.facts.fact_index import Knowledge
-from nous.search.fusion import Found, by_cosine
+from nous.facts.fact_index import FactIndex
+from nous.search.fusion import RankedItem, by_cosine
 from nous.search.query import Filters, Hit, Query, files_named, hit_of, touched
 from nous.search.word_index import Match, WordIndex, ranking
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 Place = tuple[UUID, str]
-"""The id of something remembered; of an episode also the state, as each edition has words of its own."""
+"""Key of a fact or an episode. For an episode it includes the state, since each edition has words of its own."""
 
 
 def place_of(remembered: Fact | Episode) -> Place:
     return remembered.id, "" if isinstance(remembered, Fact) else remembered.state
 
 
-class Shelf:
-    """A scope's knowledge with an index of its words, which is made when it is first asked for.
+class ScopeIndex:
+    """A scope's fact index with a full-text index, which is built on first use.
 
-    Whoever extends the knowledge tells of the rows with `take`; they are indexed at the next search. Like the
-    knowledge, it is not safe to share between threads.
+    Pass the rows to `take` after extending the fact index; they are indexed at the next search. Like the fact index, it
+    is not thread-safe.
     """
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: FactIndex) -> None:
         self.knowledge = knowledge
         self._words: WordIndex[Place] = WordIndex()
         self._facts = [known.fact for known in knowledge]
@@ -41,7 +41,7 @@ class Shelf:
         self._by_episode: dict[UUID, dict[UUID, None]] = {}
 
     def take(self, rows: Iterable[Row]) -> None:
-        """Take in what the knowledge has learned since."""
+        """Add rows that the fact index applied meanwhile."""
         for row in rows:
             match row:
                 case Learned(fact=fact):
@@ -53,14 +53,14 @@ class Shelf:
                     pass
 
     def words(self, episodes: Sequence[Episode] = ()) -> WordIndex[Place]:
-        """The index of every fact, and of these *episodes* among others."""
+        """Return the full-text index of all facts, these *episodes*, and episodes added before."""
         facts, self._facts = self._facts, []
         self._words.extend((place_of(fact), fact.text) for fact in facts)
         self._words.extend((place_of(episode), episode.summary.text) for episode in episodes)
         return self._words
 
     def said_in(self, episode_ids: Iterable[UUID]) -> Iterator[tuple[UUID, UUID]]:
-        """The facts that these episodes said, each with its episode."""
+        """Return the facts that these episodes stated, each with its episode."""
         sources, self._sources = self._sources, []
         for fact_id, source in sources:
             self._by_episode.setdefault(source.episode_id, {})[fact_id] = None
@@ -68,18 +68,19 @@ class Shelf:
 
 
 _TOUCHED, _NAMING, _BESIDE = 1.0, 0.25, 0.1
-"""What a file is worth: to a session that touched it, to a text that names it, which words find as well, and to what
-else such a session said."""
+"""Scores in the ranking by file: of a session that touched the file, of a text that names it, which words find as well,
+and of other facts from such a session.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Library:
-    """The facts of a scope, some of its episodes, the vectors of those that have one, and what of this may be found.
+class Corpus:
+    """Facts of a scope, some of its episodes, the vectors they have, and filters.
 
-    It is made for one search: what it finds is as it was then.
+    Create one per search: it caches what it finds.
     """
 
-    shelf: Shelf
+    scope_index: ScopeIndex
     episodes: Sequence[Episode] = ()
     vectors: "Mapping[UUID, Vector]" = field(default_factory=dict[UUID, "Vector"])
     only: Filters = field(default_factory=Filters)
@@ -90,34 +91,36 @@ class Library:
 
     @cached_property
     def _hits(self) -> dict[Place, Hit | None]:
-        """What was looked at so far."""
+        """Cache of lookups; None for a place that may not be found."""
         return {}
 
     def hit(self, place: Place) -> Hit | None:
-        """What stands there, if it may be found."""
+        """Return the fact or episode as a hit; None if it is missing or filtered out."""
         if place not in self._hits:
-            remembered = self._episodes.get(place) if place[1] else self.shelf.knowledge.get(place[0])
+            remembered = self._episodes.get(place) if place[1] else self.scope_index.knowledge.get(place[0])
             hit = hit_of(remembered) if remembered else None
             self._hits[place] = hit if hit and self.only.accepts(hit) else None
         return self._hits[place]
 
-    def by_words(self, query: Query, *, share: float, limit: int) -> dict[Place, Found]:
-        """What has any of the query's words; from this *share* of them it is near."""
+    def by_words(self, query: Query, *, share: float, limit: int) -> dict[Place, RankedItem]:
+        """Rank items that have any of the query's words; near from this *share* of them on."""
         return ranking(self._matches(query.text, limit), share)
 
-    def by_meaning(self, query: Query, *, cosine: float, limit: int) -> dict[Place, Found]:
-        """What has at least this *cosine* with the query."""
+    def by_meaning(self, query: Query, *, cosine: float, limit: int) -> dict[Place, RankedItem]:
+        """Rank items that have at least this *cosine* with the query."""
         if query.vector is None:
             return {}
-        facts = [((near.fact_id, ""), near.similarity) for near in self.shelf.knowledge.near(query.vector, cosine)]
+        facts = [
+            ((near.fact_id, ""), near.similarity) for near in self.scope_index.knowledge.near(query.vector, cosine)
+        ]
         vectors = [(place, self.vectors.get(place[0])) for place in self._episodes]
         episodes = [(place, float(query.vector @ vector)) for place, vector in vectors if vector is not None]
         nearest = sorted((*facts, *episodes), key=lambda near: -near[1])
         found = (each for each in nearest if each[1] >= cosine and self.hit(each[0]))
         return by_cosine([*islice(found, limit)])
 
-    def by_file(self, query: Query, *, limit: int) -> dict[Place, Found]:
-        """What names a file that the query names, the sessions that touched it, and what else these said."""
+    def by_file(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
+        """Rank texts that name a file of the query, sessions that touched it, and their other facts."""
         if not query.files:
             return {}
         sessions = {
@@ -126,22 +129,22 @@ class Library:
             if (files := touched(query.files, episode.files_touched))
         }
         of_episode = {episode_id: file for (episode_id, _), file in sessions.items()}
-        beside = {(fact_id, ""): of_episode[episode] for fact_id, episode in self.shelf.said_in(of_episode)}
+        beside = {(fact_id, ""): of_episode[episode] for fact_id, episode in self.scope_index.said_in(of_episode)}
         found = {
-            **{place: Found(_BESIDE, file) for place, file in beside.items()},
-            **{place: Found(_NAMING, file) for place, file in self._naming(query, limit)},
-            **{place: Found(_TOUCHED, file) for place, file in sessions.items()},
+            **{place: RankedItem(_BESIDE, file) for place, file in beside.items()},
+            **{place: RankedItem(_NAMING, file) for place, file in self._naming(query, limit)},
+            **{place: RankedItem(_TOUCHED, file) for place, file in sessions.items()},
         }
         return {place: each for place, each in found.items() if self.hit(place)}
 
     def _naming(self, query: Query, limit: int) -> Iterator[tuple[Place, str]]:
-        """Texts that name a file of the query's, with its name there."""
+        """Yield texts that name a file of the query, each with the name as written there."""
         for path in query.files:
             for match in self._matches("/".join(path), limit):
                 hit = self.hit(match.key)
-                # Seldom so, and cheaper to see than to read the text for files.
+                # A cheap test that seldom passes comes first: parsing the text for files is expensive.
                 if hit and path[-1] in hit.text.casefold():
                     yield from ((match.key, file) for file in touched([path], map("/".join, files_named(hit.text)))[:1])
 
     def _matches(self, text: str, limit: int) -> list[Match[Place]]:
-        return self.shelf.words(self.episodes).search(text, limit, lambda place: self.hit(place) is not None)
+        return self.scope_index.words(self.episodes).search(text, limit, lambda place: self.hit(place) is not None)

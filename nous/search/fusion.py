@@ -1,4 +1,4 @@
-"""Several rankings as one."""
+"""Fuse several rankings into one, by weighted scores."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,59 +8,62 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 
 
-class Way(StrEnum):
-    """How something is found."""
+class Ranking(StrEnum):
+    """Kind of ranking that finds an item."""
 
     WORDS = "words"
     MEANING = "meaning"
     FILE = "file"
 
 
-WEIGHTS: Mapping[Way, float] = {Way.WORDS: 0.6, Way.MEANING: 0.4, Way.FILE: 0.4}
-"""What the best of each ranking is worth; chosen on half the questions of tests/benchmarks/search.py."""
+WEIGHTS: Mapping[Ranking, float] = {Ranking.WORDS: 0.6, Ranking.MEANING: 0.4, Ranking.FILE: 0.4}
+"""Weight of the best item of each ranking; tuned on half the questions of tests/benchmarks/search.py."""
 
 Nearness = Sequence[tuple[Key, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """How well something answers in one way, from 0 to 1, what shows it, and whether that alone makes it a hit."""
+class RankedItem:
+    """Score of an item in one ranking, from 0 to 1, with the evidence to show.
+
+    `is_near` means that this alone makes it a hit.
+    """
 
     score: float
     detail: str
     is_near: bool = True
 
 
-Rankings = Mapping[Way, Mapping[Key, Found]]
+Rankings = Mapping[Ranking, Mapping[Key, RankedItem]]
 
 
 @dataclass(frozen=True, slots=True)
 class Fused(Generic[Key]):
-    """Something that was found, its score over all rankings, and the ways and details of each that has it."""
+    """An item with its score over all rankings, and the name and evidence of each that found it."""
 
     key: Key
     score: float
     found_by: tuple[str, ...]
 
 
-def fused(rankings: Rankings[Key], weights: Mapping[Way, float] = WEIGHTS) -> list[Fused[Key]]:
-    """Everything that is near in any of *rankings*, best first: the sum of its scores, each times the weight.
+def fused(rankings: Rankings[Key], weights: Mapping[Ranking, float] = WEIGHTS) -> list[Fused[Key]]:
+    """Return the items near in any of *rankings*, best first, by weighted sum of scores.
 
-    Scores are shares of the best in a ranking. That keeps what reciprocal ranks lose: by how much the first is better
-    than the second.
+    Scores are fractions of the best in a ranking. That keeps what reciprocal rank fusion loses: by how much the first
+    is better than the second.
     """
     scores: dict[Key, float] = {}
     reasons: dict[Key, list[str]] = {}
-    for way, ranking in rankings.items():
+    for name, ranking in rankings.items():
         for key, found in ranking.items():
-            scores[key] = scores.get(key, 0.0) + weights[way] * found.score
-            reasons.setdefault(key, []).append(f"{way}: {found.detail}")
+            scores[key] = scores.get(key, 0.0) + weights[name] * found.score
+            reasons.setdefault(key, []).append(f"{name}: {found.detail}")
     near = {key for ranking in rankings.values() for key, found in ranking.items() if found.is_near}
     joined = [Fused(key, score, tuple(reasons[key])) for key, score in scores.items() if key in near]
     return sorted(joined, key=lambda each: -each.score)
 
 
-def by_cosine(near: Nearness[Key]) -> dict[Key, Found]:
-    """Cosines as a ranking, in which all are near."""
+def by_cosine(near: Nearness[Key]) -> dict[Key, RankedItem]:
+    """Turn cosines into a ranking in which all items are near."""
     best = max((cosine for _, cosine in near), default=1.0)
-    return {key: Found(cosine / best, f"{cosine:.2f}") for key, cosine in near}
+    return {key: RankedItem(cosine / best, f"{cosine:.2f}") for key, cosine in near}

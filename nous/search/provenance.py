@@ -1,4 +1,4 @@
-"""How a fact is known: who said it, where, in which words, and what was made of it since."""
+"""Provenance of a fact: its sources, quotes from their turns, and its later history."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -8,16 +8,16 @@ from typing import NamedTuple
 from uuid import UUID
 
 from nous.domain.fact import Linked, LinkKind, Source, Superseded
-from nous.domain.summary_input import Brief, Passage
-from nous.facts.fact_index import Knowledge, KnownFact
+from nous.domain.summary_input import Segment, SummaryInput
+from nous.facts.fact_index import FactIndex, KnownFact
 from nous.search.word_index import asked_terms, terms
 
 GOOD_SHARE = 0.25
-"""Of the words of a fact, so many that no line before it has make a line worth quoting."""
+"""Fraction of a fact's words that a line must add to the lines before it to be quoted."""
 
 _LONGEST = 300
 _BEFORE = 60
-"""Characters that are left before the first of the fact's words, where the beginning of a line has to go."""
+"""Characters kept before the first word of the fact, if the start of a line is cut off."""
 
 _LABEL = re.compile(r"\[[A-Z][\w ]*\] ")
 _CALLS = re.compile(r" \| (?=\S)")
@@ -30,15 +30,15 @@ class _Line(NamedTuple):
     terms: frozenset[str]
 
 
-def quoted(text: str, passages: Iterable[Passage]) -> tuple[str, ...]:
-    """The line of *passages* that has most of the words of *text*, then those that have many of the rest."""
+def quoted(text: str, segments: Iterable[Segment]) -> tuple[str, ...]:
+    """Return the line of *segments* with most words of *text*, then lines with many of the rest."""
     wanted = frozenset(asked_terms(text))
-    lines = [line for passage in passages for line in _lines(passage, wanted)]
+    lines = [line for segment in segments for line in _lines(segment, wanted)]
     return tuple(line.label + _cut(line) for line in _showing(lines, wanted))
 
 
 def _showing(lines: Sequence[_Line], wanted: frozenset[str]) -> Iterator[_Line]:
-    """The first line in any case, as who asks should see the place."""
+    """Yield the lines to quote; always the first, so that the reader sees the place."""
     missing = wanted
     least = 0.0
     while lines:
@@ -50,18 +50,18 @@ def _showing(lines: Sequence[_Line], wanted: frozenset[str]) -> Iterator[_Line]:
         least = max(GOOD_SHARE * len(wanted), 1)
 
 
-def _lines(passage: Passage, wanted: Collection[str]) -> Iterator[_Line]:
-    """The lines of a passage, each call of a tool as one of its own, and each with the label of whoever says it."""
-    found = _LABEL.match(passage.text)
+def _lines(segment: Segment, wanted: Collection[str]) -> Iterator[_Line]:
+    """Yield the lines of a segment, one per tool call, each with the label of its speaker."""
+    found = _LABEL.match(segment.text)
     label = found[0] if found else ""
-    for line in passage.text[len(label) :].splitlines():
+    for line in segment.text[len(label) :].splitlines():
         for part in _CALLS.split(line) if label == "[Tools] " else (line,):
             if part.strip():
                 yield _Line(label, part.strip(), frozenset(terms(part)).intersection(wanted))
 
 
 def _cut(line: _Line) -> str:
-    """The text of *line*, or of a long one the piece in which the first of the longest words of the fact stands."""
+    """Return the text of *line*; of a long one, the part around the fact's longest word."""
     text = line.text
     if len(text) <= _LONGEST:
         return text
@@ -70,7 +70,10 @@ def _cut(line: _Line) -> str:
 
 
 def _place(line: _Line) -> int:
-    """Where the first of the longest of its *terms* stands in *line*: as a term, not within another word."""
+    """Return where the first of the longest of its *terms* stands in *line*.
+
+    A term counts on its own, not within another word.
+    """
     places: dict[str, int] = {}
     for word in _WORD.finditer(line.text):
         folded = word[0].casefold()
@@ -83,11 +86,11 @@ GAVE_WAY = "gave way to"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
-    """One time that a fact was said: as what, by whom, what was made of it, and lines of the turns it rests on.
+class Evidence:
+    """One statement of a fact: wording, source, verdict, and lines of the turns behind it.
 
-    `quotes` begin with those that have most of its words. There are none where the episode's brief is gone, or shows
-    none of the turns.
+    `quotes` begin with the line that has most of its words. They are empty if the summarizer input of the episode is
+    gone, or shows none of the turns.
     """
 
     text: str
@@ -99,8 +102,8 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relative:
-    """Another fact that this one stands to in some way, and why: it took its place, gave way to it, or is like it.
+class RelatedFact:
+    """A fact related to this one, and why: its successor, its predecessor, or a similar fact.
 
     `by_hand` means that a person said so.
     """
@@ -116,52 +119,56 @@ class Relative:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grounds:
-    """All that is to be said for a fact."""
+class Provenance:
+    """A fact with all its evidence and all its related facts."""
 
     known: KnownFact
-    tellings: tuple[Telling, ...]
-    relatives: tuple[Relative, ...]
+    tellings: tuple[Evidence, ...]
+    relatives: tuple[RelatedFact, ...]
 
 
-def grounds(fact_id: UUID, knowledge: Knowledge, brief: Callable[[UUID], Brief | None]) -> Grounds:
-    """How *knowledge* comes to hold the fact; *brief* gives what an episode was made from.
+def provenance_of(
+    fact_id: UUID, knowledge: FactIndex, summary_input: Callable[[UUID], SummaryInput | None]
+) -> Provenance:
+    """Return the sources of a fact and its relations; *summary_input* loads an episode's input.
 
     Raises:
         KeyError: there is no such fact.
     """
     known = knowledge[fact_id]
-    return Grounds(known=known, tellings=tuple(_tellings(known, brief)), relatives=tuple(_relatives(known, knowledge)))
+    return Provenance(
+        known=known, tellings=tuple(_tellings(known, summary_input)), relatives=tuple(_relatives(known, knowledge))
+    )
 
 
-def _tellings(known: KnownFact, brief: Callable[[UUID], Brief | None]) -> Iterator[Telling]:
+def _tellings(known: KnownFact, summary_input: Callable[[UUID], SummaryInput | None]) -> Iterator[Evidence]:
     fact = known.fact
-    yield Telling(
+    yield Evidence(
         text=fact.text,
         source=fact.source,
         at=fact.learned_at,
         reason=known.reason,
         similarity=None,
-        quotes=_quotes(fact.text, fact.source, brief),
+        quotes=_quotes(fact.text, fact.source, summary_input),
     )
     for row in known.confirmed:
-        quotes = _quotes(row.text, row.source, brief)
-        yield Telling(
+        quotes = _quotes(row.text, row.source, summary_input)
+        yield Evidence(
             text=row.text, source=row.source, at=row.at, reason=row.reason, similarity=row.similarity, quotes=quotes
         )
 
 
-def _quotes(text: str, source: Source, brief: Callable[[UUID], Brief | None]) -> tuple[str, ...]:
-    """What the turns of *source* say of *text*, as far as the summarizer was shown it."""
-    found = brief(source.episode_id) if source.turns else None
-    return quoted(text, (passage for passage in found.passages if passage.turn in source.turns)) if found else ()
+def _quotes(text: str, source: Source, summary_input: Callable[[UUID], SummaryInput | None]) -> tuple[str, ...]:
+    """Return lines on *text* from the turns of *source*, as far as the summarizer saw them."""
+    found = summary_input(source.episode_id) if source.turns else None
+    return quoted(text, (segment for segment in found.segments if segment.turn in source.turns)) if found else ()
 
 
-def _relatives(known: KnownFact, knowledge: Knowledge) -> Iterator[Relative]:
+def _relatives(known: KnownFact, knowledge: FactIndex) -> Iterator[RelatedFact]:
     gone = (known.superseded,) if known.superseded else ()
     for row in (*known.replaces, *gone, *known.undone):
         other = row.by if row.fact_id == known.fact.id else row.fact_id
-        yield Relative(
+        yield RelatedFact(
             relation=_of_succession(row, known, is_past=row in known.undone),
             fact_id=other,
             text=_text(knowledge, other),
@@ -172,7 +179,7 @@ def _relatives(known: KnownFact, knowledge: Knowledge) -> Iterator[Relative]:
         )
     for link in known.links:
         other = known.other_of(link)
-        yield Relative(
+        yield RelatedFact(
             relation=_of_link(link, known, knowledge.get(other)),
             fact_id=other,
             text=_text(knowledge, other),
@@ -184,7 +191,7 @@ def _relatives(known: KnownFact, knowledge: Knowledge) -> Iterator[Relative]:
 
 
 def _of_succession(row: Superseded, known: KnownFact, *, is_past: bool) -> str:
-    """Name the relation of *known* to the other fact of *row*; *is_past* where that was taken back."""
+    """Name the relation of *known* to the other fact of *row*; *is_past* if it was undone."""
     if row.is_undone:
         return "was separated again from"
     is_old = row.fact_id == known.fact.id
@@ -213,12 +220,12 @@ def _of_link(link: Linked, known: KnownFact, other: KnownFact | None) -> str:
             return "is kept beside"
 
 
-def _text(knowledge: Knowledge, fact_id: UUID) -> str:
+def _text(knowledge: FactIndex, fact_id: UUID) -> str:
     other = knowledge.get(fact_id)
     return other.fact.text if other else "(a fact that is not there any more)"
 
 
-def named(name: str, knowledge: Knowledge) -> Sequence[KnownFact]:
-    """The facts whose id begins with *name*, as it is written or without its hyphens."""
+def named(name: str, knowledge: FactIndex) -> Sequence[KnownFact]:
+    """Return the facts whose id begins with *name*, with or without hyphens."""
     wanted = name.casefold().replace("-", "")
     return [known for known in knowledge if known.fact.id.hex.startswith(wanted)] if wanted else []

@@ -1,4 +1,4 @@
-"""What is looked for: its words, its meaning and the files that it names."""
+"""Search query with its vector and the files that it names; filters and hits."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ from uuid import UUID
 
 from nous.domain.episode import Category, Episode, Trust
 from nous.domain.errors import NousError
-from nous.facts.fact_index import Knowledge, KnownFact
+from nous.facts.fact_index import FactIndex, KnownFact
 from nous.text.language import words
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 
-class Remembrance(StrEnum):
+class HitKind(StrEnum):
     FACT = "fact"
     EPISODE = "episode"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierValue:
-    """A value that a fact had before, and the time until which it was true."""
+    """An earlier value of a fact, and the time until which it was true."""
 
     id: UUID
     text: str
@@ -38,14 +38,15 @@ class EarlierValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """Something remembered, where it is from, and what it was found by: `words: port, 8080`, `meaning: 0.61`.
+    """A fact or an episode that was found, with its source and the evidence for the match.
 
-    `date` is when it ended, or when the session that is named said it, the last that did; `event_date` when what it
-    tells of happened, where that is known. `superseded_by` is what took the place of a fact that is no longer current,
-    and `valid_to` until when it was true, if that is another value. `earlier` are the values before, latest first.
+    `found_by` reads `words: port, 8080` or `meaning: 0.61`. `date` is when an episode ended, or when a fact was last
+    stated, which is in the named session. `event_date` is when the event in the text happened, if known.
+    `superseded_by` is the successor of a fact that is no longer current; `valid_to` is until when the fact was true, if
+    the successor is another value. `earlier` has the values before, latest first.
     """
 
-    kind: Remembrance
+    kind: HitKind
     id: UUID
     text: str
     date: datetime
@@ -64,12 +65,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What may be found. Empty collections and None let everything through; episodes have no category.
+    """Search filters. Empty collections and None accept everything; episodes have no category.
 
-    `after` and `before` bound the date, neither included; `trust` is the least that is trusted.
+    `after` and `before` are exclusive bounds of the date; `trust` is the lowest accepted trust.
     """
 
-    kinds: Collection[Remembrance] = ()
+    kinds: Collection[HitKind] = ()
     categories: Collection[Category] = ()
     after: datetime | None = None
     before: datetime | None = None
@@ -89,21 +90,21 @@ def _distance(trust: Trust) -> int:
     return list(Trust).index(trust)
 
 
-def earlier_values(fact_id: UUID, knowledge: Knowledge) -> tuple[EarlierValue, ...]:
-    """Return the values that a fact had before, latest first."""
+def earlier_values(fact_id: UUID, knowledge: FactIndex) -> tuple[EarlierValue, ...]:
+    """Return the earlier values of a fact, latest first."""
     found = knowledge.earlier(fact_id)
     return tuple(EarlierValue(id=each.known.fact.id, text=each.known.fact.text, until=each.until) for each in found)
 
 
 def hit_of(remembered: KnownFact | Episode) -> Hit:
-    """*remembered* as a hit, which nothing has found yet."""
+    """Return *remembered* as a hit, without a score."""
     return _of_episode(remembered) if isinstance(remembered, Episode) else _of_fact(remembered)
 
 
 def _of_fact(known: KnownFact) -> Hit:
     fact, source = known.fact, known.latest
     return Hit(
-        kind=Remembrance.FACT,
+        kind=HitKind.FACT,
         id=fact.id,
         text=fact.text,
         date=known.said_at,
@@ -120,7 +121,7 @@ def _of_fact(known: KnownFact) -> Hit:
 
 def _of_episode(episode: Episode) -> Hit:
     return Hit(
-        kind=Remembrance.EPISODE,
+        kind=HitKind.EPISODE,
         id=episode.id,
         text=episode.summary.text,
         date=episode.ended_at,
@@ -134,7 +135,7 @@ def _of_episode(episode: Episode) -> Hit:
 
 
 Path = tuple[str, ...]
-"""The parts of a path, from the top, in one case."""
+"""Parts of a path, from the top, case-folded."""
 
 _NAME = r"\.?[\w@+~-][\w@+~.-]*\.[a-z]\w{0,9}"
 _WHOLE_NAMES = r"\.[a-z][\w.-]*|(?:make|docker|gem|rake|just|proc|vagrant|jenkins)file|licen[cs]e|readme"
@@ -143,10 +144,10 @@ _SPACED = re.compile(rf"(?:\w+ ){{1,4}}{_NAME}", re.IGNORECASE)
 _QUOTED = re.compile(r"""(?P<quote>[`"'])(?P<name>[^`"'\n]{1,400})(?P=quote)""")
 _WORD = re.compile(r"[^\s\"'`()<>{},;|\x00]+")
 _ADDRESS = re.compile(r"[^@/\\]*\w@[a-z][^@/\\]*", re.IGNORECASE)
-"""Somebody's, in mail: `ann@example.com`, but not `icon@2x.png`."""
+"""A mail address: `ann@example.com`, but not `icon@2x.png`."""
 
 _PLACE = re.compile(r"(?::\d+|#L\d+)(?:[:-]L?\d+)*$")
-"""Where in a file, as compilers and links say it."""
+"""Position in a file, as compilers and links write it."""
 
 _EDGE = ":!?…*=[]@"
 _LONGEST = 400
@@ -156,9 +157,10 @@ _DRIVE = re.compile(r"[a-z]:")
 
 
 def files_named(text: str) -> tuple[Path, ...]:
-    """The files and folders that *text* names, each once: `ingest.rs`, `./src/ingest.rs:42`, `"my notes.txt"`.
+    """Return the files and folders that *text* names, each once.
 
-    What only looks like one, such as `os.path` or `and/or`, is harmless: no file is found by it.
+    Examples: `ingest.rs`, `./src/ingest.rs:42`, `"my notes.txt"`. What only looks like one, such as `os.path` or
+    `and/or`, does no harm: it matches no file.
     """
     spaced = [found["name"] for found in _QUOTED.finditer(text) if _is_spaced(found["name"])]
     text = _QUOTED.sub(lambda found: " " if _is_spaced(found["name"]) else found[0], text)
@@ -167,7 +169,7 @@ def files_named(text: str) -> tuple[Path, ...]:
 
 
 def parts(path: str) -> Path:
-    """*path* by its parts, without a drive; what `.` and `..` stand for is gone."""
+    """Split *path* into its parts, without a drive and with `.` and `..` resolved."""
     found: list[str] = []
     for part in _SEPARATOR.split(path.strip().casefold()):
         if part == "..":
@@ -178,9 +180,10 @@ def parts(path: str) -> Path:
 
 
 def touched(named: Collection[Path], paths: Iterable[str]) -> tuple[str, ...]:
-    """Those of *paths* that were *named*: by name, by the end of their path, by a folder, or from higher up.
+    """Return those of *paths* that *named* matches: by name, by path suffix, or by folder.
 
-    Parts match whole: `ingest.rs` names `src/ingest.rs`, and neither `my_ingest.rs` nor `ingest.rs.bak`.
+    A longer name that ends in the path matches too. Parts match whole: `ingest.rs` names `src/ingest.rs`, and neither
+    `my_ingest.rs` nor `ingest.rs.bak`.
     """
     return tuple(path for path in paths if named and any(_is_named(parts(path), name) for name in named))
 
@@ -208,19 +211,19 @@ def _is_spaced(name: str) -> bool:
 
 
 _IDENTIFIER = re.compile(r"[\x00-\x7f]*[\d@][\x00-\x7f]*")
-"""In ASCII, as a script without spaces writes whole sentences so. Names without a digit, such as `LastPrompt` and
-`src/ingest.rs`, are words, which have a meaning (tests/benchmarks/search.py).
+"""An identifier in ASCII, since a script without spaces writes whole sentences so. Names without a digit, such as
+`LastPrompt` and `src/ingest.rs`, are words with a meaning (tests/benchmarks/search.py).
 """
 
 Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
-"""`Embedder.embed`."""
+"""Signature of `Embedder.embed`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """A text, and its vector, without which words and files alone find something.
+    """A search text with its vector; without a vector, only words and files find something.
 
-    *lacks* says why there is none, where there should be one.
+    *lacks* says why there is none, if there should be one.
     """
 
     text: str
@@ -233,11 +236,11 @@ class Query:
 
 
 def asked(text: str, embed: Embed | None) -> Query:
-    """*text* as a query. An embedder that does not answer, or is not there, is done without.
+    """Return *text* as a query, without a vector if the embedder is missing or does not answer.
 
-    None is asked about mere identifiers and numbers: those that look alike are near each other, and mean nothing.
+    Mere identifiers and numbers are not embedded: those that look alike have near vectors, which mean nothing.
     """
-    text = text.encode("utf-8", "replace").decode()  # half a character, as a cut made it, has no place in any index
+    text = text.encode("utf-8", "replace").decode()  # a lone surrogate, left by a cut, fits in no index
     if not text.strip() or _is_identifiers(text):
         return Query(text)
     if embed is None:
@@ -249,7 +252,7 @@ def asked(text: str, embed: Embed | None) -> Query:
 
 
 def _is_identifiers(text: str) -> bool:
-    """Whether *text* has identifiers and numbers, and no word of a language besides but such as say nothing."""
+    """Return whether *text* has identifiers and numbers, and no other words but stop words."""
     bare = (word.strip(punctuation) for word in text.split())
     said = [word for word in bare if word and word.casefold() not in words().sets["stopwords"]]
     return bool(said) and all(map(_IDENTIFIER.fullmatch, said))

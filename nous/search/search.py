@@ -1,26 +1,27 @@
-"""Finding what a scope knows: by words, by meaning, and by the files it is about."""
+"""Hybrid search of a scope's facts and episodes: by words, by meaning and by file."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from nous.facts.fact_index import Knowledge
-from nous.search.corpus import Library
-from nous.search.fusion import WEIGHTS, Way, fused
-from nous.search.query import Hit, Query, Remembrance, earlier_values
+from nous.facts.fact_index import FactIndex
+from nous.search.corpus import Corpus
+from nous.search.fusion import WEIGHTS, Ranking, fused
+from nous.search.query import Hit, HitKind, Query, earlier_values
 
 POOL = 100
-"""How many words and meaning each find at most, unless more are asked for."""
+"""Maximum items that each ranking finds, unless more are requested."""
 
 OUTDATED = 0.3
-"""What is left of the score of a fact that something has superseded."""
+"""Factor on the score of a superseded fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """What is near enough to be a hit: by meaning from this *cosine*, by words from this *share* of the query's.
+    """Minimum cosine of a hit by meaning, and minimum share of a hit by words.
 
-    Measured by tests/benchmarks/search.py, the first for all-MiniLM-L6-v2: questions about other things stay below.
+    `share` is the fraction of the query's weight. Measured by tests/benchmarks/search.py, `cosine` for
+    all-MiniLM-L6-v2: questions about other things stay below.
     """
 
     cosine: float = 0.30
@@ -32,37 +33,36 @@ THRESHOLDS: Final = Thresholds()
 
 def search(
     query: Query,
-    library: Library,
+    corpus: Corpus,
     *,
     limit: int = 10,
     thresholds: Thresholds = THRESHOLDS,
-    weights: Mapping[Way, float] = WEIGHTS,
+    weights: Mapping[Ranking, float] = WEIGHTS,
     everything: bool = False,
 ) -> tuple[Hit, ...]:
-    """The *limit* things that answer *query* best, best first, and none where nothing is near it.
+    """Return the *limit* best hits for *query*, best first; none if nothing is near it.
 
-    The rankings are joined, so that `port 8080` is found by its digits, `how do we deploy` by its sense and
-    `src/ingest.rs` by whoever touched it. A superseded fact comes far down, and not at all where what superseded it is
-    found too, unless *everything* is asked for.
+    Rankings are fused, so that `port 8080` is found by its digits, `how do we deploy` by its meaning and
+    `src/ingest.rs` by the sessions that touched it. A superseded fact ranks far down. It is left out if its successor
+    is found too, unless *everything* is requested.
     """
     pool = max(POOL, limit)
     rankings = {
-        Way.WORDS: library.by_words(query, share=thresholds.share, limit=pool),
-        Way.MEANING: library.by_meaning(query, cosine=thresholds.cosine, limit=pool),
-        Way.FILE: library.by_file(query, limit=pool),
+        Ranking.WORDS: corpus.by_words(query, share=thresholds.share, limit=pool),
+        Ranking.MEANING: corpus.by_meaning(query, cosine=thresholds.cosine, limit=pool),
+        Ranking.FILE: corpus.by_file(query, limit=pool),
     }
-    found = ((each, library.hit(each.key)) for each in fused(rankings, weights))
+    found = ((each, corpus.hit(each.key)) for each in fused(rankings, weights))
     hits = [replace(hit, score=each.score, found_by=each.found_by) for each, hit in found if hit]
-    knowledge = library.shelf.knowledge
+    knowledge = corpus.scope_index.knowledge
     ranked = sorted(_in_time(hits, knowledge, everything=everything), key=lambda hit: (-hit.score, hit.id))[:limit]
     return tuple(
-        replace(hit, earlier=earlier_values(hit.id, knowledge)) if hit.kind is Remembrance.FACT else hit
-        for hit in ranked
+        replace(hit, earlier=earlier_values(hit.id, knowledge)) if hit.kind is HitKind.FACT else hit for hit in ranked
     )
 
 
-def _in_time(hits: Iterable[Hit], knowledge: Knowledge, *, everything: bool) -> Iterator[Hit]:
-    """*hits* with superseded facts further down, or gone."""
+def _in_time(hits: Iterable[Hit], knowledge: FactIndex, *, everything: bool) -> Iterator[Hit]:
+    """Yield *hits*, with superseded facts further down or left out."""
     hits = list(hits)
     there = {hit.id for hit in hits}
     for hit in hits:

@@ -1,25 +1,25 @@
-"""Finding the turns of one session that answer a query."""
+"""Search the turns of sessions by words, by meaning and by file."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from nous.domain.errors import NousError
-from nous.search.fusion import WEIGHTS, Found, Way, by_cosine, fused
+from nous.search.fusion import WEIGHTS, RankedItem, Ranking, by_cosine, fused
 from nous.search.query import Embed, Query, touched
 from nous.search.search import THRESHOLDS, Thresholds
 from nous.search.word_index import WordIndex, ranking
 from nous.transcript.render.turns import Chunk, TurnText, chunk
 
 Piece = tuple[int, int]
-"""The number of a turn, and which of its pieces."""
+"""The number of a turn, and the index of a chunk in it."""
 
 MOST_EMBEDDED = 256
-"""Pieces of a session that are compared by meaning: those with the query's words first, then the latest."""
+"""Maximum chunks of a session that are compared by meaning: those with the query's words first, then the latest."""
 
 
 class TurnPlace(NamedTuple):
-    """Which turn of which session; no session is named where there is but one."""
+    """A session and the number of a turn in it; the session is None if there is only one."""
 
     session: str | None
     turn: int
@@ -27,7 +27,7 @@ class TurnPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnHit:
-    """A turn, the piece of its text that answers best, the files it touched that were named, and what found it."""
+    """A turn that was found: its best chunk, the named files that it touched, and the evidence."""
 
     turn: int
     text: str
@@ -39,7 +39,7 @@ class TurnHit:
 def in_one_row(
     sessions: Iterable[tuple[str | None, Sequence[TurnText]]],
 ) -> tuple[tuple[TurnText, ...], Mapping[int, TurnPlace]]:
-    """The turns of *sessions* numbered through, so that no two have one number, and where each of them stands."""
+    """Number the turns of all *sessions* consecutively, and map each number to its origin."""
     row: list[TurnText] = []
     places: dict[int, TurnPlace] = {}
     for session, turns in sessions:
@@ -58,9 +58,9 @@ def recall_turns(
     limit: int = 5,
     thresholds: Thresholds = THRESHOLDS,
 ) -> tuple[TurnHit, ...]:
-    """The *limit* turns that answer *query* best, each once, best first.
+    """Return the *limit* turns that answer *query* best, each once, best first.
 
-    Those of numbers *in_context* are left out: whoever asks still sees them. Without an embedder, or while it does not
+    Turns with numbers *in_context* are left out: the caller still sees them. Without an embedder, or while it does not
     answer, turns are found by words and files.
     """
     searched = {turn.number: turn for turn in turns if turn.number not in in_context}
@@ -68,10 +68,10 @@ def recall_turns(
     pieces = {(each.turn, each.index): each for each in chunks}
     words = _by_words(query, pieces, thresholds.share)
     files = {number: found for number, turn in searched.items() if (found := touched(query.files, _files(turn)))}
-    rankings: Mapping[Way, Mapping[Piece, Found]] = {
-        Way.WORDS: words,
-        Way.MEANING: _by_meaning(query, pieces, words, embed, thresholds.cosine),
-        Way.FILE: {piece: Found(1.0, files[piece[0]][0]) for piece in pieces if piece[0] in files},
+    rankings: Mapping[Ranking, Mapping[Piece, RankedItem]] = {
+        Ranking.WORDS: words,
+        Ranking.MEANING: _by_meaning(query, pieces, words, embed, thresholds.cosine),
+        Ranking.FILE: {piece: RankedItem(1.0, files[piece[0]][0]) for piece in pieces if piece[0] in files},
     }
     best: dict[int, TurnHit] = {}
     for each in fused(rankings, WEIGHTS):
@@ -87,7 +87,7 @@ def recall_turns(
     return tuple(best.values())[:limit]
 
 
-def _by_words(query: Query, pieces: Mapping[Piece, Chunk], share: float) -> dict[Piece, Found]:
+def _by_words(query: Query, pieces: Mapping[Piece, Chunk], share: float) -> dict[Piece, RankedItem]:
     index: WordIndex[Piece] = WordIndex()
     index.extend((key, piece.text) for key, piece in pieces.items())
     return ranking(index.search(query.text, len(pieces)), share)
@@ -95,7 +95,7 @@ def _by_words(query: Query, pieces: Mapping[Piece, Chunk], share: float) -> dict
 
 def _by_meaning(
     query: Query, pieces: Mapping[Piece, Chunk], by_words: Collection[Piece], embed: Embed | None, cosine: float
-) -> dict[Piece, Found]:
+) -> dict[Piece, RankedItem]:
     if query.vector is None or embed is None or not pieces:
         return {}
     likely = list(dict.fromkeys((*by_words, *reversed(tuple(pieces)))))[:MOST_EMBEDDED]

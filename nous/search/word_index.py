@@ -1,4 +1,4 @@
-"""Finding texts by the words they share with a query."""
+"""Full-text index: BM25 over stemmed words and over the parts of code names."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -12,15 +12,18 @@ import regex
 from tantivy import Document, Filter, Index, Occur, Query, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
 
 from nous.facts.normalize import plain
-from nous.search.fusion import Found
+from nous.search.fusion import RankedItem
 from nous.text.language import words
 
 _HEAP = 15_000_000
-"""Bytes that an index may take while rows are added, the least that Tantivy accepts; they are given back after."""
+"""Bytes that an index may use while rows are added, the minimum that Tantivy accepts; released afterwards."""
 
 
 class Bm25:
-    """Rows in memory, numbered in the order they were added. Words are found in other forms, and without accents."""
+    """In-memory BM25 index whose rows are numbered in the order they were added.
+
+    Words match in other inflections and without accents.
+    """
 
     def __init__(self) -> None:
         schema = SchemaBuilder().add_text_field("stems", tokenizer_name="whitespace", index_option="freq")
@@ -35,7 +38,10 @@ class Bm25:
         return len(self._rows)
 
     def stems(self, terms: str) -> list[str]:
-        """The stem of each of *terms*, which spaces separate. One that ends in a sign stays as it is."""
+        """Return the stem of each of *terms*, which spaces separate.
+
+        A term that ends in a sign stays as it is.
+        """
         return self._stemmer.analyze(terms)
 
     def add(self, rows: Collection[str]) -> None:
@@ -56,15 +62,15 @@ class Bm25:
         self._rows.extend(stemmed)
 
     def row(self, number: int) -> set[str]:
-        """The stems of a row."""
+        """Return the stems of a row."""
         return set(self._rows[number].split(" "))
 
     def count(self, stem: str) -> int:
-        """How many rows have *stem*."""
+        """Return how many rows have *stem*."""
         return self._searcher.doc_freq("stems", stem)
 
     def best(self, stems: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """The *limit* rows that have any of *stems*, best first, and the BM25 of each."""
+        """Return the *limit* rows that have any of *stems*, best first, with their BM25 scores."""
         query = Query.boolean_query([(Occur.Should, Query.term_query(self._schema, "stems", stem)) for stem in stems])
         hits = self._searcher.search(query, limit=limit, count=False).hits
         rows = self._searcher.fast_field_values("row", [address for _, address in hits])
@@ -75,36 +81,37 @@ class Bm25:
 
 _INNER = r"[^\s\x00-\x1f\ud800-\udfff\"`*,;()<>{}|\[\]]"
 _WHOLE = re.compile(rf"(?:--?|\.|~?/)?\w(?:{_INNER}{{0,200}}\w)?(?:\[{_INNER}{{0,40}}\])?[+#]*")
-"""What stands between spaces, quotes and brackets, less the punctuation around it: `src/ingest.rs`, `commit[:7]`."""
+"""A run between spaces, quotes and brackets, without punctuation around it: `src/ingest.rs`, `commit[:7]`."""
 
 _PART = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]|[^\W_\p{Han}\p{Hiragana}\p{Katakana}]+")
-"""A run of letters and digits, or a sign of a script that has no spaces between words."""
+"""A run of letters and digits, or one character of a script without spaces."""
 
 _HUMP = regex.compile(r"\p{Lu}?[\p{Ll}\d]+|\p{Lu}+(?!\p{Ll})")
 _SLASH = re.compile(r"[/\\]+")
 
 LONGEST = 100
-"""Characters of a term; what is longer is nobody's word."""
+"""Maximum characters of a term; the rest is cut off, since no word is that long."""
 
 _REMEMBERED = 1 << 16
 
 
 def terms(text: str) -> Iterator[str]:
-    """Every term of *text*, as often as it occurs. One that has other signs than letters and digits ends in `=`.
+    """Yield every term of *text*, with repetitions.
 
-    Without that mark `ingest.rs` would be stemmed as a word is.
+    A term with other signs than letters and digits ends in `=`. Without that mark `ingest.rs` would be stemmed like a
+    word.
     """
     return chain.from_iterable(term_groups(text))
 
 
 def term_groups(text: str) -> Iterator[tuple[str, ...]]:
-    """The terms of each word and name of *text*: first the whole, then what are parts of it."""
+    """Yield the terms of each word and name of *text*: first the whole, then its parts."""
     spelled = text if text.isascii() else plain(text)
     return map(_terms_of, _WHOLE.findall(spelled.replace("'", "")))
 
 
 def asked_terms(query: str) -> tuple[str, ...]:
-    """The different terms of *query*, in order, but for the words that say nothing of what is looked for."""
+    """Return the different terms of *query*, in order, without stop words."""
     idle = words().sets["stopwords"]
     return tuple(term for term in dict.fromkeys(terms(query)) if term not in idle)
 
@@ -119,7 +126,7 @@ def _terms_of(whole: str) -> tuple[str, ...]:
 
 
 def _humps(word: str) -> list[str]:
-    """The words that are joined in `LastInteractionTime`; none of a plain word."""
+    """Return the words that are joined in `LastInteractionTime`; none for a plain word."""
     found: list[str] = _HUMP.findall(word)
     return found if len(found) > 1 else []
 
@@ -127,21 +134,21 @@ def _humps(word: str) -> list[str]:
 Key = TypeVar("Key")
 
 MOST_TERMS = 256
-"""Terms of a query that are looked at, the first."""
+"""Maximum terms of a query; further ones are ignored."""
 
 _MORE = 8
-"""Times as many texts are looked at where too few of those that were are accepted."""
+"""Factor by which more texts are checked if too few of those checked are accepted."""
 
 SOME_TERMS = 3
-"""Texts that have nothing to do with each other seldom share so many words that say something."""
+"""Unrelated texts seldom share so many meaningful words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match(Generic[Key]):
-    """A text that has some of a query's terms, which these are, and its BM25.
+    """A text that has some of a query's terms, with its BM25 score.
 
-    `share` is how much of the query's weight they are, up to 1: a rare term weighs more, one that no text has most.
-    `shown` are the terms for the eye, without the parts of those that stand there whole.
+    `share` is the fraction of the query's weight that these terms have, up to 1: a rare term weighs more, one that no
+    text has weighs most. `shown` has the terms for display, without parts of those that match whole.
     """
 
     key: Key
@@ -151,12 +158,12 @@ class Match(Generic[Key]):
     shown: str
 
     def is_near(self, share: float) -> bool:
-        """Whether it has this *share* of the query's weight or, of a long query, some terms together."""
+        """Return whether it has this *share* of the query's weight, or `SOME_TERMS` terms of it."""
         return self.share >= share or len(self.terms) >= SOME_TERMS
 
 
 class WordIndex(Generic[Key]):
-    """Texts by key, in memory. Threads may share it, one at a time."""
+    """In-memory full-text index by key. Threads may share it, one at a time."""
 
     def __init__(self) -> None:
         self._rows = Bm25()
@@ -170,7 +177,7 @@ class WordIndex(Generic[Key]):
         return len(self._keys)
 
     def extend(self, texts: Iterable[tuple[Key, str]]) -> None:
-        """Add each text under its key; one whose key is there already is passed over."""
+        """Add each text under its key; skip keys that are there already."""
         added: dict[Key, str] = {}
         for key, text in texts:
             if key not in self._known and key not in added:
@@ -180,9 +187,9 @@ class WordIndex(Generic[Key]):
         self._known.update(added)
 
     def search(self, query: str, limit: int, accepts: Callable[[Key], bool] = lambda _: True) -> list[Match[Key]]:
-        """The *limit* texts that answer *query* best, of those whose keys are accepted, best first.
+        """Return the *limit* texts with accepted keys that match *query* best, best first.
 
-        A query is words, whatever signs it has. One in which none says anything finds nothing.
+        A query is plain words; signs in it have no special meaning. A query of stop words alone finds nothing.
         """
         stems = {term: "".join(self._rows.stems(term)) for term in asked_terms(query)[:MOST_TERMS]}
         weights = {term: log(1 + len(self) / (0.5 + self._rows.count(stem))) for term, stem in stems.items()}
@@ -196,7 +203,7 @@ class WordIndex(Generic[Key]):
         return matches
 
     def _best(self, stems: Sequence[str], limit: int, accepts: Callable[[Key], bool]) -> list[tuple[int, float]]:
-        """The *limit* best rows of those accepted, and their scores."""
+        """Return the *limit* best accepted rows, and their scores."""
         found, looked_at = list[tuple[int, float]](), min(limit, len(self))
         while stems and looked_at:
             found = self._rows.best(stems, looked_at)
@@ -208,26 +215,28 @@ class WordIndex(Generic[Key]):
 
 
 def _shown(groups: Iterable[Sequence[str]], found: Collection[str]) -> str:
-    """The terms that were *found*, without those that are parts of a longer one of their group."""
-    told: dict[str, None] = {}
+    """Join the terms that were *found*, without parts of a longer one of their group."""
+    shown: dict[str, None] = {}
     for group in groups:
         longer: list[str] = []
         for term in group:
             name = term.removesuffix("=")
             if term in found and not any(name in each for each in longer):
                 longer.append(name)
-        told |= dict.fromkeys(longer)
-    return ", ".join(told)
+        shown |= dict.fromkeys(longer)
+    return ", ".join(shown)
 
 
-def ranking(matches: Collection[Match[Key]], share: float) -> dict[Key, Found]:
-    """*matches* as a ranking, in which those with that *share* of the query are near.
+def ranking(matches: Collection[Match[Key]], share: float) -> dict[Key, RankedItem]:
+    """Turn *matches* into a ranking, in which those with that *share* of the query are near.
 
-    Half of the score is the share: to BM25 alone, words that half of a small index has are worth nothing.
+    Half of the score is the share: BM25 alone gives no weight to words that half of a small index has.
     """
     best_share = max((match.share for match in matches), default=0.0) or 1.0
     best_score = max((match.score for match in matches), default=0.0) or 1.0
     return {
-        match.key: Found((match.share / best_share + match.score / best_score) / 2, match.shown, match.is_near(share))
+        match.key: RankedItem(
+            (match.share / best_share + match.score / best_score) / 2, match.shown, match.is_near(share)
+        )
         for match in matches
     }

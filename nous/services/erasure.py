@@ -1,8 +1,8 @@
-"""Forgetting: in every store, for good, and with a receipt.
+"""Erase a session, fact or scope from every store, permanently, with a receipt.
 
-Tombstones come first, so that nobody brings back what is being removed; then the streams, so that nobody can commit any
-more what he has in hand; then what was stored. That is repeated until nothing more is found. What broke off half-way is
-done to its end by doing it again.
+First come tombstones, so that no producer or worker brings back what is being removed. Then the streams, so that no
+delivery in progress can commit any more. Then the stored data. This repeats until nothing more is found. An erasure
+that broke off is completed by running it again.
 """
 
 from collections import Counter
@@ -12,28 +12,28 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from nous.bus.erasure import Found, Wanted
+from nous.bus.erasure import ErasureMatches, ErasureTarget
 from nous.bus.tombstones import Tombstone, Tombstones, form_name, session_name
 from nous.domain.errors import NotFound, Retryable
 from nous.domain.fact import Row
 from nous.domain.scope import Scope
 from nous.facts.erase import Erased
-from nous.services.erasure_targets import REWRITTEN, Act, Met, Stores, counted
+from nous.services.erasure_targets import REWRITTEN, ErasureRequest, LogMatches, Stores, counted
 
 _PASSES = 20
 _IN_FILES = (
-    "what the server's files still hold of it: it did not write them anew, which its operator can have done "
-    "(BGREWRITEAOF, BGSAVE), or forgetting it again"
+    "what the server's files still hold of it: they were not rewritten; have the operator run BGREWRITEAOF and BGSAVE, "
+    "or erase it again"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
-    """What was forgotten, and how much of it each store has lost; nothing of what it said.
+class ErasureReceipt:
+    """Receipt of an erasure: the number of removed items by store, without any content.
 
-    `revived` are facts that had given way to what is forgotten, and are current again. `first_at` is when it was
-    forgotten before. `unreadable` counts entries of streams of which nobody can say whose they are. A rehearsal has
-    removed nothing.
+    `revived` are facts that are current again because the fact that superseded them was erased. `first_at` is the time
+    of an earlier erasure. `unreadable` counts stream entries whose session cannot be determined. A rehearsal (dry run)
+    has removed nothing.
     """
 
     what: str
@@ -49,24 +49,27 @@ class Receipt:
 
 
 class _Removed(NamedTuple):
-    """What was removed or would be, the facts that are current again, and the last look at the streams."""
+    """Items removed or to be removed, facts that are current again, and the last stream search."""
 
     counts: Counter[str]
     revived: frozenset[UUID]
-    found: Found
+    found: ErasureMatches
 
 
-class _Grave:
-    """The tombstones of an act: put before anything goes, and more of them as more of it is met."""
+class _TombstoneWriter:
+    """Writer of the tombstones of one erasure.
 
-    def __init__(self, act: Act, tombstones: Tombstones, *, at: datetime) -> None:
-        self.met = Met()
+    They are put before anything is removed; more are added as more of the target is found.
+    """
+
+    def __init__(self, act: ErasureRequest, tombstones: Tombstones, *, at: datetime) -> None:
+        self.met = LogMatches()
         self._act = act
         self._tombstones = tombstones
         self._at = at
         self._names: frozenset[str] = frozenset()
 
-    def cover(self, met: Met, sessions: Iterable[str] = ()) -> None:
+    def cover(self, met: LogMatches, sessions: Iterable[str] = ()) -> None:
         self.met = self.met.and_(met)
         fresh = frozenset((*sessions, *map(form_name, met.marks))) - self._names
         self._names |= fresh
@@ -74,7 +77,7 @@ class _Grave:
         self._put(fresh, stone, self._tombstones.put)
 
     def close(self) -> None:
-        """Say that all of it is done, but of what was let back meanwhile."""
+        """Mark all tombstones as done, except those lifted meanwhile."""
         self._put(self._names, Tombstone(at=self._at, is_done=True), self._tombstones.renew)
 
     def _put(
@@ -82,12 +85,15 @@ class _Grave:
     ) -> None:
         key, marks = self._act.key, tuple(sorted(self.met.marks))
         put(self._act.scope, set(names) - {key}, replace(stone, facts=()))
-        # Last, since whoever finds that it is done looks no further.
+        # Last, since a reader that finds this one done looks no further.
         put(self._act.scope, (key,), replace(stone, marks=marks))
 
 
-class Forgetter:
-    """Forgets, everywhere. *on_rewritten* is told of each scope whose facts may lack vectors now."""
+class Eraser:
+    """Service that erases sessions, facts and scopes from every store.
+
+    *on_rewritten* is called with each scope whose facts may lack vectors afterwards.
+    """
 
     def __init__(
         self, stores: Stores, *, clock: Callable[[], datetime], on_rewritten: Callable[[Scope], object]
@@ -96,45 +102,45 @@ class Forgetter:
         self._clock = clock
         self._on_rewritten = on_rewritten
 
-    def rehearse(self, act: Act) -> Receipt:
-        """Say what `forget` would remove. Raises as it does."""
+    def rehearse(self, act: ErasureRequest) -> ErasureReceipt:
+        """Return what `erase` would remove. Raises as `erase` does."""
         known = self._stores.tombstones.find(act.scope, act.key)
-        _, looked = self._looked(act, known)
-        return self._receipt(act, looked, known, is_rehearsal=True)
+        _, preview = self._preview(act, known)
+        return self._receipt(act, preview, known, is_rehearsal=True)
 
-    def forget(self, act: Act) -> Receipt:
-        """Forget, and come back when nothing is left.
+    def erase(self, act: ErasureRequest) -> ErasureReceipt:
+        """Erase; return once nothing is left.
 
         Raises:
-            NotFound: there is nothing of it, and nothing was forgotten.
-            Retryable: others brought more of it all the time, or a store did not answer: do it again.
+            NotFound: there is nothing of it, and it was never erased.
+            Retryable: others kept adding to it, or a store did not answer: repeat.
         """
         known = self._stores.tombstones.find(act.scope, act.key)
-        met, _ = self._looked(act, known)
-        grave = _Grave(act, self._stores.tombstones, at=known.at if known else self._clock())
-        grave.cover(met, act.sessions(self._stores))
-        removed = self._remove(act, grave)
+        met, _ = self._preview(act, known)
+        tombstones = _TombstoneWriter(act, self._stores.tombstones, at=known.at if known else self._clock())
+        tombstones.cover(met, act.sessions(self._stores))
+        removed = self._remove(act, tombstones)
         self._stores.bus.purge()
         is_all = act.wanted(met).everything
         if is_all or removed.counts.keys() & REWRITTEN or (known and not known.is_done):
             self._follow_up(act.scope, is_empty=is_all)
         is_off_disk = self._stores.bus.purge_files()
-        grave.close()
+        tombstones.close()
         receipt = self._receipt(act, removed, known)
         return receipt if is_off_disk else replace(receipt, stays=(*receipt.stays, _IN_FILES))
 
     def _follow_up(self, scope: Scope, *, is_empty: bool) -> None:
-        """See to what was made of the log."""
+        """Invalidate indexes of the log, and trigger the embedding of facts that lack vectors."""
         if self._stores.indexes:
             self._stores.indexes.erase(scope)
         if not is_empty:
             self._on_rewritten(scope)
 
-    def _looked(self, act: Act, known: Tombstone | None) -> tuple[Met, _Removed]:
-        """What there is of it, and what would be removed. Raises `NotFound`."""
+    def _preview(self, act: ErasureRequest, known: Tombstone | None) -> tuple[LogMatches, _Removed]:
+        """Return what matches, and what would be removed. Raises `NotFound`."""
         rows = self._stores.store.rows(act.scope)
         erased = act.rewritten(rows)
-        met = act.met(rows, erased).and_(self._met_before(act, known))
+        met = act.met(rows, erased).and_(self._matched_before(act, known))
         wanted = act.wanted(met)
         found = self._stores.bus.find(wanted)
         counts = Counter({"stream entries": len(found.entries), "dead letters": len(found.letters)})
@@ -147,52 +153,54 @@ class Forgetter:
             raise NotFound(f"there is no {act.what} {act.name}{where}, nor anything of it")
         return met, _Removed(counts, erased.revived, found)
 
-    def _met_before(self, act: Act, known: Tombstone | None) -> Met:
-        """What an act that broke off was looking for, but for texts that were let back meanwhile."""
+    def _matched_before(self, act: ErasureRequest, known: Tombstone | None) -> LogMatches:
+        """Return the matches of an erasure that broke off, without texts re-admitted meanwhile."""
         if known is None:
-            return Met()
+            return LogMatches()
         kept_away = self._stores.tombstones.forms(act.scope).marks
-        return Met(frozenset(known.facts), kept_away & frozenset(known.marks))
+        return LogMatches(frozenset(known.facts), kept_away & frozenset(known.marks))
 
-    def _remove(self, act: Act, grave: _Grave) -> _Removed:
+    def _remove(self, act: ErasureRequest, tombstones: _TombstoneWriter) -> _Removed:
         """Remove until nothing more is found."""
         counts, current, events = Counter[str](), frozenset[UUID](), frozenset[UUID]()
         for _ in range(_PASSES):
-            wanted = act.wanted(grave.met)
+            wanted = act.wanted(tombstones.met)
             found = self._stores.bus.find(wanted)
             events |= found.events
             if wanted.everything:
-                grave.cover(Met(), (session_name(act.scope, session) for session in found.sessions))
-            gone = self._from_bus(found, events, wanted) + act.remove(self._stores, grave.met, dry_run=False)
-            erased = self._rewrite(act, grave)
+                tombstones.cover(LogMatches(), (session_name(act.scope, session) for session in found.sessions))
+            gone = self._from_bus(found, events, wanted) + act.remove(self._stores, tombstones.met, dry_run=False)
+            erased = self._rewrite(act, tombstones)
             gone += counted(erased)
             if not gone:
                 return _Removed(counts, current, found)
             counts += gone
             current |= erased.revived
-        raise Retryable(f"others bring more of {act.what} {act.name} all the time; forget it again")
+        raise Retryable(f"others keep adding to {act.what} {act.name}; erase it again")
 
-    def _rewrite(self, act: Act, grave: _Grave) -> Erased:
-        """The log as it is left."""
+    def _rewrite(self, act: ErasureRequest, tombstones: _TombstoneWriter) -> Erased:
+        """Rewrite the fact log and return what was erased."""
 
         def rewritten(rows: Sequence[Row]) -> Erased:
-            # These very rows will be gone: what they tell, which others may just have added, is met here or never.
+            # These rows will be gone, and others may just have added some: this is the last chance to match them.
             erased = act.rewritten(rows)
-            grave.cover(act.met(rows, erased))
+            tombstones.cover(act.met(rows, erased))
             return erased
 
         return self._stores.store.rewrite(act.scope, rewritten)
 
-    def _from_bus(self, found: Found, events: frozenset[UUID], wanted: Wanted) -> Counter[str]:
-        # Jobs go before the entries, which tell whose they are, so that they are found again if this breaks off; and
-        # after them, since what is pending may be submitted again.
+    def _from_bus(self, found: ErasureMatches, events: frozenset[UUID], wanted: ErasureTarget) -> Counter[str]:
+        # Jobs are removed before the entries, which say whose jobs they are: if this breaks off, they are found again.
+        # And once more after the entries, since a pending delivery may have been submitted again.
         def without_jobs() -> Counter[str]:
             return Counter(jobs=self._stores.jobs.erase(events, session_id=wanted.session_id, but=found.others))
 
         return without_jobs() + self._stores.bus.erase(found) + without_jobs()
 
-    def _receipt(self, act: Act, removed: _Removed, known: Tombstone | None, *, is_rehearsal: bool = False) -> Receipt:
-        return Receipt(
+    def _receipt(
+        self, act: ErasureRequest, removed: _Removed, known: Tombstone | None, *, is_rehearsal: bool = False
+    ) -> ErasureReceipt:
+        return ErasureReceipt(
             what=act.what,
             name=act.name,
             scope=act.scope,

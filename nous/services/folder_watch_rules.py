@@ -1,4 +1,4 @@
-"""What is to be done about a file that may hold a session, and what a sweep has come to."""
+"""Pure rules of the folder watcher: which files to publish, and the report of a sweep."""
 
 import re
 from collections import Counter
@@ -8,19 +8,19 @@ from enum import StrEnum
 from pathlib import Path
 from uuid import UUID
 
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.redaction.error_text import redacted
-from nous.store.folder_state import Remembered
+from nous.store.folder_state import FileRecord
 
 _DAY = 86400.0
-"""How far clocks may differ, and for how long a session is one of today, in seconds."""
+"""Seconds by which clocks may differ, and up to which age a session has live priority."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A file: its size in bytes, and when it was written last.
+class SessionFile:
+    """A file with its size in bytes and the time of its last write.
 
-    `changed_ns` is when anything about it changed. Both are in nanoseconds since the epoch.
+    `changed_ns` is the time of its last change of any kind. Both times are in nanoseconds since the epoch.
     """
 
     path: Path
@@ -29,33 +29,37 @@ class Found:
     changed_ns: int = 0
 
     def age(self, now: float) -> float:
-        """For how many seconds nobody had written to it at *now*, in seconds since the epoch."""
+        """Return the seconds since the last write, at *now* in seconds since the epoch."""
         return now - self.mtime_ns / 1e9
 
-    def told(self) -> Remembered:
-        """What to remember of it as it was found: what is written to it meanwhile is seen by the next sweep."""
-        return Remembered(self.size, self.mtime_ns)
+    def told(self) -> FileRecord:
+        """Return the record of the published file as it was found.
 
-    def refused(self, why: str, *, release: str) -> Remembered:
-        """The same, of one that *release* cannot hand over; the reason is redacted, and does not name the file.
+        A later write changes size or mtime, so the next sweep sees it.
+        """
+        return FileRecord(self.size, self.mtime_ns)
 
-        What a file is called may tell a session that is forgotten later.
+    def refused(self, why: str, *, release: str) -> FileRecord:
+        """Return the record of a file that *release* cannot publish.
+
+        The reason is redacted and does not contain the file's name, which may name a session that is erased later.
         """
         for name in (str(self.path), self.path.name):
             why = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "this file", why)
-        return Remembered(self.size, self.mtime_ns, redacted(why), self.changed_ns, release)
+        return FileRecord(self.size, self.mtime_ns, redacted(why), self.changed_ns, release)
 
-    def is_refused_as(self, remembered: Remembered) -> bool:
-        """Whether *remembered* tells of a refusal, by whichever release, of the file as it stands."""
+    def is_refused_as(self, remembered: FileRecord) -> bool:
+        """Return whether *remembered* is a refusal, by any release, of the unchanged file."""
         stood = remembered.size, remembered.mtime_ns, remembered.changed_ns
         return remembered.refused is not None and stood == (self.size, self.mtime_ns, self.changed_ns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """A session is over when its file was not written for *idle*, and past after *since*; both in seconds.
+class WatchRules:
+    """Thresholds of the watcher.
 
-    What another *release* of nous has refused is looked at again: it may read what that could not.
+    A session is over if its file was not written for *idle* seconds, and past after *since* seconds. A file that
+    another *release* of nous has refused is examined again: this one may be able to read it.
     """
 
     idle: float
@@ -63,8 +67,8 @@ class Rules:
     release: str = ""
 
 
-class Verdict(StrEnum):
-    """What a file is to a sweep."""
+class FileStatus(StrEnum):
+    """Status of a file in a sweep, before it is read."""
 
     OVER = "over"
     GOING = "still going"
@@ -73,32 +77,33 @@ class Verdict(StrEnum):
     REFUSED_BEFORE = "refused before"
 
 
-def decide(found: Found, remembered: Remembered | None, now: float, *, rules: Rules) -> Verdict:
-    """What the file is, by its time and size alone. *now* is in seconds since the epoch.
+def decide(found: SessionFile, remembered: FileRecord | None, now: float, *, rules: WatchRules) -> FileStatus:
+    """Classify a file by time, size and record alone. *now* is in seconds since the epoch.
 
-    One that is *remembered* as it stands is not looked at again, however old it has become. A time further in the
-    future than clocks differ tells nothing, so that one is over.
+    An unchanged file with a record is not examined again, however old it has become. An mtime further in the future
+    than clocks differ carries no information, so such a file is over.
     """
     if remembered == found.told():
-        return Verdict.KNOWN
+        return FileStatus.KNOWN
     if remembered and remembered.release == rules.release and found.is_refused_as(remembered):
-        return Verdict.REFUSED_BEFORE
+        return FileStatus.REFUSED_BEFORE
     age = found.age(now)
     if -_DAY <= age < rules.idle:
-        return Verdict.GOING
-    return Verdict.PAST if age > rules.since else Verdict.OVER
+        return FileStatus.GOING
+    return FileStatus.PAST if age > rules.since else FileStatus.OVER
 
 
-def lane_of(found: Found, now: float) -> Lane:
-    """Sessions of today are live, as if a hook had told of them; older ones come behind whatever ends now.
+def lane_of(found: SessionFile, now: float) -> Priority:
+    """Return live priority for sessions of the last day, bulk priority for older ones.
 
-    So a watcher that was away for a night makes good what it missed, and a first sweep of a month delays nobody.
+    Sessions of the last day are treated as if a hook had reported them. So a watcher that was off for a night catches
+    up, and a first sweep of a month delays no current session.
     """
-    return Lane.LIVE if found.age(now) <= _DAY else Lane.BULK
+    return Priority.LIVE if found.age(now) <= _DAY else Priority.BULK
 
 
-class Fate(StrEnum):
-    """What became of a file in a sweep. `PUT_OFF` means that it could not be dealt with, and is looked at again."""
+class FileOutcome(StrEnum):
+    """Outcome of a file in a sweep. `PUT_OFF` is temporary: the file is examined again."""
 
     HANDED_OVER = "handed over"
     KNOWN = "known"
@@ -110,19 +115,19 @@ class Fate(StrEnum):
 
 
 AT_ONCE = {
-    Verdict.GOING: Fate.GOING,
-    Verdict.PAST: Fate.PAST,
-    Verdict.KNOWN: Fate.KNOWN,
-    Verdict.REFUSED_BEFORE: Fate.REFUSED_BEFORE,
+    FileStatus.GOING: FileOutcome.GOING,
+    FileStatus.PAST: FileOutcome.PAST,
+    FileStatus.KNOWN: FileOutcome.KNOWN,
+    FileStatus.REFUSED_BEFORE: FileOutcome.REFUSED_BEFORE,
 }
-"""What becomes of files that nobody has to read."""
+"""Outcomes of files that need not be read, by status."""
 
-_ALWAYS_TOLD = (Fate.HANDED_OVER, Fate.KNOWN, Fate.GOING, Fate.PAST, Fate.REFUSED)
+_ALWAYS_SHOWN = (FileOutcome.HANDED_OVER, FileOutcome.KNOWN, FileOutcome.GOING, FileOutcome.PAST, FileOutcome.REFUSED)
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """A session that was handed over: its id, the event that tells of it, and whether nobody had said that before."""
+class PublishedSession:
+    """A published session, its event, and whether the event was new."""
 
     session_id: str
     event_id: UUID
@@ -130,45 +135,48 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a file that was to be handed over: *why*, for whoever looks now, and what to *remember* of it.
+class PublishOutcome:
+    """Outcome of publishing a file: *why*, for display only, and the record to *remember*.
 
-    One that is not remembered is looked at again. *is_defect* says that nous is at fault, and not the file.
+    Without a record the file is examined again. *is_defect* means that nous is at fault, and not the file.
     """
 
-    fate: Fate
+    fate: FileOutcome
     why: str = ""
-    remember: Remembered | None = None
+    remember: FileRecord | None = None
     is_defect: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class HandedOver:
-    """A file whose sessions were handed over, by their ids."""
+class PublishedFile:
+    """A file whose sessions were published, by their ids."""
 
     path: Path
-    lane: Lane
+    priority: Priority
     sessions: tuple[str, ...]
 
 
 @dataclass(slots=True)
-class Sweep:
-    """What became of every file that was seen. Folders that could not be read are told apart, as no files."""
+class SweepReport:
+    """Outcome of every file of a sweep.
 
-    fates: Counter[Fate] = field(default_factory=Counter[Fate])
-    handed_over: list[HandedOver] = field(default_factory=list[HandedOver])
+    Unreadable folders are listed apart and do not count as files.
+    """
+
+    fates: Counter[FileOutcome] = field(default_factory=Counter[FileOutcome])
+    handed_over: list[PublishedFile] = field(default_factory=list[PublishedFile])
     refused: dict[Path, str] = field(default_factory=dict[Path, str])
     refused_before: dict[Path, str] = field(default_factory=dict[Path, str])
     put_off: dict[Path, str] = field(default_factory=dict[Path, str])
     unreadable: dict[Path, str] = field(default_factory=dict[Path, str])
     defects: set[Path] = field(default_factory=set[Path])
 
-    def add(self, path: Path, outcome: Outcome) -> None:
-        """Count what became of a file, and keep why it was not handed over."""
+    def add(self, path: Path, outcome: PublishOutcome) -> None:
+        """Count the outcome of a file, and keep the reason if it was not published."""
         self.fates[outcome.fate] += 1
-        if outcome.fate is Fate.REFUSED:
+        if outcome.fate is FileOutcome.REFUSED:
             self.refused[path] = outcome.why
-        if outcome.fate is Fate.PUT_OFF:
+        if outcome.fate is FileOutcome.PUT_OFF:
             self.put_off[path] = outcome.why
         if outcome.is_defect:
             self.defects.add(path)
@@ -179,15 +187,15 @@ class Sweep:
 
     @property
     def has_news(self) -> bool:
-        """Whether there is something to tell of it beyond how many files there are."""
-        # What nous stumbles over is logged by itself, and then put off again and again.
-        is_put_off = len(self.defects) < self.fates[Fate.PUT_OFF]
-        return is_put_off or any(self.fates[fate] for fate in (Fate.HANDED_OVER, Fate.REFUSED))
+        """Return whether the report says more than how many files there are."""
+        # Defects are logged separately, and put off at every sweep.
+        is_put_off = len(self.defects) < self.fates[FileOutcome.PUT_OFF]
+        return is_put_off or any(self.fates[fate] for fate in (FileOutcome.HANDED_OVER, FileOutcome.REFUSED))
 
     def __str__(self) -> str:
-        return f"{self.seen} seen: {', '.join(self._told())}"
+        return f"{self.seen} seen: {', '.join(self._counts())}"
 
-    def _told(self) -> Iterator[str]:
-        for fate in Fate:
-            if self.fates[fate] or fate in _ALWAYS_TOLD:
+    def _counts(self) -> Iterator[str]:
+        for fate in FileOutcome:
+            if self.fates[fate] or fate in _ALWAYS_SHOWN:
                 yield f"{self.fates[fate]} {fate}"

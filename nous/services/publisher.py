@@ -1,4 +1,4 @@
-"""What `nous.publish` and `nous publish` do."""
+"""Producer API: publish sessions, decisions and session heartbeats (touches) to the bus."""
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,81 +8,84 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid5
 
-from nous.bus.accounting import DeadLetters, Ledger, Whereabouts
-from nous.bus.base import Bus, Lane, Receipt, Subscription, Ticket
+from nous.bus.accounting import DeadLetterQueue, DeliveryStats, EventStatus
+from nous.bus.base import Bus, DeliveryRef, Priority, PublishReceipt, Subscription
 from nous.bus.tombstones import Tombstones, WasForgotten, name_of
 from nous.domain.episode import Decision
 from nous.domain.errors import NotAllowed
 from nous.domain.event_codec import checked_name
 from nous.domain.events import NAMESPACE, DecisionRecorded, SessionEvent, SessionTouched
 from nous.domain.scope import Scope
-from nous.services.session_intake import About, Handover, Warn, logged
+from nous.services.session_intake import SessionIntake, SessionMetadata, Warn, logged
 
 Session = str | Path | Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """A session that was handed over."""
+    """A published session: its event and the bus's receipt."""
 
     event: SessionEvent
-    receipt: Receipt
+    receipt: PublishReceipt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touched:
-    """A session that was said to go on."""
+    """A session heartbeat that was published: its event and the bus's receipt."""
 
     event: SessionTouched
-    receipt: Receipt
+    receipt: PublishReceipt
 
 
 class Producer:
-    """Hands sessions over to a bus. *readers* read what was uploaded; *tombstones* is None where nobody can forget."""
+    """Publisher of sessions to a bus.
+
+    *readers* are the consumer groups of uploaded content. *tombstones* is None if erasure is not available.
+    """
 
     def __init__(
         self,
         bus: Bus,
-        ledger: Ledger,
-        dead: DeadLetters,
-        handover: Handover,
+        delivery_stats: DeliveryStats,
+        dead: DeadLetterQueue,
+        session_intake: SessionIntake,
         *,
         readers: Sequence[Subscription],
         tombstones: Tombstones | None = None,
     ) -> None:
         self._bus = bus
-        self._ledger = ledger
+        self._delivery_stats = delivery_stats
         self._dead = dead
-        self._handover = handover
+        self._session_intake = session_intake
         self._readers = readers
         self._tombstones = tombstones
 
     def publish(
         self,
         session: Session,
-        about: About,
+        about: SessionMetadata,
         *,
         upload: bool = False,
-        lane: Lane = Lane.LIVE,
+        priority: Priority = Priority.LIVE,
         durable: bool = False,
         again: bool = False,
         warn: Warn = logged,
     ) -> Iterator[Published]:
-        """Publish the sessions in a file, or one that is at hand; nothing happens before each is asked for.
+        """Publish the sessions in a file, or one given as messages. Lazy: iterate to publish.
 
-        One that was forgotten is refused, unless it is wanted *again*; the others in its file are published before that
-        is said. *warn* is told what has to be known of one that is published all the same, and what was left undone
-        because the server does not allow it to who only publishes.
+        An erased session is refused, unless *again* lifts its tombstone. The refusal is raised after the other sessions
+        of the file were published. *warn* is called with a problem that does not prevent publication, and with each
+        step that was skipped because the server does not allow it to a user that may only publish.
         """
         refusal: WasForgotten | None = None
         for event in self._events(session, about, upload=upload, warn=warn):
             if again and self._tombstones:
-                with _as_far_as_allowed(warn, "a session that was forgotten is let back by others: this user may not"):
+                with _as_far_as_allowed(warn, "this user may not lift the erasure of a session: another one has to"):
                     self._tombstones.lift(event.scope, name_of(event))
             try:
-                [receipt] = self._bus.publish(event, lane=lane, durable=durable)
+                [receipt] = self._bus.publish(event, priority=priority, durable=durable)
             except WasForgotten as error:
-                with _as_far_as_allowed(warn, f"what {event.session_id} uploaded stays until it is forgotten again"):
+                with _as_far_as_allowed(warn, f"the upload of {event.session_id} stays until it is erased again"):
                     self._bus.release(event)
                 refusal = refusal or error
                 continue
@@ -95,16 +98,18 @@ class Producer:
         if refusal:
             raise refusal
 
-    def record(self, decision: Decision, *, session_id: str, scope: Scope, agent_id: str) -> Receipt:
-        """Publish what was decided in a session; the same words in the same session are said once.
+    def record(self, decision: Decision, *, session_id: str, scope: Scope, agent_id: str) -> PublishReceipt:
+        """Publish a decision made in a session.
+
+        Idempotent: equal decisions of a session are one event.
 
         Raises:
-            BadInput: the session or the agent cannot be called so.
+            BadInput: the id of the session or of the agent is not valid.
         """
         checked_name(session_id, "the id of a session")
         checked_name(agent_id, "the id of an agent")
-        told = (decision.category, decision.stakes, f"{decision.confidence:g}", decision.description)
-        event_id = uuid5(NAMESPACE, "\n".join((DecisionRecorded.type, str(scope), session_id, *told)))
+        content = (decision.category, decision.stakes, f"{decision.confidence:g}", decision.description)
+        event_id = uuid5(NAMESPACE, "\n".join((DecisionRecorded.type, str(scope), session_id, *content)))
         now = datetime.now(UTC)
         event = DecisionRecorded(
             id=event_id,
@@ -124,38 +129,39 @@ class Producer:
         return receipt
 
     def touch(
-        self, session: str | Path, about: About, *, background: bool = False, at: datetime | None = None
+        self, session: str | Path, about: SessionMetadata, *, background: bool = False, at: datetime | None = None
     ) -> Touched:
-        """Publish that a session has moved on, *at* that time or now; said thrice of the same time it is one event.
+        """Publish a session heartbeat for the time *at*, or now.
 
-        *session* is the path of its transcript, or its id where no file is called so. Raises as `Handover.touched`.
+        Idempotent: heartbeats of the same time are one event. *session* is the path of the transcript, or the session's
+        id if there is no such file. Raises as `SessionIntake.touched`.
         """
-        event = self._handover.touched(session, about, background=background, at=at)
+        event = self._session_intake.touched(session, about, background=background, at=at)
         [receipt] = self._bus.publish(event)
         return Touched(event=event, receipt=receipt)
 
-    def _events(self, session: Session, about: About, *, upload: bool, warn: Warn) -> Iterable[SessionEvent]:
+    def _events(self, session: Session, about: SessionMetadata, *, upload: bool, warn: Warn) -> Iterable[SessionEvent]:
         if isinstance(session, Path) or (isinstance(session, str) and "\n" not in session):
-            return self._handover.of_file(Path(session), about, send=upload, warn=warn)
-        return [self._handover.of_content(session, about)]
+            return self._session_intake.of_file(Path(session), about, send=upload, warn=warn)
+        return [self._session_intake.of_content(session, about)]
 
     def _follow_up(self, event: SessionEvent) -> None:
-        """See to an event that was published before: a dead one is tried again, and nothing is kept for a done one."""
+        """Handle a duplicate publication: redrive its dead letters and release an unneeded upload."""
         for reader in (each for each in self._readers if each.kind is type(event)):
-            location = self._ledger.locate(event.id, reader)
-            if location.where is Whereabouts.DEAD and location.ticket:
-                self._redrive(location.ticket, reader)
+            location = self._delivery_stats.locate(event.id, reader)
+            if location.where is EventStatus.DEAD and location.ref:
+                self._redrive(location.ref, reader)
         self._bus.release(event)
 
-    def _redrive(self, ticket: Ticket, reader: Subscription) -> None:
+    def _redrive(self, ref: DeliveryRef, reader: Subscription) -> None:
         for letter in self._dead.each():
-            if letter.is_about(ticket):
+            if letter.is_about(ref):
                 self._dead.redrive(letter, reader)
 
 
 @contextmanager
 def _as_far_as_allowed(warn: Warn, otherwise: str) -> Generator[None]:
-    """Do what follows from publishing, or *warn* of what comes *otherwise* where the server lets us only publish."""
+    """Run an optional step; call *warn* with *otherwise* if the server forbids it to this user."""
     try:
         yield
     except NotAllowed:

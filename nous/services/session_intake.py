@@ -1,4 +1,4 @@
-"""Handing over sessions: from a file or a list of messages to a `session_ended` event."""
+"""Build session events from a transcript file or a list of chat messages."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,30 +18,30 @@ from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.transcript_source import Uploads, compacting_name, dataref_of, upload
 from nous.transcript import Transcript, parse_transcript, read_transcript
-from nous.transcript.io.byte_source import Tap
-from nous.transcript.load import Session, damage, refusal, session_content, split_sessions
-from nous.transcript.model import Notes
+from nous.transcript.io.byte_source import ByteSource
+from nous.transcript.load import SessionPart, damage, refusal, session_content, split_sessions
+from nous.transcript.model import ReadNotes
 
 AT_ONCE = "it can be read only once, and workers read a session later: save it to a file, and publish that"
-"""Why nothing is handed over that comes from a pipe, and what to do."""
+"""Why a pipe is refused, and what to do instead."""
 
 Messages = Sequence[Mapping[str, Any]]
 
 Warn = Callable[[str], object]
-"""Is told what has to be known of a session that is handed over all the same."""
+"""Callback for a problem that does not prevent publication."""
 
 
 def logged(what: str) -> None:
-    """Log *what* as a warning, where nobody is there to be told."""
-    # Producers run inside of programs of others, which configure no structlog: that would write to their output.
+    """Log *what* as a warning: the default if the caller passes no `warn`."""
+    # Producers run inside other programs. Unconfigured structlog would write to their standard output.
     logging.getLogger(__name__).warning(what)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
-    """What a producer says of a session that its transcript may not say.
+class SessionMetadata:
+    """Metadata of a session that its transcript may lack.
 
-    *compacting* means that it goes on, and that its agent is about to forget the beginning.
+    *compacting* means that the session goes on, and that its agent is about to drop the beginning.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -52,10 +52,11 @@ class About:
     compacting: bool = False
 
 
-class Handover:
-    """Makes events of sessions. Content of up to *inline_limit* bytes travels in the event, larger one beside it.
+class SessionIntake:
+    """Factory of session events.
 
-    It is sent unless *needs_upload* says that nobody is going to ask for that event's.
+    Content of up to *inline_limit* bytes is embedded in the event. Larger content is uploaded, unless *needs_upload*
+    says that no consumer will ask for the upload of that event.
     """
 
     def __init__(
@@ -73,21 +74,22 @@ class Handover:
         self._inline_limit = inline_limit
         self._clock = clock
 
-    def of_file(self, path: Path, about: About, *, send: bool = False, warn: Warn = logged) -> Iterator[SessionEvent]:
-        """The sessions in a file, usually one; each refers to the file, or, with *send*, holds what it says.
+    def of_file(
+        self, path: Path, about: SessionMetadata, *, send: bool = False, warn: Warn = logged
+    ) -> Iterator[SessionEvent]:
+        """Yield an event for each session in a file, usually one.
 
-        A file of several sessions is always taken apart and sent, since a reference names a whole file; of those that
-        cannot be used it is told in the end. *warn* is told of a file that is packed and damaged: what comes before the
-        damage is handed over.
+        The event refers to the file, or with *send* carries its content. A file of several sessions is always split and
+        sent, since a reference names a whole file; its unusable sessions are reported at the end. *warn* is called if
+        the file is compressed and damaged: the part before the damage is used.
 
         Raises:
             NotFound: there is no such file.
-            BadInput: it is a pipe, cannot be read, is of no known format, holds nothing that anybody said, or is a text
-                that tells no speaker and was not said to be a transcript; or the session or the agent cannot be called
-                so.
+            BadInput: it is a pipe, cannot be read, is of no known format, holds no message, or is a text that names no
+                speaker and was not declared a transcript; or the id of the session or of the agent is not valid.
         """
         _check_file(path)
-        notes = Notes()
+        notes = ReadNotes()
         parts = tuple(split_sessions(path, notes))
         if parts:
             _warn_of_damage(path, notes.skipped, warn)
@@ -97,13 +99,13 @@ class Handover:
             return
         transcript = _read(path, about)
         _warn_of_damage(path, transcript.skipped, warn)
-        about = _named(about, _said(transcript) or _name_of(path))
+        about = _named(about, _stated_id(transcript) or _name_of(path))
         if send:
             yield self.of_content(_plain(path, about.format), about)
         else:
             yield self._event(about, transcript, dataref=path.resolve().as_uri())
 
-    def _of_parts(self, path: Path, parts: Sequence[Session], about: About) -> Iterator[SessionEvent]:
+    def _of_parts(self, path: Path, parts: Sequence[SessionPart], about: SessionMetadata) -> Iterator[SessionEvent]:
         complaints: list[BadInput] = []
         for part in parts:
             try:
@@ -116,10 +118,10 @@ class Handover:
             counts = f"{len(complaints)} of its {len(parts)} sessions"
             raise BadInput(f"{path}: {counts} cannot be used, the first because: {complaints[0]}")
 
-    def of_content(self, content: bytes | str | Messages, about: About) -> SessionEvent:
-        """The session whose transcript is *content*: the text of a file, or a list of chat messages."""
+    def of_content(self, content: bytes | str | Messages, about: SessionMetadata) -> SessionEvent:
+        """Return the event of a session given as the text of a file, or as a list of chat messages."""
         transcript = parse_transcript(content, format=about.format)
-        about = _named(about, _said(transcript) or transcript.digest[:32])
+        about = _named(about, _stated_id(transcript) or transcript.digest[:32])
         whole = _as_bytes(content)
         inline = _as_inline(content)
         if inline is not None and len(whole) <= self._inline_limit:
@@ -133,23 +135,24 @@ class Handover:
         return event
 
     def touched(
-        self, session: str | Path, about: About, *, background: bool = False, at: datetime | None = None
+        self, session: str | Path, about: SessionMetadata, *, background: bool = False, at: datetime | None = None
     ) -> SessionTouched:
-        """That a session has moved on, *at* that time or now: the one in the file *session*, or else of that id.
+        """Return a heartbeat event at the time *at*, or now, for the session in a file or of an id.
 
-        A file is read for the id of its session alone, and not at all where *about* names it.
+        *session* is a path or an id. A file is read only for the id of its session, and not if *about* names it.
 
         Raises:
             NotFound: there is no such file.
-            BadInput: it is no file of one session, or has no id yet; or the session or the agent cannot be called so.
+            BadInput: the file does not hold exactly one session, or has no id yet; or the id of the session or of the
+                agent is not valid.
         """
         path = _file_named(session)
         if path is None and about.session_id is not None:
             raise BadInput(f"there is no file {session}, of which {about.session_id!r} could be the session")
         about = _named(about, str(session)) if path is None else _named_after(path, about)
         dataref, moment = path.resolve().as_uri() if path else None, at or self._clock()
-        told = (str(about.scope), about.session_id, about.agent_id, dataref, moment.isoformat(), background)
-        event_id = uuid5(NAMESPACE, "\n".join((SessionTouched.type, *map(str, told))))
+        content = (str(about.scope), about.session_id, about.agent_id, dataref, moment.isoformat(), background)
+        event_id = uuid5(NAMESPACE, "\n".join((SessionTouched.type, *map(str, content))))
         return SessionTouched(
             id=event_id,
             time=self._clock(),
@@ -166,21 +169,21 @@ class Handover:
 
     def _event(
         self,
-        about: About,
+        about: SessionMetadata,
         transcript: Transcript,
         *,
         dataref: str | None = None,
         inline: str | tuple[Mapping[str, Any], ...] | None = None,
     ) -> SessionEvent:
         session_id = about.session_id or transcript.digest[:32]
-        # The same session with the same transcript is the same event, however often and by whomever it is published.
-        # Content that is sent along is another event than a file that is referred to, since one may work where the
-        # other is dead; when both do, the second is skipped.
+        # Idempotency: the same session with the same transcript has the same event id for every producer.
+        # Content and a file reference are different events, since one may succeed where the other is dead-lettered.
+        # If both succeed, the second is skipped.
         carrier = "file" if dataref and dataref.startswith("file:") else "content"
         kind = SessionCompacting if about.compacting else SessionEnded
         name = f"{kind.type}\n{about.scope}\n{session_id}\n{transcript.digest}\n{carrier}"
         event_id = uuid5(NAMESPACE, name)
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "id": event_id,
             "trace_id": event_id,
             "time": self._clock(),
@@ -188,13 +191,13 @@ class Handover:
             "session_id": session_id,
             "transcript": inline,
             "dataref": dataref,
-            **_of_both(about, transcript),
+            **_shared_fields(about, transcript),
         }
         if about.compacting:
-            return SessionCompacting(**said, at=transcript.ended_at or self._clock())
+            return SessionCompacting(**fields, at=transcript.ended_at or self._clock())
         header = transcript.header
         return SessionEnded(
-            **said,
+            **fields,
             reason=about.reason,
             started_at=transcript.started_at,
             ended_at=transcript.ended_at,
@@ -211,7 +214,7 @@ def _check_file(path: Path) -> None:
         raise BadInput(f"{path} is a pipe; {AT_ONCE}")
 
 
-def _read(path: Path, about: About) -> Transcript:
+def _read(path: Path, about: SessionMetadata) -> Transcript:
     transcript = read_transcript(path, format=about.format)
     if reason := refusal(transcript, was_told=about.format is not None):
         raise BadInput(f"{path} {reason}")
@@ -219,7 +222,10 @@ def _read(path: Path, about: About) -> Transcript:
 
 
 def _file_named(session: str | Path) -> Path | None:
-    """The file that *session* is the path of; None where it is an id. Raises `NotFound` for the path of no file."""
+    """Return the path if *session* is a file, None if it is an id.
+
+    Raises `NotFound` for the path of no file.
+    """
     path = Path(session)
     if "\0" not in str(session) and path.exists():
         return path
@@ -228,30 +234,36 @@ def _file_named(session: str | Path) -> Path | None:
     return None
 
 
-def _named_after(path: Path, about: About) -> About:
-    """*about* with the id that the session in the file is published under. Raises `BadInput`."""
+def _named_after(path: Path, about: SessionMetadata) -> SessionMetadata:
+    """Return *about* with the id under which the session in the file is published.
+
+    Raises `BadInput`.
+    """
     _check_file(path)
     if any(split_sessions(path)):
         raise BadInput(f"{path} holds many sessions; touch each by its id")
     if about.session_id is not None:
         return _named(about, about.session_id)
-    return _named(about, _said(_read(path, about)) or _name_of(path))
+    return _named(about, _stated_id(_read(path, about)) or _name_of(path))
 
 
-def _said(transcript: Transcript) -> str:
-    """What *transcript* says that its session is called; empty if it says nothing, or a blank."""
+def _stated_id(transcript: Transcript) -> str:
+    """Return the session id that *transcript* states; empty if it states none, or a blank one."""
     return (transcript.header.session_id or "").strip()
 
 
-def _named(about: About, otherwise: str) -> About:
-    """*about* with an id of the session: the one that was given, or *otherwise*. Raises `BadInput`, as events would."""
+def _named(about: SessionMetadata, otherwise: str) -> SessionMetadata:
+    """Return *about* with its session id, or with *otherwise* if it has none.
+
+    Raises `BadInput` for ids that an event would not accept.
+    """
     session_id = otherwise if about.session_id is None else about.session_id
     checked_name(about.agent_id, "the id of an agent")
     return replace(about, session_id=checked_name(session_id, "the id of a session"))
 
 
-def _of_both(about: About, transcript: Transcript) -> dict[str, Any]:
-    """What an event says of a session, whether it has ended or goes on."""
+def _shared_fields(about: SessionMetadata, transcript: Transcript) -> dict[str, Any]:
+    """Return the fields that end and compaction events share."""
     return {
         "scope": about.scope,
         "agent_id": about.agent_id,
@@ -268,7 +280,10 @@ def _as_bytes(content: bytes | str | Messages) -> bytes:
 
 
 def _as_inline(content: bytes | str | Messages) -> str | tuple[Mapping[str, Any], ...] | None:
-    """*content* as an event can hold it; None for bytes that are not UTF-8, which JSON cannot keep as they are."""
+    """Return *content* as an event can hold it; None for bytes that are not UTF-8.
+
+    JSON cannot represent those unchanged.
+    """
     if isinstance(content, bytes):
         try:
             return content.decode()
@@ -278,13 +293,13 @@ def _as_inline(content: bytes | str | Messages) -> str | tuple[Mapping[str, Any]
 
 
 def _plain(path: Path, name: str | None) -> bytes:
-    """The content of a session, unpacked if it was packed, and all of it if it lies in many files."""
+    """Return the content of a session, decompressed, and complete if it spans many files."""
     with session_content(path, format=name) as stream:
-        return Tap.on(stream).buffered().read()
+        return ByteSource.on(stream).buffered().read()
 
 
 def _name_of(path: Path) -> str:
-    """What a session is called whose transcript does not say: after its file, or the folder of `transcript.json`."""
+    """Return a session id derived from the file's name, or from the folder of `transcript.json`."""
     # Files of one name in two folders are two sessions, so the folder is part of the name.
     name, folder = path.name.split(".")[0], path.resolve().parent
     if name == "transcript":
@@ -294,4 +309,4 @@ def _name_of(path: Path) -> str:
 
 def _warn_of_damage(path: Path, skipped: Mapping[str, int], warn: Warn) -> None:
     if reason := damage(skipped):
-        warn(f"{path}: {reason}; what comes before the damage is handed over")
+        warn(f"{path}: {reason}; what comes before the damage is published")

@@ -1,7 +1,7 @@
-"""Sessions that nobody has ended, and ends that could not be dealt with, are found and brought to their end.
+"""End idle sessions and recover sessions whose end could not be processed.
 
-All that is gone by is in the store and in the streams, so any number of processes may do this at once, and be killed at
-any moment: each step is one commit, which is refused where somebody else was first, or where the session goes on.
+All state is in the store and in the streams. Any number of processes may do this concurrently, and be killed at any
+moment: each step is one commit, which gets a conflict if another process was first, or if the session goes on.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,17 +13,25 @@ from uuid import UUID, uuid5
 
 import structlog
 
-from nous.bus.accounting import DeadLetters, Ledger, Letter, Location, Whereabouts
-from nous.bus.base import Bus, Committed, Grave, Subscription, Ticket
-from nous.domain.effects import Effects, NoteCourse
+from nous.bus.accounting import DeadLetter, DeadLetterQueue, DeliveryStats, EventLocation, EventStatus
+from nous.bus.base import Bus, Committed, DeadLetterKind, DeliveryRef, Subscription
+from nous.domain.effects import Effects, SaveSessionState
 from nous.domain.errors import BadInput, NotFound, NousError, Unavailable, Unreadable
 from nous.domain.events import Event, SessionEnded
 from nous.domain.scope import Scope
-from nous.domain.session_state import Course, Stage, closed, covered, ended_by_idleness, given_up, handled
-from nous.pipeline.worker import Kit, Worker
+from nous.domain.session_state import (
+    SessionState,
+    SessionStatus,
+    abandoned,
+    closed,
+    covered_by_episode,
+    end_handled,
+    ended_by_idleness,
+)
+from nous.pipeline.worker import Worker, WorkerContext
 
 NOWHERE = "nobody has said where its transcript is"
-"""Why a session is given up that was touched and never named a transcript."""
+"""Reason for abandoning a session that was touched and never named a transcript."""
 
 _PAGE = 100
 
@@ -33,186 +41,206 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
-    """What was done for a session, in words."""
+class RecoveryAction:
+    """Description of a step taken for a session."""
 
     scope: Scope
     session_id: str
     what: str
 
 
-class Finisher:
-    """Brings sessions to their end.
+class SessionRecovery:
+    """Service that ends idle sessions and recovers stuck ends.
 
-    One is idle that was not touched for longer than *idle*. *touches* is who notes touches, *ends* who deals with ends.
+    A session is idle if it was not touched for longer than *idle*. *touches* is the subscription that records touches,
+    *ends* the one that processes ends.
     """
 
     def __init__(
         self,
         *,
-        kit: Kit,
+        context: WorkerContext,
         bus: Bus,
-        ledger: Ledger,
-        dead: DeadLetters,
+        delivery_stats: DeliveryStats,
+        dead: DeadLetterQueue,
         touches: Subscription,
         ends: Subscription,
         idle: timedelta,
     ) -> None:
-        self._kit = kit
+        self._context = context
         self._bus = bus
-        self._ledger = ledger
+        self._delivery_stats = delivery_stats
         self._dead = dead
         self._touches = touches
         self._ends = ends
         self._idle = idle
 
-    def close(self) -> Iterator[Deed]:
-        """End every session that is idle: each once, whoever else tries."""
+    def close(self) -> Iterator[RecoveryAction]:
+        """End every idle session, each exactly once, also with concurrent callers."""
         until = self._known_until()
         if until is not None:
-            yield from self._each(Stage.OPEN, self._close, before=until - self._idle)
+            yield from self._each(SessionStatus.OPEN, self._close, before=until - self._idle)
 
-    def recover(self, *, patiently: bool = False) -> Iterator[Deed]:
-        """Have ends dealt with that could not be; give up what nobody can finish as things are.
+    def recover(self, *, patiently: bool = False) -> Iterator[RecoveryAction]:
+        """Retry ends that failed, and abandon sessions that cannot be finished as things are.
 
-        *patiently*: only what has been so for as long as a session may be idle. So nothing is tried more often than
-        that, whatever comes of it.
+        *patiently*: only those that have been in this state for as long as a session may be idle. This also limits how
+        often anything is retried.
         """
-        before = self._kit.clock() - self._idle if patiently else None
+        before = self._context.clock() - self._idle if patiently else None
         for letter in self._dead.each():
-            is_end = (letter.group, letter.grave) == (self._ends.group, Grave.DEAD)
+            is_end = (letter.group, letter.letter_kind) == (self._ends.group, DeadLetterKind.DEAD)
             if is_end and (before is None or letter.at < before):
-                yield from self._safely(self._deal_with, letter)
-        yield from self._each(Stage.CLOSING, self._look_after, before=before)
+                yield from self._safely(self._recover_dead_letter, letter)
+        yield from self._each(SessionStatus.CLOSING, self._check_closing, before=before)
 
     def _known_until(self) -> datetime | None:
-        """Up to when all touches have been noted; None where some were not even read: theirs may be any session.
+        """Return the time up to which all touches are recorded; None if some are unread.
 
-        So it is where the server cannot tell, which has lost count of entries that were deleted: until they are read.
+        An unread touch may belong to any session. The result is also None if the server does not know the number of
+        unread entries, because entries were deleted; reading them resolves that.
         """
-        backlogs = self._ledger.backlogs(self._touches)
+        backlogs = self._delivery_stats.backlogs(self._touches)
         if any(backlog.waiting != 0 for backlog in backlogs):
             return None
         in_hand = (backlog.oldest_pending for backlog in backlogs if backlog.oldest_pending)
-        return min((self._kit.clock(), *in_hand))
+        return min((self._context.clock(), *in_hand))
 
     def _each(
-        self, stage: Stage, finish: Callable[[Course], Deed | None], *, before: datetime | None
-    ) -> Iterator[Deed]:
-        def look(place: tuple[Scope, str]) -> Deed | None:
-            course = self._kit.courses.course(*place)
-            is_still = course and course.stage is stage and (before is None or (course.since or before) < before)
-            return finish(course) if course and is_still else None
+        self, stage: SessionStatus, finish: Callable[[SessionState], RecoveryAction | None], *, before: datetime | None
+    ) -> Iterator[RecoveryAction]:
+        def look(place: tuple[Scope, str]) -> RecoveryAction | None:
+            session_state = self._context.session_states.session_state(*place)
+            is_still = (
+                session_state
+                and session_state.status is stage
+                and (before is None or (session_state.since or before) < before)
+            )
+            return finish(session_state) if session_state and is_still else None
 
         left = 0
-        while places := self._kit.courses.sessions(stage, before=before, limit=_PAGE, skip=left):
+        while places := self._context.session_states.sessions(stage, before=before, limit=_PAGE, skip=left):
             for place in places:
                 yield from self._safely(look, place)
-            # Whatever could not be finished stays first in the list, and must not hide what comes behind it.
-            still_there = set(self._kit.courses.sessions(stage, before=before, limit=_PAGE, skip=left))
+            # Sessions that could not be finished stay first in the list: skip them to reach those behind.
+            still_there = set(self._context.session_states.sessions(stage, before=before, limit=_PAGE, skip=left))
             left += len(still_there.intersection(places))
 
-    def _safely(self, finish: Callable[[T], Deed | None], what: T) -> Iterator[Deed]:
-        """Do one; what goes wrong with it must not keep the others waiting."""
-        deed = None
+    def _safely(self, finish: Callable[[T], RecoveryAction | None], what: T) -> Iterator[RecoveryAction]:
+        """Run *finish* for one session; log errors so that the others are not held up."""
+        action = None
         try:
-            deed = finish(what)
+            action = finish(what)
         except Unavailable:
             raise
         except NousError as error:
-            log.warning("a session could not be finished", reason=str(error), seldom=f"finishing {what}")
-        except Exception:  # the outermost call for one session: the others are finished all the same
-            log.exception("a session could not be finished", seldom=f"finishing {what}")
-        if deed:
-            yield deed
+            log.warning("session.recovery_failed", reason=str(error), seldom=f"finishing {what}")
+        except Exception:  # the outermost call for one session: the others are still finished
+            log.exception("session.recovery_error", seldom=f"finishing {what}")
+        if action:
+            yield action
 
-    def _close(self, course: Course) -> Deed | None:
-        end = ended_by_idleness(course)
+    def _close(self, session_state: SessionState) -> RecoveryAction | None:
+        end = ended_by_idleness(session_state)
         if end.dataref is None:
-            return self._give_up(course, end, NOWHERE)
-        write = NoteCourse(course=closed(course, end), replaces=course)
-        told = f"ended: idle since {end.time:%Y-%m-%d %H:%M:%S} UTC"
-        return _deed(end, told) if self._applied(Effects(writes=(write,), events=(end,))) else None
+            return self._abandon(session_state, end, NOWHERE)
+        write = SaveSessionState(session_state=closed(session_state, end), replaces=session_state)
+        action = f"ended: idle since {end.time:%Y-%m-%d %H:%M:%S} UTC"
+        return _action(end, action) if self._applied(Effects(writes=(write,), events=(end,))) else None
 
-    def _deal_with(self, letter: Letter) -> Deed | None:
-        end = self._ledger.event(Ticket(self._ends, letter.lane, letter.entry))
+    def _recover_dead_letter(self, letter: DeadLetter) -> RecoveryAction | None:
+        end = self._delivery_stats.event(DeliveryRef(self._ends, letter.priority, letter.entry))
         if not isinstance(end, SessionEnded):
             return None
-        course = self._kit.courses.course(end.scope, end.session_id)
-        if course and self._is_over(course, end):
+        session_state = self._context.session_states.session_state(end.scope, end.session_id)
+        if session_state and self._is_over(session_state, end):
             return None
         reason = letter.reason
         if reason.startswith(f"{Unreadable.__name__}:"):
             try:
-                self._kit.transcripts.read(end)
+                self._context.transcripts.read(end)
             except BadInput as error:
                 reason = str(error)
             else:
                 return self._redriven(letter, end)
-        return self._give_up(course, end, reason)
+        return self._abandon(session_state, end, reason)
 
-    def _is_over(self, course: Course, end: SessionEnded) -> bool:
-        """Whether the session goes on, or was dealt with since as it was when *end* was said."""
-        is_done = course.handled_at and course.handled_at >= covered(end, now=self._kit.clock())
-        return course.stage is Stage.OPEN or bool(is_done)
+    def _is_over(self, session_state: SessionState, end: SessionEnded) -> bool:
+        """Return whether *end* is obsolete.
 
-    def _redriven(self, letter: Letter, end: SessionEnded) -> Deed | None:
+        It is if the session goes on, or has been processed up to its state at *end*.
+        """
+        is_done = session_state.handled_at and session_state.handled_at >= covered_by_episode(
+            end, now=self._context.clock()
+        )
+        return session_state.status is SessionStatus.OPEN or bool(is_done)
+
+    def _redriven(self, letter: DeadLetter, end: SessionEnded) -> RecoveryAction | None:
         with suppress(NotFound):
             if self._dead.redrive(letter, self._ends):
-                return _deed(end, "tried again: its transcript can be read now")
+                return _action(end, "tried again: its transcript can be read now")
         return None
 
-    def _look_after(self, course: Course) -> Deed | None:
-        """See that the end of a session that is closing is on its way."""
-        end = ended_by_idleness(course)
-        match self._ledger.locate(end.id, self._ends).where:
-            case Whereabouts.UNKNOWN:
-                return self._end_again(course, end)
-            case Whereabouts.DONE | Whereabouts.SKIPPED:  # by a release that notes nothing, or it was dropped
-                done = handled(course, end, now=self._kit.clock())
-                self._applied(Effects(writes=(NoteCourse(course=done, replaces=course),)))
+    def _check_closing(self, session_state: SessionState) -> RecoveryAction | None:
+        """Ensure that the end of a closing session is on its way."""
+        end = ended_by_idleness(session_state)
+        match self._delivery_stats.locate(end.id, self._ends).where:
+            case EventStatus.UNKNOWN:
+                return self._publish_end_again(session_state, end)
+            case EventStatus.DONE | EventStatus.SKIPPED:  # by a release that records no states, or the end was dropped
+                done = end_handled(session_state, end, now=self._context.clock())
+                self._applied(Effects(writes=(SaveSessionState(session_state=done, replaces=session_state),)))
             case _:
                 pass
         return None
 
-    def _end_again(self, course: Course, end: SessionEnded) -> Deed | None:
-        """Say *end* again; it is told where it was news, by the one of all who try that was first.
+    def _publish_end_again(self, session_state: SessionState, end: SessionEnded) -> RecoveryAction | None:
+        """Publish *end* again; return the action if it was new to the bus.
 
-        An end that was said lately is not said again, though its entry may be gone: whoever it was for was through with
-        it. It is news once nobody remembers it.
+        Of concurrent callers only the first returns an action. A recent end is deduplicated, though its entry may be
+        gone: its consumer is done with it. It counts as new once its idempotency key has expired.
         """
-        write = NoteCourse(course=replace(course, by=uuid5(course.by, "ended again")), replaces=course)
+        write = SaveSessionState(
+            session_state=replace(session_state, by=uuid5(session_state.by, "ended again")), replaces=session_state
+        )
         is_said = self._applied(Effects(writes=(write,), events=(end,))) and self._is_known(end)
-        return _deed(end, "ended again: its end was lost sight of") if is_said else None
+        return _action(end, "ended again: its end event was lost") if is_said else None
 
     def _is_known(self, end: SessionEnded) -> bool:
-        return self._ledger.locate(end.id, self._ends).where is not Whereabouts.UNKNOWN
+        return self._delivery_stats.locate(end.id, self._ends).where is not EventStatus.UNKNOWN
 
-    def _give_up(self, course: Course | None, end: SessionEnded, reason: str) -> Deed | None:
-        now = self._kit.clock()
-        if course and course.given_up and course.ended_at and course.ended_at >= covered(end, now=now):
+    def _abandon(self, session_state: SessionState | None, end: SessionEnded, reason: str) -> RecoveryAction | None:
+        now = self._context.clock()
+        if (
+            session_state
+            and session_state.given_up
+            and session_state.ended_at
+            and session_state.ended_at >= covered_by_episode(end, now=now)
+        ):
             return None
-        write = NoteCourse(course=given_up(course, end, at=now, reason=reason), replaces=course)
-        return _deed(end, f"abandoned: {reason}") if self._applied(Effects(writes=(write,))) else None
+        write = SaveSessionState(
+            session_state=abandoned(session_state, end, at=now, reason=reason), replaces=session_state
+        )
+        return _action(end, f"abandoned: {reason}") if self._applied(Effects(writes=(write,))) else None
 
     def _applied(self, effects: Effects) -> bool:
         return isinstance(self._bus.apply(effects), Committed)
 
 
-def _deed(end: SessionEnded, what: str) -> Deed:
-    return Deed(end.scope, end.session_id, what)
+def _action(end: SessionEnded, what: str) -> RecoveryAction:
+    return RecoveryAction(end.scope, end.session_id, what)
 
 
-_AT_REST = frozenset({Whereabouts.DONE, Whereabouts.SKIPPED, Whereabouts.DEAD, Whereabouts.PARKED})
+_AT_REST = frozenset({EventStatus.DONE, EventStatus.SKIPPED, EventStatus.DEAD, EventStatus.PARKED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One event of a session's chain, as one worker has it."""
+class ChainStep:
+    """One event of a session's chain, as processed by one worker."""
 
     worker: str
     event_id: UUID
-    location: Location
+    location: EventLocation
 
     @property
     def is_at_rest(self) -> bool:
@@ -220,27 +248,31 @@ class Step:
 
     @property
     def has_failed(self) -> bool:
-        return self.location.where in {Whereabouts.DEAD, Whereabouts.PARKED}
+        return self.location.where in {EventStatus.DEAD, EventStatus.PARKED}
 
 
-def follow(event_id: UUID, kind: type[Event], *, workers: Mapping[str, Worker], ledger: Ledger) -> Iterator[Step]:
-    """The steps that the event *event_id* has led to so far, in order.
+def follow(
+    event_id: UUID, kind: type[Event], *, workers: Mapping[str, Worker], delivery_stats: DeliveryStats
+) -> Iterator[ChainStep]:
+    """Yield the steps that the event *event_id* has led to so far, in order.
 
-    Nothing has to remember the chain: what a worker emits has an id that derives from what it was given.
+    No chain is stored: the id of an event that a worker emits derives from the id of the event it consumed.
     """
     for worker in workers.values():
         if worker.consumes.type != kind.type:
             continue
-        location = ledger.locate(event_id, Subscription(worker.name, worker.consumes))
-        if location.where is Whereabouts.UNKNOWN:
+        location = delivery_stats.locate(event_id, Subscription(worker.name, worker.consumes))
+        if location.where is EventStatus.UNKNOWN:
             continue
-        yield Step(worker=worker.name, event_id=event_id, location=location)
-        if location.where is Whereabouts.DONE:
+        yield ChainStep(worker=worker.name, event_id=event_id, location=location)
+        if location.where is EventStatus.DONE:
             for emitted in worker.emits:
-                yield from follow(_first_emitted(event_id, worker), emitted, workers=workers, ledger=ledger)
+                yield from follow(
+                    _first_emitted(event_id, worker), emitted, workers=workers, delivery_stats=delivery_stats
+                )
 
 
-def all_at_rest(steps: Iterable[Step]) -> bool:
+def all_at_rest(steps: Iterable[ChainStep]) -> bool:
     return all(step.is_at_rest for step in steps)
 
 

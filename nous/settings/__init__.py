@@ -1,4 +1,4 @@
-"""What can be set, and where it is read from: `NOUS_*` variables, then a TOML file, then the defaults."""
+"""Settings: `NOUS_*` variables take precedence over a TOML file, and that over defaults."""
 
 from nous.settings.load import Loaded, load, load_settings
 from nous.settings.model import Settings

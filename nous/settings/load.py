@@ -1,7 +1,7 @@
-"""Settings from their layers: the environment above a TOML file above the defaults.
+"""Load settings in layers: the environment over a TOML file over the defaults.
 
-Whatever is set and not known, or of the wrong type, stops the program: a misspelt setting that is silently ignored is
-found only after it was needed.
+An unknown setting or a wrong type stops the program: a misspelt setting that is silently ignored is found only after it
+was needed.
 """
 
 import os
@@ -28,7 +28,7 @@ _NOT_SETTINGS = frozenset({"NOUS_CONFIG", "NOUS_DEBUG"})
 # Kubernetes gives every container such variables for a service that is called nous or nous-something.
 _SERVICE_LINK = re.compile(r"NOUS_(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)")
 _USUAL_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-"""Where people keep the key of a provider; it is told to nobody but that provider itself."""
+"""Variables in which people keep the API key of a provider; it is sent only to that provider."""
 
 _SECRET = frozenset({"redis_url", "dashboard.password", "llm.api_key", "embed.api_key"})
 
@@ -43,29 +43,35 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings, the file that was read, and for each dotted key that is not at its default who set it."""
+    """Settings, the file they come from, and the origin of each dotted key that is no default."""
 
     settings: Settings
     file: Path | None
     origins: Mapping[str, str]
 
     def rows(self) -> Iterator[tuple[str, Any, str]]:
-        """Every setting as (dotted key, value, origin), in the order of the file."""
+        """Yield every setting as (dotted key, value, origin), in the order of the file."""
         for key, value in _leaves(self.settings.model_dump(mode="json")):
             yield key, value, self.origins.get(key, DEFAULT)
 
 
 def load_settings(config: Path | None = None) -> Settings:
-    """The effective settings; *config* names the TOML file, else `NOUS_CONFIG`, else the usual places are tried.
+    """Return the effective settings.
+
+    *config* names the TOML file, else `NOUS_CONFIG` does. Without both, `nous.toml` and `~/.config/nous/nous.toml` are
+    tried.
 
     Raises:
-        Misconfigured: a file that cannot be read, an unknown setting, or one of the wrong type, named with its place.
+        Misconfigured: a file cannot be read, a setting is unknown or has the wrong type. It is named with its place.
     """
     return load(config).settings
 
 
 def load(config: Path | None = None) -> Loaded:
-    """Like `load_settings`, and say where each came from."""
+    """Return the same settings as `load_settings`, with the origin of each.
+
+    Raises what `load_settings` raises.
+    """
     path = _find(config)
     file = _read(path) if path else {}
     env = _environment()
@@ -111,7 +117,10 @@ def _environment() -> Values:
 
 
 def _with_usual_key(file: Values, env: Values) -> Values:
-    """*env* with the key that the chosen provider's own programs use, unless one was set, or another address."""
+    """Return *env* with the API key from the chosen provider's usual variable.
+
+    It stays unchanged if a key, or another address, is set.
+    """
     values = _over(file, env)
     provider = str(values.get("background_model") or "").partition(":")[0]
     llm = values.get("llm") or {}
@@ -122,7 +131,7 @@ def _with_usual_key(file: Values, env: Values) -> Values:
 
 
 def _over(below: Values, above: Values) -> Values:
-    """*above* laid over *below*, table by table."""
+    """Merge *above* over *below*, table by table."""
     merged = dict(below)
     for key, value in above.items():
         under = merged.get(key)
@@ -143,7 +152,10 @@ def _complaints(error: ValidationError, origins: Mapping[str, str]) -> Iterator[
 
 
 def _said(problem: str, message: str, key: str) -> str:
-    """What is wrong; of a duration, pydantic knows only that it comes to a number."""
+    """Return the error message.
+
+    Of a duration, pydantic knows only that it has to be a number, so the message names the units.
+    """
     if key == "embedder":
         return _AN_EMBEDDER
     is_no_number = problem.endswith(("_parsing", "_type", "_from_float"))
@@ -167,7 +179,10 @@ def _known() -> Iterator[str]:
 
 
 def _durations() -> Iterator[str]:
-    """The settings that may be written with a unit: no other number is read before it is validated."""
+    """Yield the settings that accept a unit.
+
+    They are the only numbers with a validator before pydantic's own.
+    """
     for name, field in Settings.model_fields.items():
         if _is_group(group := field.annotation):
             inner = group.model_fields.items()

@@ -1,4 +1,4 @@
-"""Every setting, its type and its default. `config/nous.toml` gives the reasons."""
+"""All settings with their types and defaults. `config/nous.toml` gives the reasons."""
 
 import os
 import re
@@ -24,10 +24,10 @@ from nous.excerpt.strategies import names
 from nous.facts.verdict import Dedup
 
 EMBEDDED = "embedded:"
-"""How a `redis_url` begins that asks for a server of our own."""
+"""Prefix of a `redis_url` that requests a server started by nous."""
 
 ESTIMATE = "estimate"
-"""The counter of tokens that needs no vocabulary."""
+"""Name of the token counter that needs no vocabulary."""
 
 _SERVERS = (EMBEDDED, "redis://", "rediss://", "unix://")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -35,17 +35,17 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
 
 
 def _in_seconds(value: object) -> object:
-    """Read "90s", "5m", "2h" or "7d"; whatever else is left for pydantic to judge."""
+    """Convert "90s", "5m", "2h" or "7d" to seconds; leave other values to pydantic."""
     written = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
     return float(written[1]) * _UNITS[written[2]] if written else value
 
 
 def _folders(value: object) -> object:
-    """Read "/one:/other", as PATH is written, or a list, in JSON where it is text."""
+    """Read "/one:/other", as in PATH, or a list, which is JSON if it is text."""
     if isinstance(value, str) and value.startswith("["):
         value = orjson.loads(value)
     if not isinstance(value, str | list | tuple | None):
-        raise ValueError("should be a list of folders")  # noqa: TRY004 (pydantic tells of these alone)
+        raise ValueError("should be a list of folders")  # noqa: TRY004 (pydantic reports only these)
     return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
 
 
@@ -77,14 +77,14 @@ WholeSeconds = Annotated[int, BeforeValidator(_in_seconds), Field(gt=0)]
 Cosine = Annotated[float, Field(gt=0, le=1)]
 
 
-class Group(BaseModel):
+class SettingsGroup(BaseModel):
     """A table of the TOML file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
 
-class WorkerSettings(Group):
-    """How jobs are run, tried again and given up."""
+class WorkerSettings(SettingsGroup):
+    """Job execution: concurrency, leases, retries with backoff, and quarantine."""
 
     concurrency: PositiveInt = 16
     queue_ahead: PositiveInt = 64
@@ -99,8 +99,8 @@ class WorkerSettings(Group):
     readable: Annotated[tuple[Directory, ...] | None, NoDecode, BeforeValidator(_folders)] = None
 
 
-class ExcerptSettings(Group):
-    """What the summarizer gets to see."""
+class ExcerptSettings(SettingsGroup):
+    """Size and strategy of the excerpt that the summarizer reads."""
 
     budget: PositiveInt = 8000
     unit: Literal["chars", "tokens"] = "chars"
@@ -109,8 +109,8 @@ class ExcerptSettings(Group):
     counter: str = ESTIMATE
 
 
-class LlmSettings(Group):
-    """How the model is reached, how much it may be asked, and what to do when it does not answer."""
+class LlmSettings(SettingsGroup):
+    """Connection to the model, its rate limits, and the behavior while it is unavailable."""
 
     base_url: str | None = None
     api_key: SecretStr | None = None
@@ -123,8 +123,8 @@ class LlmSettings(Group):
     upgrade: bool = True
 
 
-class EmbedSettings(Group):
-    """How an embedder is reached that runs elsewhere."""
+class EmbedSettings(SettingsGroup):
+    """Connection to an embedder on a server."""
 
     base_url: str | None = None
     api_key: SecretStr | None = None
@@ -133,15 +133,15 @@ class EmbedSettings(Group):
     concurrency: PositiveInt = 4
 
 
-class SummarySettings(Group):
-    """What the model is told."""
+class SummarySettings(SettingsGroup):
+    """Prompt files for the model."""
 
     prompt: Directory | None = None
     anchored_prompt: Directory | None = None
 
 
-class DedupSettings(Group):
-    """When two facts are one; `nous.facts.verdict` says what each threshold means."""
+class DedupSettings(SettingsGroup):
+    """Deduplication of facts; `nous.facts.verdict` explains each threshold."""
 
     policy: Dedup = Dedup.GUARDED
     threshold: Cosine = 0.95
@@ -153,15 +153,15 @@ class DedupSettings(Group):
     cap: PositiveInt = MOST_CANDIDATES
 
 
-class IndexSettings(Group):
-    """What finds the facts that a new one is compared with."""
+class IndexSettings(SettingsGroup):
+    """Vector index that finds the facts to compare a new one with."""
 
     engine: Literal["memory", "vector-sets"] = "memory"
     url: Annotated[str | None, AfterValidator(_elsewhere)] = Field(default=None, repr=False)
 
 
-class RetentionSettings(Group):
-    """How long what is not memory is kept."""
+class RetentionSettings(SettingsGroup):
+    """Retention times, in seconds, of everything but memory itself."""
 
     events: WholeSeconds = 30 * 86400
     marker_ttl: WholeSeconds = 7 * 86400
@@ -179,14 +179,14 @@ class RetentionSettings(Group):
         return self
 
 
-class PublishSettings(Group):
-    """How sessions are handed over."""
+class PublishSettings(SettingsGroup):
+    """Publication of sessions."""
 
     inline_limit: PositiveInt = 32768
 
 
-class WatchSettings(Group):
-    """Which folders are swept for sessions of which nobody has told."""
+class WatchSettings(SettingsGroup):
+    """Folders that are scanned for sessions that no hook reported."""
 
     folders: Annotated[tuple[Directory, ...], NoDecode, BeforeValidator(_folders)] = ()
     scope: str = "default"
@@ -194,21 +194,27 @@ class WatchSettings(Group):
     interval: Seconds = 60
 
 
-class SessionSettings(Group):
-    """When a session is over that nobody has ended, be it one that is touched or one whose file is found."""
+class SessionSettings(SettingsGroup):
+    """Idle time, in seconds, after which a session that was not ended counts as over.
+
+    Applies to sessions with a heartbeat and to sessions whose file is found.
+    """
 
     idle: Seconds = 1800
 
 
-class DashboardSettings(Group):
-    """Who may look at the queues from other machines."""
+class DashboardSettings(SettingsGroup):
+    """Login for reading the dashboard from other machines."""
 
     username: str | None = None
     password: SecretStr | None = None
 
 
 class Settings(BaseSettings):
-    """The effective settings. Built in code they are what was said; `load_settings` adds file and environment."""
+    """Effective settings.
+
+    Built in code, they are the given values and defaults; `load_settings` adds file and environment.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix="NOUS_",
@@ -251,5 +257,5 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Leave the layers to `load`, which knows for each value where it came from."""
+        """Leave the layers to `load`, which knows the origin of each value."""
         return (init_settings,)

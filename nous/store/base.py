@@ -1,4 +1,7 @@
-"""Where episodes, facts and transcripts are read. Writing is the bus's: it commits what a handler returns."""
+"""Read-side ports of the store: episodes, facts, session states, transcripts.
+
+Nothing is written here. The bus commits the effects that a handler returns.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,13 +9,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from nous.domain.anchored_summary import Anchor
+from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Decision, Episode
 from nous.domain.events import SessionEvent
 from nous.domain.fact import LogVersion, Row
 from nous.domain.scope import Scope
-from nous.domain.session_state import Course, Stage
-from nous.domain.summary_input import Brief
+from nous.domain.session_state import SessionState, SessionStatus
+from nous.domain.summary_input import SummaryInput
 from nous.transcript.model import Transcript
 
 if TYPE_CHECKING:
@@ -21,40 +24,43 @@ if TYPE_CHECKING:
 
 
 class Episodes(Protocol):
-    """The episodes of every scope, each in its current edition."""
+    """Reader of the episodes of every scope; each has a current edition."""
 
     def get(self, scope: Scope, episode_id: UUID) -> Episode | None: ...
 
     def editions(self, scope: Scope, episode_id: UUID) -> Sequence[Episode]:
-        """Every edition of an episode, the current one first."""
+        """Return every edition of an episode, the current one first."""
         ...
 
     def recent(self, scope: Scope, limit: int = 50) -> Sequence[Episode]:
-        """The *limit* episodes that ended last, newest first."""
+        """Return the *limit* episodes that ended last, newest first."""
         ...
 
     def scopes(self) -> Sequence[Scope]:
-        """Every scope that has an episode or a fact, in order."""
+        """Return every scope that has an episode or a fact, sorted."""
         ...
 
 
-class Briefs(Protocol):
-    """What episodes were made from, and which of them a model has not made yet."""
+class SummaryInputs(Protocol):
+    """Reader of stored summary inputs, and of the queue of episodes to resummarize."""
 
-    def brief(self, scope: Scope, episode_id: UUID) -> Brief | None:
-        """What the episode's current edition was made from; None where nothing was kept of it."""
+    def summary_input(self, scope: Scope, episode_id: UUID) -> SummaryInput | None:
+        """Return the input of the episode's current edition; None if none was kept."""
         ...
 
     def unrefined(self, *, but: Collection[str] = ()) -> Iterator[tuple[Scope, UUID]]:
-        """The extractive episodes that have a brief, *but* those that one of these has tried last (see `NoteTried`)."""
+        """Yield the extractive episodes that have a summary input.
+
+        Episodes whose last recorded attempt (see `RecordResummaryAttempt`) is one of *but* are left out.
+        """
         ...
 
 
 class DecisionSource(Protocol):
-    """What was decided in sessions, as it was said while they ran."""
+    """Reader of decisions that agents recorded during their sessions."""
 
     def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
-        """The decisions of one session, in the order in which they were made.
+        """Return the decisions of one session in the order in which they were made.
 
         Raises:
             Unavailable: the store did not answer.
@@ -62,42 +68,45 @@ class DecisionSource(Protocol):
         ...
 
 
-class Courses(Protocol):
-    """How far sessions have come, of all scopes. Of one that has ended this is forgotten after 30 days."""
+class SessionStates(Protocol):
+    """Reader of session states in all scopes.
 
-    def course(self, scope: Scope, session_id: str) -> Course | None: ...
+    The state of a session is kept for 30 days after the session has ended.
+    """
+
+    def session_state(self, scope: Scope, session_id: str) -> SessionState | None: ...
 
     def sessions(
-        self, stage: Stage, *, before: datetime | None = None, limit: int = 100, skip: int = 0
+        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
     ) -> Sequence[tuple[Scope, str]]:
-        """The sessions that are at *stage* since a time earlier than *before*, the longest ago first.
+        """List sessions whose status has been *stage* since a time before *before*, oldest first.
 
-        At most *limit* of them, after the first *skip*; none of those that have ended. What is listed may have moved on
-        by the time it is looked at.
+        Returns at most *limit* sessions after the first *skip*. Sessions that have ended are not listed. A session may
+        change its status between being listed and being read.
         """
         ...
 
 
-class Anchors(Protocol):
-    """The anchored summary of each agent's session."""
+class AnchoredSummaries(Protocol):
+    """Reader of anchored (rolling) summaries, one for each session of an agent."""
 
-    def anchor(self, scope: Scope, *, agent_id: str, session_id: str) -> Anchor | None: ...
+    def anchored_summary(self, scope: Scope, *, agent_id: str, session_id: str) -> StoredAnchoredSummary | None: ...
 
-    def latest(self, scope: Scope) -> Anchor | None:
-        """The one of *scope* that was made last."""
+    def latest(self, scope: Scope) -> StoredAnchoredSummary | None:
+        """Return the most recent anchored summary of *scope*."""
         ...
 
 
 NO_VECTORS = ""
-"""The embedder that made none, for those who read rows alone."""
+"""Embedder name for readers that need rows without vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSlice:
-    """Rows of a scope's log up to *version*, and the vectors that came with them.
+    """Rows of a scope's fact log up to *version*, with the vectors of their facts.
 
-    `complete` means that they begin at the log's first row, so that whatever was read before has to be forgotten.
-    `slots` are the places of the vectors, by which they can be read again.
+    `complete` means that the rows begin at the log's first row: discard everything read before. `slots` are the
+    positions of the vectors, with which they can be read again.
     """
 
     version: LogVersion
@@ -108,15 +117,18 @@ class LogSlice:
 
 
 class Calibrations(Protocol):
-    """What was measured of embedders."""
+    """Reader of measured deduplication thresholds of embedders."""
 
     def thresholds(self) -> Mapping[str, float]:
-        """By embedder, the cosine from which one of two texts may have words that the other lacks (tau)."""
+        """Return the calibrated cosine threshold (tau) of each embedder.
+
+        From this cosine on, two texts may count as the same though one has words that the other lacks.
+        """
         ...
 
 
 class FactLog(Protocol):
-    """The append-only log of what each scope knows."""
+    """Reader of the append-only fact log of each scope."""
 
     def read(
         self,
@@ -126,17 +138,17 @@ class FactLog(Protocol):
         embedder: str | None = None,
         limit: int | None = None,
     ) -> LogSlice:
-        """The rows after *after*, or all of them when there is no *after* or the log no longer continues it.
+        """Return the rows after *after*, at most *limit*.
 
-        At most *limit* of them. With the vectors that *embedder* made, or without one, of each fact the vector that it
-        got last; with `NO_VECTORS`, none.
+        All rows are returned if *after* is None, or if the log no longer continues that version. The slice holds the
+        vectors made by *embedder*; without one, the last vector of each fact; with `NO_VECTORS`, none.
         """
         ...
 
     def vectors(
         self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
     ) -> "NDArray[np.float32]":
-        """The vectors by *embedder* that stand in *slots* of the log at *at*, a row for each.
+        """Return the vectors by *embedder* in *slots* of the log at version *at*, one row each.
 
         Raises:
             Retryable: the log is no longer that one.
@@ -145,24 +157,30 @@ class FactLog(Protocol):
 
 
 class EpisodeVectors(Protocol):
-    """What embedders made of episodes, so that they can be found by their meaning."""
+    """Reader of episode embeddings, for semantic search."""
 
     def episode_vectors(
         self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
     ) -> "Mapping[UUID, NDArray[np.float32]]":
-        """The vectors by *embedder* of those of these episodes that have one, be it of an earlier edition."""
+        """Return the vectors by *embedder* of those of *episode_ids* that have one.
+
+        A vector may belong to an earlier edition of its episode.
+        """
         ...
 
     def without_vector(self, scope: Scope, *, embedder: str) -> Sequence[UUID]:
-        """The episodes of whose current edition *embedder* has made no vector, the one that ended last first."""
+        """Return the episodes whose current edition has no vector by *embedder*.
+
+        The episode that ended last comes first.
+        """
         ...
 
 
 class Transcripts(Protocol):
-    """Finds and reads the transcript that an event speaks of."""
+    """Reader of the transcript that an event carries or refers to."""
 
     def read(self, event: SessionEvent) -> Transcript:
-        """The transcript, inline or referred to.
+        """Return the transcript, inline or referenced.
 
         Raises:
             Unreadable: it is gone, damaged, or of no known format.
@@ -175,5 +193,8 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def in_order(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
-    """*decisions* by their time; those that have none are last, in the order of their words."""
+    """Sort *decisions* by time.
+
+    Decisions without a time come last, sorted by their description.
+    """
     return tuple(sorted(decisions, key=lambda each: (each.at or _LAST, each.description)))

@@ -1,4 +1,4 @@
-"""Taking from the store what was forgotten."""
+"""Port for erasing stored data, and the computation of a rewritten fact log."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -9,71 +9,78 @@ from uuid import UUID
 from nous.domain.fact import LogVersion, Row, embedding
 from nous.domain.scope import Scope
 from nous.facts.erase import Erased
-from nous.store.fact_rows import LogEntry, Place, Slot, chained
+from nous.store.fact_rows import LogEntry, Slot, VectorSlot, chained
 
 Rewrite = Callable[[Sequence[Row]], Erased]
 
 
 class Erasure(Protocol):
-    """Removes, and counts what was removed, by store. With *dry_run* it only counts.
+    """Remove stored data; return the number of removed items by store.
 
-    Every method may be called again, also after one that broke off; it then finds less to do. Each raises `Unavailable`
-    when the store does not answer.
+    With *dry_run* nothing is removed, only counted. Every method is idempotent and can be repeated after a failure; it
+    then finds less to do. Each raises `Unavailable` if the store does not answer.
     """
 
     def episodes(self, scope: Scope) -> frozenset[UUID]:
-        """The episodes of all sessions that have left something in *scope*."""
+        """Return the episode ids of all sessions that left data in *scope*."""
         ...
 
     def rows(self, scope: Scope) -> Sequence[Row]:
-        """The log of *scope*."""
+        """Return the fact log of *scope*."""
         ...
 
     def session(self, scope: Scope, session_id: str, *, dry_run: bool = False) -> Counter[str]:
-        """Remove all that is kept of a session but what the log says of it."""
+        """Remove everything stored for a session, except rows of the fact log."""
         ...
 
     def candidates(self, scope: Scope, forms: Collection[str], *, dry_run: bool = False) -> Counter[str]:
-        """Remove from all editions of all episodes the candidate facts that say something of *forms*."""
+        """Remove candidate facts whose normal form is in *forms*.
+
+        Every edition of every episode in *scope* is searched.
+        """
         ...
 
     def everything(self, scope: Scope, *, dry_run: bool = False) -> Counter[str]:
-        """Remove all that is kept of a scope, its log too."""
+        """Remove everything stored for *scope*, including its fact log."""
         ...
 
     def rewrite(self, scope: Scope, rewrite: Rewrite) -> Erased:
-        """Put what *rewrite* makes of the log in its place, as a log of another epoch.
+        """Replace the fact log of *scope* by what *rewrite* makes of it, under a new epoch.
 
-        Whoever has read the old one is refused when he appends, and reads the new one from its beginning.
+        A writer that has read the old log gets a conflict when it appends. It then reads the new log from its
+        beginning.
 
         Raises:
-            Retryable: others appended to it all the time.
+            Retryable: others kept appending to the log.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLog:
-    """A log as it is written anew, and for each vector that it keeps, from where to where it moves."""
+    """A rewritten fact log to be stored.
+
+    `moves` maps the old slot of each vector that is kept to its new slot.
+    """
 
     entries: tuple[LogEntry, ...]
     version: LogVersion
-    moves: tuple[tuple[Place, Place], ...]
+    moves: tuple[tuple[VectorSlot, VectorSlot], ...]
 
 
 def new_log(entries: Sequence[LogEntry], erased: Erased, *, after: LogVersion) -> NewLog:
-    """What is to be stored of *erased*, which was made of *entries*, the log at *after*.
+    """Compute the log to store for *erased*, which was made of *entries*, the log at *after*.
 
-    Its hash chain begins with the epoch, so that no version of it is one of the old log's.
+    Its hash chain begins with the epoch, so no version of it equals a version of the old log.
     """
     rows: list[tuple[Row, Slot | None]] = []
-    moves: list[tuple[Place, Place]] = []
+    moves: list[tuple[VectorSlot, VectorSlot]] = []
     for row, at in erased.rows:
         found, old = embedding(row), entries[at].slot
         slot = None
         if found and old:
             slot = Slot(len(moves), old.dim)
-            moves.append((Place(found[1], old), Place(found[1], slot)))
+            moves.append((VectorSlot(found[1], old), VectorSlot(found[1], slot)))
         rows.append((row, slot))
     epoch = after.epoch + 1
     chained_entries, version = chained(rows, LogVersion(chain=f"epoch-{epoch}", epoch=epoch))

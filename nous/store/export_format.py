@@ -1,7 +1,7 @@
-"""Episodes and fact logs as JSON lines, to be carried from one installation to another.
+"""JSON Lines format for exporting episodes and fact logs to another installation.
 
 A line is `{"kind", "scope", "record"}`: an `episode`, or a row of the fact log (`learned`, `confirmed`, `superseded`,
-`linked`). Vectors are left out: whoever reads the rows embeds the facts with an embedder of their own.
+`linked`). Vectors are left out: the importing side embeds the facts with its own embedder.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,19 +27,19 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 _BEGINNINGS = tuple(f'{{"kind":"{name}","scope":"'.encode() for name in _KINDS)
 
 TORN = "torn: it begins as a record does, and is not whole"
-"""How it is told that a line is what is left of a record."""
+"""Error message for a line that is a truncated record."""
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
-    """A record, and the scope it belongs to."""
+class ExportedRecords:
+    """A record and its scope."""
 
     scope: Scope
     record: Episode | Row
 
 
-def line(carried: Carried) -> bytes:
-    """*carried* as a line, its end included."""
+def line(carried: ExportedRecords) -> bytes:
+    """Encode *carried* as one line, with its newline."""
     fields = {
         "kind": _NAMES[type(carried.record)],
         "scope": str(carried.scope),
@@ -48,8 +48,8 @@ def line(carried: Carried) -> bytes:
     return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def read(raw: bytes) -> Carried:
-    """What `line` wrote.
+def read(raw: bytes) -> ExportedRecords:
+    """Decode a line that `line` wrote.
 
     Raises:
         BadInput: it is something else.
@@ -62,11 +62,11 @@ def read(raw: bytes) -> Carried:
     if kind is None or not isinstance(fields.get("scope"), str):
         raise BadInput(f"no record: kind has to be one of {', '.join(_KINDS)}, and scope a text")
     try:
-        return Carried(Scope.parse(fields["scope"]), decode(kind, orjson.dumps(fields.get("record"))))
+        return ExportedRecords(Scope.parse(fields["scope"]), decode(kind, orjson.dumps(fields.get("record"))))
     except Misconfigured as error:
         raise BadInput(str(error).replace("the store holds", "the line holds")) from None
 
 
 def exported(rows: Iterable[Row]) -> Iterator[Row]:
-    """*rows* without their vectors."""
+    """Yield *rows* without vectors."""
     return (bare(row) for row in rows if not isinstance(row, Embedded))

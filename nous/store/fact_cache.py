@@ -1,4 +1,7 @@
-"""What a process remembers of the scopes it works on, so that it reads only what was added to a log since."""
+"""Per-process LRU cache of fact indexes, updated incrementally from the fact log.
+
+Only rows that were appended since the last read are fetched.
+"""
 
 from collections import OrderedDict
 from collections.abc import Generator
@@ -9,89 +12,92 @@ from threading import Lock, RLock
 
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
-from nous.facts.fact_index import Knowledge
+from nous.facts.fact_index import FactIndex
 from nous.facts.vector_scan import CandidateIndex, CandidateIndexes
-from nous.search.corpus import Shelf
+from nous.search.corpus import ScopeIndex
 from nous.store.base import NO_VECTORS, FactLog
 
-_AT_ONCE = 8192
-"""Rows that are read at once: with their vectors some 20 MB."""
+_PAGE = 8192
+"""Rows read in one request: with their vectors some 20 MB."""
 
 
 @dataclass(slots=True)
-class _Remembered:
+class _CachedScope:
     index: CandidateIndex | None
     lock: RLock = field(default_factory=RLock)
-    knowledge: Knowledge | None = None
-    shelf: Shelf | None = None
+    knowledge: FactIndex | None = None
+    scope_index: ScopeIndex | None = None
 
-    def caught_up(self, log: FactLog, scope: Scope, embedder: Embedder) -> Knowledge:
-        """The knowledge with what the log has more, or a new one where the log no longer continues what was known.
+    def caught_up(self, log: FactLog, scope: Scope, embedder: Embedder) -> FactIndex:
+        """Return the index, updated with new rows of the log.
 
-        One that could not be brought up to date is forgotten.
+        It is rebuilt if the log no longer continues what was read. An index whose update failed is discarded.
         """
         known, self.knowledge = self.knowledge, None
         made_by = NO_VECTORS if self.index else embedder.id
         while True:
-            added = log.read(scope, after=known.version if known else None, embedder=made_by, limit=_AT_ONCE)
+            added = log.read(scope, after=known.version if known else None, embedder=made_by, limit=_PAGE)
             if known is None or added.complete:
-                known, self.shelf = self._nothing_known(log, scope, embedder), None
+                known, self.scope_index = self._empty(log, scope, embedder), None
             known.extend(added.rows, added.vectors, slots=added.slots)
             known.version = added.version
-            if self.shelf:
-                self.shelf.take(added.rows)
-            if len(added.rows) < _AT_ONCE:
+            if self.scope_index:
+                self.scope_index.take(added.rows)
+            if len(added.rows) < _PAGE:
                 self.knowledge = known
                 return known
 
-    def _nothing_known(self, log: FactLog, scope: Scope, embedder: Embedder) -> Knowledge:
+    def _empty(self, log: FactLog, scope: Scope, embedder: Embedder) -> FactIndex:
         fetch = partial(log.vectors, scope, embedder=embedder.id, dim=embedder.dim)
-        return Knowledge(embedder_id=embedder.id, dim=embedder.dim, index=self.index, fetch=fetch)
+        return FactIndex(embedder_id=embedder.id, dim=embedder.dim, index=self.index, fetch=fetch)
 
 
-class FactMemory:
-    """The knowledge of the scopes used last, one for each embedder; shared by the threads of a process."""
+class FactCache:
+    """LRU cache of fact indexes by scope and embedder, shared by the threads of a process."""
 
     def __init__(self, *, scopes: int = 64, indexes: CandidateIndexes | None = None) -> None:
-        """Remember at most *scopes* of them, with the vectors, unless those are in *indexes*."""
+        """Keep the indexes of the *scopes* scopes used last.
+
+        Vectors are cached with them, unless *indexes* holds them outside of this process.
+        """
         self._most = scopes
         self.indexes = indexes
         self._lock = Lock()
-        self._scopes: OrderedDict[tuple[Scope, str, int], _Remembered] = OrderedDict()
+        self._scopes: OrderedDict[tuple[Scope, str, int], _CachedScope] = OrderedDict()
 
     @contextmanager
-    def current(self, log: FactLog, scope: Scope, embedder: Embedder) -> Generator[Knowledge]:
-        """What *scope* knows now, for reading; nobody else changes it before the `with` ends.
+    def current(self, log: FactLog, scope: Scope, embedder: Embedder) -> Generator[FactIndex]:
+        """Yield the up-to-date fact index of *scope*, locked until the `with` block ends.
 
         Raises:
             Unavailable: the log did not answer.
             Misconfigured: the log holds vectors of this embedder with another dimension.
         """
-        remembered = self._remembered((scope, embedder.id, embedder.dim))
-        with remembered.lock:
-            yield remembered.caught_up(log, scope, embedder)
+        cached = self._cached((scope, embedder.id, embedder.dim))
+        with cached.lock:
+            yield cached.caught_up(log, scope, embedder)
 
     @contextmanager
-    def shelf(self, log: FactLog, scope: Scope, embedder: Embedder) -> Generator[Shelf]:
-        """What *scope* knows now, to be searched; nobody else changes it before the `with` ends.
+    def scope_index(self, log: FactLog, scope: Scope, embedder: Embedder) -> Generator[ScopeIndex]:
+        """Yield the up-to-date search index of *scope*, locked until the `with` block ends.
 
         Raises:
             Unavailable: the log did not answer.
             Misconfigured: the log holds vectors of this embedder with another dimension.
         """
-        remembered = self._remembered((scope, embedder.id, embedder.dim))
-        with remembered.lock:
-            knowledge = remembered.caught_up(log, scope, embedder)
-            remembered.shelf = remembered.shelf or Shelf(knowledge)
-            yield remembered.shelf
+        cached = self._cached((scope, embedder.id, embedder.dim))
+        with cached.lock:
+            knowledge = cached.caught_up(log, scope, embedder)
+            cached.scope_index = cached.scope_index or ScopeIndex(knowledge)
+            yield cached.scope_index
 
-    def _remembered(self, key: tuple[Scope, str, int]) -> _Remembered:
+    def _cached(self, key: tuple[Scope, str, int]) -> _CachedScope:
         with self._lock:
-            remembered = self._scopes.get(key) or self._scopes.setdefault(key, _Remembered(self._index_of(*key)))
+            cached = self._scopes.get(key) or self._scopes.setdefault(key, _CachedScope(self._index_of(*key)))
             self._scopes.move_to_end(key)
             if len(self._scopes) > self._most:
                 self._scopes.popitem(last=False)
-            return remembered
+            return cached
 
     def _index_of(self, scope: Scope, embedder: str, dim: int) -> CandidateIndex | None:
         return self.indexes.of(scope, embedder=embedder, dim=dim) if self.indexes else None

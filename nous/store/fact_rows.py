@@ -1,10 +1,11 @@
-"""A row of the fact log as it stands in the store: `<chain> <kind> <slot> <JSON>`.
+"""Encoding of the fact log: hash-chained rows, and vectors in fixed-size blocks.
 
-The chain is a hash of everything up to here: of the chain before, and of the rest of the entry. Whoever knows the chain
-of one entry can tell whether a log still continues what was read.
+A row is stored as `<chain> <kind> <slot> <JSON>`. The chain is a hash of the previous chain and of the rest of the
+entry, so it covers the whole log up to that row. A reader that knows the chain of one entry can check whether a log
+still continues what it has read.
 
-A block is the unit of growth (a string never has to be moved as a whole when the log grows), and so few that a scope of
-100,000 facts is read with some hundred commands.
+A block is the unit of growth: a string never has to be moved as a whole when the log grows. Blocks are large, so a
+scope of 100,000 facts is read with some hundred commands.
 """
 
 import math
@@ -38,7 +39,7 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a row's vector stands: it is the *index*-th of its scope, and has *dim* numbers. Written `17x384`."""
+    """Position of a vector in its scope, and its dimension *dim*. Written `17x384`."""
 
     index: int
     dim: int
@@ -56,7 +57,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """A row in its place: after the entry whose chain went into its own."""
+    """A row with its chain, which covers the row and every entry before it."""
 
     chain: str
     kind: str
@@ -71,7 +72,7 @@ class LogEntry:
 
     @classmethod
     def decode(cls, raw: bytes) -> Self:
-        """Read what `encode` wrote.
+        """Decode what `encode` wrote.
 
         Raises:
             Misconfigured: it is something else.
@@ -87,7 +88,7 @@ class LogEntry:
 
     @property
     def row(self) -> Row:
-        """The row itself, decoded anew at each access.
+        """The row, decoded on each access.
 
         Raises:
             Misconfigured: it is of a kind, or in a form, that this release does not know.
@@ -102,7 +103,7 @@ def _rest(kind: str, slot: Slot | None, json: bytes) -> bytes:
 
 
 def chained(rows: Sequence[tuple[Row, Slot | None]], after: LogVersion) -> tuple[tuple[LogEntry, ...], LogVersion]:
-    """*rows* as entries that continue the log at *after*, and the version which the log has then."""
+    """Return *rows* as entries that continue the log at *after*, and the version they lead to."""
     entries: list[LogEntry] = []
     chain, vectors = after.chain, after.vectors
     for row, slot in rows:
@@ -119,8 +120,8 @@ _FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The slot of a vector, and the embedder that made it."""
+class VectorSlot:
+    """Address of a stored vector: its embedder and its slot."""
 
     embedder: str
     slot: Slot
@@ -139,8 +140,8 @@ class Place:
         """Bytes of the vector."""
         return self.slot.dim * _FLOAT_BYTES
 
-    def adjoins(self, other: "Place") -> bool:
-        """Whether this is the next place after *other*, in the same block."""
+    def adjoins(self, other: "VectorSlot") -> bool:
+        """Return whether this slot directly follows *other* in the same block."""
         return (
             self.embedder == other.embedder
             and self.slot == Slot(other.slot.index + 1, other.slot.dim)
@@ -148,9 +149,12 @@ class Place:
         )
 
 
-def runs(places: Iterable[Place]) -> Iterator[list[Place]]:
-    """*places* in order, cut into runs that one command can read or write. No run is empty."""
-    run: list[Place] = []
+def runs(places: Iterable[VectorSlot]) -> Iterator[list[VectorSlot]]:
+    """Split *places* into runs of adjacent slots that one command can read or write.
+
+    Order is kept. No run is empty or longer than `LONGEST_RUN`.
+    """
+    run: list[VectorSlot] = []
     for place in places:
         if run and not (place.adjoins(run[-1]) and len(run) < LONGEST_RUN):
             yield run
@@ -162,15 +166,15 @@ def runs(places: Iterable[Place]) -> Iterator[list[Place]]:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Entries that continue a log, the version it has then, and the vectors as bytes, each with its place."""
+    """New entries of a log, the version they lead to, and their vectors as bytes by slot."""
 
     entries: tuple[LogEntry, ...]
     version: LogVersion
-    vectors: tuple[tuple[Place, bytes], ...]
+    vectors: tuple[tuple[VectorSlot, bytes], ...]
 
 
 def continuation(write: AppendFacts) -> Continuation:
-    """Work out what *write* adds to the log it expects.
+    """Compute the entries and vectors that *write* appends to the log it expects.
 
     Raises:
         BadInput: a vector is missing, superfluous, zero, not finite or not one-dimensional.
@@ -179,7 +183,7 @@ def continuation(write: AppendFacts) -> Continuation:
     embedders = _embedders(write)
     _check_dimensions(embedders, write.vectors)
     rows: list[tuple[Row, Slot | None]] = []
-    vectors: list[tuple[Place, bytes]] = []
+    vectors: list[tuple[VectorSlot, bytes]] = []
     for row in write.rows:
         embedded = embedding(row)
         if embedded is None:
@@ -189,13 +193,13 @@ def continuation(write: AppendFacts) -> Continuation:
         vector = write.vectors[fact_id]
         slot = Slot(write.expected.vectors + len(vectors), len(vector))
         rows.append((row, slot))
-        vectors.append((Place(embedder, slot), _float32(vector)))
+        vectors.append((VectorSlot(embedder, slot), _float32(vector)))
     entries, version = chained(rows, write.expected)
     return Continuation(entries, version, tuple(vectors))
 
 
 def _embedders(write: AppendFacts) -> dict[UUID, str]:
-    """The embedder of each fact that has to come with a vector."""
+    """Return the embedder of each fact that needs a vector; check that the vectors match."""
     learned = Counter(row.fact.id for row in write.rows if isinstance(row, Learned))
     embedded = [found for row in write.rows if (found := embedding(row))]
     embedders = dict(embedded)
@@ -228,20 +232,20 @@ def slice_of(
     *,
     complete: bool,
     embedder: str | None,
-    fetch: Callable[[Sequence[Place]], Sequence[bytes]],
+    fetch: Callable[[Sequence[VectorSlot]], Sequence[bytes]],
 ) -> LogSlice:
-    """Decode *entries*, which end at *version*, with the vectors by *embedder* that *fetch* finds in their places.
+    """Decode *entries*, which end at *version*, and fetch the vectors made by *embedder*.
 
-    Without an *embedder*, each fact comes with the vector that it got last.
+    *fetch* returns the bytes stored in the given slots. Without an *embedder*, each fact gets its last vector.
 
     Raises:
         Misconfigured: an entry or a vector is not what a log of this release holds.
     """
     rows = tuple(entry.row for entry in entries)
-    places: dict[UUID, Place] = {}
+    places: dict[UUID, VectorSlot] = {}
     for row, entry in zip(rows, entries, strict=True):
         if (found := embedding(row)) and entry.slot is not None and embedder in {None, found[1]}:
-            places[found[0]] = Place(found[1], entry.slot)
+            places[found[0]] = VectorSlot(found[1], entry.slot)
     stored = fetch(tuple(places.values())) if places else ()
     vectors = {fact_id: _vector(raw, place) for (fact_id, place), raw in zip(places.items(), stored, strict=True)}
     slots = {fact_id: place.slot.index for fact_id, place in places.items()}
@@ -249,7 +253,10 @@ def slice_of(
 
 
 def version_at(entries: Sequence[LogEntry], head: LogVersion, *, after: LogVersion | None) -> LogVersion:
-    """The version that a log had, whose version is *head* now, when *entries*, which follow *after*, ended it."""
+    """Return the version of the log after *entries*, which follow *after*.
+
+    *head* is the log's version now.
+    """
     before = after or LogVersion()
     if before.n + len(entries) == head.n:
         return head
@@ -258,13 +265,13 @@ def version_at(entries: Sequence[LogEntry], head: LogVersion, *, after: LogVersi
     return LogVersion(before.n + len(entries), chain, head.epoch, vectors)
 
 
-def as_rows(stored: Sequence[bytes], places: Sequence[Place], dim: int) -> NDArray[np.float32]:
-    """Vectors of *dim* numbers as they are *stored* in *places*, a row for each."""
+def as_rows(stored: Sequence[bytes], places: Sequence[VectorSlot], dim: int) -> NDArray[np.float32]:
+    """Decode *stored* vectors of *dim* numbers into a matrix, one row for each of *places*."""
     rows = [_vector(raw, place) for raw, place in zip(stored, places, strict=True)]
     return np.stack(rows) if rows else np.empty((0, dim), dtype=np.float32)
 
 
-def _vector(raw: bytes, place: Place) -> NDArray[np.float32]:
+def _vector(raw: bytes, place: VectorSlot) -> NDArray[np.float32]:
     if len(raw) != place.size:
         raise Misconfigured(
             f"vector {place.slot.index} of {place.embedder} has {len(raw)} bytes in the store; "

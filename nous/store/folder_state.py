@@ -1,4 +1,4 @@
-"""What became of the transcripts that were found on disk, so that they are not read again."""
+"""Port and codec for the state of watched folders: which transcript files were processed."""
 
 import os
 from collections.abc import Callable, Collection, Mapping
@@ -13,7 +13,7 @@ import orjson
 from nous.domain.scope import Scope
 
 
-class Place(NamedTuple):
+class WatchedFolder(NamedTuple):
     """A folder on a host that is swept for sessions of a scope."""
 
     scope: Scope
@@ -22,11 +22,12 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """What became of a file of this size (bytes) that was last written then (nanoseconds since the epoch).
+class FileRecord:
+    """Outcome of the last processing of a file.
 
-    *refused* says why it could not be handed over, *changed_ns* when anything about it had changed last, be it who may
-    read it, and *release* which release of nous said so; of one that was handed over, they are None, 0 and empty.
+    *size* is in bytes, *mtime_ns* in nanoseconds since the epoch. For a refused file, *refused* is the reason,
+    *changed_ns* the time of its last change of any kind (permissions too) and *release* the release of nous that
+    refused it. For a published file they are None, 0 and empty.
     """
 
     size: int
@@ -36,27 +37,27 @@ class Remembered:
     release: str = ""
 
 
-class Watched(Protocol):
-    """What was seen in each place, by the names of files (see `name_of`).
+class FolderState(Protocol):
+    """Records of processed files, by folder and hashed file name (see `name_of`).
 
-    It is no memory: without it everything is handed over again, which is recognised. Every method may be called again,
-    by any number of sweeps at once, and raises `Unavailable` when the store does not answer.
+    This is a cache: without it every file is published again and deduplicated. Every method is idempotent, safe to call
+    from concurrent sweeps, and raises `Unavailable` if the store does not answer.
     """
 
-    def recall(self, place: Place) -> Mapping[str, Remembered]:
-        """All that is remembered of *place*."""
+    def recall(self, place: WatchedFolder) -> Mapping[str, FileRecord]:
+        """Return all records of the folder *place*."""
         ...
 
-    def remember(self, place: Place, name: str, what: Remembered, *, after: Collection[UUID] = ()) -> bool:
-        """Put *what* in place of what was remembered of the file called *name*.
+    def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
+        """Replace the record of the file *name* by *what*.
 
-        False, and nothing is changed, where the server does not know all the events *after* which this is said: it has
-        lost them. Whatever it loses later, it never loses one of them alone and keeps what is remembered.
+        Returns False and changes nothing if the server does not know every event in *after*: it has lost them. If the
+        server loses one of these events later, it loses the record as well.
         """
         ...
 
-    def keep(self, place: Place, *, without: Collection[str] = ()) -> None:
-        """Keep what is known of *place* for another while, *without* these files, which are gone."""
+    def keep(self, place: WatchedFolder, *, without: Collection[str] = ()) -> None:
+        """Extend the lifetime of the records of *place*, and delete those of the files *without*."""
         ...
 
 
@@ -64,69 +65,72 @@ def _always(_: UUID) -> bool:
     return True
 
 
-class WatchedInMemory:
-    """`Watched` of one process; *is_published* says whether a bus knows an event."""
+class MemoryFolderState:
+    """`FolderState` in memory; *is_published* tells whether the bus knows an event."""
 
     def __init__(self, is_published: Callable[[UUID], bool] = _always) -> None:
         self._is_published = is_published
-        self._places: dict[Place, dict[str, Remembered]] = {}
+        self._places: dict[WatchedFolder, dict[str, FileRecord]] = {}
 
-    def recall(self, place: Place) -> Mapping[str, Remembered]:
+    def recall(self, place: WatchedFolder) -> Mapping[str, FileRecord]:
         return dict(self._places.get(place, {}))
 
-    def remember(self, place: Place, name: str, what: Remembered, *, after: Collection[UUID] = ()) -> bool:
+    def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
         if not all(map(self._is_published, after)):
             return False
         self._places.setdefault(place, {})[name] = what
         return True
 
-    def keep(self, place: Place, *, without: Collection[str] = ()) -> None:
+    def keep(self, place: WatchedFolder, *, without: Collection[str] = ()) -> None:
         known = self._places.get(place, {})
         for name in without:
             known.pop(name, None)
 
 
 class Untouched:
-    """`Watched` of those who only look: it tells what another one remembers, and takes nothing."""
+    """Read-only view of a `FolderState`: reads pass through, writes are ignored."""
 
-    def __init__(self, watched: Watched) -> None:
+    def __init__(self, watched: FolderState) -> None:
         self._watched = watched
 
-    def recall(self, place: Place) -> Mapping[str, Remembered]:
+    def recall(self, place: WatchedFolder) -> Mapping[str, FileRecord]:
         return self._watched.recall(place)
 
-    def remember(self, place: Place, name: str, what: Remembered, *, after: Collection[UUID] = ()) -> bool:
-        """Do nothing, as if it were done."""
+    def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
+        """Do nothing and report success."""
         del place, name, what, after
         return True
 
-    def keep(self, place: Place, *, without: Collection[str] = ()) -> None:
+    def keep(self, place: WatchedFolder, *, without: Collection[str] = ()) -> None:
         """Do nothing."""
 
 
 def name_of(path: Path) -> str:
-    """What a file is called here: its path cannot be read from it, since that may tell a session that was forgotten."""
+    """Return the hash under which a file is recorded.
+
+    The path must not be readable from it: it may name a session that is erased later.
+    """
     return _digest(os.fsencode(path))
 
 
-def digest_of(place: Place) -> str:
-    """Names *place* among those of its scope."""
+def digest_of(place: WatchedFolder) -> str:
+    """Return a hash that identifies *place* within its scope."""
     return _digest(f"{place.host}\n".encode() + os.fsencode(place.folder))
 
 
-def packed(what: Remembered) -> bytes:
-    # The release stands only where one has refused: who knows of none can read the others.
+def packed(what: FileRecord) -> bytes:
+    # Only refusals name a release. Releases that do not know this field can still read the other records.
     by = (what.release,) if what.release else ()
     return orjson.dumps((what.size, what.mtime_ns, what.refused, what.changed_ns, *by))
 
 
-def unpacked(raw: bytes) -> Remembered | None:
-    """What `packed` made *raw* of; None where it is something else, which is then as good as not remembered."""
+def unpacked(raw: bytes) -> FileRecord | None:
+    """Decode what `packed` wrote; None for anything else, which then counts as not recorded."""
     match _parsed(raw):
         case [int(size), int(mtime_ns), (None | str()) as refused, int(changed_ns)]:
-            return Remembered(size, mtime_ns, refused, changed_ns)
+            return FileRecord(size, mtime_ns, refused, changed_ns)
         case [int(size), int(mtime_ns), str(refused), int(changed_ns), str(release)]:
-            return Remembered(size, mtime_ns, refused, changed_ns, release)
+            return FileRecord(size, mtime_ns, refused, changed_ns, release)
         case _:
             return None
 

@@ -1,4 +1,4 @@
-"""The store in memory: for tests, and for trying things out. It promises what the one in Redis does."""
+"""In-memory store with the same contract as the Redis store, for tests and experiments."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,20 +7,20 @@ from threading import RLock
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nous.domain.anchored_summary import Anchor
+from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.effects import (
     AppendFacts,
-    ExpectAnchor,
-    ExpectCourse,
+    ExpectAnchoredSummary,
     ExpectEpisode,
-    KeepDecision,
-    KeepVector,
-    NoteCourse,
-    NoteTried,
+    ExpectSessionState,
+    RecordResummaryAttempt,
     ReleaseTranscript,
-    SaveAnchor,
+    RemoveFromResummaries,
+    SaveAnchoredSummary,
+    SaveDecision,
     SaveEpisode,
-    StopOffering,
+    SaveEpisodeVector,
+    SaveSessionState,
     Write,
 )
 from nous.domain.episode import Decision, Episode, Tier
@@ -28,10 +28,10 @@ from nous.domain.errors import Retryable
 from nous.domain.events import Event
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
-from nous.domain.session_state import UNFINISHED, Course, Stage
-from nous.domain.summary_input import Brief
+from nous.domain.session_state import UNFINISHED, SessionState, SessionStatus
+from nous.domain.summary_input import SummaryInput
 from nous.store.base import LogSlice, in_order
-from nous.store.fact_rows import Continuation, LogEntry, Place, Slot, as_rows, continuation, slice_of, version_at
+from nous.store.fact_rows import Continuation, LogEntry, Slot, VectorSlot, as_rows, continuation, slice_of, version_at
 from nous.store.keys import StoreKeys
 from nous.store.transcript_source import key_of, upload_of
 
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 class _Log:
     version: LogVersion = field(default_factory=LogVersion)
     entries: list[LogEntry] = field(default_factory=list[LogEntry])
-    vectors: dict[Place, bytes] = field(default_factory=dict[Place, bytes])
+    vectors: dict[VectorSlot, bytes] = field(default_factory=dict[VectorSlot, bytes])
 
     def continues(self, version: LogVersion) -> bool:
-        """Whether this is the log that was read at *version*, perhaps with more rows."""
+        """Return whether this log was once at *version* and has only grown since."""
         if version.epoch != self.version.epoch or version.n > self.version.n:
             return False
         return version.n == 0 or self.entries[version.n - 1].chain == version.chain
@@ -57,12 +57,15 @@ class _Log:
         self.entries.extend(added.entries)
         self.vectors.update(added.vectors)
 
-    def pick(self, places: Sequence[Place]) -> Sequence[bytes]:
+    def pick(self, places: Sequence[VectorSlot]) -> Sequence[bytes]:
         return [self.vectors[place] for place in places]
 
 
 class MemoryStore:
-    """Everything that `nous.store.base` asks for in one, safe to use from many threads. *keys* name the uploads."""
+    """Thread-safe in-memory implementation of all ports of `nous.store.base`.
+
+    *keys* name the uploads.
+    """
 
     def __init__(self, keys: StoreKeys | None = None) -> None:
         self._keys = keys or StoreKeys()
@@ -70,16 +73,18 @@ class MemoryStore:
         self._episodes: dict[Scope, dict[UUID, Episode]] = {}
         self._earlier: dict[tuple[Scope, UUID], list[Episode]] = {}
         self._episode_vectors: dict[tuple[Scope, UUID, str], tuple[str, NDArray[np.float32]]] = {}
-        self._briefs: dict[tuple[Scope, UUID], Brief] = {}
+        self._summary_inputs: dict[tuple[Scope, UUID], SummaryInput] = {}
         self._unrefined: dict[tuple[Scope, UUID], str] = {}
-        self._anchors: dict[tuple[Scope, str, str], Anchor] = {}
+        self._anchors: dict[tuple[Scope, str, str], StoredAnchoredSummary] = {}
         self._decisions: dict[tuple[Scope, UUID], dict[UUID, Decision]] = {}
-        self._courses: dict[tuple[Scope, str], Course] = {}
+        self._session_states: dict[tuple[Scope, str], SessionState] = {}
         self._logs: dict[Scope, _Log] = {}
         self._uploads: dict[str, bytes] = {}
 
     def apply(self, writes: Iterable[Write]) -> str | None:
-        """Do all of *writes*, or none and return the reason: something has changed since the handler looked.
+        """Apply all of *writes* atomically, or none and return the conflict.
+
+        A conflict means that a precondition no longer holds: a record has changed since the handler read it.
 
         Raises:
             BadInput: a write holds what cannot be stored; nothing was done.
@@ -88,7 +93,7 @@ class MemoryStore:
         prepared = [(write, continuation(write) if isinstance(write, AppendFacts) else None) for write in writes]
         with self._lock:
             for write, _ in prepared:
-                if reason := self._objection(write):
+                if reason := self._conflict(write):
                     return reason
             for write, added in prepared:
                 self._do(write, added)
@@ -103,9 +108,9 @@ class MemoryStore:
             current = self.get(scope, episode_id)
             return (current, *reversed(self._earlier.get((scope, episode_id), ()))) if current else ()
 
-    def brief(self, scope: Scope, episode_id: UUID) -> Brief | None:
+    def summary_input(self, scope: Scope, episode_id: UUID) -> SummaryInput | None:
         with self._lock:
-            return self._briefs.get((scope, episode_id))
+            return self._summary_inputs.get((scope, episode_id))
 
     def unrefined(self, *, but: Collection[str] = ()) -> Iterator[tuple[Scope, UUID]]:
         with self._lock:
@@ -127,11 +132,11 @@ class MemoryStore:
             }
             return [each.id for each in self.recent(scope, 10**9) if kept.get(each.id) != each.state]
 
-    def anchor(self, scope: Scope, *, agent_id: str, session_id: str) -> Anchor | None:
+    def anchored_summary(self, scope: Scope, *, agent_id: str, session_id: str) -> StoredAnchoredSummary | None:
         with self._lock:
             return self._anchors.get((scope, agent_id, session_id))
 
-    def latest(self, scope: Scope) -> Anchor | None:
+    def latest(self, scope: Scope) -> StoredAnchoredSummary | None:
         with self._lock:
             found = [anchor for (where, *_), anchor in self._anchors.items() if where == scope]
         return max(found, key=lambda anchor: anchor.at, default=None)
@@ -140,17 +145,17 @@ class MemoryStore:
         with self._lock:
             return in_order(self._decisions.get((scope, episode_id), {}).values())
 
-    def course(self, scope: Scope, session_id: str) -> Course | None:
+    def session_state(self, scope: Scope, session_id: str) -> SessionState | None:
         with self._lock:
-            return self._courses.get((scope, session_id))
+            return self._session_states.get((scope, session_id))
 
     def sessions(
-        self, stage: Stage, *, before: datetime | None = None, limit: int = 100, skip: int = 0
+        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
     ) -> Sequence[tuple[Scope, str]]:
         if stage not in UNFINISHED:
             return ()
         with self._lock:
-            known = [(each.since, place) for place, each in self._courses.items() if each.stage is stage]
+            known = [(each.since, place) for place, each in self._session_states.items() if each.status is stage]
         found = sorted((since, place) for since, place in known if since and (before is None or since < before))
         return [place for _, place in found[skip : skip + limit]]
 
@@ -182,7 +187,7 @@ class MemoryStore:
     def vectors(
         self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
     ) -> "NDArray[np.float32]":
-        places = [Place(embedder, Slot(index, dim)) for index in slots]
+        places = [VectorSlot(embedder, Slot(index, dim)) for index in slots]
         with self._lock:
             log = self._logs.get(scope, _Log())
             if not log.continues(at):
@@ -198,12 +203,12 @@ class MemoryStore:
             return self._uploads.get(key)
 
     def has_upload(self, event: Event) -> bool:
-        """Whether what was uploaded for *event* is there; so it is where nothing was."""
+        """Return whether the upload of *event* is there, or the event has none."""
         key = upload_of(event, keys=self._keys)
         with self._lock:
             return key is None or key in self._uploads
 
-    def _objection(self, write: Write) -> str | None:
+    def _conflict(self, write: Write) -> str | None:
         match write:
             case SaveEpisode(episode=episode, replaces=replaces):
                 stored = self.get(episode.scope, episode.id)
@@ -212,41 +217,43 @@ class MemoryStore:
             case AppendFacts(scope=scope, expected=expected):
                 is_same = self._logs.get(scope, _Log()).version == expected
                 return None if is_same else f"the facts of {scope} have changed"
-            case SaveAnchor(anchor=anchor, replaces=replaces):
-                found = self.anchor(anchor.scope, agent_id=anchor.agent_id, session_id=anchor.session_id)
+            case SaveAnchoredSummary(anchor=anchor, replaces=replaces):
+                found = self.anchored_summary(anchor.scope, agent_id=anchor.agent_id, session_id=anchor.session_id)
                 is_same = (found.event_id if found else None) == replaces
                 return None if is_same else f"the anchored summary of session {anchor.session_id} has changed"
             case ExpectEpisode(scope=scope, episode_id=episode_id, state=state):
                 stored = self.get(scope, episode_id)
                 return None if (stored.state if stored else "") == state else f"episode {episode_id} has changed"
-            case ExpectAnchor(scope=scope, agent_id=agent_id, session_id=session_id, event_id=event_id):
-                found = self.anchor(scope, agent_id=agent_id, session_id=session_id)
+            case ExpectAnchoredSummary(scope=scope, agent_id=agent_id, session_id=session_id, event_id=event_id):
+                found = self.anchored_summary(scope, agent_id=agent_id, session_id=session_id)
                 is_same = (found.event_id if found else None) == event_id
                 return None if is_same else f"the anchored summary of session {session_id} has changed"
-            case KeepVector(scope=scope, episode_id=episode_id, of=of):
+            case SaveEpisodeVector(scope=scope, episode_id=episode_id, of=of):
                 stored = self.get(scope, episode_id)
                 return None if stored and stored.state == of else f"episode {episode_id} has changed"
-            case NoteCourse(course=course, replaces=replaces):
-                return self._course_objection(course.scope, course.session_id, replaces.by if replaces else None)
-            case ExpectCourse(scope=scope, session_id=session_id, by=by):
-                return self._course_objection(scope, session_id, by)
-            case ReleaseTranscript() | KeepDecision() | NoteTried() | StopOffering():
+            case SaveSessionState(session_state=session_state, replaces=replaces):
+                return self._session_state_conflict(
+                    session_state.scope, session_state.session_id, replaces.by if replaces else None
+                )
+            case ExpectSessionState(scope=scope, session_id=session_id, by=by):
+                return self._session_state_conflict(scope, session_id, by)
+            case ReleaseTranscript() | SaveDecision() | RecordResummaryAttempt() | RemoveFromResummaries():
                 return None
 
-    def _course_objection(self, scope: Scope, session_id: str, by: UUID | None) -> str | None:
-        found = self.course(scope, session_id)
+    def _session_state_conflict(self, scope: Scope, session_id: str, by: UUID | None) -> str | None:
+        found = self.session_state(scope, session_id)
         is_same = (found.by if found else None) == by
-        return None if is_same else f"the course of session {session_id} has changed"
+        return None if is_same else f"the state of session {session_id} has changed"
 
     def _save(self, write: SaveEpisode) -> None:
         episode, place = write.episode, (write.episode.scope, write.episode.id)
         if write.replaces:
             self._earlier.setdefault(place, []).append(write.replaces)
-        if write.brief:
-            self._briefs[place] = write.brief
+        if write.summary_input:
+            self._summary_inputs[place] = write.summary_input
         if episode.tier is Tier.LLM:
             self._unrefined.pop(place, None)
-        elif write.brief:
+        elif write.summary_input:
             self._unrefined[place] = ""
         self._episodes.setdefault(episode.scope, {})[episode.id] = episode
 
@@ -254,22 +261,22 @@ class MemoryStore:
         match write:
             case SaveEpisode():
                 self._save(write)
-            case SaveAnchor(anchor=anchor):
+            case SaveAnchoredSummary(anchor=anchor):
                 self._anchors[anchor.scope, anchor.agent_id, anchor.session_id] = anchor
-            case NoteTried(scope=scope, episode_id=episode_id, by=by):
+            case RecordResummaryAttempt(scope=scope, episode_id=episode_id, by=by):
                 self._unrefined[scope, episode_id] = by
-            case StopOffering(scope=scope, episode_id=episode_id):
+            case RemoveFromResummaries(scope=scope, episode_id=episode_id):
                 self._unrefined.pop((scope, episode_id), None)
-            case KeepVector(scope=scope, episode_id=episode_id, embedder=embedder, vector=vector, of=of):
+            case SaveEpisodeVector(scope=scope, episode_id=episode_id, embedder=embedder, vector=vector, of=of):
                 self._episode_vectors[scope, episode_id, embedder] = of, vector
-            case KeepDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):
+            case SaveDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):
                 self._decisions.setdefault((scope, episode_id), {})[event_id] = decision
-            case NoteCourse(course=course):
-                self._courses[course.scope, course.session_id] = course
+            case SaveSessionState(session_state=session_state):
+                self._session_states[session_state.scope, session_state.session_id] = session_state
             case AppendFacts(scope=scope):
                 if added and added.entries:
                     self._logs.setdefault(scope, _Log()).extend(added)
-            case ExpectEpisode() | ExpectAnchor() | ExpectCourse():
+            case ExpectEpisode() | ExpectAnchoredSummary() | ExpectSessionState():
                 pass
             case ReleaseTranscript(scope=scope, dataref=dataref):
                 self._uploads.pop(key_of(dataref, within=self._keys.transcripts_of(scope)) or "", None)

@@ -1,11 +1,11 @@
-"""Finds the transcript that an event speaks of: inline, in a file, or uploaded.
+"""Load the transcript of an event: inline, from a file, or from an upload.
 
-A file may have been written to since the event was published. It is read as it is now, and what has become of it is
-counted among what the transcript passed over, so that it stands in the episode. Growing is no harm: the episode is
-then of a newer version, and the event that announces that version finds it done.
+A file may have been written to since its event was published. It is read as it is now. The kind of change is added to
+the transcript's skip counts, which are stored with the episode. Growth does no harm: the episode then covers a newer
+version, and the event that announces that version finds the work done.
 
-An upload has no TTL: it waits as long as its event does, and goes with the commit that releases it, or when its event
-is published again and nobody needs it any more (see `Bus.release`).
+An upload has no TTL, so it lives as long as its event. It is removed by the commit that releases it, or when its event
+is published again and no consumer group needs it any more (see `Bus.release`).
 """
 
 import gzip
@@ -25,20 +25,20 @@ from nous.domain.events import Event, SessionEvent
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.transcript import UnknownFormat, parse_transcript, read_transcript
-from nous.transcript.io.byte_source import Tap
+from nous.transcript.io.byte_source import ByteSource
 from nous.transcript.load import session_content
 from nous.transcript.model import Transcript
 
 _SCHEME = "redis:"
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 LARGEST = 256 << 20
-"""Bytes of a transcript, unpacked: whoever reads an upload holds all of it. A file is read as it comes, of any size."""
+"""Limit of an uncompressed transcript, in bytes: an upload is read into memory as a whole. Files are streamed."""
 
 _CHUNK = 1 << 20
 
 
 class Uploads(Protocol):
-    """Where uploaded transcripts wait, packed."""
+    """Storage of uploaded transcripts, compressed."""
 
     def put(self, key: str, packed: bytes) -> None: ...
 
@@ -46,9 +46,9 @@ class Uploads(Protocol):
 
 
 def upload(uploads: Uploads, content: bytes, *, keys: StoreKeys, scope: Scope, session_id: str) -> str:
-    """Put a transcript where every worker can read it, and return its dataref: the same for the same content.
+    """Store a transcript where every worker can read it; return its dataref.
 
-    Raises `BadInput` if it is larger than anybody would read.
+    Equal content gets an equal dataref. Raises `BadInput` if the transcript is larger than `LARGEST`.
     """
     if len(content) > LARGEST:
         raise BadInput(
@@ -61,38 +61,42 @@ def upload(uploads: Uploads, content: bytes, *, keys: StoreKeys, scope: Scope, s
 
 
 def dataref_of(content: bytes, *, keys: StoreKeys, scope: Scope, session_id: str) -> str:
-    """How an event refers to *content*, once that is uploaded."""
+    """Return the dataref of *content* once it is uploaded."""
     return f"{_SCHEME}{keys.transcript(scope, session_id, digest=sha256(content).hexdigest())}"
 
 
 def compacting_name(session_id: str) -> str:
-    """What a session that goes on is called among uploads, so that none is released by the worker of the other event.
+    """Return the name for uploads of a session that goes on (is being compacted).
 
-    No session can be called so: an id is printable.
+    It differs from the name for an ended session, so the worker of one event never releases the upload of the other. No
+    session id equals it: ids are printable, and this name is not.
     """
     return f"{session_id}\ncompacting"
 
 
 def key_of(dataref: str, *, within: str) -> str | None:
-    """The key that *dataref* names, if it begins with *within*: a producer may have written the name of any key."""
+    """Return the Redis key that *dataref* names, or None if it does not begin with *within*.
+
+    A producer may have written the name of any key.
+    """
     return dataref.removeprefix(_SCHEME) if dataref.startswith(_SCHEME + within) else None
 
 
 def upload_of(event: Event, *, keys: StoreKeys) -> str | None:
-    """The key of what was uploaded for *event*; None where nothing travels beside it."""
+    """Return the key of what was uploaded for *event*; None if it has no upload."""
     dataref = event.dataref if isinstance(event, SessionEvent) else None
     return key_of(dataref, within=keys.transcripts_of(event.scope)) if dataref else None
 
 
 def unpacked(packed: bytes, *, largest: int = LARGEST) -> bytes:
-    """Undo gzip or zlib.
+    """Decompress gzip or zlib data.
 
     Raises:
         BadInput: it is neither, torn, or longer than *largest*.
     """
     stream = zlib.decompressobj(_GZIP_OR_ZLIB)
     try:
-        # Measured before any of it is kept: a megabyte may become a thousand.
+        # Measure before allocating: a megabyte may decompress to a gigabyte.
         if _is_larger(packed, largest):
             raise BadInput(f"the uploaded transcript has more than {largest:,} bytes")
         content = stream.decompress(packed)
@@ -117,14 +121,14 @@ CUT = "file: cut since it was published"
 REWRITTEN = "file: rewritten since it was published"
 
 _SYSTEM = (Path("/proc"), Path("/sys"))
-"""What looks like files there tells of processes, their environment among it."""
+"""Pseudo-files there reveal processes and their environment."""
 
 
 class StoredTranscripts:
-    """`Transcripts` from the event itself, from this host's files, and from uploads.
+    """`Transcripts` from the event itself, files of this host, and uploads.
 
-    Of files, those in the folders *readable* are read, wherever links lead; without it all but the system's own. No
-    file has more than *largest* bytes.
+    Only files within the folders *readable* are read, after symlinks are resolved; without it all files but the
+    system's own. Files larger than *largest* bytes are refused.
     """
 
     def __init__(
@@ -139,7 +143,7 @@ class StoredTranscripts:
         try:
             return self._read(event)
         except UnknownFormat:
-            # Its text says what was seen. Here that would reach logs, letters and dashboards.
+            # Its message quotes the content, which must not reach logs, dead letters and dashboards.
             raise Unreadable(
                 "the transcript is of no format that nous reads: `nous transcript` says what it holds"
             ) from None
@@ -182,8 +186,11 @@ class StoredTranscripts:
             )
 
     def _allowed(self, named: Path) -> Path:
-        """Where *named* leads, if that may be read: whoever wrote the event may have named any file of this user."""
-        path = Path(os.path.realpath(named))  # which minds no links in a circle
+        """Return the resolved path of *named* if it may be read.
+
+        Raises `BadInput` otherwise: the producer of the event may have named any file that this user can read.
+        """
+        path = Path(os.path.realpath(named))  # unlike Path.resolve, it accepts a symlink loop
         if any(path.is_relative_to(folder) for folder in _SYSTEM):
             raise BadInput(f"{named} is not a regular file: it is the system's own")
         if self._readable is not None and not any(path.is_relative_to(each.resolve()) for each in self._readable):
@@ -195,7 +202,7 @@ class StoredTranscripts:
 
 
 def _path_of(dataref: str) -> Path:
-    """The path of a file URL (RFC 8089): absolute, percent-encoded, on this host."""
+    """Return the path of a file URL (RFC 8089): absolute, percent-encoded, on this host."""
     rest = dataref.removeprefix("file:")
     if rest.startswith("//"):
         host, _, rest = rest.removeprefix("//").partition("/")
@@ -219,13 +226,16 @@ def _readable(path: Path) -> Generator[None]:
 
 
 def _compared(transcript: Transcript, event: SessionEvent, *, beginning: Callable[[int], str]) -> Transcript:
-    """*transcript*, with a note of what has become of it since *event* was published."""
+    """Return *transcript* with a note of how it changed since *event* was published."""
     change = _change(transcript, event, beginning)
     return replace(transcript, skipped={**transcript.skipped, change: 1}) if change else transcript
 
 
 def _change(transcript: Transcript, event: SessionEvent, beginning: Callable[[int], str]) -> str | None:
-    """What has become of it; *beginning* gives the digest of so many bytes from its start."""
+    """Return the kind of change, or None.
+
+    *beginning* returns the digest of the first so many bytes.
+    """
     length = transcript.bytes if event.bytes is None else event.bytes
     digest = transcript.digest if event.digest is None else event.digest.lower()
     if (length, digest) == (transcript.bytes, transcript.digest):
@@ -240,7 +250,7 @@ def _change(transcript: Transcript, event: SessionEvent, beginning: Callable[[in
 def _digest_of_beginning(path: Path, length: int, name: str | None) -> str:
     digest = sha256()
     with session_content(path, format=name) as raw:
-        stream = Tap.on(raw).buffered()
+        stream = ByteSource.on(raw).buffered()
         while length > 0 and (chunk := stream.read(min(length, _CHUNK))):
             digest.update(chunk)
             length -= len(chunk)

@@ -1,4 +1,4 @@
-"""What a session comes to: an episode's summary, and the anchored summary that outlives a full window."""
+"""Session summaries: per episode, and anchored (rolling) ones that survive compaction."""
 
 from nous.domain.anchored_summary import AnchoredSummary, AnchoredSummarySection
 from nous.summary.anchored.base import Summarizer, SummarizerError

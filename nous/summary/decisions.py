@@ -1,4 +1,4 @@
-"""What was decided in a session: what its transcript shows, beside what was recorded while it ran."""
+"""Decisions of a session: user verdicts in its transcript, and recorded decisions."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -12,22 +12,23 @@ from nous.summary.heuristic.statements import verdicts
 from nous.transcript.model import Transcript
 
 LEAST_SURE = 0.6
-"""How sure a recorded decision has to be, to become a fact as well."""
+"""The lowest confidence of a recorded decision that becomes a fact as well."""
 
 MOST = 20
-"""Of an episode whose facts are capped, the newest: the others are for what it has taught."""
+"""The most decisions that become facts, the newest ones; the rest of an episode's capped facts are for what it taught.
+"""
 
 _LONGEST = 1000
 
 
 def shown_decisions(transcript: Transcript) -> Iterator[Decision]:
-    """Return what the user approved, rejected, or answered when asked."""
+    """Yield what the user approved, rejected, or answered when asked."""
     for verdict in verdicts(SessionRecord(transcript)):
         yield Decision(description=verdict.text, category=verdict.kind, turns=(verdict.turn,))
 
 
 def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:
-    """Recorded decisions as facts, in the words of whoever recorded them."""
+    """Yield recorded decisions as facts, in their recorded words."""
     sure = (each for each in recorded if not each.turns and each.confidence >= LEAST_SURE)
     for decision in [each for each in sure if _is_fact(each.description)][-MOST:]:
         yield CandidateFact(
@@ -43,7 +44,7 @@ def _is_fact(text: str) -> bool:
 
 
 def announcement(episode: Episode, *, cause: Event, by: str, at: datetime) -> EpisodeSummarized:
-    """What the worker *by* says of *episode*, which it has made because of *cause*."""
+    """Return the event by which the worker *by* announces *episode*, made because of *cause*."""
     tokens = episode.tokens
     return EpisodeSummarized.after(
         cause,

@@ -1,9 +1,9 @@
-"""What an excerpt shows of a session, read back as a transcript."""
+"""Convert excerpt segments back to a transcript."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from nous.domain.summary_input import Passage
+from nous.domain.summary_input import Segment
 from nous.transcript.model import Entry, Kind, Transcript
 
 _KINDS: Mapping[str, Kind] = {
@@ -21,12 +21,15 @@ _KINDS: Mapping[str, Kind] = {
 _SHELLS = frozenset({"Bash", "bash", "shell", "run_pty_cmd", "exec_command", "run_shell_command"})
 _LABEL = re.compile(r"\[[A-Z][\w-]*(?: of [^\]\n]{0,200})?\]\s")
 _BETWEEN_CALLS = " | "
-_CALL = re.compile(r"(?P<tool>[\w.:-]+)\((?P<given>.*?)\)(?: x\d+)?(?P<fate> \((?:failed|rejected)\))?$", re.DOTALL)
+_CALL = re.compile(r"(?P<tool>[\w.:-]+)\((?P<given>.*?)\)(?: x\d+)?(?P<ending> \((?:failed|rejected)\))?$", re.DOTALL)
 _PATH = re.compile(r"[^\s\"(){}=]*[./][^\s\"(){}=]*")
 
 
-def transcript_of(segments: Sequence[Passage]) -> Transcript:
-    """*segments* as a session. A segment without a turn is of the turn before it, or begins one if a user speaks."""
+def transcript_of(segments: Sequence[Segment]) -> Transcript:
+    """Return *segments* as a transcript.
+
+    A segment without a turn number belongs to the turn before it, or begins a turn if a user speaks.
+    """
     entries: list[Entry] = []
     turn = 0
     for place, segment in enumerate(segments):
@@ -45,16 +48,16 @@ def _entries(kind: Kind, text: str, id_: str, turn: int) -> Iterator[Entry]:
 
 
 def _calls(text: str, id_: str, turn: int) -> Iterator[Entry]:
-    """The calls of a line such as `Edit(a.py) x2 | Bash(make) (failed)`."""
-    for place, told in enumerate(text.split(_BETWEEN_CALLS)):
-        call = _CALL.match(told.strip())
+    """Yield the tool calls of a line such as `Edit(a.py) x2 | Bash(make) (failed)`."""
+    for place, shown in enumerate(text.split(_BETWEEN_CALLS)):
+        call = _CALL.match(shown.strip())
         if call is None:
             continue
         call_id = f"{id_}/{place}"
         paths = (call["given"],) if _PATH.fullmatch(call["given"]) else ()
         given = {"command": call["given"].rpartition(": ")[2]} if call["tool"] in _SHELLS else None
         yield Entry(
-            Kind.TOOL_CALL, told, call_id, turn, tool=call["tool"], tool_input=given, call_id=call_id, paths=paths
+            Kind.TOOL_CALL, shown, call_id, turn, tool=call["tool"], tool_input=given, call_id=call_id, paths=paths
         )
-        if call["fate"]:
+        if call["ending"]:
             yield Entry(Kind.ERROR, "", f"{call_id}/fate", turn, call_id=call_id)

@@ -1,4 +1,4 @@
-"""The summaries of a session's windows as one."""
+"""Merge the summaries of a session's windows into one."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -14,17 +14,18 @@ from nous.summary.heuristic.title import MOST_TOPICS
 T = TypeVar("T")
 
 
-def merged(parts: Sequence[Extracted], *, told: str) -> Extracted:
-    """One summary of a session from those of its windows, in order; *told* is the session in a few sentences.
+def merged(parts: Sequence[Extracted], *, overview: str) -> Extracted:
+    """Merge the summaries of a session's windows, in order.
 
-    How it began is told by the first, how it ended and what is open by the last. No point or fact is said twice; of
-    points, topics and facts every window has its turn before one has a second, until the caps are reached.
+    *overview* is the text of the summary. The title is that of the first window; outcome and open threads are those of
+    the last. No point or fact occurs twice. Points, topics and facts are taken round-robin from the windows until the
+    caps are reached.
     """
     first, last = parts[0], parts[-1]
     summary = replace(
         last.summary,
         title=first.summary.title,
-        summary=told,
+        summary=overview,
         key_points=tuple(_distinct(_by_turns(part.summary.key_points for part in parts), MOST_POINTS, _itself)),
         topics=tuple(dict.fromkeys(_by_turns(part.summary.topics for part in parts)))[:MOST_TOPICS],
     )
@@ -39,7 +40,7 @@ def merged(parts: Sequence[Extracted], *, told: str) -> Extracted:
 
 
 def _by_turns(each: Iterable[Sequence[T]]) -> Iterator[T]:
-    """The first of each, the second of each, and so on."""
+    """Yield round-robin: the first item of each, the second of each, and so on."""
     return (one for one in chain.from_iterable(zip_longest(*each)) if one is not None)
 
 

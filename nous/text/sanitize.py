@@ -1,31 +1,31 @@
-"""Texts from anywhere, as people may be shown them."""
+"""Strip terminal control and bidi characters from untrusted text, and cut text safely."""
 
 import re
 
 import regex
 
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-"""What steers a terminal, or breaks a line unseen; not tabs and line breaks."""
+"""Control characters that steer a terminal or break a line invisibly; not tabs and line breaks."""
 
 _UNSEEN = re.compile(r"[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
-"""What takes no room: marks that turn around what stands beside them, or say where a word may be broken."""
+"""Invisible characters: bidi controls, soft hyphens, zero-width spaces and joiners, byte order marks."""
 
 
 def readable(text: str) -> str:
-    """*text* with a blank for each sign that steers a terminal, and without marks that nobody sees.
+    """Return *text* safe for display: control characters become blanks, invisible ones vanish.
 
-    Whoever wrote it may come from anywhere.
+    The text is untrusted: it may come from any author.
     """
     return _STEERING.sub(" ", _UNSEEN.sub("", text))
 
 
 def one_line(text: str) -> str:
-    """*text* as `readable` gives it, with a blank for each line break: what is a row stays one."""
+    """Return *text* safe for display on one line; line breaks become blanks."""
     return " ".join(filter(None, map(str.strip, readable(text).split("\n"))))
 
 
 def shortened(text: str, most: int = 1000) -> str:
-    """*text* on one line of at most *most* characters: what it quotes may be of any length."""
+    """Return *text* on one line of at most *most* characters, with an ellipsis if it was cut."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
@@ -35,7 +35,7 @@ _FARTHEST = 10_000
 
 
 def first_graphemes(text: str, limit: int) -> str:
-    """*text*, or its first *limit* grapheme clusters and `...` if it has more of them."""
+    """Return *text*, or its first *limit* grapheme clusters and `...` if it has more."""
     if len(text) <= limit:
         return text
     if text.isascii() and "\r" not in text:
@@ -45,21 +45,21 @@ def first_graphemes(text: str, limit: int) -> str:
 
 
 def boundary_before(text: str, position: int) -> int:
-    """The last place up to *position* where *text* can be cut without tearing a grapheme cluster."""
+    """Return the last position up to *position* where a cut splits no grapheme cluster."""
     if position <= 0 or position >= len(text):
         return max(0, min(position, len(text)))
-    if text[position - 1 : position + 1].isascii():  # which is nearly always so, and needs no look at the rest
+    if text[position - 1 : position + 1].isascii():  # the common case: no need to look at the rest
         return position
     start = last = _sure_boundary(text, max(0, position - _WINDOW))
     for cluster in regex.finditer(r"\X", text, pos=start, endpos=position + _WINDOW):
         if cluster.end() > position:
-            return last if last > start or start == 0 else position  # one endless cluster has to be torn somewhere
+            return last if last > start or start == 0 else position  # an endless cluster has to be split somewhere
         last = cluster.end()
     return position
 
 
 def _sure_boundary(text: str, position: int) -> int:
-    """A boundary not far before *position*: where an ASCII sign begins there always is one."""
+    """Return a boundary not far before *position*; any ASCII character but LF begins at one."""
     for candidate in range(position, max(-1, position - _FARTHEST), -1):
         if candidate == 0 or (text[candidate].isascii() and text[candidate] != "\n"):
             return candidate
@@ -67,7 +67,7 @@ def _sure_boundary(text: str, position: int) -> int:
 
 
 def boundary_after(text: str, position: int) -> int:
-    """The first place from *position* on where *text* can be cut without tearing a grapheme cluster."""
+    """Return the first position from *position* on where a cut splits no grapheme cluster."""
     before = boundary_before(text, position)
     if before == position:
         return position

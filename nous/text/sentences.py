@@ -1,6 +1,6 @@
-"""Where sentences and code begin and end in what people and models write.
+"""Sentence and code-block segmentation of text that people and models write.
 
-Every position is a span `(start, end)` of characters, so that whoever uses it can point back into the text.
+Every position is a span `(start, end)` of characters, so that callers can point back into the text.
 """
 
 import re
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 Span = tuple[int, int]
 
 TICKS = "```"
-"""What every code block begins with, at least."""
+"""The shortest opening of a code block."""
 
-_TICKS = re.compile(r"```+")  # a text that it begins with is what makes searching for it fast
-# One class of characters comes first, which is what makes searching for it fast.
+_TICKS = re.compile(r"```+")  # begins with a literal, which makes the search fast
+# Begins with a single character class, which makes the search fast.
 _GAP = re.compile(r"[.!?\r\n\u3002\uff01\uff1f](?:(?<=[.!?])[\"')\]*]*\s+|(?<=[\r\n])\s*|(?<=[\u3002\uff01\uff1f]))")
 _LOOKED_BACK = 64
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|Mr|Mrs|Ms|Dr|St|No)|\b[A-Z])\.$")
@@ -33,7 +33,7 @@ class Fence:
 
 
 def fences(text: str) -> tuple[Fence, ...]:
-    """The code blocks of *text*, in order."""
+    """Return the code blocks of *text*, in order."""
     if TICKS not in text:
         return ()
     found: list[Fence] = []
@@ -50,7 +50,7 @@ def fences(text: str) -> tuple[Fence, ...]:
 
 
 def fence_at(position: int, blocks: tuple[Fence, ...]) -> Fence | None:
-    """The block that *position* falls inside of, so that text ending there leaves the block open."""
+    """Return the block inside which *position* lies: text that ends there leaves it open."""
     index = bisect_right(blocks, position - 1, key=lambda block: block.start) - 1
     if index < 0:
         return None
@@ -59,9 +59,9 @@ def fence_at(position: int, blocks: tuple[Fence, ...]) -> Fence | None:
 
 
 def sentences(text: str) -> Iterator[Span]:
-    """Sentences, list items, headings and rows of tables in order, and each code block as one span.
+    """Yield the spans of sentences, list items, headings, table rows and code blocks, in order.
 
-    Blank space is between them.
+    A code block is one span. Whitespace between spans belongs to none.
     """
     position = 0
     for block in fences(text):
@@ -72,7 +72,7 @@ def sentences(text: str) -> Iterator[Span]:
 
 
 def without_code(text: str) -> str:
-    """*text* with each code block replaced by a line break."""
+    """Return *text* with each code block replaced by a line break."""
     parts: list[str] = []
     position = 0
     for block in fences(text):
@@ -82,7 +82,7 @@ def without_code(text: str) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Return *text*, or as many whole words of it as *longest* characters hold, with an ellipsis."""
+    """Return *text*, or as many whole words as fit into *longest* characters, with an ellipsis."""
     if len(text) <= longest:
         return text
     head = text[: longest - 1]
@@ -102,7 +102,7 @@ def _sentences_of_prose(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _goes_on(so_far: str) -> bool:
-    """Whether the mark at the end of *so_far* ends an abbreviation or a number of a list, and no sentence."""
+    """Return whether the mark at the end of *so_far* ends an abbreviation or a list number."""
     return _ABBREVIATION.search(so_far[-8:]) is not None or _ONLY_NUMBERING.match(so_far) is not None
 
 

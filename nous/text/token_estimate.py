@@ -1,7 +1,7 @@
-"""How much room a text takes in a model's window, in the one unit that every budget of tokens here is kept in.
+"""Estimate token counts without a tokenizer; the unit of every token budget in this package.
 
-The unit is one token of `o200k_base`, the byte-pair vocabulary of GPT-4o to GPT-5. `estimate` foretells it without a
-vocabulary. Whoever knows the model passes its own tokenizer instead: anything of the shape of `Counter`.
+The unit is one token of `o200k_base`, the byte-pair vocabulary of GPT-4o to GPT-5. `estimate` predicts it without the
+vocabulary. A caller that knows its model passes the model's own tokenizer instead: any callable of type `Counter`.
 """
 
 from collections.abc import Mapping
@@ -10,13 +10,16 @@ from typing import Protocol
 
 
 class Counter(Protocol):
-    """Counts the tokens of a text: 0 for an empty one, at least 1 for any other, always the same for the same text."""
+    """Token counter of a text.
+
+    It returns 0 for an empty text and at least 1 for any other, always the same for the same text.
+    """
 
     def __call__(self, text: str, /) -> int: ...
 
 
 def estimate(text: str, /) -> int:
-    """About how many tokens of `o200k_base` *text* makes, rather a few too many than too few.
+    """Estimate the number of `o200k_base` tokens of *text*, with a bias towards too many.
 
     Error in percent on texts of 0.8 to 8 KB: real sessions, and our own prose in Chinese, Japanese and Korean, from the
     half of the files that the prices were not fitted on. tests/benchmarks/token_estimate.py prints it, and others:
@@ -33,32 +36,38 @@ def estimate(text: str, /) -> int:
     Other vocabularies cut differently. Claude Opus 4.5 and 4.6 were billed 1.16 times the estimate in the same sessions
     (median; nine times out of ten at most 1.27), so `for_claude` suits them. `cl100k_base` of GPT-4 takes 25 to 50 %
     more for Chinese, Japanese and Korean; one that makes a token of each digit takes 16 % more for numbered lines.
-    Letters in no order of any language are rated at a third, and long runs of one sign several times too high.
+    Random letters are estimated at a third of their count, and long runs of one character several times too high.
 
     A longer text never counts less: `estimate(a + b)` is at least `estimate(a) + estimate(b) - 1`, and at most
-    `estimate(a) + estimate(b) + 3`, so the place to cut can be found by bisection. Some 20 MB/s.
+    `estimate(a) + estimate(b) + 3`, so the place to cut can be found by bisection. Speed: about 20 MB/s.
     """
     return max(-(-_thousandths(text) // 1000), 1) if text else 0
 
 
 def scaled(factor: float, counter: Counter = estimate) -> Counter:
-    """*counter* for a model whose tokenizer is known to make *factor* times as many tokens; rounded up."""
+    """Return a counter that multiplies *counter* by *factor* and rounds up.
+
+    Use it for a model whose tokenizer makes *factor* times as many tokens.
+    """
     return lambda text: ceil(counter(text) * factor)
 
 
 def for_claude(text: str, /) -> int:
-    """The estimate for Claude Opus 4.5 and 4.6: a quarter more, which nine of ten requests did not exceed."""
+    """Estimate tokens for Claude Opus 4.5 and 4.6: a quarter more than `estimate`.
+
+    Nine of ten requests did not exceed it.
+    """
     return scaled(1.25)(text)
 
 
 def _table(default: str, classes: Mapping[str, bytes]) -> bytes:
-    """For `bytes.translate`: each byte becomes the letter of its class."""
+    """Return a table for `bytes.translate` that maps each byte to the letter of its class."""
     letters = {byte: ord(letter) for letter, members in classes.items() for byte in members}
     return bytes(letters.get(byte, ord(default)) for byte in range(256))
 
 
-# l lower case, u upper case, d digit, s space, t tab, n end of line, w what is not ASCII, p the rest. An underscore
-# does to the word behind it what a space does: it becomes a part of the word's token.
+# l lower case, u upper case, d digit, s space, t tab, n end of line, w non-ASCII, p the rest. An underscore counts as
+# a space: like a space, it becomes a part of the token of the word behind it.
 _SHAPE = _table(
     "p",
     {
@@ -71,7 +80,7 @@ _SHAPE = _table(
         "w": bytes(range(0x80, 0x100)),
     },
 )
-# Who a character belongs to, by its first byte in UTF-8.
+# The script of a character, by its first byte in UTF-8.
 _SCRIPT = _table(
     "S",
     {
@@ -94,9 +103,9 @@ _ASCII_OR_NOT_FIRST = bytes(range(0xC0))
 # count weighed three times as much as one above. Limits were set by hand where the samples say little: none above
 # 2500, capitals cheap enough for words in capitals, and none negative, so that a longer text never costs less.
 _WRITTEN = 141  # each ASCII character but the space
-# Where a word ends, and where the signs behind it start.
+# Where a word ends, and where the punctuation behind it starts.
 _WORDS = {b"ls": 260, b"ln": 2500, b"lt": 2500, b"lp": 1152, b"sp": 1273, b"tp": 937, b"pt": 1099}
-# A capital starts a word within a name, or many of them make no word.
+# A capital starts a word within a name; a run of capitals is often no word.
 _CAPITALS = {b"su": 500, b"nu": 1332, b"luu": 2000, b"uu": 170}
 # Digits stand in groups of at most three, apart from the letters around them.
 _DIGITS = {b"ud": 2500, b"sd": 2103, b"dl": 1978, b"pd": 1474, b"du": 1077, b"ddd": 195}
@@ -130,6 +139,6 @@ def _priced(shape: bytes, borders: Mapping[bytes, int]) -> int:
 
 
 def _total(shape: bytes, prices: Mapping[bytes, int]) -> int:
-    # `count` finds as many occurrences as fit in side by side. Two texts put together hold those of both, and at most
-    # one more across the seam: that is what bounds the estimate of a whole by those of its parts.
+    # `count` counts non-overlapping occurrences. Two concatenated texts have those of both, and at most one more across
+    # the seam. That bounds the estimate of a whole by the estimates of its parts.
     return sum(shape.count(pattern) * price for pattern, price in prices.items())

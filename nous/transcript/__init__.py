@@ -1,8 +1,12 @@
-"""What a session file says, whatever program wrote it; and writing one, for programs that write none."""
+"""Read and write agent session transcripts in any known file format.
+
+Readers detect the format and return one `Transcript` model. `TranscriptWriter` records sessions of programs that keep
+no transcript.
+"""
 
 from nous.transcript.detect import UnknownFormat, known_readers
 from nous.transcript.discovery import transcript_path
-from nous.transcript.load import Session, parse_transcript, read_transcript, split_sessions
+from nous.transcript.load import SessionPart, parse_transcript, read_transcript, split_sessions
 from nous.transcript.model import Entry, Header, Kind, Problem, Transcript, Trust, Turn
 from nous.transcript.recorder.artifacts import save_summarizer_input, save_summary
 from nous.transcript.recorder.events import TranscriptEvent
@@ -17,7 +21,7 @@ __all__ = [
     "Header",
     "Kind",
     "Problem",
-    "Session",
+    "SessionPart",
     "Transcript",
     "TranscriptEvent",
     "TranscriptWriter",

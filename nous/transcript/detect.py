@@ -1,4 +1,4 @@
-"""Telling the format of a session file from its beginning."""
+"""Detect the format of a session file from its first bytes."""
 
 import pkgutil
 from collections import Counter
@@ -11,36 +11,39 @@ from typing import NamedTuple, cast
 
 from nous.domain.errors import BadInput, Misconfigured
 from nous.transcript import readers
-from nous.transcript.io.byte_source import Tap, is_text
+from nous.transcript.io.byte_source import ByteSource, is_text
 from nous.transcript.io.json_values import scan
-from nous.transcript.io.lines import BYTE_ORDER_MARK, LONGEST_LINE, TOO_LONG, Cursor
+from nous.transcript.io.lines import BYTE_ORDER_MARK, LONGEST_LINE, TOO_LONG, ReadPosition
 from nous.transcript.io.records import BROKEN, records
-from nous.transcript.model import Notes
+from nous.transcript.model import ReadNotes
 from nous.transcript.reader import Reader, Sample
 
 HEAD = 32 * 1024
-"""Bytes that are looked at, unless the first record is longer."""
+"""Bytes to inspect, unless the first record is longer."""
 
 OPENING = 8 * 1024 * 1024
-"""Bytes of a session in one document that are looked at until it says enough: its first message may be that long."""
+"""Maximum bytes to inspect if the session is one JSON document, whose first message may be that long."""
 
 RECORDS = 50
-"""Records that are looked at."""
+"""Records to inspect."""
 
 _SURE_ENOUGH = 0.2
 _MOST_KEYS = 8
 
 
 class UnknownFormat(BadInput):
-    """No reader recognises what the file holds. The text says what was seen in it."""
+    """No reader recognizes the content. The message says what the file holds."""
 
 
 def known_readers() -> Mapping[str, Reader]:
-    """Every reader by its format: the `READER` of each module in `nous.transcript.readers`."""
+    """Return every reader by format: the `READER` of each module in `nous.transcript.readers`.
+
+    Raises Misconfigured if two modules read the same format.
+    """
     return _readers_in(tuple(readers.__path__))
 
 
-@cache  # a package is looked through once; looking costs as much as reading a short session
+@cache  # a package is scanned once: a scan costs as much as reading a short session
 def _readers_in(folders: tuple[str, ...]) -> Mapping[str, Reader]:
     modules = (import_module(f"{readers.__name__}.{found.name}") for found in pkgutil.iter_modules(folders))
     found = [cast("Reader", module.READER) for module in modules if hasattr(module, "READER")]
@@ -52,7 +55,10 @@ def _readers_in(folders: tuple[str, ...]) -> Mapping[str, Reader]:
 
 
 def reader_named(name: str) -> Reader:
-    """The reader of the format *name*, in which `-` and `_` are the same."""
+    """Return the reader of the format *name*; case is ignored, and `-` equals `_`.
+
+    Raises BadInput if there is no such format.
+    """
     known = known_readers()
     reader = known.get(name.replace("-", "_").lower())
     if reader is None:
@@ -61,14 +67,17 @@ def reader_named(name: str) -> Reader:
 
 
 class Sniffed(NamedTuple):
-    """A reader, and how sure it is."""
+    """A reader and its confidence, from 0 to 1."""
 
     reader: Reader
     confidence: float
 
 
 def reader_for(sample: Sample) -> Sniffed:
-    """The reader that is surest that *sample* is of its format."""
+    """Return the reader with the highest confidence for *sample*.
+
+    Raises UnknownFormat if that confidence is too low.
+    """
     found = _surest(sample)
     if found.confidence < _SURE_ENOUGH:
         raise UnknownFormat(f"this is no transcript that nous can read: it holds {seen_in(sample)}")
@@ -83,17 +92,18 @@ def _surest(sample: Sample) -> Sniffed:
     return Sniffed(known[name], confidence)
 
 
-def sample_of(tap: Tap) -> Sample:
-    """The beginning of what *tap* will give: more of it than usual if the first line, record or message is longer.
+def sample_of(byte_source: ByteSource) -> Sample:
+    """Return a sample of the beginning of *byte_source*, without consuming it.
 
-    Raises UnknownFormat if that is longer than memory can bear.
+    The sample is larger than `HEAD` if the first line, record or message is longer. Raises UnknownFormat if that
+    exceeds what memory can hold (`LONGEST_LINE`).
     """
     size = HEAD
-    head = tap.look(size)
+    head = byte_source.look(size)
     sample, is_hopeless = _sample(head)
     while not is_hopeless and len(head) == size < (most := _worth_a_look(head, sample)):
         size = min(4 * size, most)
-        head = tap.look(size)
+        head = byte_source.look(size)
         sample, is_hopeless = _sample(head)
     if len(head) == LONGEST_LINE and b"\n" not in head and not sample.records:
         raise UnknownFormat(f"this is no transcript that nous can read: it is a {TOO_LONG}, {sample.text[:40]!r} ...")
@@ -101,31 +111,34 @@ def sample_of(tap: Tap) -> Sample:
 
 
 def _worth_a_look(head: bytes, sample: Sample) -> int:
-    """How many bytes of a file that begins with *head*, which holds *sample*, may be needed to tell what it is."""
+    """Return how many bytes from the start may be needed to detect the format.
+
+    *head* has been read so far, and *sample* is what it holds. 0 means that more bytes do not help.
+    """
     if not sample.records:
         return LONGEST_LINE if _may_go_on(head) else 0
     return OPENING if _is_torn_at_once(head) and _surest(sample).confidence < _SURE_ENOUGH else 0
 
 
 def _is_torn_at_once(head: bytes) -> bool:
-    """Whether *head* ends inside of its first object: of a session, it may have no message yet."""
+    """Return whether *head* ends inside its first object, which may have no message yet."""
     return _begins(head) == b"{" and not scan(head).spans
 
 
 def _may_go_on(head: bytes) -> bool:
-    """Whether the first line, or an object written over many lines, is not complete yet."""
+    """Return whether the first line, or an object that spans many lines, is incomplete."""
     return b"\n" not in head or _begins(head) in (b"{", b"[")
 
 
 def _begins(head: bytes) -> bytes:
-    """The first byte that says something."""
+    """Return the first byte after a byte order mark, blanks and NULs."""
     return head.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n\0")[:1]
 
 
 def _sample(head: bytes) -> tuple[Sample, bool]:
-    """What *head* holds, and whether it holds so much that is no JSON that there is no use in looking further."""
-    notes = Notes()
-    found = tuple(islice(records(BytesIO(head), notes, Cursor()), RECORDS))
+    """Return the sample in *head*, and whether it has too much broken JSON to read further."""
+    notes = ReadNotes()
+    found = tuple(islice(records(BytesIO(head), notes, ReadPosition()), RECORDS))
     broken = notes.skipped[BROKEN]
     is_json = len(found) >= broken
     sample = Sample(
@@ -136,7 +149,7 @@ def _sample(head: bytes) -> tuple[Sample, bool]:
 
 
 def seen_in(sample: Sample) -> str:
-    """What is in a file, in a few words."""
+    """Describe the content of a file in a few words, for error messages."""
     if sample.records:
         keys = Counter(key for record in sample.records for key in record)
         kinds = sorted({str(record["type"]) for record in sample.records if isinstance(record.get("type"), str)})

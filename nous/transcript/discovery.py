@@ -1,4 +1,4 @@
-"""Where agents keep their transcripts, found by the id of the session."""
+"""Locate agent transcripts by session id, and list session files below a folder."""
 
 import os
 import re
@@ -10,20 +10,20 @@ from nous.domain.errors import BadInput
 from nous.transcript.model import Entry, Kind, SubAgent
 
 BASE_VARIABLE = "VT_TRANSCRIPT_DIR"
-"""The variable of the environment that says where transcripts are kept. qbit reads the same one."""
+"""Environment variable with the directory of all transcripts. qbit reads the same one."""
 
 QBIT_TRANSCRIPTS = "~/.qbit/transcripts"
-"""Where they are kept otherwise: one directory a session."""
+"""Default directory of all transcripts, with one subdirectory per session."""
 
 _LONGEST_ID = 255
 
 
 def transcripts_base(base: Path | str | None = None) -> Path:
-    """The directory of all transcripts, for those who write and those who read: *base*, or else what is configured.
+    """Return the directory of all transcripts: *base*, or else the configured one.
 
-    Raises BadInput if it is the home of a user whom nobody knows.
+    Writers and readers share it. Raises BadInput if it is the home directory of an unknown user.
     """
-    # Not a setting of ours: agents that write transcripts share this variable, and they do not load our settings.
+    # Not in our settings: agents that write transcripts read this variable too, and do not load our settings.
     configured = Path(base if base is not None else os.environ.get(BASE_VARIABLE) or QBIT_TRANSCRIPTS)
     try:
         return configured.expanduser()
@@ -32,21 +32,29 @@ def transcripts_base(base: Path | str | None = None) -> Path:
 
 
 def transcript_path(session: str, *, base: Path | str | None = None) -> Path:
-    """Where the transcript of *session* is written, below *base* (default `transcripts_base`).
+    """Return the path to which the transcript of *session* is written, below *base*.
 
-    Refuses, as BadInput, every id that could name something outside of its own directory.
+    *base* defaults to `transcripts_base`. Raises BadInput for every id that could name something outside its own
+    directory.
     """
     return transcripts_base(base) / safe_session_id(session) / "transcript.json"
 
 
 def sub_agent_transcript_path(session: str, agent: str, request: str, *, base: Path | str | None = None) -> Path:
-    """Where a sub-agent's transcript is written: that of *agent*, started by the call *request* of *session*."""
+    """Return the path to which the transcript of a sub-agent of *session* is written.
+
+    *agent* is the sub-agent's id, and *request* the id of the call that started it. Raises BadInput as
+    `transcript_path`.
+    """
     name = safe_session_id(f"{safe_session_id(agent)}-{safe_session_id(request)}")
     return transcript_path(session, base=base).parent / "subagents" / name / "transcript.json"
 
 
 def find_transcript(session: str, *, base: Path | str | None = None) -> Path | None:
-    """The transcript of *session* if there is one, in today's place or in the one of the first release."""
+    """Return the existing transcript of *session*, or None.
+
+    Checks the current path first, then the paths of the first release.
+    """
     written = transcript_path(session, base=base)
     places = (
         written,
@@ -57,7 +65,11 @@ def find_transcript(session: str, *, base: Path | str | None = None) -> Path | N
 
 
 def safe_session_id(session: str) -> str:
-    """*session*, if it is a plain name: not empty, without separators or NUL, not `..`, no longer than a file name."""
+    """Return *session* if it is a plain name; raise BadInput otherwise.
+
+    A plain name is printable and not blank, has no separators or NUL, is not `.` or `..`, and is no longer than a file
+    name.
+    """
     if not session.strip() or session in {".", ".."} or not session.isprintable() or set(session) & set("/\\\0"):
         raise BadInput(f"{session!r} cannot be the id of a session: it has to be a plain name")
     if len(session.encode(errors="replace")) > _LONGEST_ID:
@@ -67,14 +79,17 @@ def safe_session_id(session: str) -> str:
 
 _NAMED_IN_RESULT = re.compile(r"\bagentId: *(\w{4,64})")
 FOLDER = "subagents"
-"""Where they lie."""
+"""Name of the folder with the transcripts of sub-agents."""
 
 
 def sub_agents_beside(path: Path, entries: Sequence[Entry]) -> tuple[SubAgent, ...]:
-    """The sub-agents of the session at *path* with *entries*, by their ids; none if it is a sub-agent's itself.
+    """Return the sub-agents of the session at *path*, sorted by id.
 
-    Claude Code keeps them in `<session>/subagents/agent-<id>.jsonl`, qbit in `subagents/<id>-<call>/transcript.json`,
-    Cursor in `subagents/<id>.jsonl`. Raises OSError.
+    *entries* are the session's entries, which name the calls that started them. Empty if *path* is itself the
+    transcript of a sub-agent.
+
+    Claude Code keeps sub-agents in `<session>/subagents/agent-<id>.jsonl`, qbit in
+    `subagents/<id>-<call>/transcript.json`, Cursor in `subagents/<id>.jsonl`. Raises OSError.
     """
     if FOLDER in {path.parent.name, path.parent.parent.name}:
         return ()
@@ -96,7 +111,10 @@ def _name_of(place: Path) -> str:
 
 
 def _calls_by_agent(entries: Iterable[Entry], names: Iterable[str]) -> dict[str, str]:
-    """Which call started a sub-agent: its result names the agent, or the agent is called after it."""
+    """Map sub-agents to the calls that started them.
+
+    The result of the call names the agent, or the agent's id ends with the id of the call.
+    """
     known = frozenset(names)
     calls: dict[str, str] = {}
     for entry in entries:
@@ -111,20 +129,21 @@ def _calls_by_agent(entries: Iterable[Entry], names: Iterable[str]) -> dict[str,
 
 _OF_PROGRAMS = frozenset({"__pycache__", "node_modules"})
 _OF_A_TREE = frozenset({"session", "message"})
-"""The folders of OpenCode's storage: the files in the first are sessions, those in the second are parts of them."""
+"""Folders of OpenCode's storage: files in the first are sessions, files in the second are parts of them."""
 
 LeftOut = Callable[[Collection[str]], Collection[str]]
-"""Which of the names in one folder are not looked at."""
+"""Returns which names in one folder to skip."""
 
 Unreadable = Callable[[Path, str], object]
-"""Is told of a folder that could not be read, and why."""
+"""Callback for a folder that could not be read, with the reason."""
 
 
 def below(folder: Path, unreadable: Unreadable, *, left_out: LeftOut = lambda _: ()) -> Iterator[Path]:
-    """The files in *folder* and below, in the order of their names; no pipes, and nothing is opened.
+    """Yield the files in *folder* and its subfolders, in the order of their names.
 
-    Left out are what is hidden, unless it is *folder* itself, what belongs to programs, and what is *left out*. A link
-    to a file is followed, and one to a folder is not: so nothing goes round in circles.
+    Opens nothing and yields no pipes. Skips hidden names (unless *folder* itself is hidden), folders of programs such
+    as `node_modules`, and the names that *left_out* returns. Follows links to files but not to folders, so there are no
+    cycles. Calls *unreadable* for each folder that cannot be read.
     """
     waiting = list(_places(folder, unreadable, left_out))
     while waiting:
@@ -136,15 +155,16 @@ def below(folder: Path, unreadable: Unreadable, *, left_out: LeftOut = lambda _:
 
 
 def parts_of_sessions(names: Collection[str]) -> Collection[str]:
-    """Of the *names* in a folder, those of folders whose files are no sessions but parts of one.
+    """Return which folder *names* hold parts of sessions rather than sessions.
 
-    They are read with it: what its sub-agents said, and its messages, where each lies in a file of its own.
+    Parts are read with their session: the transcripts of its sub-agents, and its messages if each has a file of its
+    own.
     """
     return {FOLDER, "message", "part"} if set(names) >= _OF_A_TREE else {FOLDER}
 
 
 def _places(folder: Path, unreadable: Unreadable, left_out: LeftOut) -> list[os.DirEntry[str]]:
-    """What is in *folder*, the last name first."""
+    """List *folder* by descending name, for use as a stack."""
     try:
         with os.scandir(folder) as listing:
             places = {place.name: place for place in listing if not place.name.startswith(".")}
@@ -156,6 +176,6 @@ def _places(folder: Path, unreadable: Unreadable, left_out: LeftOut) -> list[os.
 
 
 def _is_file(place: os.DirEntry[str]) -> bool:
-    with suppress(OSError):  # a link that leads to itself, say
+    with suppress(OSError):  # for example a link to itself
         return place.is_file()
     return False

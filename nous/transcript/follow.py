@@ -1,8 +1,8 @@
-"""Reading a file that is still written, from where the last reading stopped.
+"""Incremental reading of a session file that is still being written.
 
-The last turn is provisional: more may be said in it, so it is read again and replaced. What came before it is settled,
-and a resume point holds what a reading has to remember of it. The whole is read twice as far as it is new: once to see
-where the last turn begins, and once to stop there.
+The last turn is provisional: more may be added to it, so the next read replaces it. Earlier turns are settled, and a
+resume point holds the parser state after them. New content is read twice: once to find where the last turn begins, and
+once to stop there.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -16,11 +16,11 @@ from typing import Any, BinaryIO
 from pydantic import TypeAdapter, ValidationError
 
 from nous.transcript.detect import reader_named
-from nous.transcript.io.byte_source import Tap, is_packed
-from nous.transcript.io.lines import Cursor, Window
+from nous.transcript.io.byte_source import ByteSource, is_packed
+from nous.transcript.io.lines import FileWindow, ReadPosition
 from nous.transcript.io.records import is_one_a_line
 from nous.transcript.load import located, opened, sniffed
-from nous.transcript.model import Entry, Header, Notes, Problem
+from nous.transcript.model import Entry, Header, Problem, ReadNotes
 from nous.transcript.parsing.turns import Finishing, extras
 from nous.transcript.reader import LineReading, Reading
 
@@ -28,7 +28,7 @@ _CHECKED = 4_096
 
 
 class Change(StrEnum):
-    """What has become of a file since it was read last."""
+    """How a file changed since the previous read."""
 
     FIRST = "read for the first time"
     UNCHANGED = "unchanged"
@@ -40,11 +40,12 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumePoint:
-    """Where to go on: before the byte *offset*, on *line*, *kept* entries are settled, the last of them called *last*.
+    """Checkpoint of an incremental read: continue at the byte *offset*, on *line*.
 
-    The *format* was named by the caller or told from the content, and *include* is what the caller asked for.
-    *size* is how long the file was. *check* tells whether what stands before the offset is still the same, and *state*
-    is what the reading remembers of it. All fields are plain JSON values.
+    *kept* entries before it are settled, and *last* is the id of the last of them. *format* was named by the caller
+    (*is_named*) or detected from the content. *include* is what the caller asked for. *size* was the length of the file
+    in bytes. *check* is a digest of content before the offset, to detect a rewrite. *state* is the serialized parser
+    state. All fields are plain JSON values.
     """
 
     format: str
@@ -61,11 +62,10 @@ class ResumePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """What a file says beyond the first *keep* entries that were known of it, up to the one called *last*.
+    """Result of an incremental read: new entries after the first *keep* known ones.
 
-    The rest of what was known is replaced.
-
-    `header`, `skipped` and `problems` are of the whole file, as in a `Transcript`.
+    *last* is the id of the last entry to keep. The new entries replace all known ones after it. `header`, `skipped` and
+    `problems` describe the whole file, as in a `Transcript`.
     """
 
     change: Change
@@ -78,9 +78,9 @@ class Growth:
     resume: ResumePoint
 
     def applied_to(self, known: Sequence[Entry]) -> tuple[Entry, ...]:
-        """All entries of the file, given those that were known when the resume point was made.
+        """Return all entries of the file, given those *known* at the resume point.
 
-        Raises ValueError if these are not the ones that it was made of.
+        Raises ValueError if *known* does not match the resume point.
         """
         if self.keep > len(known) or (self.keep and known[self.keep - 1].id != self.last):
             raise ValueError(f"the first {self.keep} of these {len(known)} entries are not those that were kept")
@@ -95,22 +95,22 @@ def follow(
     format: str | None = None,  # noqa: A002  as in read_transcript
     include: Collection[str] = (),
 ) -> Growth:
-    """What the transcript *source* says beyond the point that an earlier call gave; all of it without one.
+    """Read what the transcript *source* gained since the resume point *since*.
 
-    Reading on gives the same entries as reading the whole at once. A file in which records do not stand on lines (an
-    array, one object, a packed file) has no such point but its beginning, so it is read whole each time. Format and
-    *include* are those of the first call. Raises as `read_transcript`, and UnknownFormat as long as the file does not
-    hold enough to tell.
+    Without *since*, the whole file is read. Incremental reads give the same entries as one full read. A file without
+    one record per line (an array, one object, a compressed file) can only resume at its beginning, so it is read whole
+    each time. Format and *include* are those of the first call. Raises as `read_transcript`, and UnknownFormat while
+    the file is too short to detect its format.
     """
     with opened(located(source, base=base)) as stream:
         size = stream.seek(0, SEEK_END)
         change = _change(since, stream, size)
         if since and since.offset and change in _GOES_ON:
-            if start := _taken_up(since.format, since.state):
+            if start := _restored(since.format, since.state):
                 return _growth(stream, start, since, change, size)
             change = Change.FORGOTTEN
         if since:
-            # Read anew, and what the format is looked at again: at first the file may have held next to nothing.
+            # Detect the format again: at the first read, the file may have been almost empty.
             format, include = (since.format if since.is_named else None), since.include  # noqa: A001  as above
         fresh, point = _beginning(stream, format, include)
         return _growth(stream, fresh, point, change, size)
@@ -120,41 +120,41 @@ _GOES_ON = frozenset({Change.UNCHANGED, Change.GROWN})
 
 
 @dataclass(slots=True)
-class _Stand:
-    """How far a reading has come, and what it remembers of what it read."""
+class _ParserState:
+    """A reading and its finishing step, with all state that they keep between records."""
 
     reading: Reading
     finishing: Finishing
 
-    def read(self, stream: BinaryIO, begin: Cursor, end: int) -> list[Entry]:
-        """The entries that are complete with what stands from *begin* up to the offset *end*."""
-        window = Window.on(stream, begin.offset, end)
+    def read(self, stream: BinaryIO, begin: ReadPosition, end: int) -> list[Entry]:
+        """Return the entries that are complete between *begin* and the byte offset *end*."""
+        window = FileWindow.on(stream, begin.offset, end)
         if begin.offset:
             return self._entries(window, begin)
-        tap = Tap.on(window)
-        entries = self._entries(tap.buffered(), begin)
-        if tap.damage:
-            self.reading.notes.trouble(tap.damage, 0)
+        byte_source = ByteSource.on(window)
+        entries = self._entries(byte_source.buffered(), begin)
+        if byte_source.damage:
+            self.reading.notes.trouble(byte_source.damage, 0)
         return entries
 
-    def _entries(self, stream: BinaryIO, begin: Cursor) -> list[Entry]:
-        drafts = self.reading.read(stream, Cursor(begin.line, begin.offset))
+    def _entries(self, stream: BinaryIO, begin: ReadPosition) -> list[Entry]:
+        drafts = self.reading.read(stream, ReadPosition(begin.line, begin.offset))
         return list(self.finishing.entries(drafts, self.reading.notes))
 
     def conclude(self) -> list[Entry]:
         rest = list(self.finishing.entries(self.reading.conclude(), self.reading.notes))
         return [*rest, *self.finishing.conclude()]
 
-    def written_down(self) -> dict[str, Any]:
+    def serialized(self) -> dict[str, Any]:
         parts: tuple[Reading | Finishing, ...] = (self.reading, self.finishing)
         reading, finishing = (TypeAdapter(type(part)).dump_python(part, mode="json") for part in parts)
         return {"reading": reading, "finishing": finishing}
 
 
-def _beginning(stream: BinaryIO, name: str | None, include: Collection[str]) -> tuple[_Stand, ResumePoint]:
+def _beginning(stream: BinaryIO, name: str | None, include: Collection[str]) -> tuple[_ParserState, ResumePoint]:
     stream.seek(0)
-    found = name or sniffed(Tap.on(stream)).reader.format
-    fresh = _Stand(reader_named(found).begin(Notes()), Finishing(include=extras(include)))
+    found = name or sniffed(ByteSource.on(stream)).reader.format
+    fresh = _ParserState(reader_named(found).begin(ReadNotes()), Finishing(include=extras(include)))
     point = ResumePoint(
         format=found,
         is_named=name is not None,
@@ -165,20 +165,20 @@ def _beginning(stream: BinaryIO, name: str | None, include: Collection[str]) -> 
         last=None,
         size=0,
         check="",
-        state=fresh.written_down(),
+        state=fresh.serialized(),
     )
     return fresh, point
 
 
-def _taken_up(name: str, state: Mapping[str, Any]) -> _Stand | None:
-    """The stand that was written down as *state*; None if it was by a release that remembered something else."""
-    kind = type(reader_named(name).begin(Notes()))
+def _restored(name: str, state: Mapping[str, Any]) -> _ParserState | None:
+    """Rebuild a serialized *state*; None if it is from a release with other fields."""
+    kind = type(reader_named(name).begin(ReadNotes()))
     try:
         reading = TypeAdapter(kind).validate_python(state.get("reading"))
         finishing = TypeAdapter(Finishing).validate_python(state.get("finishing"))
     except ValidationError:
         return None
-    return _Stand(reading, finishing)
+    return _ParserState(reading, finishing)
 
 
 def _change(since: ResumePoint | None, stream: BinaryIO, size: int) -> Change:
@@ -191,10 +191,10 @@ def _change(since: ResumePoint | None, stream: BinaryIO, size: int) -> Change:
     return Change.UNCHANGED if size == since.size else Change.GROWN
 
 
-def _growth(stream: BinaryIO, stand: _Stand, point: ResumePoint, change: Change, size: int) -> Growth:
-    begun = stand.finishing.turn
-    entries = [*stand.read(stream, Cursor(point.line, point.offset), size), *stand.conclude()]
-    notes = stand.reading.notes
+def _growth(stream: BinaryIO, parser_state: _ParserState, point: ResumePoint, change: Change, size: int) -> Growth:
+    begun = parser_state.finishing.turn
+    entries = [*parser_state.read(stream, ReadPosition(point.line, point.offset), size), *parser_state.conclude()]
+    notes = parser_state.reading.notes
     return Growth(
         change=change,
         keep=point.kept,
@@ -208,7 +208,10 @@ def _growth(stream: BinaryIO, stand: _Stand, point: ResumePoint, change: Change,
 
 
 def _settled(stream: BinaryIO, point: ResumePoint, entries: Sequence[Entry], *, begun: int, size: int) -> ResumePoint:
-    """The point before the last turn of *entries*, if a later one than *point* was reached and can be gone on from."""
+    """Return the point before the last turn of *entries*.
+
+    Returns *point* itself, with the new size, if no later turn was reached or reading cannot resume there.
+    """
     same = replace(point, size=size, check=_check(stream, point.offset))
     last_turn = entries[-1].turn if entries else begun
     prompt = next((entry for entry in entries if entry.turn == last_turn), None)
@@ -216,9 +219,9 @@ def _settled(stream: BinaryIO, point: ResumePoint, entries: Sequence[Entry], *, 
         return same
     if not _begins_a_line(stream, prompt.offset):
         return same
-    stand = _taken_up(point.format, point.state)
-    settled = stand.read(stream, Cursor(point.line, point.offset), prompt.offset) if stand else []
-    if stand is None or not settled or settled != list(entries[: len(settled)]):
+    parser_state = _restored(point.format, point.state)
+    settled = parser_state.read(stream, ReadPosition(point.line, point.offset), prompt.offset) if parser_state else []
+    if parser_state is None or not settled or settled != list(entries[: len(settled)]):
         return same
     return replace(
         same,
@@ -227,7 +230,7 @@ def _settled(stream: BinaryIO, point: ResumePoint, entries: Sequence[Entry], *, 
         kept=point.kept + len(settled),
         last=settled[-1].id,
         check=_check(stream, prompt.offset),
-        state=stand.written_down(),
+        state=parser_state.serialized(),
     )
 
 
@@ -237,18 +240,18 @@ def _begins_a_line(stream: BinaryIO, offset: int) -> bool:
 
 
 def _can_go_on(stream: BinaryIO, point: ResumePoint) -> bool:
-    """Whether records stand on lines; where reading went on once, they do."""
+    """Return whether the file has one record per line; true if it was resumed before."""
     if point.offset:
         return True
     if stream.seek(0) == 0 and is_packed(stream.read(8)):
         return False
     stream.seek(0)
-    reading = reader_named(point.format).begin(Notes())
+    reading = reader_named(point.format).begin(ReadNotes())
     return reading.STANDS_HERE and (isinstance(reading, LineReading) or is_one_a_line(stream))
 
 
 def _check(stream: BinaryIO, offset: int) -> str:
-    """What tells whether the bytes before *offset* are still the same: a digest of the first and the last of them."""
+    """Return a digest of the first and the last bytes before *offset*, to detect a rewrite."""
     digest = sha256()
     for begin in {0, max(0, offset - _CHECKED)}:
         stream.seek(begin)

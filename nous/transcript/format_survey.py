@@ -1,4 +1,4 @@
-"""Reading many files to see what would be read of them: a table by format, and what is refused."""
+"""Read many files and report what each format yields, and which files are refused."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +14,7 @@ from nous.transcript.model import Kind, Transcript
 
 @dataclass(slots=True)
 class Row:
-    """What the files of one format hold, together. `seconds` are of CPU time."""
+    """Totals of the files of one format. `seconds` are CPU time."""
 
     files: int = 0
     bytes: int = 0
@@ -30,17 +30,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The rows by format, and why the other files were refused, by path."""
+    """Rows by format, and the reason of each refusal by path."""
 
     rows: dict[str, Row] = field(default_factory=dict[str, Row])
     refused: dict[Path, str] = field(default_factory=dict[Path, str])
 
 
 def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
-    """Read every file at *paths*, and below those that are folders, where hidden ones are left out.
+    """Read every file in *paths*, and below those that are folders.
 
-    What holds no session is refused, as it is where sessions are published; and so are pipes, which may never end, and
-    folders that cannot be read.
+    Hidden files in folders are skipped. Files without a session are refused, as they are when published. So are pipes,
+    which may never end, and folders that cannot be read.
     """
     found = Survey()
     for path in _files(paths, found.refused.__setitem__):
@@ -61,7 +61,10 @@ def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) 
 
 
 def _usable(path: Path) -> Transcript:
-    """The session in the file at *path*. Raises `BadInput` where there is none, or it is no file."""
+    """Return the session in the file at *path*.
+
+    Raises `BadInput` if there is none, or if it is not a file.
+    """
     if path.is_fifo():
         raise BadInput("it is a pipe, which may never end: save what it gives to a file")
     transcript = read_transcript(path)
@@ -73,7 +76,7 @@ def _usable(path: Path) -> Transcript:
 
 
 def _files(paths: Iterable[Path], unreadable: Unreadable) -> Iterator[Path]:
-    """Each file once."""
+    """Yield each file once, even if several paths lead to it."""
     seen: set[Path] = set()
     for path in paths:
         for file in below(path, unreadable) if path.is_dir() else (path,):

@@ -1,4 +1,4 @@
-"""Reading a transcript, wherever it is and whatever wrote it."""
+"""Load a transcript from a path, stream, session id or bytes; detects the format."""
 
 import errno
 import io
@@ -15,9 +15,9 @@ import orjson
 from nous.domain.errors import BadInput, NotFound, Unavailable
 from nous.transcript.detect import Sniffed, UnknownFormat, reader_for, reader_named, sample_of
 from nous.transcript.discovery import find_transcript, safe_session_id, sub_agents_beside
-from nous.transcript.io.byte_source import DAMAGED, Tap
-from nous.transcript.io.lines import Cursor, Line, lines
-from nous.transcript.model import Entry, Kind, Notes, Transcript
+from nous.transcript.io.byte_source import DAMAGED, ByteSource
+from nous.transcript.io.lines import Line, ReadPosition, lines
+from nous.transcript.model import Entry, Kind, ReadNotes, Transcript
 from nous.transcript.parsing.turns import RESULT_LIMIT, Finishing, extras
 from nous.transcript.parsing.values import as_object, as_text
 from nous.transcript.reader import Gathers, Reader
@@ -34,12 +34,12 @@ def read_transcript(
     include: Collection[str] = (),
     name: str = "",
 ) -> Transcript:
-    """Read *source*: a path (gzip or not), an open binary stream, or the id of a session kept below *base*.
+    """Read *source*: a path, an open binary stream, or the id of a session below *base*.
 
-    The format is told from the content unless *format* names it. Of tool output, at most *result_limit* characters are
-    kept. *include* asks for what is passed over otherwise: "thinking", "meta" (what a program wrote in somebody's
-    place), "sidechains" (what was said inside of sub-agents). *name* is what `Transcript.source` says of a stream. A
-    blank file gives a transcript without entries.
+    Compressed files are decompressed. The format is detected from the content unless *format* names it. Tool output is
+    cut to *result_limit* characters. *include* adds what is skipped otherwise: "thinking", "meta" (what a program wrote
+    in a person's place), "sidechains" (what was said inside sub-agents). *name* becomes `Transcript.source` of a
+    stream. A blank file gives a transcript without entries.
 
     Raises NotFound if nothing is there, BadInput if it cannot be read or is of no known format (`UnknownFormat`), and
     Unavailable if the disk fails.
@@ -55,7 +55,10 @@ def read_transcript(
 
 @contextmanager
 def session_content(path: Path, *, format: str | None = None) -> Generator[BinaryIO]:  # noqa: A002  as above
-    """The file at *path*, or, of a session that lies in many files, all of them as one. Raises as `read_transcript`."""
+    """Open the file at *path*, or all files of a session that spans many, joined as one.
+
+    Raises as `read_transcript`.
+    """
     with opened(path) as stream:
         whole = _gathered(path, stream, format)
         yield stream if whole is None else io.BytesIO(whole)
@@ -64,7 +67,7 @@ def session_content(path: Path, *, format: str | None = None) -> Generator[Binar
 def _gathered(path: Path, stream: BinaryIO, name: str | None) -> bytes | None:
     if not stream.seekable():
         return None
-    reader = reader_named(name) if name else sniffed(Tap.on(stream)).reader
+    reader = reader_named(name) if name else sniffed(ByteSource.on(stream)).reader
     stream.seek(0)
     return reader.gather(path) if isinstance(reader, Gathers) else None
 
@@ -76,9 +79,9 @@ def parse_transcript(
     source: str = "",
     result_limit: int = RESULT_LIMIT,
 ) -> Transcript:
-    """Read a transcript that is at hand: the content of a file, or a list of messages. Raises as `read_transcript`.
+    """Parse a transcript in memory: the content of a file, or a list of messages.
 
-    The digest of a list is that of its compact JSON.
+    The digest of a list is that of its compact JSON. Raises as `read_transcript`.
     """
     return _read(io.BytesIO(_content(data)), format, Finishing(result_limit=result_limit), source=source)
 
@@ -97,20 +100,20 @@ def _content(data: bytes | str | Sequence[Mapping[str, Any]]) -> bytes:
 def _read(
     stream: BinaryIO, name: str | None, finishing: Finishing, *, source: str, path: Path | None = None
 ) -> Transcript:
-    tap = Tap.on(stream)
-    found = Sniffed(reader_named(name), 1.0) if name else sniffed(tap)
+    byte_source = ByteSource.on(stream)
+    found = Sniffed(reader_named(name), 1.0) if name else sniffed(byte_source)
     if path and isinstance(found.reader, Gathers) and (whole := found.reader.gather(path)) is not None:
-        tap = Tap.on(io.BytesIO(whole))
-    notes = Notes()
-    entries = tuple(_entries(found.reader, tap.buffered(), notes, finishing))
-    tap.drain()
-    if tap.damage:
-        notes.trouble(tap.damage, 0)
+        byte_source = ByteSource.on(io.BytesIO(whole))
+    notes = ReadNotes()
+    entries = tuple(_entries(found.reader, byte_source.buffered(), notes, finishing))
+    byte_source.drain()
+    if byte_source.damage:
+        notes.trouble(byte_source.damage, 0)
     return Transcript(
         format=found.reader.format,
         entries=entries,
-        digest=tap.digest,
-        bytes=tap.length,
+        digest=byte_source.digest,
+        bytes=byte_source.length,
         confidence=found.confidence,
         header=notes.header,
         skipped=dict(notes.skipped),
@@ -119,31 +122,35 @@ def _read(
     )
 
 
-def _entries(reader: Reader, stream: BinaryIO, notes: Notes, finishing: Finishing) -> Iterator[Entry]:
+def _entries(reader: Reader, stream: BinaryIO, notes: ReadNotes, finishing: Finishing) -> Iterator[Entry]:
     reading = reader.begin(notes)
-    yield from finishing.entries(reading.read(stream, Cursor()), notes)
+    yield from finishing.entries(reading.read(stream, ReadPosition()), notes)
     yield from finishing.entries(reading.conclude(), notes)
     yield from finishing.conclude()
 
 
-def sniffed(tap: Tap) -> Sniffed:
-    """The reader for what *tap* holds. An empty list is a chat in which nobody has said anything yet.
+def sniffed(byte_source: ByteSource) -> Sniffed:
+    """Return the reader for the content of *byte_source*.
 
-    Raises UnknownFormat, which blames packed data that turned out to be damaged before what was packed.
+    An empty list counts as a chat without messages. Raises UnknownFormat; if compressed data is damaged, the message
+    names the damage first.
     """
     try:
-        sample = sample_of(tap)
+        sample = sample_of(byte_source)
         return Sniffed(reader_named("openai_chat"), 0.0) if _BLANK.fullmatch(sample.text) else reader_for(sample)
     except UnknownFormat as error:
-        if tap.damage is None:
+        if byte_source.damage is None:
             raise
         raise UnknownFormat(
-            f"{tap.damage}; what comes before the damage is no transcript that nous can read"
+            f"{byte_source.damage}; what comes before the damage is no transcript that nous can read"
         ) from error
 
 
 def located(source: str | Path, *, base: Path | str | None = None) -> Path:
-    """The file *source*, or the transcript of the session that it is the id of. Raises as `read_transcript`."""
+    """Return the file *source*, or the transcript of the session with that id.
+
+    Raises as `read_transcript`.
+    """
     if "\0" in str(source) or not str(source).strip():
         raise BadInput(f"{str(source)!r} names no transcript")
     path = Path(source)
@@ -168,7 +175,7 @@ def _usable(path: Path) -> Path:
 
 @contextmanager
 def opened(path: Path) -> Generator[BinaryIO]:
-    """The file at *path*, whose failures are those of `read_transcript`."""
+    """Open the file at *path* for reading; failures are those of `read_transcript`."""
     with _translated(path), path.open("rb") as stream:
         yield stream
 
@@ -188,17 +195,18 @@ def _translated(path: Path) -> Generator[None]:
 
 PLAIN_TEXT = "plain_text"
 _ONE_SPEAKER = 0.5
-"""How sure plain text is to be that where all its labels are those of one speaker, whom nobody has answered."""
+"""Confidence of plain text in which all labels belong to one speaker, without an answer."""
 
 
 def refusal(transcript: Transcript, *, was_told: bool = False) -> str | None:
-    """Why *transcript* is not taken: it "holds nothing" or "looks like" none; None if it is.
+    """Return why *transcript* is rejected, or None if it is accepted.
 
-    A text that tells no speaker is taken where it *was told* that it is a transcript.
+    The reason continues a sentence: the file "holds nothing ..." or "looks like no transcript ...". Text without a
+    speaker is accepted only if the caller declared it to be a transcript (*was_told*).
     """
     if not transcript.entries:
         return f"holds nothing that anybody said{_in_words(transcript.skipped)}"
-    if not was_told and _tells_no_speaker(transcript):
+    if not was_told and _has_no_speaker(transcript):
         if reason := damage(transcript.skipped):
             return f"tells no speaker before it breaks off: {reason}"
         return f"looks like no transcript: no speaker was found; publish it with --format {PLAIN_TEXT} if it is one"
@@ -206,12 +214,18 @@ def refusal(transcript: Transcript, *, was_told: bool = False) -> str | None:
 
 
 def damage(skipped: Mapping[str, int]) -> str | None:
-    """Of what was *skipped*, that the rest of a packed file could not be unpacked, and why; None if all of it was."""
+    """Return the reason in *skipped* why a compressed file could not be fully unpacked.
+
+    None if all of it was unpacked.
+    """
     return next((reason for reason in skipped if reason.startswith(DAMAGED)), None)
 
 
-def _tells_no_speaker(transcript: Transcript) -> bool:
-    """Whether it is a mere text, all of which was taken for what a user said. A label in fenced code is none."""
+def _has_no_speaker(transcript: Transcript) -> bool:
+    """Return whether this is plain text without labels, read as one user turn.
+
+    A label in fenced code does not count.
+    """
     is_one_turn = [entry.kind for entry in transcript.entries] == [Kind.USER]
     return transcript.format == PLAIN_TEXT and is_one_turn and transcript.confidence != _ONE_SPEAKER
 
@@ -224,30 +238,30 @@ def _in_words(skipped: Mapping[str, int]) -> str:
 _ID_KEYS = ("session_id", "conversation_id", "id")
 
 
-class Session(NamedTuple):
-    """One session of a file, named so that the same line has the same name each time."""
+class SessionPart(NamedTuple):
+    """One session of a file that holds many. The same line always has the same id."""
 
     id: str
     content: bytes
 
 
-def split_sessions(path: Path, notes: Notes | None = None) -> Iterator[Session]:
-    """Each session of a file in which every line is one; nothing if the file at *path* is itself one session.
+def split_sessions(path: Path, notes: ReadNotes | None = None) -> Iterator[SessionPart]:
+    """Yield each session of a file with one session per line.
 
-    The first two lines decide. A session is called by its own id, or else after the file and the line. *notes* are
-    told in the end what could not be read. Raises as `read_transcript`.
+    Yields nothing if the file at *path* is itself one session. The first two lines decide. The id is the session's own,
+    or else the file name and the line number. *notes* receive what could not be read. Raises as `read_transcript`.
     """
-    notes = notes or Notes()
+    notes = notes or ReadNotes()
     stem = path.name.partition(".")[0]
     with opened(path) as stream:
-        tap = Tap.on(stream)
-        written = (line for line in lines(tap.buffered(), notes, Cursor()) if line.data.strip())
+        byte_source = ByteSource.on(stream)
+        written = (line for line in lines(byte_source.buffered(), notes, ReadPosition()) if line.data.strip())
         first = list(islice(written, 2))
         if len(first) == 2 and all(isinstance(_object(line).get("messages"), list) for line in first):
             for line in chain(first, written):
-                yield Session(_own_id(line) or f"{stem}-{line.number}", line.data.strip())
-        if tap.damage:
-            notes.trouble(tap.damage, 0)
+                yield SessionPart(_own_id(line) or f"{stem}-{line.number}", line.data.strip())
+        if byte_source.damage:
+            notes.trouble(byte_source.damage, 0)
 
 
 def _object(line: Line) -> dict[str, Any]:
@@ -258,7 +272,7 @@ def _object(line: Line) -> dict[str, Any]:
 
 
 def _own_id(line: Line) -> str | None:
-    """The id that the session gives itself, if it can be used as one."""
+    """Return the session's own id if it is usable as one, else None."""
     record = _object(line)
     own = next((value for key in _ID_KEYS if (value := as_text(record.get(key)))), None)
     try:

@@ -1,4 +1,4 @@
-"""What a session file says, whatever program wrote it."""
+"""Data model of a transcript, independent of the file format."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,10 @@ from nous.domain.episode import Trust
 
 
 class Kind(StrEnum):
-    """What an entry is. `USER` is what a person wrote; `DECISION` what a person approved, rejected or answered."""
+    """Kind of an entry.
+
+    `USER` is what a person wrote; `DECISION` is what a person approved, rejected or answered.
+    """
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -41,7 +44,7 @@ WEB_TOOLS = frozenset(
         *("FetchUrl", "FetchURL", "search_web", "read_url_content", "codesearch", "browser", "web", "web.run"),
     }
 )
-"""Tools whose results anybody in the world may have written."""
+"""Tools with results from the web, which anyone may have written."""
 
 _TRUST = {
     Kind.USER: Trust.USER,
@@ -56,15 +59,15 @@ _TRUST = {
 
 
 class Entry(NamedTuple):
-    """One thing that was said or done.
+    """One message, tool call, result or other record of a session.
 
-    `id` is unique in its transcript and the same each time the file is read. `turn` counts from 1 with each real user
-    prompt (0 before the first). `tool` and `tool_input` are set on tool calls, and `paths` are the files that a call
-    names; `call_id` pairs a call with its result. `line` (from 1) and `offset` (bytes from the start of the
-    uncompressed file) say where it stood; 0 means unknown.
+    `id` is unique in its transcript and stable across reads. `turn` counts real user prompts from 1 (0 before the
+    first). `tool` and `tool_input` are set on tool calls, and `paths` are the files that a call names. `call_id` pairs
+    a call with its result. `line` (from 1) and `offset` (bytes from the start of the uncompressed file) are its
+    position; 0 means unknown.
 
-    Two sorts are left out unless they are asked for: what a program wrote in a person's or the model's place
-    (`is_meta`), and what was said inside of a sub-agent (`agent` is its id).
+    Two kinds of entries are left out unless asked for: what a program wrote in a person's or the model's place
+    (`is_meta`), and what was said inside a sub-agent (`agent` is its id).
     """
 
     kind: Kind
@@ -84,13 +87,13 @@ class Entry(NamedTuple):
 
     @property
     def trust(self) -> "Trust":
-        """On whose word it stands."""
+        """Trust level of the entry's author."""
         return _TRUST.get(self.kind) or (Trust.WEB if self.tool in WEB_TOOLS else Trust.TOOL)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The file that a transcript was first read from, if what was read now was made of that reading."""
+    """Original file of a transcript that was read from a converted copy."""
 
     format: str
     source: str
@@ -100,11 +103,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """What a file says of the session as a whole; None where it does not say.
+    """Session metadata from the file; None for what the file does not state.
 
-    `agent` is the program that ran it, where the format alone does not tell.
-    `input_tokens` (cached ones included) and `output_tokens` are summed over the answers of the model, each counted
-    once however often the file repeats it.
+    `agent` is the program that ran the session, if the format alone does not identify it. `input_tokens` (including
+    cached ones) and `output_tokens` are summed over the model's answers. Each answer counts once, even if the file
+    repeats it.
     """
 
     session_id: str | None = None
@@ -122,7 +125,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A line (from 1; 0 if unknown) that could not be read as it stands, and why."""
+    """An unreadable line (from 1; 0 if unknown), and the reason."""
 
     line: int
     reason: str
@@ -130,7 +133,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SubAgent:
-    """A sub-agent of the session: the path of its own transcript, and the call that started it, where that is known."""
+    """A sub-agent of the session, and the path of its own transcript.
+
+    `call_id` is the call that started it, if known.
+    """
 
     id: str
     path: str
@@ -139,7 +145,10 @@ class SubAgent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A user prompt and everything up to the next one. Turn 0 is what stands before the first prompt."""
+    """A user prompt and everything up to the next one.
+
+    Turn 0 holds everything before the first prompt.
+    """
 
     number: int
     entries: tuple[Entry, ...]
@@ -150,10 +159,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """A session as it was read: its entries in file order, and what was passed over, counted by reason.
+    """A parsed session: entries in file order, and counts of skipped content by reason.
 
-    `digest` is the sha256 (hex) and `bytes` the length of the uncompressed file. `confidence`, up to 1, says how sure
-    it is that `format` is right. `problems` are the first lines that could not be read; `skipped` counts them all.
+    `digest` is the sha256 (hex) and `bytes` the length of the uncompressed file. `confidence`, up to 1, is the
+    certainty that `format` is right. `problems` are the first unreadable lines; `skipped` counts all of them.
     """
 
     format: str
@@ -169,7 +178,7 @@ class Transcript:
 
     @property
     def turns(self) -> Sequence[Turn]:
-        """The entries by turn, in order."""
+        """Entries grouped by turn, in order."""
         return tuple(
             Turn(number=number, entries=tuple(entries))
             for number, entries in groupby(self.entries, key=lambda entry: entry.turn)
@@ -188,29 +197,29 @@ class Transcript:
 
 
 MOST_PROBLEMS = 100
-"""How many unreadable lines are named one by one; the rest are only counted."""
+"""Maximum number of unreadable lines that are listed; the rest are only counted."""
 
 
 @dataclass(slots=True)
-class Notes:
-    """The session's header, and what was passed over, counted by reason."""
+class ReadNotes:
+    """Session metadata, skip counts and problems that accumulate during a read."""
 
     header: Header = field(default_factory=Header)
     skipped: Counter[str] = field(default_factory=Counter[str])
     problems: list[Problem] = field(default_factory=list[Problem])
 
     def skip(self, reason: str) -> None:
-        """Count something that was passed over on purpose."""
+        """Count content that was skipped on purpose."""
         self.skipped[reason] += 1
 
     def trouble(self, reason: str, line: int) -> None:
-        """Count something that could not be read, and name its line."""
+        """Count content that could not be read, and record its line."""
         self.skipped[reason] += 1
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(Problem(line, reason))
 
     def learn(self, **said: str | int | None) -> None:
-        """Add to the header what is not known yet."""
+        """Fill in header fields that are not known yet."""
         new = {name: value for name, value in said.items() if value and getattr(self.header, name) is None}
         if new:
             self.header = replace(self.header, **new)  # pyright: ignore[reportArgumentType] fields are str | int | None

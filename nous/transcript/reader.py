@@ -1,4 +1,7 @@
-"""The seam between a file format and everything else. One file in `nous/transcript/readers/` each."""
+"""Interface that every transcript format implements, one module per format.
+
+Implementations are in `nous/transcript/readers/`.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,16 +10,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, NamedTuple, Protocol, runtime_checkable
 
-from nous.transcript.io.lines import Cursor, Line, lines
+from nous.transcript.io.lines import Line, ReadPosition, lines
 from nous.transcript.io.records import Record, records
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 
 
 @dataclass(slots=True)
 class Draft:
-    """An entry as a reader gives it. Its turn is settled later; so is its id, if another entry has it already.
+    """An entry from a reader, before its turn and final id are assigned.
 
-    The fields are those of `Entry`.
+    The id changes only if another entry already has it. The fields are those of `Entry`.
     """
 
     kind: Kind
@@ -34,8 +37,8 @@ class Draft:
     is_meta: bool = False
 
 
-class Place(NamedTuple):
-    """Where something stands, when it was said, and what its entries are called after."""
+class RecordPlace(NamedTuple):
+    """Position, time and id prefix of the entries in one record."""
 
     id: str
     line: int
@@ -43,17 +46,18 @@ class Place(NamedTuple):
     time: datetime | None = None
 
     def draft(self, kind: Kind, text: str, part: int = 0, **more: Any) -> Draft:
-        """The *part*-th entry that stands here."""
+        """Create the *part*-th entry of this record."""
         own = f"{self.id}/{part}" if part else self.id
         return Draft(kind, text, own, self.time, self.line, self.offset, **more)
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The beginning of a file, as much as is needed to tell its format.
+    """Beginning of a file, long enough to detect its format.
 
-    `text` is decoded without a byte order mark and never fails (bad bytes are replaced). `records` are the JSON objects
-    found: those of the first lines, or, where the file is one JSON document, the document itself or its first elements.
+    `text` is decoded without a byte order mark and never fails (invalid bytes are replaced). `records` are the JSON
+    objects found: those of the first lines, or, if the file is one JSON document, the document itself or its first
+    elements.
     """
 
     text: str
@@ -62,82 +66,88 @@ class Sample:
 
 @dataclass(slots=True)
 class Reading(ABC):
-    """One session while it is read.
+    """State of one session while it is parsed.
 
-    All that it remembers from one record to the next is in its fields, and these hold plain values: so a reading can be
-    written down, and go on in another process with what was appended since. It never raises for what a file holds: it
-    skips what it cannot read, and counts that in its notes.
+    All state that outlives a record is in the fields, and these hold plain values. So a reading can be serialized, and
+    another process can continue it with appended content. It never raises for the content of a file: it skips what it
+    cannot read and counts that in its notes.
     """
 
     STANDS_HERE: ClassVar[bool] = True
-    """Whether the places of its entries are in the file that is read."""
+    """Whether the positions of its entries refer to the file that is read."""
 
-    notes: Notes = field(default_factory=Notes)
+    notes: ReadNotes = field(default_factory=ReadNotes)
 
     @abstractmethod
-    def read(self, stream: BinaryIO, cursor: Cursor) -> Iterator[Draft]:
-        """The entries in *stream*, in file order; its first byte stands at *cursor*, which moves along."""
+    def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
+        """Yield the entries in *stream*, in file order.
+
+        The first byte of *stream* is at *cursor*, which advances.
+        """
 
     def conclude(self) -> Iterable[Draft]:
-        """The file ends here: what is left to say."""
+        """Return the entries that only the end of the file completes."""
         return ()
 
 
 @dataclass(slots=True)
 class RecordReading(Reading):
-    """A reading of JSON objects, however they were written down."""
+    """Base of readings that parse JSON objects, in any layout."""
 
-    def read(self, stream: BinaryIO, cursor: Cursor) -> Iterator[Draft]:
+    def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
         for record in records(stream, self.notes, cursor, pass_over=self.pass_over):
             yield from self.entries(record)
 
     @abstractmethod
     def entries(self, record: Record) -> Iterable[Draft]:
-        """What *record* says."""
+        """Return the entries in *record*."""
 
     @staticmethod
     def pass_over(_line: bytes, /) -> str | None:
-        """Why the record on this line need not even be parsed; None if it has to be."""
+        """Return the reason to skip this line without parsing it; None to parse it."""
         return None
 
 
 @dataclass(slots=True)
 class LineReading(Reading):
-    """A reading of text, line by line."""
+    """Base of readings that parse text line by line."""
 
-    def read(self, stream: BinaryIO, cursor: Cursor) -> Iterator[Draft]:
+    def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
         for line in lines(stream, self.notes, cursor):
             yield from self.entries(line)
 
     @abstractmethod
     def entries(self, line: Line) -> Iterable[Draft]:
-        """What is complete with this *line*."""
+        """Return the entries that *line* completes."""
 
 
 @runtime_checkable
 class Gathers(Protocol):
-    """A reader of a format in which one session lies in many files."""
+    """Reader of a format in which one session spans many files."""
 
     def gather(self, path: Path) -> bytes | None:
-        """All of the session of which the file at *path* is a part, as one file; None if it is all there is.
+        """Return the whole session that the file at *path* is a part of, joined as one file.
 
-        Raises OSError.
+        None if the file is the whole session. Raises OSError.
         """
         ...
 
 
 class Reader(Protocol):
-    """Knows one format. Every module in `nous.transcript.readers` has one, named `READER`."""
+    """Reader of one format. Every module in `nous.transcript.readers` has one, named `READER`."""
 
     @property
     def format(self) -> str:
-        """The format's name, as `--format` takes it."""
+        """Format name, as `--format` takes it."""
         ...
 
     def sniff(self, sample: Sample) -> float:
-        """How sure it is that this is its format: from 0 (not at all) to 1 (nothing else looks like this)."""
+        """Return the confidence that *sample* has this format, from 0 to 1.
+
+        1 means that no other format looks like this.
+        """
         ...
 
-    def begin(self, notes: Notes) -> Reading:
-        """A reading of a file from its first byte."""
+    def begin(self, notes: ReadNotes) -> Reading:
+        """Start a reading at the first byte of a file."""
         ...

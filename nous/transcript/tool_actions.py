@@ -1,4 +1,4 @@
-"""What an agent's tool calls do: which command they run, which files they name and write, what they commit and test."""
+"""Classify tool calls: command, files named and written, commits, pushes, test runs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,10 @@ from nous.transcript.tool_summary import files_of_patch, paths_touched
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PATCH = "*** Begin Patch"
-"""What every patch of `apply_patch` begins with."""
+"""First line of every `apply_patch` patch."""
 
 _OF_EDITORS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "delete", "rename"})
-"""What a tool that edits text is told to do, under the name under which others are given a command line."""
+"""Commands of text-editing tools, in the field that holds a command line for other tools."""
 
 _BOOKKEEPING = re.compile(r"todo|task|plan|think|calculate|memory", re.IGNORECASE)
 _SHELL_WRITES = re.compile(
@@ -29,7 +29,7 @@ _TEST = re.compile(
     r"|gradlew? test|mvn test|dotnet test|swift test)\b[^|;&\n>]{0,300}?(?=\s{0,9}(?:\d?>|[|;&\n]|$))"
 )
 _RUNS_GIT = r"(?:^|[;&|(\n])[ \t]*(?:\w+=[^\s;&|(]+[ \t]+)*git\b"
-"""Where a command begins, so that what is only quoted or searched for does not count."""
+"""Start of a git command, so that git in quoted or searched text does not count."""
 
 _COMMIT = re.compile(rf"{_RUNS_GIT}(?: +-[cC] +[^\s;&|(]+| +--[a-z][\w-]*(?:=\S+)?)* +commit\b(?![-\w]| *\()")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?[ \t]*\n\s*(?P<subject>[^\n]+)")
@@ -37,7 +37,7 @@ _MESSAGE = re.compile(
     r"(?:[^'\"|;&\n]|'[^'\n]*'|\"[^\"\n]*\")*?\s(?:-[a-zA-Z]*m|--message)[ =]*"
     r"(?P<quote>['\"])(?P<subject>[^\n]*?)(?:(?P=quote)|\n|$)"
 )
-_ONLY_TELL = ("--dry-run", "--help")
+_DRY_RUNS = ("--dry-run", "--help")
 _PUSH = re.compile(rf"{_RUNS_GIT} push\b(?P<how>[^;&|\n]*)")
 _FORCES = re.compile(r" (?:--force\b|-f\b)")
 _REMOVES = re.compile(
@@ -51,10 +51,10 @@ _PUSHES_NOTHING = ("--dry-run", "--delete")
 
 
 class Action(NamedTuple):
-    """A tool call with what it does.
+    """A tool call and its classified effect.
 
-    `name` is the tool's, or what a tool that can do several things was told to do; `command` the command line that it
-    runs, and `paths` the files that it names. Each may be empty.
+    `name` is the tool's name, or the sub-command of a tool that has several. `command` is the command line that it
+    runs, and `paths` are the files that it names. Each may be empty.
     """
 
     call: Entry
@@ -64,7 +64,10 @@ class Action(NamedTuple):
 
 
 def action_of(call: Entry) -> Action:
-    """What *call* does; its paths are those that were read with it, or else those in its input or its patch."""
+    """Classify *call*.
+
+    Its paths are those recorded with it, or else those in its input or its patch.
+    """
     given, paths = call.tool_input, call.paths
     if not given:
         return Action(call, call.tool or _opening(call.text), "", paths)
@@ -77,7 +80,7 @@ def action_of(call: Entry) -> Action:
 
 
 def actions_of(transcript: Transcript) -> dict[str, Action]:
-    """What the calls of *transcript* do, in order, by their entries' ids."""
+    """Return the actions of all calls in *transcript*, in order, by entry id."""
     return {entry.id: action_of(entry) for entry in transcript if entry.kind is Kind.TOOL_CALL}
 
 
@@ -89,25 +92,25 @@ def _command(given: Mapping[str, Any]) -> str:
 
 
 def _opening(text: str) -> str:
-    """The tool that a call names whose text alone is known, as `book_flight(...)` does."""
+    """Return the tool name in a call that is known only as text, such as `book_flight(...)`."""
     name, opened, _ = text.partition("(")
     return name if opened and name.isidentifier() else ""
 
 
 def writes(action: Action) -> bool:
-    """Whether it changes something outside of the conversation."""
+    """Return whether the action changes something outside the conversation."""
     if action.command:
         return _SHELL_WRITES.search(action.command) is not None
     return _is_named_for_writing(action.name)
 
 
 def hands_over(action: Action) -> bool:
-    """Whether it leaves the matter to somebody else, as a service does that can do no more."""
+    """Return whether the action escalates the case, for example to a human agent."""
     return not words().sets["handing_over"].isdisjoint(_verbs(action.name))
 
 
 def written_files(action: Action) -> Sequence[str]:
-    """The paths that it writes to; of a command, those in its patch."""
+    """Return the paths that the action writes to; of a command, those in its patch."""
     if action.command:
         return files_of_patch(action.command) if _PATCH in action.command else ()
     return action.paths if action.paths and writes(action) else ()
@@ -115,7 +118,10 @@ def written_files(action: Action) -> Sequence[str]:
 
 @lru_cache(maxsize=1024)
 def _is_named_for_writing(tool: str) -> bool:
-    """Remembered, because a session calls few tools, and those often."""
+    """Return whether a verb in the name of *tool* means writing.
+
+    Cached, because a session calls few tools, and often.
+    """
     return not _BOOKKEEPING.search(tool) and not _verbs(tool).isdisjoint(words().sets["writing"])
 
 
@@ -125,12 +131,12 @@ def _verbs(tool: str) -> frozenset[str]:
 
 
 def subject_of_commit(command: str) -> str | None:
-    """The first line of the message, if *command* commits."""
+    """Return the first line of the commit message; None if *command* does not commit."""
     commit = _COMMIT.search(command) if "commit" in command else None
     if commit is None or _is_comment(command, commit.start()):
         return None
     message = _MESSAGE.match(command, commit.end())
-    if message is None or any(option in message[0][: message.start("subject") - commit.end()] for option in _ONLY_TELL):
+    if message is None or any(option in message[0][: message.start("subject") - commit.end()] for option in _DRY_RUNS):
         return None
     if message["subject"].startswith("$("):
         message = _HEREDOC.search(command, commit.end())
@@ -142,9 +148,10 @@ def _is_comment(command: str, at: int) -> bool:
 
 
 def removed_by(command: str) -> list[str]:
-    """The files and directories that *command* removes by name, if it does nothing else.
+    """Return the files and directories that *command* removes by name.
 
-    A directory ends with a slash. Whatever else a command does may bring a file back, or be in another directory.
+    Directories end with a slash. Empty if the command does anything else: that may restore a file, or run in another
+    directory.
     """
     removals = [_REMOVES.fullmatch(part) for part in command.split("&&")]
     names = [(found, _named(found)) for found in removals if found and found["how"] != "mv"]
@@ -154,13 +161,16 @@ def removed_by(command: str) -> list[str]:
 
 
 def taken_away_by(command: str) -> list[str]:
-    """The paths that *command* removes, or moves to elsewhere, whatever else it does."""
+    """Return the paths that *command* removes or moves away, among other commands too."""
     found = (_REMOVES.match(part) for part in _PARTS.split(command))
     return [path for removal in found if removal for path in _named(removal)]
 
 
 def _named(removal: re.Match[str]) -> list[str]:
-    """What a removal takes away; git may forget a file and leave it where it is."""
+    """Return the paths that a removal deletes.
+
+    Empty for options that leave the files in place, such as `git rm --cached` and dry runs.
+    """
     names = [name.strip("'\"") for name in removal["named"].split()]
     if _REMOVES_NOTHING.search(removal["options"]):
         return []
@@ -172,7 +182,7 @@ def _directories(removal: re.Match[str], names: Sequence[str]) -> list[str]:
 
 
 def pushes(command: str) -> str:
-    """`push` or `push --force` if *command* pushes; empty if it does not."""
+    """Return `push` or `push --force` if *command* pushes, else an empty string."""
     found = _PUSH.search(command)
     if found is None or any(option in found["how"] for option in _PUSHES_NOTHING):
         return ""
@@ -180,6 +190,6 @@ def pushes(command: str) -> str:
 
 
 def part_that_tests(command: str) -> str | None:
-    """The part of *command* that runs tests."""
+    """Return the part of *command* that runs tests, or None."""
     found = _TEST.search(command)
     return " ".join(found[0].split()) if found else None

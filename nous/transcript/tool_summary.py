@@ -1,4 +1,4 @@
-"""A tool call in one line."""
+"""Summarize a tool call in one line, and list the files that it names."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,13 +7,14 @@ from typing import Any, NamedTuple, cast
 from nous.text.sanitize import first_graphemes
 
 Keys = tuple[str, ...]
-"""Names under which agents, and versions of them, keep the same thing; the first that is there counts."""
+"""Alternative keys of one value across agents and their versions; the first one present counts."""
 
 
 class Shape(NamedTuple):
-    """What is shown of a tool's input: the file it works on, whole; then values by label, cut and quoted.
+    """Inputs of a tool to show: its file in full, then labelled values, cut and quoted.
 
-    `patch` names the text of a patch, whose files are shown. Without the value labelled `needs` only the name is.
+    `patch` names the field with a patch, whose files are shown. Without the value labelled `needs`, only the tool's
+    name is shown.
     """
 
     file: Keys = ()
@@ -32,7 +33,7 @@ BOOKKEEPING = frozenset(
         *("write_stdin", "wait", "wait_agent", "close_agent", "read_bash", "write_bash", "stop_bash"),
     }
 )
-"""Tools that keep the agent's books, or that ask the user, whose answer is told as a decision."""
+"""Tools that manage the agent's own tasks, or that ask the user, whose answer becomes a decision entry."""
 
 FIRST_LINE_ONLY = frozenset({"cmd", "prompt"})
 
@@ -40,7 +41,7 @@ PATHS: Keys = (
     *("file_path", "path", "absolute_path", "filePath", "target_file", "notebook_path", "filename", "file"),
     *("TargetFile", "AbsolutePath", "target_notebook"),
 )
-"""What agents call the path of a file."""
+"""Keys that agents use for the path of a file."""
 
 _FILE = Shape(file=PATHS)
 _CLAUDES_FILE = Shape(file=("file_path", "path"))
@@ -123,7 +124,7 @@ _TERMINALS: Mapping[str, Shape] = {  # pi, OpenCode, SWE-agent, OpenClaw, Hermes
 }
 
 TABLE: Mapping[str, Shape] = {**_TERMINALS, **_EDITORS, **_QBIT, **_GEMINI_AND_QWEN, **_CODEX, **_CLAUDE_CODE}
-"""Each tool by its name. Names are told apart by case; agents that share one mean the same by it."""
+"""Shape of each tool by name. Names are case-sensitive; agents that share a name mean the same tool."""
 
 
 _ANY_FILE = Shape(file=PATHS)
@@ -134,7 +135,10 @@ _IN_PATCH = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (\S[^\n
 
 
 def paths_touched(name: str, tool_input: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files that a call reads or writes, as its input names them, each once; none for a search."""
+    """Return the files that a call reads or writes according to its input, each once.
+
+    Empty for a search.
+    """
     shape = TABLE.get(name)
     if shape is None:
         shape = _NO_SHAPE if _SEARCHES.search(name) else _ANY_FILE
@@ -153,14 +157,14 @@ def _listed(value: object) -> list[Any]:
 
 
 def files_of_patch(patch: object) -> tuple[str, ...]:
-    """The files that a patch in the form of `apply_patch` names, each once."""
+    """Return the files that an `apply_patch` patch names, each once."""
     if not isinstance(patch, str):
         return ()
     return tuple(dict.fromkeys(path.rstrip() for path in _IN_PATCH.findall(patch)))
 
 
 LONGEST_VALUE = 80
-"""Grapheme clusters of a value that are shown. Paths of files are shown whole."""
+"""Maximum grapheme clusters shown of a value. File paths are shown in full."""
 
 _UNKNOWN = Shape()
 
@@ -168,9 +172,10 @@ _UNKNOWN = Shape()
 def extract_tool_summary(
     name: str | None, tool_input: Mapping[str, Any] | None = None, paths: Sequence[str] = ()
 ) -> str:
-    """`Name(what matters of its input)`; the bare name for a tool that is not known, and "" for one of bookkeeping.
+    """Return `Name(main inputs)` for a tool call.
 
-    *paths* are the files that it touches, if they are known already.
+    An unknown tool gives its bare name, and a bookkeeping tool an empty string. *paths* are the files that it touches,
+    if already known.
     """
     if not name or name in BOOKKEEPING:
         return ""
@@ -190,7 +195,7 @@ def _values(shape: Shape, given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _text(given: Mapping[str, Any], keys: Keys) -> str:
-    """What stands under the first of *keys* that holds something; a command given as words is one line."""
+    """Return the first non-empty value among *keys*; a command given as words is joined."""
     for key in keys:
         value = given.get(key)
         if isinstance(value, str) and value:
@@ -201,10 +206,10 @@ def _text(given: Mapping[str, Any], keys: Keys) -> str:
 
 
 def _command(words: list[Any]) -> str:
-    """The command that *words* run: of `["bash", "-lc", script]`, the script."""
-    told = [word for word in words if isinstance(word, str)]
-    is_script = len(told) == 3 and told[1].startswith("-") and told[1].endswith("c")
-    return told[2] if is_script else " ".join(told)
+    """Return the command that *words* run: of `["bash", "-lc", script]`, the script."""
+    strings = [word for word in words if isinstance(word, str)]
+    is_script = len(strings) == 3 and strings[1].startswith("-") and strings[1].endswith("c")
+    return strings[2] if is_script else " ".join(strings)
 
 
 def _shortened(value: str, label: str) -> str:

@@ -36,13 +36,13 @@ from chaos.drill.stage import Stage, staged
 from chaos.drill.system import WORKERS, Nous
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.app import World
+from nous.app import Container
 from nous.bus.base import Committed
 from nous.domain.effects import Effects
 from nous.domain.events import SessionEnded
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope
-from nous.jobs.base import Line
+from nous.jobs.base import QueueKind
 
 ALONE = 300
 PROJECTS = 20
@@ -75,10 +75,10 @@ class Drain:
     longest: Counter[str] = field(default_factory=Counter[str])
 
     def is_done(self) -> bool:
-        world, sessions = self.stage.world, self.stage.size.events
-        drained = sum(Nous().through(world)) / len(WORKERS) / sessions
+        container, sessions = self.stage.container, self.stage.size.events
+        drained = sum(Nous().through(container)) / len(WORKERS) / sessions
         for worker in WORKERS:
-            self.longest[worker] = max(self.longest[worker], world.jobs.backlog(worker, Line.LIVE))
+            self.longest[worker] = max(self.longest[worker], container.jobs.backlog(worker, QueueKind.LIVE))
         used = [pss(pid) for pid in self.stage.crew.pids]
         self.peak = max(self.peak, *used)
         while len(self.workers) < len(_QUARTERS) and drained >= _QUARTERS[len(self.workers)]:
@@ -102,28 +102,28 @@ def main(sessions: int, processes: int) -> None:
 def _alone(nursery: Nursery, sessions: int) -> float:
     """Sessions a second that are handled and stored in this process, without anything between."""
     with staged(_size(sessions), nursery, _Ordinary(), Nous()) as stage:
-        world = stage.world
-        first, second = (world.workers[name].build(world.kit) for name in WORKERS)
+        container = stage.container
+        first, second = (container.workers[name].handler_factory(container.context) for name in WORKERS)
         began = time.perf_counter()
         for number in range(sessions):
             effects = first(_session(number))
-            _apply(world, Effects(writes=effects.writes))
+            _apply(container, Effects(writes=effects.writes))
             for event in effects.events:
-                _apply(world, Effects(writes=second(event).writes))
+                _apply(container, Effects(writes=second(event).writes))
         return sessions / (time.perf_counter() - began)
 
 
-def _apply(world: World, effects: Effects) -> None:
-    assert isinstance(world.bus.apply(effects), Committed)
+def _apply(container: Container, effects: Effects) -> None:
+    assert isinstance(container.bus.apply(effects), Committed)
 
 
 def _drain(stage: Stage, processes: int, alone: float) -> None:
     sessions, drain = stage.size.events, Drain(stage)
-    published = sessions / _timed(lambda: _publish(stage.world, sessions))
+    published = sessions / _timed(lambda: _publish(stage.container, sessions))
     for _ in range(processes):
         stage.crew.start()
     drained = sessions / _timed(lambda: wait_until(drain.is_done, "the backlog to be drained", seconds=_PATIENCE))
-    wait_until(lambda: Nous().is_at_rest(stage.world), "everything to come to rest")
+    wait_until(lambda: Nous().is_at_rest(stage.container), "everything to come to rest")
     stage.crew.stop()
     print(f"\n{sessions:,} sessions, {processes} processes")
     print(f"  published {published:.0f}/s; drained {drained:.0f}/s, {2 * drained:.0f} deliveries/s", end="; ")
@@ -131,41 +131,41 @@ def _drain(stage: Stage, processes: int, alone: float) -> None:
     print("  drained            " + "".join(f"{quarter:>8.0%}" for quarter in _QUARTERS))
     print("  a worker, PSS MB   " + "".join(f"{each:>8.0f}" for each in drain.workers) + f"   at most {drain.peak:.0f}")
     print("  the server, PSS MB " + "".join(f"{each:>8.0f}" for each in drain.server))
-    facts = _facts(stage.world)
+    facts = _facts(stage.container)
     grown = (drain.workers[-1] - drain.workers[1]) / (facts * 0.75) * 1000
     print(
         f"  {facts:,} facts learned, all alike, all held by each process: {grown:.0f} MB a thousand after the first 25%"
     )
-    ahead = stage.world.settings.worker.queue_ahead
+    ahead = stage.container.settings.worker.queue_ahead
     seen = ", ".join(f"{worker} {length}" for worker, length in drain.longest.items())
     print(f"  longest queues: {seen}; each process lets {ahead} wait")
-    _print_keys(stage.world)
+    _print_keys(stage.container)
 
 
-def _facts(world: World) -> int:
+def _facts(container: Container) -> int:
     scopes = (Scope(project=f"project-{number}") for number in range(PROJECTS))
-    return sum(isinstance(row, Learned) for scope in scopes for row in world.kit.facts.read(scope).rows)
+    return sum(isinstance(row, Learned) for scope in scopes for row in container.context.facts.read(scope).rows)
 
 
-def _publish(world: World, sessions: int) -> None:
+def _publish(container: Container, sessions: int) -> None:
     for start in range(0, sessions, _AT_ONCE):
         numbers = range(start, min(start + _AT_ONCE, sessions))
-        world.bus.publish(*(_session(number) for number in numbers))
+        container.bus.publish(*(_session(number) for number in numbers))
 
 
 def _session(number: int) -> SessionEnded:
     return ended(f"session-{number}", number, scope=Scope(project=f"project-{number % PROJECTS}"))
 
 
-def _print_keys(world: World) -> None:
+def _print_keys(container: Container) -> None:
     """Keys by kind, and those that are kept though no glossary says so."""
     passing, kept, leaks = Counter[str](), Counter[str](), list[str]()
-    for name, stays, row in keys_of(world.client, world.settings.prefix):
+    for name, stays, row in keys_of(container.client, container.settings.prefix):
         kind = row.name if row else name
         (kept if stays else passing)[kind] += 1
         if stays and not (row and row.may_stay):
             leaks.append(name)
-    client: Any = world.client
+    client: Any = container.client
     for key in client.scan_iter("rq:*", count=1000):
         kind = ":".join(key.decode().split(":")[:2])
         (kept if client.ttl(key) == -1 else passing)[kind] += 1

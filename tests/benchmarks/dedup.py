@@ -19,7 +19,7 @@ from uuid import UUID
 
 from nous.embedding.base import Embedder
 from nous.embedding.minilm import MiniLM
-from nous.facts.judge import Known, Neighbour, Richer, judge
+from nous.facts.judge import AlreadyKnown, Neighbour, Richer, judge
 from nous.facts.verdict import Dedup, Policy, Statement
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "facts"
@@ -48,7 +48,7 @@ class Pair:
 
 def _merges(known: Statement, candidate: Statement, cosine: float, policy: Policy) -> bool:
     neighbour = Neighbour(fact_id=UUID(int=1), statement=known, similarity=cosine)
-    return isinstance(judge(candidate, [neighbour], policy), Known | Richer)
+    return isinstance(judge(candidate, [neighbour], policy), AlreadyKnown | Richer)
 
 
 def pairs(path: Path, embedder: Embedder) -> list[Pair]:

@@ -24,14 +24,14 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 
 from nous import log
-from nous.app import World, build, fleet
-from nous.bus.base import Lane
+from nous.app import Container, build, worker_process
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.episode import Outcome, Summary
 from nous.domain.events import EpisodeSummarized, Event, SessionEnded
 from nous.domain.scope import Scope
-from nous.pipeline.worker import Kit, Worker
+from nous.pipeline.worker import Worker, WorkerContext
 from nous.redis_server import embedded
 from nous.settings.model import Settings, WorkerSettings
 
@@ -77,17 +77,17 @@ def _pool(directory: Path) -> tuple[Figures, list[float]]:
     """Ours, in this process, with dispatcher and sweeper beside the pool."""
     settings = WorkerSettings(concurrency=IN_FLIGHT, queue_ahead=2 * IN_FLIGHT)
     sleeper = Worker("sleeper", SessionEnded, _sleeper)
-    world = build(Settings(data_dir=directory, embedder="hashed", worker=settings), also=[sleeper])
+    container = build(Settings(data_dir=directory, embedder="hashed", worker=settings), also=[sleeper])
     log.configure("error")
-    crew = fleet(world, ["sleeper"], open_quarantine=lambda _: None)
-    world.bus.publish(*(_ended() for _ in range(OURS)))
+    crew = worker_process(container, ["sleeper"], open_quarantine=lambda _: None)
+    container.bus.publish(*(_ended() for _ in range(OURS)))
     crew.start()
-    figures = _measured(lambda: _done(world), OURS, lambda: _pss(os.getpid()))
+    figures = _measured(lambda: _done(container), OURS, lambda: _pss(os.getpid()))
     for _ in range(TRICKLE):
-        world.bus.publish(_ended())
+        container.bus.publish(_ended())
         time.sleep(PACE)
-    _wait_until(lambda: _done(world) >= OURS + TRICKLE, "the trickle to be done")
-    overhead = list(_overhead(world))
+    _wait_until(lambda: _done(container) >= OURS + TRICKLE, "the trickle to be done")
+    overhead = list(_overhead(container))
     crew.stop()
     crew.wait()
     return figures, overhead
@@ -95,14 +95,14 @@ def _pool(directory: Path) -> tuple[Figures, list[float]]:
 
 def _fork_pool(directory: Path) -> Figures:
     """RQ's own, on the same server."""
-    world = build(Settings(data_dir=directory, embedder="hashed"))
-    queue = Queue("baseline", connection=world.rq_client, serializer=JSONSerializer)
+    container = build(Settings(data_dir=directory, embedder="hashed"))
+    queue = Queue("baseline", connection=container.rq_client, serializer=JSONSerializer)
     url = embedded.ensure(directory)
     command = ["rq", "worker-pool", "-n", str(FORKS), "-q", "-S", "json", "-u", url, "baseline"]
     program = str(Path(sys.executable).parent / command[0])
     with subprocess.Popen([program, *command[1:]], start_new_session=True) as pool:
         try:
-            _wait_until(lambda: _workers(world) >= FORKS, "RQ's workers to begin", pause=0.2)
+            _wait_until(lambda: _workers(container) >= FORKS, "RQ's workers to begin", pause=0.2)
             queue.enqueue_many([Queue.prepare_data("time.sleep", (WAIT,), timeout=60) for _ in range(THEIRS)])
             figures = _measured(lambda: THEIRS - queue.count, THEIRS, lambda: sum(map(_pss, _tree(pool.pid))))
         finally:
@@ -144,11 +144,11 @@ def _wait_until(condition: Callable[[], bool], what: str, *, pause: float = 0.05
         time.sleep(pause)
 
 
-def _sleeper(kit: Kit) -> Callable[[Event], Effects]:
+def _sleeper(context: WorkerContext) -> Callable[[Event], Effects]:
     def handle(event: Event) -> Effects:
         time.sleep(WAIT)  # the call to a model
         follow = EpisodeSummarized.after(
-            event, by="sleeper", at=kit.clock(), episode_id=event.id, version="-", summary=_SUMMARY
+            event, by="sleeper", at=context.clock(), episode_id=event.id, version="-", summary=_SUMMARY
         )
         return Effects(events=(follow,))
 
@@ -169,20 +169,20 @@ def _ended() -> SessionEnded:
     )
 
 
-def _done(world: World) -> int:
-    return world.ledger.account(world.subscription("sleeper")).done
+def _done(container: Container) -> int:
+    return container.delivery_stats.counters(container.subscription("sleeper")).done
 
 
-def _workers(world: World) -> int:
-    client: Any = world.rq_client
+def _workers(container: Container) -> int:
+    client: Any = container.rq_client
     return int(client.scard("rq:workers:baseline"))
 
 
-def _overhead(world: World) -> Iterator[float]:
+def _overhead(container: Container) -> Iterator[float]:
     """Seconds from a publication to the commit of what follows from it, by the times of the server."""
-    keys = BusKeys(world.settings.prefix)
-    client: Any = world.client
-    streams = (keys.stream(kind.type, Lane.LIVE) for kind in (SessionEnded, EpisodeSummarized))
+    keys = BusKeys(container.settings.prefix)
+    client: Any = container.client
+    streams = (keys.stream(kind.type, Priority.LIVE) for kind in (SessionEnded, EpisodeSummarized))
     published, committed = ({_session(raw): _seconds(entry) for entry, raw in client.xrange(s)} for s in streams)
     for session in list(published)[-TRICKLE:]:
         yield committed[session] - published[session] - WAIT

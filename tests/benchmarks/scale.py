@@ -29,7 +29,7 @@ from uuid import uuid5
 import redis
 from large.corpus import DIM, PER_SESSION, SESSIONS, Corpus, Vector, made_up
 
-from nous.app import World, build
+from nous.app import Container, build
 from nous.bus.base import Committed
 from nous.domain.effects import AppendFacts, Effects
 from nous.domain.episode import CandidateFact, Outcome, Summary
@@ -37,8 +37,8 @@ from nous.domain.events import NAMESPACE, EpisodeSummarized
 from nous.domain.fact import Fact, Learned, LogVersion, Source
 from nous.domain.scope import Scope
 from nous.facts.events import announcements
-from nous.facts.vector_scan import Vectors
-from nous.pipeline.fact_learner import Learner
+from nous.facts.vector_scan import ExactScanIndex
+from nous.pipeline.fact_learner import FactLearner
 from nous.redis_server import embedded
 from nous.settings.model import IndexSettings, Settings
 from nous.store.base import NO_VECTORS
@@ -74,21 +74,21 @@ def _settings(directory: Path, index_url: str | None) -> Settings:
 
 
 def _measure_learning(size: int, settings: Settings) -> None:
-    corpus, world = Corpus.of(size + SESSIONS * PER_SESSION), build(settings)
-    _fill(world, corpus, size)
-    learner = replace(world.kit, embedder=corpus).learner
-    with learner.memory.current(world.kit.facts, SCOPE, corpus) as knowledge:
+    corpus, container = Corpus.of(size + SESSIONS * PER_SESSION), build(settings)
+    _fill(container, corpus, size)
+    fact_learner = replace(container.context, embedder=corpus).fact_learner
+    with fact_learner.memory.current(container.context.facts, SCOPE, corpus) as knowledge:
         knowledge.near(corpus.vectors[0], FLOOR)
     whole, asked = corpus.vectors[:size].copy(), corpus.vectors[-1]
     bare: list[float] = []
     taught: list[float] = []
     verdicts = Counter[str]()
-    before = _server_cpu(world)
+    before = _server_cpu(container)
     for number, candidates in enumerate(corpus.sessions(size)):
         bare.append(_timed(lambda: whole @ asked))
-        teach = partial(_teach, world, learner, candidates, number)
+        teach = partial(_teach, container, fact_learner, candidates, number)
         taught.append(_timed(lambda teach=teach: verdicts.update(teach())) / PER_SESSION)
-    server = (_server_cpu(world) - before) / SESSIONS / PER_SESSION
+    server = (_server_cpu(container) - before) / SESSIONS / PER_SESSION
     ratio = median(taught) / median(bare)
     print(
         f"{size:>9,} {median(bare) * 1000:>8.2f} {median(taught) * 1000:>9.2f} {ratio:>6.2f} {server * 1000:>10.2f}"
@@ -97,15 +97,17 @@ def _measure_learning(size: int, settings: Settings) -> None:
     )
 
 
-def _teach(world: World, learner: Learner, candidates: Sequence[CandidateFact], number: int) -> Iterator[str]:
+def _teach(
+    container: Container, fact_learner: FactLearner, candidates: Sequence[CandidateFact], number: int
+) -> Iterator[str]:
     """Judge and store what a session says, and announce it, as the worker does; the verdicts."""
     cause = _cause(number)
     source = Source(episode_id=cause.episode_id, event_id=cause.id, session_id=cause.session_id, turns=())
-    lesson = learner.teach(candidates, scope=SCOPE, source=source)
+    lesson = fact_learner.ingest(candidates, scope=SCOPE, source=source)
     assert lesson.append.rows
-    told = tuple(announcements(cause, lesson.findings, by="benchmark", at=NOW))
-    assert isinstance(world.bus.apply(Effects(writes=(lesson.append,), events=told)), Committed)
-    return (finding.verdict.name for finding in lesson.findings)
+    told = tuple(announcements(cause, lesson.fact_decisions, by="benchmark", at=NOW))
+    assert isinstance(container.bus.apply(Effects(writes=(lesson.append,), events=told)), Committed)
+    return (fact_decision.verdict.name for fact_decision in lesson.fact_decisions)
 
 
 def _cause(number: int) -> EpisodeSummarized:
@@ -124,15 +126,15 @@ def _cause(number: int) -> EpisodeSummarized:
     )
 
 
-def _fill(world: World, corpus: Corpus, size: int) -> None:
+def _fill(container: Container, corpus: Corpus, size: int) -> None:
     """Store the first *size* texts as facts, without judging them."""
     version = LogVersion()
     for start in range(0, size, _AT_ONCE):
         rows = [_learned(corpus, number) for number in range(start, min(start + _AT_ONCE, size))]
         vectors = {row.fact.id: corpus.vectors[start + away] for away, row in enumerate(rows)}
         append = AppendFacts(scope=SCOPE, expected=version, rows=tuple(rows), vectors=vectors)
-        assert isinstance(world.bus.apply(Effects(writes=(append,))), Committed)
-        version = world.kit.facts.read(SCOPE, after=version, embedder=NO_VECTORS).version
+        assert isinstance(container.bus.apply(Effects(writes=(append,))), Committed)
+        version = container.context.facts.read(SCOPE, after=version, embedder=NO_VECTORS).version
 
 
 def _learned(corpus: Corpus, number: int) -> Learned:
@@ -162,10 +164,10 @@ def _printed_by(*arguments: str) -> str:
 
 def start(directory: Path, index_url: str | None) -> None:
     """Read the scope, find what is near a vector, and print what that took."""
-    world = build(_settings(directory, index_url))
+    container = build(_settings(directory, index_url))
     embedder: Any = type("MadeUp", (), {"id": "made-up", "dim": DIM})()
     before, began = _memory(), process_time()
-    with world.kit.memory.current(world.kit.facts, SCOPE, embedder) as knowledge:
+    with container.context.fact_cache.current(container.context.facts, SCOPE, embedder) as knowledge:
         read = process_time() - began
         knowledge.near(made_up(1, seed=1)[0], FLOOR)
     print(f"{'':>9} a cold process: {read:.1f} s of CPU, {_memory() - before:.0f} MB more than the {before:.0f} of any")
@@ -183,19 +185,19 @@ def _measure_vectors(size: int) -> None:
     )
 
 
-def _timed_search(index: Vectors, whole: Vector, asked: Vector) -> tuple[float, float, float]:
+def _timed_search(index: ExactScanIndex, whole: Vector, asked: Vector) -> tuple[float, float, float]:
     """The bare product, the search for one of ten at once, and the search for one alone."""
     bare = _timed(lambda: whole @ asked[0])
     ten = _timed(lambda: [list(near) for near in index.near(asked, FLOOR, at=LogVersion())]) / PER_SESSION
     return bare, ten, _timed(lambda: [list(near) for near in index.near(asked[:1], FLOOR, at=LogVersion())])
 
 
-def _index(whole: Vector) -> Vectors:
+def _index(whole: Vector) -> ExactScanIndex:
     def fetch(slots: Sequence[int], *, at: LogVersion) -> Vector:
         assert at == LogVersion()
         return whole[list(slots)]
 
-    found, fact_id = Vectors(DIM, fetch=fetch), uuid5(NAMESPACE, "any")
+    found, fact_id = ExactScanIndex(DIM, fetch=fetch), uuid5(NAMESPACE, "any")
     for slot, vector in enumerate(whole):
         found.add(fact_id, vector, slot=slot)
     return found
@@ -204,7 +206,7 @@ def _index(whole: Vector) -> Vectors:
 def hold(size: int) -> None:
     """Print the memory that *size* vectors take."""
     made_up(_AT_ONCE, seed=0)
-    before, found, fact_id = _memory(), Vectors(DIM, fetch=_never), uuid5(NAMESPACE, "any")
+    before, found, fact_id = _memory(), ExactScanIndex(DIM, fetch=_never), uuid5(NAMESPACE, "any")
     for first in range(0, size, _AT_ONCE):
         for away, vector in enumerate(made_up(min(_AT_ONCE, size - first), seed=first)):
             found.add(fact_id, vector, slot=first + away)
@@ -221,10 +223,10 @@ def _timed(task: Callable[[], object]) -> float:
     return process_time() - began
 
 
-def _server_cpu(world: World) -> float:
+def _server_cpu(container: Container) -> float:
     """Seconds of CPU that the servers have taken."""
-    url = world.settings.index.url
-    clients = [world.client, *([redis.Redis.from_url(url)] if url else [])]
+    url = container.settings.index.url
+    clients = [container.client, *([redis.Redis.from_url(url)] if url else [])]
     infos: list[Any] = [client.info("cpu") for client in clients]
     return sum(info["used_cpu_user"] + info["used_cpu_sys"] for info in infos)
 

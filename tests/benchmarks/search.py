@@ -31,8 +31,8 @@ from nous.domain.events import NAMESPACE
 from nous.domain.fact import Fact, Learned, Source
 from nous.domain.scope import Scope
 from nous.embedding.minilm import MiniLM
-from nous.facts.fact_index import Knowledge
-from nous.search.corpus import Library, Shelf
+from nous.facts.fact_index import FactIndex
+from nous.search.corpus import Corpus, ScopeIndex
 from nous.search.query import Query, asked
 from nous.search.search import search
 
@@ -82,13 +82,13 @@ def questions(said: Sequence[Learning]) -> list[Question]:
     return [question for question in made if len(question.text.split()) > 1]
 
 
-def shelf_of(said: Sequence[Learning], vectors: Vectors, embedder: str) -> Shelf:
+def shelf_of(said: Sequence[Learning], vectors: Vectors, embedder: str) -> ScopeIndex:
     dim = len(next(iter(vectors.values())))
-    knowledge = Knowledge(embedder_id=embedder, dim=dim)
+    knowledge = FactIndex(embedder_id=embedder, dim=dim)
     facts = {uuid5(NAMESPACE, each.text): each for each in said}
     rows = [Learned(fact=_fact(fact_id, each), reason="", embedded_by=embedder) for fact_id, each in facts.items()]
     knowledge.extend(rows, {fact_id: vectors[each.text] for fact_id, each in facts.items()})
-    return Shelf(knowledge)
+    return ScopeIndex(knowledge)
 
 
 def _fact(fact_id: UUID, said: Learning) -> Fact:
@@ -105,38 +105,38 @@ def _fact(fact_id: UUID, said: Learning) -> Fact:
     )
 
 
-Finder = Callable[[Query, Library], Sequence[UUID]]
+Finder = Callable[[Query, Corpus], Sequence[UUID]]
 
 
-def hybrid(query: Query, library: Library) -> Sequence[UUID]:
+def hybrid(query: Query, corpus: Corpus) -> Sequence[UUID]:
     assert query.vector is not None
     vectors = query.vector[np.newaxis]
-    return [hit.id for hit in search(asked(query.text, lambda _: vectors), library, limit=10)]
+    return [hit.id for hit in search(asked(query.text, lambda _: vectors), corpus, limit=10)]
 
 
-def bm25(query: Query, library: Library) -> Sequence[UUID]:
-    return [match.key[0] for match in library.shelf.words().search(query.text, 10)]
+def bm25(query: Query, corpus: Corpus) -> Sequence[UUID]:
+    return [match.key[0] for match in corpus.scope_index.words().search(query.text, 10)]
 
 
-def cosine(query: Query, library: Library) -> Sequence[UUID]:
+def cosine(query: Query, corpus: Corpus) -> Sequence[UUID]:
     assert query.vector is not None
-    return [near.fact_id for near in library.shelf.knowledge.near(query.vector, -1.0)[:10]]
+    return [near.fact_id for near in corpus.scope_index.knowledge.near(query.vector, -1.0)[:10]]
 
 
 WAYS: Mapping[str, Finder] = {"hybrid": hybrid, "BM25 alone": bm25, "vectors alone": cosine}
 
 
-def place(question: Question, library: Library, vectors: Vectors, find: Finder) -> int:
+def place(question: Question, corpus: Corpus, vectors: Vectors, find: Finder) -> int:
     """Where among the first ten the first learning of the same session stands, from 1; 0 if it is not there."""
-    found = find(Query(question.text, vector=vectors[question.text]), library)
-    sessions = (library.shelf.knowledge[fact_id].fact.source.session_id for fact_id in found)
+    found = find(Query(question.text, vector=vectors[question.text]), corpus)
+    sessions = (corpus.scope_index.knowledge[fact_id].fact.source.session_id for fact_id in found)
     places = (at for at, session in enumerate(sessions, start=1) if session == question.learning.session)
     return next(places, 0)
 
 
 def quality(said: Sequence[Learning], asked: Sequence[Question], vectors: Vectors) -> Iterator[str]:
     parts = [[each for each in said if each.number % PARTS != part] for part in range(PARTS)]
-    libraries = [Library(shelf=shelf_of(part, vectors, MiniLM().id)) for part in parts]
+    libraries = [Corpus(scope_index=shelf_of(part, vectors, MiniLM().id)) for part in parts]
     yield f"{'':40}" + "".join(f"{name:>23}" for name in WAYS)
     for half, name in enumerate(("first half (chosen on)", "second half (counts)")):
         dealt = [question for question in asked if question.learning.number // PARTS % 2 == half]
@@ -156,13 +156,13 @@ def _figures(places: Sequence[int]) -> str:
 
 
 def silence(said: Sequence[Learning], vectors: Vectors, others: Sequence[str], embed: MiniLM) -> Iterator[str]:
-    library = Library(shelf=shelf_of(said, vectors, embed.id))
+    corpus = Corpus(scope_index=shelf_of(said, vectors, embed.id))
     answered = [
         hits
         for text, vector in zip(others, embed.embed(others), strict=True)
-        if (hits := search(Query(text, vector=vector), library))
+        if (hits := search(Query(text, vector=vector), corpus))
     ]
-    lost = sum(not search(Query(each.text, vector=vectors[each.text]), library) for each in said)
+    lost = sum(not search(Query(each.text, vector=vectors[each.text]), corpus) for each in said)
     yield f"questions about other things that find nothing: {len(others) - len(answered)} of {len(others)}"
     yield f"learnings that as questions find nothing: {lost} of {len(said)}"
 
@@ -179,12 +179,12 @@ def _cost(size: int, words: Sequence[str]) -> str:
     texts = [f"{' '.join(random.choices(words, k=18))} id{number}" for number in range(size)]
     matrix = numbers.standard_normal((size, 384), dtype=np.float32)
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-    shelf = shelf_of([Learning("s", text) for text in texts], dict(zip(texts, matrix, strict=True)), "synthetic")
-    indexing = _cpu(shelf.words)
+    scope_index = shelf_of([Learning("s", text) for text in texts], dict(zip(texts, matrix, strict=True)), "synthetic")
+    indexing = _cpu(scope_index.words)
     product = statistics.median(_cpu(partial(np.matmul, matrix, matrix[at])) for at in range(ROUNDS))
     asked = [Query(" ".join(random.choices(words, k=8)), vector=matrix[at]) for at in range(ROUNDS)]
-    first, again = ([_cpu(partial(search, each, Library(shelf=shelf))) for each in asked] for _ in range(2))
-    by_words = [_cpu(partial(shelf.words().search, each.text, 100)) for each in asked]
+    first, again = ([_cpu(partial(search, each, Corpus(scope_index=scope_index))) for each in asked] for _ in range(2))
+    by_words = [_cpu(partial(scope_index.words().search, each.text, 100)) for each in asked]
     ratios = "".join(f" {statistics.median(each) / product:8.1f}x" for each in (first, again, by_words))
     return f"{size:>7,} {product * 1e3:7.2f} ms{ratios} {indexing:7.2f} s"
 

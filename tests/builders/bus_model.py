@@ -4,19 +4,19 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from nous.bus.accounting import Whereabouts
-from nous.bus.base import READ_ON, REPEATED, Grave, Lane
+from nous.bus.accounting import EventStatus
+from nous.bus.base import READ_ON, REPEATED, DeadLetterKind, Priority
 from nous.bus.dead_letter import DROPPED
-from nous.bus.delivery_state import Progress
+from nous.bus.delivery_state import DeliveryState
 
 
 @dataclass(eq=False, slots=True)
 class Entry:
     """One telling of an event in a stream. *grave* is where it ends at once, if nobody can read it."""
 
-    lane: Lane
+    priority: Priority
     event: UUID | None
-    grave: Grave | None = None
+    grave: DeadLetterKind | None = None
     is_gone: bool = False
     names: list[str] = field(default_factory=list[str])
     """What each of the buses calls it."""
@@ -26,7 +26,7 @@ class Entry:
 class Held:
     """A delivery that is pending."""
 
-    progress: Progress
+    progress: DeliveryState
     lease_ends: float
 
 
@@ -36,7 +36,7 @@ class Note:
 
     group: str
     entry: Entry
-    grave: Grave
+    grave: DeadLetterKind
     attempts: int
 
 
@@ -44,7 +44,7 @@ class Note:
 class Reader:
     """A group: how far it has read, what it has pending, what it has skipped, and its account."""
 
-    read: dict[Lane, int] = field(default_factory=dict[Lane, int])
+    read: dict[Priority, int] = field(default_factory=dict[Priority, int])
     pending: dict[Entry, Held] = field(default_factory=dict[Entry, Held])
     skipped: dict[UUID, str] = field(default_factory=dict[UUID, str])
     counts: Counter[str] = field(default_factory=Counter[str])
@@ -55,48 +55,48 @@ class Model:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.streams: dict[Lane, list[Entry]] = {lane: [] for lane in Lane}
+        self.streams: dict[Priority, list[Entry]] = {priority: [] for priority in Priority}
         self.places: dict[UUID, Entry] = {}
         self.readers: dict[str, Reader] = defaultdict(Reader)
         self.letters: list[Note] = []
 
-    def append(self, lane: Lane, event: UUID | None, grave: Grave | None = None) -> Entry:
-        entry = Entry(lane, event, grave)
-        self.streams[lane].append(entry)
+    def append(self, priority: Priority, event: UUID | None, grave: DeadLetterKind | None = None) -> Entry:
+        entry = Entry(priority, event, grave)
+        self.streams[priority].append(entry)
         return entry
 
-    def publish(self, event: UUID, lane: Lane) -> tuple[Entry, bool]:
+    def publish(self, event: UUID, priority: Priority) -> tuple[Entry, bool]:
         """Where the event stands, and whether it is new."""
         is_new = event not in self.places
         if is_new:
-            self.places[event] = self.append(lane, event)
+            self.places[event] = self.append(priority, event)
         return self.places[event], is_new
 
-    def join(self, group: str, lane: Lane) -> None:
+    def join(self, group: str, priority: Priority) -> None:
         """A group is there from the moment that it is asked about a stream."""
-        self.readers[group].read.setdefault(lane, 0)
+        self.readers[group].read.setdefault(priority, 0)
 
-    def unread(self, group: str, lane: Lane) -> list[Entry]:
-        stream = self.streams[lane][self.readers[group].read.get(lane, 0) :]
+    def unread(self, group: str, priority: Priority) -> list[Entry]:
+        stream = self.streams[priority][self.readers[group].read.get(priority, 0) :]
         return [entry for entry in stream if not entry.is_gone]
 
-    def receive(self, group: str, lane: Lane, limit: int, lease: float) -> list[Entry]:
-        self.join(group, lane)
+    def receive(self, group: str, priority: Priority, limit: int, lease: float) -> list[Entry]:
+        self.join(group, priority)
         for _ in range(READ_ON):
-            entries = self._take(group, lane, limit, lease)
+            entries = self._take(group, priority, limit, lease)
             if (offered := [entry for entry in entries if self._is_news(group, entry)]) or not entries:
                 return offered
         return []
 
-    def open(self, group: str, entry: Entry) -> Progress | None:
+    def open(self, group: str, entry: Entry) -> DeliveryState | None:
         """How far a delivery has come; what nobody can read is set aside by looking at it."""
         held = self.readers[group].pending.get(entry)
         if held and entry.grave:
-            self.bury(group, entry, entry.grave, attempts=0)
+            self.dead_letter(group, entry, entry.grave, attempts=0)
             return None
         return held and held.progress
 
-    def amend(self, group: str, entry: Entry, after: Progress, lease: float) -> None:
+    def compare_and_set_state(self, group: str, entry: Entry, after: DeliveryState, lease: float) -> None:
         self.readers[group].pending[entry] = Held(replace(after, by=""), self.now + lease)
 
     def renew(self, group: str, entry: Entry, lease: float) -> None:
@@ -115,14 +115,14 @@ class Model:
         if entry.event and reason != REPEATED:
             self.readers[group].skipped[entry.event] = reason
 
-    def bury(self, group: str, entry: Entry, grave: Grave, *, attempts: int) -> None:
+    def dead_letter(self, group: str, entry: Entry, grave: DeadLetterKind, *, attempts: int) -> None:
         self.close(group, entry, grave.value)
         self.letters.append(Note(group, entry, grave, attempts))
 
     def redrive(self, note: Note) -> None:
         self.letters.remove(note)
         reader = self.readers[note.group]
-        reader.pending[note.entry] = Held(Progress.redriven(note.attempts), self.now)
+        reader.pending[note.entry] = Held(DeliveryState.redriven(note.attempts), self.now)
         reader.counts[note.grave.value] -= 1
 
     def drop(self, note: Note) -> None:
@@ -131,15 +131,15 @@ class Model:
         if note.entry.event:
             self.readers[note.group].skipped[note.entry.event] = DROPPED
 
-    def trim(self, lane: Lane) -> int:
+    def trim(self, priority: Priority) -> int:
         """Everything is old: what is read by all goes, but what somebody comes back to, and the last one read."""
-        readers = [reader for reader in self.readers.values() if lane in reader.read]
+        readers = [reader for reader in self.readers.values() if priority in reader.read]
         gone = [
             entry
-            for position, entry in enumerate(self.streams[lane])
+            for position, entry in enumerate(self.streams[priority])
             if not entry.is_gone
-            and all(position < reader.read[lane] for reader in readers)
-            and not any(entry is self._last_read(reader, lane) for reader in readers)
+            and all(position < reader.read[priority] for reader in readers)
+            and not any(entry is self._last_read(reader, priority) for reader in readers)
             and not any(entry in reader.pending for reader in readers)
             and not any(entry is note.entry for note in self.letters)
         ]
@@ -147,26 +147,26 @@ class Model:
             entry.is_gone = True
         return len(gone)
 
-    def locate(self, event: UUID, group: str) -> Whereabouts:
+    def locate(self, event: UUID, group: str) -> EventStatus:
         entry, reader = self.places.get(event), self.readers[group]
         if entry and event in reader.skipped:
-            return Whereabouts.SKIPPED
+            return EventStatus.SKIPPED
         if entry is None or entry.is_gone:
-            return Whereabouts.UNKNOWN
-        if self.streams[entry.lane].index(entry) >= reader.read.get(entry.lane, 0):
-            return Whereabouts.WAITING
+            return EventStatus.UNKNOWN
+        if self.streams[entry.priority].index(entry) >= reader.read.get(entry.priority, 0):
+            return EventStatus.WAITING
         if entry in reader.pending:
-            return Whereabouts.IN_FLIGHT
+            return EventStatus.IN_FLIGHT
         graves = [note.grave for note in self.letters if (note.group, note.entry) == (group, entry)]
-        return Whereabouts(graves[0].value) if graves else Whereabouts.DONE
+        return EventStatus(graves[0].value) if graves else EventStatus.DONE
 
-    def _take(self, group: str, lane: Lane, limit: int, lease: float) -> list[Entry]:
+    def _take(self, group: str, priority: Priority, limit: int, lease: float) -> list[Entry]:
         reader = self.readers[group]
-        taken = self.unread(group, lane)[:limit]
+        taken = self.unread(group, priority)[:limit]
         if taken:
-            reader.read[lane] = self.streams[lane].index(taken[-1]) + 1
+            reader.read[priority] = self.streams[priority].index(taken[-1]) + 1
         reader.counts["received"] += len(taken)
-        reader.pending |= {entry: Held(Progress(), self.now + lease) for entry in taken}
+        reader.pending |= {entry: Held(DeliveryState(), self.now + lease) for entry in taken}
         return taken
 
     def _is_news(self, group: str, entry: Entry) -> bool:
@@ -177,5 +177,5 @@ class Model:
         self.skip(group, entry, REPEATED)
         return False
 
-    def _last_read(self, reader: Reader, lane: Lane) -> Entry | None:
-        return self.streams[lane][reader.read[lane] - 1] if reader.read[lane] else None
+    def _last_read(self, reader: Reader, priority: Priority) -> Entry | None:
+        return self.streams[priority][reader.read[priority] - 1] if reader.read[priority] else None

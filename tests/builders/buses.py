@@ -7,20 +7,20 @@ from typing import Any
 
 import redis
 
-from nous.bus.accounting import Account, DeadLetters, Ledger, Trimming
-from nous.bus.base import Bus, Lane, Receipt, Subscription
+from nous.bus.accounting import DeadLetterQueue, DeliveryStats, GroupCounters, Trimming
+from nous.bus.base import Bus, Priority, PublishReceipt, Subscription
 from nous.bus.memory.bus import MemoryBus
-from nous.bus.redis.accounting import RedisLedger
+from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Check, Plan
-from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.commit import CommitPlan, Precondition
+from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.trimming import RedisTrimming
 from nous.domain.events import Event, SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 LEASE = 60.0
-_REFUSED = Plan(checks=(Check("GET", "t:changed", (), "no"),))
+_REFUSED = CommitPlan(preconditions=(Precondition("GET", "t:changed", (), "no"),))
 
 
 @dataclass
@@ -28,21 +28,23 @@ class BusWorld:
     """A bus that refuses all effects that write, its books, and the clock it lives by."""
 
     bus: Bus
-    ledger: Ledger
-    dead: DeadLetters
+    delivery_stats: DeliveryStats
+    dead: DeadLetterQueue
     trimming: Trimming
     clock: Any
     foreign_append: Callable[..., str]
 
-    def receive(self, limit: int = 10, subscription: Subscription = SUMMARIZER, lane: Lane = Lane.LIVE) -> list[Any]:
-        return list(self.bus.receive(subscription, lane=lane, limit=limit, lease=LEASE))
+    def receive(
+        self, limit: int = 10, subscription: Subscription = SUMMARIZER, priority: Priority = Priority.LIVE
+    ) -> list[Any]:
+        return list(self.bus.receive(subscription, priority=priority, limit=limit, lease=LEASE))
 
-    def publish(self, *events: Event) -> list[Receipt]:
+    def publish(self, *events: Event) -> list[PublishReceipt]:
         return list(self.bus.publish(*events))
 
     @property
-    def account(self) -> Account:
-        return self.ledger.account(SUMMARIZER)
+    def account(self) -> GroupCounters:
+        return self.delivery_stats.counters(SUMMARIZER)
 
 
 def in_memory(clock: Any) -> BusWorld:
@@ -54,9 +56,9 @@ def on_redis(client: redis.Redis, clock: Any) -> BusWorld:
     keys = BusKeys("t")
     bus = RedisBus(client, plan_of=lambda _: _REFUSED, keys=keys, clock=clock)
 
-    def append(raw: bytes, entry: str = "*", lane: Lane = Lane.LIVE) -> str:
-        name: Any = client.xadd(keys.stream("session_ended", lane), {"event": raw}, id=entry)
+    def append(raw: bytes, entry: str = "*", priority: Priority = Priority.LIVE) -> str:
+        name: Any = client.xadd(keys.stream("session_ended", priority), {"event": raw}, id=entry)
         return name.decode()
 
-    ledger, dead = RedisLedger(client, keys), RedisDeadLetters(client, keys, clock=clock)
-    return BusWorld(bus, ledger, dead, RedisTrimming(client, keys, clock=clock), clock, append)
+    delivery_stats, dead = RedisDeliveryStats(client, keys), RedisDeadLetterQueue(client, keys, clock=clock)
+    return BusWorld(bus, delivery_stats, dead, RedisTrimming(client, keys, clock=clock), clock, append)

@@ -7,15 +7,15 @@ from typing import Any
 from uuid import uuid5
 
 from builders.model_world import ModelWorld
-from nous.bus.accounting import DeadLetters, Ledger
+from nous.bus.accounting import DeadLetterQueue, DeliveryStats
 from nous.bus.base import Bus, Subscription
 from nous.domain.events import NAMESPACE, SessionEnded, SessionTouched
 from nous.domain.scope import Scope
-from nous.domain.session_state import Course, Stage
+from nous.domain.session_state import SessionState, SessionStatus
 from nous.runtime.attempt import Attempts
 from nous.runtime.lease_renewal import LeaseKeeper
-from nous.services.session_lifecycle import Deed, Finisher
-from nous.store.base import Courses
+from nous.services.session_lifecycle import RecoveryAction, SessionRecovery
+from nous.store.base import SessionStates
 from workers.episode_summarizer import WORKER as SUMMARIZER
 from workers.session_keeper import WORKER as KEEPER
 
@@ -66,37 +66,43 @@ class IdleWorld(ModelWorld):
         self.work()
         return event
 
-    def use_courses(self, courses: Courses) -> None:
+    def use_courses(self, session_states: SessionStates) -> None:
         """From now on everybody asks *courses* how far sessions have come."""
-        self.kit = replace(self.kit, courses=courses)
-        leases = LeaseKeeper(self.bus, lease=self.patience.lease, deadline=600)
-        self.attempts = Attempts(self.workers, bus=self.bus, kit=self.kit, patience=self.patience, leases=leases)
+        self.context = replace(self.context, session_states=session_states)
+        leases = LeaseKeeper(self.bus, lease=self.retry_policy.lease, deadline=600)
+        self.attempts = Attempts(
+            self.workers, bus=self.bus, context=self.context, retry_policy=self.retry_policy, leases=leases
+        )
 
-    def course(self, session: str = "s1") -> Course:
-        found = self.store.course(Scope(), session)
+    def session_state(self, session: str = "s1") -> SessionState:
+        found = self.store.session_state(Scope(), session)
         assert found is not None
         return found
 
-    def stage(self, session: str = "s1") -> Stage:
-        return self.course(session).stage
+    def stage(self, session: str = "s1") -> SessionStatus:
+        return self.session_state(session).status
 
     def finisher(
-        self, bus: Bus | None = None, *, ledger: Ledger | None = None, dead: DeadLetters | None = None
-    ) -> Finisher:
-        return Finisher(
-            kit=self.kit,
+        self,
+        bus: Bus | None = None,
+        *,
+        delivery_stats: DeliveryStats | None = None,
+        dead: DeadLetterQueue | None = None,
+    ) -> SessionRecovery:
+        return SessionRecovery(
+            context=self.context,
             bus=bus or self.bus,
-            ledger=ledger or self.bus,
+            delivery_stats=delivery_stats or self.bus,
             dead=dead or self.bus,
             touches=TOUCHES,
             ends=ENDS,
             idle=timedelta(seconds=IDLE),
         )
 
-    def close(self) -> list[Deed]:
+    def close(self) -> list[RecoveryAction]:
         return list(self.finisher().close())
 
-    def recover(self, *, patiently: bool = False) -> list[Deed]:
+    def recover(self, *, patiently: bool = False) -> list[RecoveryAction]:
         return list(self.finisher().recover(patiently=patiently))
 
     @property

@@ -10,19 +10,19 @@ from nous.domain.events import NAMESPACE, episode_id
 from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
-from nous.embedding.hashing import Hashed
-from nous.facts.decision import Finding, Learning, Occasion
-from nous.facts.fact_index import Knowledge
+from nous.embedding.hashing import HashingEmbedder
+from nous.facts.decision import FactDecision, LearnContext, LearnDecisions
+from nous.facts.fact_index import FactIndex
 from nous.facts.learn import learn
 from nous.facts.verdict import Policy
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def nothing(embedder: Embedder | None = None) -> Knowledge:
+def nothing(embedder: Embedder | None = None) -> FactIndex:
     """A scope that knows nothing yet."""
-    by = embedder or Hashed()
-    return Knowledge(embedder_id=by.id, dim=by.dim)
+    by = embedder or HashingEmbedder()
+    return FactIndex(embedder_id=by.id, dim=by.dim)
 
 
 def source(session: str, *, said_at: datetime | None = None) -> Source:
@@ -38,23 +38,23 @@ def source(session: str, *, said_at: datetime | None = None) -> Source:
 
 
 def taught(
-    knowledge: Knowledge,
+    knowledge: FactIndex,
     *candidates: CandidateFact | str,
     session: str = "first",
     said_at: datetime | None = None,
     policy: Policy | None = None,
-) -> Sequence[Finding]:
+) -> Sequence[FactDecision]:
     """What *session* teaches; *knowledge* then holds it."""
     facts = [CandidateFact(text=each, turns=(1,)) if isinstance(each, str) else each for each in candidates]
-    occasion = Occasion(
+    learn_context = LearnContext(
         scope=Scope(), source=source(session, said_at=said_at), policy=policy or Policy(near=0.5), at=AT
     )
-    vectors = [*Hashed(dim=knowledge.dim).embed([fact.text for fact in facts])]
-    learning: Learning = learn(facts, vectors, knowledge=knowledge, occasion=occasion)
+    vectors = [*HashingEmbedder(dim=knowledge.dim).embed([fact.text for fact in facts])]
+    learning: LearnDecisions = learn(facts, vectors, knowledge=knowledge, learn_context=learn_context)
     knowledge.extend(learning.rows, learning.vectors)
-    return learning.findings
+    return learning.decisions
 
 
-def id_of(knowledge: Knowledge, text: str) -> UUID:
+def id_of(knowledge: FactIndex, text: str) -> UUID:
     """The id of the fact with exactly this text."""
     return next(known.fact.id for known in knowledge if known.fact.text == text)

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from builders.answers import answer
 from builders.model_server import ModelServer, Request
-from nous.app import World, build, fleet
-from nous.bus.accounting import Account
+from nous.app import Container, build, worker_process
+from nous.bus.accounting import GroupCounters
 from nous.cli.status import model_report
 from nous.domain.effects import for_today
 from nous.domain.episode import Episode
@@ -28,8 +28,8 @@ from nous.domain.fact import Learned
 from nous.domain.scope import Scope
 from nous.facts.normalize import exact_form
 from nous.redis_server import embedded
-from nous.runtime.worker_process import Fleet
-from nous.services.session_intake import About
+from nous.runtime.worker_process import WorkerProcess
+from nous.services.session_intake import SessionMetadata
 from nous.settings.model import LlmSettings, Settings, WorkerSettings
 
 WORKERS = ("episode-summarizer", "episode-reviser", "fact-extractor")
@@ -75,8 +75,8 @@ class ModelFleet:
             llm=LlmSettings(**{**known, **(llm or {})}),
             worker=WorkerSettings(**{**pace, **(worker or {})}),
         )
-        self.world: World = build(self.settings)
-        self._crew: Fleet | None = None
+        self.container: Container = build(self.settings)
+        self._crew: WorkerProcess | None = None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -98,7 +98,7 @@ class ModelFleet:
         }
 
     def start(self) -> None:
-        self._crew = fleet(self.world, WORKERS, open_quarantine=_never)
+        self._crew = worker_process(self.container, WORKERS, open_quarantine=_never)
         self._crew.start()
 
     def stop(self) -> None:
@@ -106,40 +106,40 @@ class ModelFleet:
         if self._crew:
             self._crew.stop()
             self._crew.wait()
-            _hang_up(self.world)
-        for client in (self.world.client, self.world.rq_client):
+            _hang_up(self.container)
+        for client in (self.container.client, self.container.rq_client):
             client.connection_pool.disconnect()
         embedded.stop(self._directory)
 
     def publish(self, *sessions: str) -> None:
         """Hand over a session about each of these services, all at once."""
         events = [
-            self.world.handover.of_content(_told(session, 9000 + number), About(session_id=session))
+            self.container.session_intake.of_content(_told(session, 9000 + number), SessionMetadata(session_id=session))
             for number, session in enumerate(sessions)
         ]
-        self.world.bus.publish(*events)
+        self.container.bus.publish(*events)
 
     def is_at_rest(self, sessions: int) -> bool:
         """Whether so many have an episode, nobody has anything to do, and no episode is to be offered to the model.
 
         What the answers depend on is looked at first: work passes through the workers in one direction.
         """
-        world, author = self.world, self.world.kit.author
-        assert author is not None
-        tried = (author.by, for_today(author.by, world.kit.clock()))
+        container, summarizer = self.container, self.container.context.summarizer
+        assert summarizer is not None
+        tried = (summarizer.by, for_today(summarizer.by, container.context.clock()))
         return (
             len(self.episodes) == sessions
-            and not any(world.kit.briefs.unrefined(but=tried))
+            and not any(container.context.summary_inputs.unrefined(but=tried))
             and not any(
                 backlog.pending or backlog.waiting
                 for name in WORKERS
-                for backlog in world.ledger.backlogs(world.subscription(name))
+                for backlog in container.delivery_stats.backlogs(container.subscription(name))
             )
         )
 
     @property
     def episodes(self) -> list[Episode]:
-        return list(self.world.kit.episodes.recent(Scope(), limit=10_000))
+        return list(self.container.context.episodes.recent(Scope(), limit=10_000))
 
     @property
     def tiers(self) -> list[str]:
@@ -149,26 +149,26 @@ class ModelFleet:
     def editions(self, session: str) -> list[str]:
         """The tiers that the episode of *session* has had, the first one first."""
         [episode] = [episode for episode in self.episodes if episode.session_id == session]
-        return [str(each.tier) for each in reversed(self.world.kit.episodes.editions(Scope(), episode.id))]
+        return [str(each.tier) for each in reversed(self.container.context.episodes.editions(Scope(), episode.id))]
 
     @property
     def calls(self) -> dict[str, int]:
         """What came of the calls, as `nous status --json` shows it, without what never happened."""
-        shown = model_report(self.world)["calls"].get(self.settings.background_model, {})
+        shown = model_report(self.container)["calls"].get(self.settings.background_model, {})
         return {name: count for name, count in shown.items() if count}
 
-    def account(self, worker: str) -> Account:
-        return self.world.ledger.account(self.world.subscription(worker))
+    def account(self, worker: str) -> GroupCounters:
+        return self.container.delivery_stats.counters(self.container.subscription(worker))
 
     @property
     def accounts(self) -> Accounts:
-        accounts = [self.world.ledger.account(each) for each in self.world.subscriptions]
-        return Accounts(sum(account.dead for account in accounts), sum(account.balance for account in accounts))
+        accounts = [self.container.delivery_stats.counters(each) for each in self.container.subscriptions]
+        return Accounts(sum(account.dead for account in accounts), sum(account.discrepancy for account in accounts))
 
     @property
     def learned(self) -> Counter[str]:
         """How often each fact was learned, by what it says."""
-        rows = self.world.kit.facts.read(Scope()).rows
+        rows = self.container.context.facts.read(Scope()).rows
         return Counter(exact_form(row.fact.text) for row in rows if isinstance(row, Learned))
 
 
@@ -209,9 +209,9 @@ def _told(session: str, port: int) -> str:
     )
 
 
-def _hang_up(world: World) -> None:
+def _hang_up(container: Container) -> None:
     """Close the model's connections and its loop, which a process takes with it when it ends."""
-    world.mind.close()
+    container.llm.close()
 
 
 def _never(worker: str) -> None:

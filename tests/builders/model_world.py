@@ -7,26 +7,26 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from builders.answers import SESSION, answer
-from builders.kits import kit_of
-from nous.app.llm import ModelBooks, in_order
-from nous.bus.accounting import Account
-from nous.bus.base import Bus, Lane, Subscription
-from nous.bus.delivery_state import Patience
+from builders.contexts import context_over
+from nous.app.llm import LlmStores, in_order
+from nous.bus.accounting import GroupCounters
+from nous.bus.base import Bus, Priority, Subscription
+from nous.bus.delivery_state import RetryPolicy
 from nous.bus.memory.bus import MemoryBus
-from nous.domain.anchored_summary import Anchor
+from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Episode
 from nous.domain.events import NAMESPACE, EpisodeOutdated, SessionCompacting, SessionEnded
-from nous.domain.scope import Matter, Scope
-from nous.jobs.base import Line, MemoryJobs
+from nous.domain.scope import CacheSubject, Scope
+from nous.jobs.base import MemoryJobs, QueueKind
 from nous.llm.base import Question
-from nous.llm.fake import Answer, Scripted
-from nous.llm.state_memory import MemoryAllowance, MemoryOutages, MemoryPins, MemoryTally
-from nous.pipeline.llm_summarizer import Author
+from nous.llm.fake import Answer, ScriptedModel
+from nous.llm.state_memory import MemoryCircuitStore, MemoryResponseStore, MemoryTokenUsageStore, MemoryUsageCounters
+from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts
 from nous.runtime.dispatch_loop import Dispatcher
 from nous.runtime.lease_renewal import LeaseKeeper
-from nous.runtime.maintenance import Upgrader, outdated
+from nous.runtime.maintenance import Resummarizer, outdated
 from nous.runtime.sweeper import Sweeper
 from nous.settings.model import LlmSettings
 from nous.store.keys import StoreKeys
@@ -50,17 +50,17 @@ class ModelWorld:
         self.now = START
         self.llm = LlmSettings(**llm)
         self.answers: Callable[[Question], Answer] = answers or _good
-        self.model = Scripted(self._answered)
+        self.model = ScriptedModel(self._answered)
         self.store = MemoryStore()
-        self.books = ModelBooks(
-            pins=MemoryPins(answer_ttl=7 * 86400, clock=self.clock),
-            allowance=MemoryAllowance(),
-            outages=MemoryOutages(clock=self.clock),
-            tally=MemoryTally(),
+        self.books = LlmStores(
+            responses=MemoryResponseStore(answer_ttl=7 * 86400, clock=self.clock),
+            token_usage=MemoryTokenUsageStore(),
+            circuits=MemoryCircuitStore(clock=self.clock),
+            counters=MemoryUsageCounters(),
         )
         self.bus = MemoryBus(self.store.apply, clock=self.clock)
         self.jobs = MemoryJobs()
-        self.use(self.author())
+        self.use(self.summarizer())
 
     def _answered(self, question: Question) -> Answer:
         return self.answers(question)
@@ -68,37 +68,41 @@ class ModelWorld:
     def clock(self) -> float:
         return self.now
 
-    def matter(self, scope: Scope, subject: UUID) -> Matter:
-        return Matter(scope=scope, subject=subject, drops=self.books.pins.drops(scope, subject))
+    def matter(self, scope: Scope, subject: UUID) -> CacheSubject:
+        return CacheSubject(
+            scope=scope, subject=subject, invalidation_count=self.books.responses.invalidation_count(scope, subject)
+        )
 
     def date(self) -> datetime:
         return datetime.fromtimestamp(self.now, tz=UTC)
 
-    def author(self, *, version: str | None = None) -> Author:
+    def summarizer(self, *, version: str | None = None) -> LlmSummarizer:
         """The model behind all that spares it, with the prompt of that version, or the one there is."""
         prompt = built_in("episode")
-        return Author(
+        return LlmSummarizer(
             model=in_order(self.model, self.llm, self.books, clock=self.date),
             prompt=replace(prompt, version=version, system=f"{prompt.system} ({version})") if version else prompt,
-            tally=self.books.tally,
+            counters=self.books.counters,
             clock=self.date,
-            patience=timedelta(seconds=self.llm.patience),
+            retry_policy=timedelta(seconds=self.llm.patience),
             waits_for_quota=self.llm.when_exhausted == "defer",
         )
 
-    def use(self, author: Author | None, *workers: Worker) -> None:
+    def use(self, summarizer: LlmSummarizer | None, *workers: Worker) -> None:
         """Start the process anew, with *author* and, instead of all, with *workers*."""
         self.workers = {worker.name: worker for worker in workers or (SUMMARIZER, REVISER, EXTRACTOR, ANCHORER, KEEPER)}
-        self.kit = kit_of(
+        self.context = context_over(
             self.store,
             transcripts=StoredTranscripts(self.store, StoreKeys()),
             clock=self.date,
-            author=author,
-            matter=self.matter,
+            summarizer=summarizer,
+            cache_subject=self.matter,
         )
-        self.patience = Patience(lease=LEASE)
+        self.retry_policy = RetryPolicy(lease=LEASE)
         leases = LeaseKeeper(self.bus, lease=LEASE, deadline=600)
-        self.attempts = Attempts(self.workers, bus=self.bus, kit=self.kit, patience=self.patience, leases=leases)
+        self.attempts = Attempts(
+            self.workers, bus=self.bus, context=self.context, retry_policy=self.retry_policy, leases=leases
+        )
 
     def publish(self, session: str = "s1", text: str = SESSION, **fields: Any) -> SessionEnded:
         event_id = uuid5(NAMESPACE, f"{session}\n{text}")
@@ -132,9 +136,9 @@ class ModelWorld:
         self.bus.publish(event)
         return event
 
-    def anchor(self, session: str = "s1") -> Anchor:
+    def anchor(self, session: str = "s1") -> StoredAnchoredSummary:
         """The session's anchored summary, which has to be there."""
-        found = self.store.anchor(Scope(), agent_id="tester", session_id=session)
+        found = self.store.anchored_summary(Scope(), agent_id="tester", session_id=session)
         assert found is not None
         return found
 
@@ -148,21 +152,27 @@ class ModelWorld:
 
     def offer(self, bus: Bus | None = None) -> int:
         """Offer extractive episodes to the model, on *bus* if it is another; returns how many."""
-        author = self.kit.author
-        assert author is not None
+        summarizer = self.context.summarizer
+        assert summarizer is not None
         reviser = Subscription(REVISER.name, REVISER.consumes)
-        upgrader = Upgrader(
-            reviser, kit=self.kit, bus=bus or self.bus, ledger=self.bus, by=author.by, ahead=64, interval=1
+        upgrader = Resummarizer(
+            reviser,
+            context=self.context,
+            bus=bus or self.bus,
+            delivery_stats=self.bus,
+            by=summarizer.by,
+            ahead=64,
+            interval=1,
         )
         return upgrader.offer()
 
     def _work(self) -> None:
         for name, worker in self.workers.items():
             subscription = Subscription(name, worker.consumes)
-            Sweeper(subscription, bus=self.bus, jobs=self.jobs, patience=self.patience, ahead=64).sweep()
+            Sweeper(subscription, bus=self.bus, jobs=self.jobs, retry_policy=self.retry_policy, ahead=64).sweep()
             Dispatcher(subscription, bus=self.bus, jobs=self.jobs, ahead=1000, lease=LEASE).dispatch()
-            for lane in Lane:
-                self.jobs.run(self.attempts, name, Line.of(lane))
+            for priority in Priority:
+                self.jobs.run(self.attempts, name, QueueKind.of(priority))
 
     @property
     def episodes(self) -> list[Episode]:
@@ -175,16 +185,16 @@ class ModelWorld:
     @property
     def counts(self) -> dict[str, int]:
         """What came of the calls to the model."""
-        return dict(self.books.tally.counts().get(self.model.id, {}))
+        return dict(self.books.counters.counts().get(self.model.id, {}))
 
-    def account(self, worker: str) -> Account:
-        return self.bus.account(Subscription(worker, self.workers[worker].consumes))
+    def account(self, worker: str) -> GroupCounters:
+        return self.bus.counters(Subscription(worker, self.workers[worker].consumes))
 
 
 def outdated_by(world: ModelWorld, by: str) -> EpisodeOutdated:
     """That *by* is to make the only episode anew."""
     (episode,) = world.episodes
-    return outdated(episode, by=by, reason="test", kit=world.kit)
+    return outdated(episode, by=by, reason="test", context=world.context)
 
 
 def _good(_: Question) -> str:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nous.domain.errors import BadInput, Unavailable
-from nous.embedding.hashing import Hashed
+from nous.embedding.hashing import HashingEmbedder
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-class Moody(Hashed):
+class Moody(HashingEmbedder):
     """An embedder that can be switched off, and refuses texts with a word."""
 
     def __init__(self, *, dim: int = 256, refuses: str = "") -> None:

@@ -10,24 +10,24 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid5
 
-from nous.app import World, forgetter
-from nous.app.services import producer_of, stores_of
-from nous.bus.base import Lane
-from nous.bus.erasure import Wanted
+from nous.app import Container, eraser
+from nous.app.services import erasable_stores, producer_of
+from nous.bus.base import Priority
+from nous.bus.erasure import ErasureTarget
 from nous.bus.tombstones import Tombstone, form_name, session_name
 from nous.cli.learn import Teacher, candidate
 from nous.domain.episode import Decision, Tokens
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.events import NAMESPACE, SessionCompacting, SessionEnded, episode_id
-from nous.domain.fact import tellings
-from nous.domain.scope import Matter, Scope
+from nous.domain.fact import occurrences
+from nous.domain.scope import CacheSubject, Scope
 from nous.facts.candidate_filter import mark_of
 from nous.facts.normalize import exact_form
 from nous.llm.base import Question, Reply
 from nous.runtime.attempt import execute
-from nous.services.erasure import Receipt
-from nous.services.erasure_targets import Everything
-from nous.services.session_intake import About
+from nous.services.erasure import ErasureReceipt
+from nous.services.erasure_targets import EraseScope
+from nous.services.session_intake import SessionMetadata
 
 SESSION = "s"
 SHARED = "Service billing always runs on port 9017."
@@ -51,52 +51,56 @@ class Neighbour:
         return {each for each in (self.marker, *map(str, self.ids)) if each in text}
 
 
-def taught(world: World, called: Mapping[Scope, str]) -> list[Neighbour]:
+def taught(container: Container, called: Mapping[Scope, str]) -> list[Neighbour]:
     """Teach each scope of its marker; in the end, each has an upload that waits."""
     for scope, marker in called.items():
-        _teach(world, scope, marker)
-    return [_complete(world, scope, marker) for scope, marker in called.items()]
+        _teach(container, scope, marker)
+    return [_complete(container, scope, marker) for scope, marker in called.items()]
 
 
-def _teach(world: World, scope: Scope, marker: str) -> None:
+def _teach(container: Container, scope: Scope, marker: str) -> None:
     """Teach *scope* in every way there is: sessions, one of them going on, decisions, facts, answers, tombstones."""
-    producer = producer_of(world)
+    producer = producer_of(container)
     producer.record(Decision(description=f"We take the {marker}."), session_id=SESSION, scope=scope, agent_id="default")
     for is_compacting in (True, False):
-        about = About(scope=scope, session_id=SESSION, compacting=is_compacting)
+        about = SessionMetadata(scope=scope, session_id=SESSION, compacting=is_compacting)
         list(producer.publish(_session(marker), about))
-    while sum(_worked(world, name, lane) for name in world.workers for lane in Lane):
+    while sum(_worked(container, name, priority) for name in container.workers for priority in Priority):
         pass
-    teacher = Teacher(world, scope, "by hand")
+    teacher = Teacher(container, scope, "by hand")
     teacher.teach([candidate({"text": SHARED}), candidate({"text": f"The {marker} is fed at noon."})])
-    world.tombstones.put(scope, [form_name(mark_of(scope, exact_form(FORGOTTEN)))], _stone())
-    world.model_books.pins.pin(_question(scope), MODEL, Reply(text=marker, tokens=Tokens(1, 1), model=MODEL))
+    container.tombstones.put(scope, [form_name(mark_of(scope, exact_form(FORGOTTEN)))], _stone())
+    container.llm_stores.responses.save(_question(scope), MODEL, Reply(text=marker, tokens=Tokens(1, 1), model=MODEL))
 
 
-def _complete(world: World, scope: Scope, marker: str) -> Neighbour:
-    [waiting] = producer_of(world).publish(_session(marker), About(scope=scope, session_id=f"{SESSION}2"))
-    rows = world.kit.facts.read(scope, embedder=world.kit.embedder.id)
-    told = [source for _, source, _ in tellings(rows.rows)]
+def _complete(container: Container, scope: Scope, marker: str) -> Neighbour:
+    [waiting] = producer_of(container).publish(_session(marker), SessionMetadata(scope=scope, session_id=f"{SESSION}2"))
+    rows = container.context.facts.read(scope, embedder=container.context.embedder.id)
+    told = [source for _, source, _ in occurrences(rows.rows)]
     ids = {each.episode_id for each in told} | {each.event_id for each in told} | {waiting.event.id}
-    ids |= {each.id for each in world.kit.episodes.recent(scope)} | set(rows.slots)
-    ids |= {each for kind in (SessionEnded, SessionCompacting) for each in world.ledger.events_of(SESSION, scope, kind)}
+    ids |= {each.id for each in container.context.episodes.recent(scope)} | set(rows.slots)
+    ids |= {
+        each
+        for kind in (SessionEnded, SessionCompacting)
+        for each in container.delivery_stats.events_of(SESSION, scope, kind)
+    }
     dataref = waiting.event.dataref or ""
     return Neighbour(
         scope=scope, marker=marker, ids=frozenset(ids), dataref=dataref, slots=tuple(sorted(rows.slots.values()))
     )
 
 
-def forget_all(world: World, scope: Scope, *, dry_run: bool) -> Receipt:
-    act = Everything(scope=scope)
-    return forgetter(world).rehearse(act) if dry_run else forgetter(world).forget(act)
+def forget_all(container: Container, scope: Scope, *, dry_run: bool) -> ErasureReceipt:
+    act = EraseScope(scope=scope)
+    return eraser(container).rehearse(act) if dry_run else eraser(container).erase(act)
 
 
-def _worked(world: World, name: str, lane: Lane) -> bool:
+def _worked(container: Container, name: str, priority: Priority) -> bool:
     """Whether there was something to do for that worker."""
-    worker, subscription = world.workers[name], world.subscription(name)
-    deliveries = world.bus.receive(subscription, lane=lane, limit=100, lease=60)
+    worker, subscription = container.workers[name], container.subscription(name)
+    deliveries = container.bus.receive(subscription, priority=priority, limit=100, lease=60)
     for each in deliveries:
-        execute(worker, each, kit=world.kit, bus=world.bus, patience=world.patience)
+        execute(worker, each, context=container.context, bus=container.bus, retry_policy=container.retry_policy)
     return bool(deliveries)
 
 
@@ -113,7 +117,7 @@ def _stone() -> Tombstone:
 
 
 def _question(scope: Scope) -> Question:
-    matter = Matter(scope=scope, subject=uuid5(NAMESPACE, "one subject"))
+    matter = CacheSubject(scope=scope, subject=uuid5(NAMESPACE, "one subject"))
     return Question(matter=matter, system="s", user="the same", name="answer", schema={}, most_tokens=9)
 
 
@@ -132,19 +136,19 @@ def _naming(own: Scope, their: Neighbour) -> SessionEnded:
     )
 
 
-def _transcripts(world: World, own: Neighbour, their: Neighbour) -> object:
-    assert world.kit.transcripts.read(_naming(own.scope, own))
+def _transcripts(container: Container, own: Neighbour, their: Neighbour) -> object:
+    assert container.context.transcripts.read(_naming(own.scope, own))
     try:
-        return world.kit.transcripts.read(_naming(own.scope, their))
+        return container.context.transcripts.read(_naming(own.scope, their))
     except BadInput:
         return None
 
 
-def _vectors(world: World, own: Neighbour, their: Neighbour) -> object:
+def _vectors(container: Container, own: Neighbour, their: Neighbour) -> object:
     """Vectors of *own*, asked for as those of the other log: its version tells the two apart."""
-    embedder, version = world.kit.embedder, world.kit.facts.read(their.scope).version
+    embedder, version = container.context.embedder, container.context.facts.read(their.scope).version
     try:
-        world.kit.facts.vectors(own.scope, their.slots, embedder=embedder.id, dim=embedder.dim, at=version)
+        container.context.facts.vectors(own.scope, their.slots, embedder=embedder.id, dim=embedder.dim, at=version)
     except Retryable:
         return None
     return their.marker
@@ -155,55 +159,63 @@ def _episodes(own: Neighbour, their: Neighbour) -> Iterator[UUID]:
     yield from (episode_id(each.scope, SESSION) for each in (own, their))
 
 
-def _found_vectors(world: World, own: Neighbour, their: Neighbour) -> object:
+def _found_vectors(container: Container, own: Neighbour, their: Neighbour) -> object:
     ids = list(_episodes(own, their))
-    return list(world.kit.episode_vectors.episode_vectors(own.scope, ids, embedder=world.kit.embedder.id))
+    return list(
+        container.context.episode_vectors.episode_vectors(own.scope, ids, embedder=container.context.embedder.id)
+    )
 
 
-def _unrefined(world: World, own: Neighbour) -> object:
-    return [each for each in world.kit.briefs.unrefined() if each[0] == own.scope]
+def _unrefined(container: Container, own: Neighbour) -> object:
+    return [each for each in container.context.summary_inputs.unrefined() if each[0] == own.scope]
 
 
-def _wanted(world: World, own: Neighbour, their: Neighbour) -> object:
-    find, scope = stores_of(world).bus.find, own.scope
+def _wanted(container: Container, own: Neighbour, their: Neighbour) -> object:
+    find, scope = erasable_stores(container).bus.find, own.scope
     wishes = (
-        Wanted(scope=scope, everything=True),
-        Wanted(scope=scope, session_id=SESSION),
-        Wanted(scope=scope, facts=their.ids),
+        ErasureTarget(scope=scope, everything=True),
+        ErasureTarget(scope=scope, session_id=SESSION),
+        ErasureTarget(scope=scope, facts=their.ids),
     )
     found = [find(each) for each in wishes]
     return [(each.entries, each.letters, each.sessions, each.events) for each in found]
 
 
-Read = Callable[[World, Neighbour, Neighbour], object]
+Read = Callable[[Container, Neighbour, Neighbour], object]
 
 READS: Mapping[str, Read] = {
-    "Episodes.get": lambda w, own, their: [w.kit.episodes.get(own.scope, each) for each in _episodes(own, their)],
+    "Episodes.get": lambda w, own, their: [w.context.episodes.get(own.scope, each) for each in _episodes(own, their)],
     "Episodes.editions": lambda w, own, their: [
-        w.kit.episodes.editions(own.scope, each) for each in _episodes(own, their)
+        w.context.episodes.editions(own.scope, each) for each in _episodes(own, their)
     ],
-    "Episodes.recent": lambda w, own, _: w.kit.episodes.recent(own.scope),
-    "Episodes.scopes": lambda w, _, __: w.kit.episodes.scopes(),
-    "Briefs.brief": lambda w, own, their: [w.kit.briefs.brief(own.scope, each) for each in _episodes(own, their)],
-    "Briefs.unrefined": lambda w, own, _: _unrefined(w, own),
+    "Episodes.recent": lambda w, own, _: w.context.episodes.recent(own.scope),
+    "Episodes.scopes": lambda w, _, __: w.context.episodes.scopes(),
+    "SummaryInputs.summary_input": lambda w, own, their: [
+        w.context.summary_inputs.summary_input(own.scope, each) for each in _episodes(own, their)
+    ],
+    "SummaryInputs.unrefined": lambda w, own, _: _unrefined(w, own),
     "DecisionSource.get_episode_decisions": lambda w, own, their: [
-        w.kit.decisions.get_episode_decisions(each, scope=own.scope) for each in _episodes(own, their)
+        w.context.decisions.get_episode_decisions(each, scope=own.scope) for each in _episodes(own, their)
     ],
-    "Anchors.anchor": lambda w, own, _: w.kit.anchors.anchor(own.scope, agent_id="default", session_id=SESSION),
-    "Anchors.latest": lambda w, own, _: w.kit.anchors.latest(own.scope),
-    "Courses.course": lambda w, own, _: w.kit.courses.course(own.scope, SESSION),
+    "AnchoredSummaries.anchored_summary": lambda w, own, _: w.context.anchored_summaries.anchored_summary(
+        own.scope, agent_id="default", session_id=SESSION
+    ),
+    "AnchoredSummaries.latest": lambda w, own, _: w.context.anchored_summaries.latest(own.scope),
+    "SessionStates.session_state": lambda w, own, _: w.context.session_states.session_state(own.scope, SESSION),
     "FactLog.read": lambda w, own, their: [
-        w.kit.facts.read(own.scope, after=after) for after in (None, w.kit.facts.read(their.scope).version)
+        w.context.facts.read(own.scope, after=after) for after in (None, w.context.facts.read(their.scope).version)
     ],
     "FactLog.vectors": _vectors,
     "EpisodeVectors.episode_vectors": _found_vectors,
-    "EpisodeVectors.without_vector": lambda w, own, _: w.kit.episode_vectors.without_vector(own.scope, embedder="none"),
+    "EpisodeVectors.without_vector": lambda w, own, _: w.context.episode_vectors.without_vector(
+        own.scope, embedder="none"
+    ),
     "Transcripts.read": _transcripts,
-    "Erasure.episodes": lambda w, own, _: stores_of(w).store.episodes(own.scope),
-    "Erasure.rows": lambda w, own, _: stores_of(w).store.rows(own.scope),
+    "Erasure.episodes": lambda w, own, _: erasable_stores(w).store.episodes(own.scope),
+    "Erasure.rows": lambda w, own, _: erasable_stores(w).store.rows(own.scope),
     "BusErasure.find": _wanted,
-    "Ledger.events_of": lambda w, own, _: [
-        w.ledger.events_of(session, own.scope, kind)
+    "DeliveryStats.events_of": lambda w, own, _: [
+        w.delivery_stats.events_of(session, own.scope, kind)
         for session in (SESSION, f"{SESSION}2")
         for kind in (SessionEnded, SessionCompacting)
     ],
@@ -212,28 +224,30 @@ READS: Mapping[str, Read] = {
         for name in (session_name(their.scope, SESSION), form_name(mark_of(their.scope, exact_form(FORGOTTEN))))
     ],
     "Tombstones.forms": lambda w, own, _: FORGOTTEN in w.tombstones.forms(own.scope),
-    "Pins.find": lambda w, own, _: w.model_books.pins.find(_question(own.scope), MODEL),
-    "Pins.drops": lambda w, own, _: w.model_books.pins.drops(own.scope, _question(own.scope).matter.subject),
+    "ResponseStore.find": lambda w, own, _: w.llm_stores.responses.find(_question(own.scope), MODEL),
+    "ResponseStore.invalidation_count": lambda w, own, _: w.llm_stores.responses.invalidation_count(
+        own.scope, _question(own.scope).matter.subject
+    ),
 }
 
 _COUNTS = "it counts, and tells nothing of what was said"
 _WRITES = "it writes; see what forgetting one scope leaves of another"
 _WORKERS = "what a worker is handed tells its scope, and its effects are written there"
 NOT_READ: Mapping[str, str] = {
-    "Block.cosines": "it compares what it was given",
+    "VectorBlock.cosines": "it compares what it was given",
     "Trimming.trim": "it removes what every group has dealt with",
     "Bus.apply": _WORKERS,
-    "Bus.bury": _WORKERS,
+    "Bus.dead_letter": _WORKERS,
     "Bus.release": "it removes what one event alone refers to, and tells nothing of it",
     "Calibrations.thresholds": "they are of an embedder",
     "Uploads.fetch": "it is told a key, which `Transcripts.read` lets nobody name of another scope",
-    "DeadLetters.letters": "they are the operator's, of all scopes",
-    "DeadLetters.each": "as the letters",
-    "DeadLetters.find": "as the letters",
-    "DeadLetters.payload": "as the letters",
-    "DeadLetters.count": _COUNTS,
-    "Courses.sessions": "they are the operator's, of all scopes; `nous sessions --scope` tells those of one",
-    "Ledger.event": "it is told a ticket, which only the operator's letters name",
+    "DeadLetterQueue.letters": "they are the operator's, of all scopes",
+    "DeadLetterQueue.each": "as the letters",
+    "DeadLetterQueue.find": "as the letters",
+    "DeadLetterQueue.payload": "as the letters",
+    "DeadLetterQueue.count": _COUNTS,
+    "SessionStates.sessions": "they are the operator's, of all scopes; `nous sessions --scope` tells those of one",
+    "DeliveryStats.event": "it is told a ticket, which only the operator's letters name",
     "CandidateIndexes.of": "it is of one scope; what it proposes is looked up in that scope's log",
     "CandidateIndex.near": "as above",
     "Erasure.session": _WRITES,
@@ -244,21 +258,21 @@ NOT_READ: Mapping[str, str] = {
     "BusErasure.purge": "it writes anew what there is",
     "BusErasure.purge_files": "it writes anew what there is",
     "JobErasure.erase": _WRITES,
-    "PinErasure.drop": _WRITES,
+    "CachedResponseErasure.invalidate": _WRITES,
     "IndexErasure.erase": _WRITES,
     "CandidateIndexes.rebuild": _WRITES,
     "CandidateIndexes.erase": _WRITES,
-    "Pins.pin": "it gives what `Pins.find` would",
-    "Pins.drop": _WRITES,
+    "ResponseStore.save": "it gives what `ResponseStore.find` would",
+    "ResponseStore.invalidate": _WRITES,
     "Tombstones.put": _WRITES,
     "Tombstones.renew": _WRITES,
     "Tombstones.lift": _WRITES,
     "Uploads.put": _WRITES,
-    "DeadLetters.redrive": _WRITES,
-    "DeadLetters.drop": _WRITES,
-    "Ledger.account": _COUNTS,
-    "Ledger.backlogs": _COUNTS,
-    "Ledger.locate": "it tells of an event whose id is known where it stands",
+    "DeadLetterQueue.redrive": _WRITES,
+    "DeadLetterQueue.drop": _WRITES,
+    "DeliveryStats.counters": _COUNTS,
+    "DeliveryStats.backlogs": _COUNTS,
+    "DeliveryStats.locate": "it tells of an event whose id is known where it stands",
     **{
         f"Bus.{name}": _WORKERS
         for name in (
@@ -267,13 +281,13 @@ NOT_READ: Mapping[str, str] = {
             "wait",
             "open",
             "begin",
-            "amend",
+            "compare_and_set_state",
             "renew",
-            "pull_in",
+            "clamp_leases",
             "overdue",
-            "adopt",
+            "claim_unleased",
             "commit",
-            "disown",
+            "dead_letter_foreign_ack",
         )
     },
 }

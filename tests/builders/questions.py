@@ -5,10 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from builders.model_server import ModelServer
-from nous.domain.scope import Matter, Scope
+from nous.domain.scope import CacheSubject, Scope
 from nous.llm.base import Question
 from nous.llm.event_loop_thread import LoopThread
-from nous.llm.http_model import Remote
+from nous.llm.http_model import HttpModel
 from nous.llm.provider import Endpoint
 
 KEY = "sk-test-0123456789abcdef"
@@ -27,7 +27,7 @@ SCHEMA: dict[str, Any] = {
 
 def question(user: str = PROMPT, **fields: Any) -> Question:
     known: dict[str, Any] = {
-        "matter": Matter.of(Scope(), UUID(int=1)),
+        "matter": CacheSubject.of(Scope(), UUID(int=1)),
         "system": "You summarize what you are given.",
         "user": user,
         "name": "episode",
@@ -51,5 +51,5 @@ def endpoint_at(server: ModelServer, provider: str = "openai", **fields: Any) ->
     return Endpoint(**{**known, **fields})
 
 
-def remote(server: ModelServer, loop: LoopThread, provider: str = "openai", **fields: Any) -> Remote:
-    return Remote(endpoint_at(server, provider, **fields), loop=loop, clock=lambda: NOW)
+def remote(server: ModelServer, loop: LoopThread, provider: str = "openai", **fields: Any) -> HttpModel:
+    return HttpModel(endpoint_at(server, provider, **fields), loop=loop, clock=lambda: NOW)

@@ -9,19 +9,19 @@ from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker
 
-from nous.bus.base import Lane, Subscription, Ticket
+from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.domain.events import SessionEnded
-from nous.jobs.base import Line, Order
-from nous.jobs.rq.bookkeeping import Books
+from nous.jobs.base import JobSpec, QueueKind
+from nous.jobs.rq.bookkeeping import JobBookkeeper
 from nous.jobs.rq.job import AllowListedJob
 from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import queue_named
 
 
-def order_of(number: int, line: Line = Line.LIVE) -> Order:
+def order_of(number: int, line: QueueKind = QueueKind.LIVE) -> JobSpec:
     """The first attempt at the event with that number."""
-    ticket = Ticket(Subscription("toy", SessionEnded), Lane(line.value), f"{number}-1")
-    return Order(ticket=ticket, event_id=UUID(int=100 + number), session_id=f"s{number}", attempt=1, line=line)
+    ref = DeliveryRef(Subscription("toy", SessionEnded), Priority(line.value), f"{number}-1")
+    return JobSpec(ref=ref, event_id=UUID(int=100 + number), session_id=f"s{number}", attempt=1, line=line)
 
 
 def worker_of(client: redis.Redis) -> BaseWorker:
@@ -32,7 +32,7 @@ def worker_of(client: redis.Redis) -> BaseWorker:
 def pool_of(client: redis.Redis, runner: Any, *, concurrency: int, give_up_after: float = 600) -> PoolWorker:
     """A pool called `pool`."""
     return PoolWorker(
-        [queue_named(line.queue("toy"), client) for line in (Line.LIVE, Line.BULK)],
+        [queue_named(line.queue("toy"), client) for line in (QueueKind.LIVE, QueueKind.BULK)],
         name="pool",
         connection=client,
         runner=runner,
@@ -41,19 +41,19 @@ def pool_of(client: redis.Redis, runner: Any, *, concurrency: int, give_up_after
     )
 
 
-def books_of(client: redis.Redis) -> tuple[Books, Queue]:
+def books_of(client: redis.Redis) -> tuple[JobBookkeeper, Queue]:
     """The books of that worker, and its queue."""
-    return Books(worker_of(client), client), queue_named("toy", client)
+    return JobBookkeeper(worker_of(client), client), queue_named("toy", client)
 
 
-def fetched(client: redis.Redis, order: Order) -> Job:
+def fetched(client: redis.Redis, order: JobSpec) -> Job:
     return AllowListedJob.fetch(order.id, connection=client, serializer=JSONSerializer)
 
 
-def key_of(order: Order) -> str:
+def key_of(order: JobSpec) -> str:
     return AllowListedJob.key_for(order.id)
 
 
-def status_of(client: redis.Redis, order: Order) -> Any:
+def status_of(client: redis.Redis, order: JobSpec) -> Any:
     """What the job's hash says, even where RQ cannot read it."""
     return client.hget(key_of(order), "status")

@@ -7,15 +7,15 @@ from uuid import UUID
 
 from builders.knowing import AT, nothing, taught
 from nous.domain.fact import Linked, LinkKind, Row
-from nous.facts.decision import Finding
-from nous.facts.fact_index import Knowledge, KnownFact
+from nous.facts.decision import FactDecision
+from nous.facts.fact_index import FactIndex, KnownFact
 from nous.facts.precedence import superseding
 
 Decide = Callable[..., tuple[Row, ...]]
 Snapshot = dict[str, tuple[set[str], int]]
 
 
-def snapshot(knowledge: Knowledge) -> Snapshot:
+def snapshot(knowledge: FactIndex) -> Snapshot:
     """Each current fact, who has said it, and how many have."""
     return {
         each.fact.text: ({source.session_id for source in each.sources}, each.times_confirmed)
@@ -23,9 +23,9 @@ def snapshot(knowledge: Knowledge) -> Snapshot:
     }
 
 
-def fold(rows: Sequence[Row]) -> Knowledge:
+def fold(rows: Sequence[Row]) -> FactIndex:
     """Fold a log without vectors."""
-    knowledge = Knowledge(embedder_id="", dim=0)
+    knowledge = FactIndex(embedder_id="", dim=0)
     knowledge.extend(rows, {})
     return knowledge
 
@@ -42,11 +42,11 @@ class Log:
         self.rows: list[Row] = []
         self.knowledge = nothing()
 
-    def say(self, text: str, session: str) -> Finding:
+    def say(self, text: str, session: str) -> FactDecision:
         """Let *session* say *text*."""
-        [finding] = taught(self.knowledge, text, session=session)
-        self.rows += finding.rows
-        return finding
+        [fact_decision] = taught(self.knowledge, text, session=session)
+        self.rows += fact_decision.rows
+        return fact_decision
 
     def fact(self, text: str) -> KnownFact:
         """The fact whose text begins so."""

@@ -11,14 +11,22 @@ from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects, Write
 from nous.domain.events import DecisionRecorded
-from nous.store.base import Anchors, Briefs, Courses, DecisionSource, Episodes, EpisodeVectors, FactLog
+from nous.store.base import (
+    AnchoredSummaries,
+    DecisionSource,
+    Episodes,
+    EpisodeVectors,
+    FactLog,
+    SessionStates,
+    SummaryInputs,
+)
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 from nous.store.redis.decisions import RedisDecisions
 from nous.store.redis.episodes import RedisEpisodes
 from nous.store.redis.fact_log import RedisFactLog
 from nous.store.redis.plans import plan_for
-from nous.store.redis.sessions import RedisAnchors, RedisCourses
+from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
 from nous.store.redis.uploads import RedisUploads
 from nous.store.transcript_source import Uploads, upload_of
 
@@ -30,9 +38,9 @@ KEEPER = Subscription("decision-keeper", DecisionRecorded)
 class Store:
     """All that is stored."""
 
-    anchors: Anchors
-    briefs: Briefs
-    courses: Courses
+    anchors: AnchoredSummaries
+    summary_inputs: SummaryInputs
+    session_states: SessionStates
     decisions: DecisionSource
     episodes: Episodes
     facts: FactLog
@@ -54,9 +62,9 @@ def on_redis(client: redis.Redis) -> Store:
     bus_keys = BusKeys("t")
     episodes = RedisEpisodes(client, KEYS)
     return Store(
-        anchors=RedisAnchors(client, KEYS),
-        briefs=episodes,
-        courses=RedisCourses(client, KEYS),
+        anchors=RedisAnchoredSummaries(client, KEYS),
+        summary_inputs=episodes,
+        session_states=RedisSessionStates(client, KEYS),
         decisions=RedisDecisions(client, KEYS, bus_keys=bus_keys, group=KEEPER.group),
         episodes=episodes,
         facts=RedisFactLog(client, KEYS),

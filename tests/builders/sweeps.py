@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
-from nous.bus.accounting import Whereabouts
-from nous.bus.base import Lane, Subscription
+from nous.bus.accounting import EventStatus
+from nous.bus.base import Priority, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
-from nous.services.folder_watch import Watcher
-from nous.services.folder_watch_rules import Fate, Rules, Sent, Sweep
+from nous.services.folder_watch import FolderWatcher
+from nous.services.folder_watch_rules import FileOutcome, PublishedSession, SweepReport, WatchRules
 from nous.services.publisher import Producer
-from nous.services.session_intake import About, Handover
-from nous.store.folder_state import Place, Remembered, WatchedInMemory
+from nous.services.session_intake import SessionIntake, SessionMetadata
+from nous.store.folder_state import FileRecord, MemoryFolderState, WatchedFolder
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 
@@ -25,11 +25,11 @@ NOW = 1_800_000_000
 TEXT = "User: Please remember that I live in Berlin.\n\nAssistant: I will remember that.\n"
 
 
-def counts(sweep: Sweep) -> Mapping[Fate, int]:
+def counts(sweep: SweepReport) -> Mapping[FileOutcome, int]:
     return {fate: count for fate, count in sweep.fates.items() if count}
 
 
-class Forgetful(WatchedInMemory):
+class Forgetful(MemoryFolderState):
     """Does something else first where it is to remember, and breaks off if it is dying.
 
     That is as if the process were killed, or the server, between publishing and remembering.
@@ -41,7 +41,7 @@ class Forgetful(WatchedInMemory):
         super().__init__(is_published)
         self.first: Callable[[], object] = lambda: None
 
-    def remember(self, place: Place, name: str, what: Remembered, *, after: Collection[UUID] = ()) -> bool:
+    def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
         if self.is_dying:
             raise KeyboardInterrupt
         self.first()
@@ -64,11 +64,13 @@ class Scene:
         """Begin with a bus that knows nothing, as one does whose server has lost what it had not written yet."""
         store = MemoryStore()
         self.bus = MemoryBus(store.apply)
-        handover = Handover(store, StoreKeys(), inline_limit=1000, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
-        self.producer = Producer(self.bus, self.bus, self.bus, handover, readers=[READER])
+        session_intake = SessionIntake(
+            store, StoreKeys(), inline_limit=1000, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)
+        )
+        self.producer = Producer(self.bus, self.bus, self.bus, session_intake, readers=[READER])
 
     def is_published(self, event_id: UUID) -> bool:
-        return self.bus.locate(event_id, READER).where is not Whereabouts.UNKNOWN
+        return self.bus.locate(event_id, READER).where is not EventStatus.UNKNOWN
 
     def write(self, name: str, *, age: float = 2 * HOUR, text: str = TEXT) -> Path:
         path = self.folder / name
@@ -77,30 +79,30 @@ class Scene:
         os.utime(path, (self.now - age, self.now - age))
         return path
 
-    def watcher(self, *folders: Path) -> Watcher:
-        return Watcher(
-            [Place(Scope(), "here", folder) for folder in folders or (self.folder,)],
+    def watcher(self, *folders: Path) -> FolderWatcher:
+        return FolderWatcher(
+            [WatchedFolder(Scope(), "here", folder) for folder in folders or (self.folder,)],
             watched=self.watched,
             hand_over=self.hand_over,
-            rules=Rules(idle=HOUR / 2, since=30 * DAY, release=self.release),
+            rules=WatchRules(idle=HOUR / 2, since=30 * DAY, release=self.release),
             clock=lambda: self.now,
             interval=0.01,
             told=self.told,
         )
 
-    def sweep(self, *folders: Path) -> Sweep:
+    def sweep(self, *folders: Path) -> SweepReport:
         self.read.clear()
         return self.watcher(*folders).sweep()
 
-    def told(self, sweep: Sweep) -> None:
+    def told(self, sweep: SweepReport) -> None:
         del sweep
 
-    def hand_over(self, path: Path, *, lane: Lane) -> Iterator[Sent]:
+    def hand_over(self, path: Path, *, priority: Priority) -> Iterator[PublishedSession]:
         self.read.append(path)
         self.instead(path)
-        for each in self.producer.publish(path, About(), lane=lane):
-            yield Sent(each.event.session_id, each.event.id, each.receipt.fresh)
+        for each in self.producer.publish(path, SessionMetadata(), priority=priority):
+            yield PublishedSession(each.event.session_id, each.event.id, each.receipt.fresh)
 
-    def received(self, lane: Lane = Lane.LIVE) -> list[str]:
-        found = self.bus.receive(READER, lane=lane, limit=100, lease=60)
+    def received(self, priority: Priority = Priority.LIVE) -> list[str]:
+        found = self.bus.receive(READER, priority=priority, limit=100, lease=60)
         return [each.event.session_id.rpartition("-")[0] for each in found]

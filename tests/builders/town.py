@@ -16,14 +16,14 @@ from uuid import UUID
 from builders.answers import answer
 from builders.model_server import ModelServer, Request
 from builders.waiting import wait_until
-from nous.app import build, fleet
+from nous.app import build, worker_process
 from nous.app.services import producer_of
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.episode import Decision
 from nous.domain.scope import Scope
 from nous.redis_server import embedded
-from nous.services.session_intake import About
+from nous.services.session_intake import SessionMetadata
 from nous.settings.model import LlmSettings, PublishSettings, Settings, WorkerSettings
 
 HERE = Scope(project="town")
@@ -82,26 +82,26 @@ class Town:
             worker=WorkerSettings(sweep_interval=0.1, backoff_base=0.05, max_attempts=1),
             publish=PublishSettings(inline_limit=INLINE),
         )
-        self.world = build(self.settings)
-        self.producer = producer_of(self.world)
+        self.container = build(self.settings)
+        self.producer = producer_of(self.container)
 
     @property
     def client(self) -> Any:
-        return self.world.client
+        return self.container.client
 
     def facts(self) -> dict[str, UUID]:
         """The facts that are current here, by their text."""
-        kit = self.world.kit
-        with kit.memory.current(kit.facts, HERE, kit.embedder) as knowledge:
+        context = self.container.context
+        with context.fact_cache.current(context.facts, HERE, context.embedder) as knowledge:
             return {known.fact.text: known.fact.id for known in knowledge.current()}
 
     def balances(self) -> set[int]:
         """What the accounts of the workers come to."""
-        return {self.world.ledger.account(each).balance for each in self.world.subscriptions}
+        return {self.container.delivery_stats.counters(each).discrepancy for each in self.container.subscriptions}
 
     def settle(self) -> None:
         """Let all workers run until nothing is left to do."""
-        crew = fleet(self.world, sorted(self.world.workers), open_quarantine=lambda _: None)
+        crew = worker_process(self.container, sorted(self.container.workers), open_quarantine=lambda _: None)
         crew.start()
         try:
             wait_until(self._is_at_rest, "everything to be at rest", pause=0.1)
@@ -110,13 +110,13 @@ class Town:
             crew.wait()
 
     def stop(self) -> None:
-        self.world.mind.close()
-        for client in (self.world.client, self.world.rq_client):
+        self.container.llm.close()
+        for client in (self.container.client, self.container.rq_client):
             client.connection_pool.disconnect()
         embedded.stop(self._directory)
 
     def publish(self, session: str, text: str, *, scope: Scope = HERE, again: bool = False, **about: Any) -> None:
-        list(self.producer.publish(told(text), About(scope=scope, session_id=session, **about), again=again))
+        list(self.producer.publish(told(text), SessionMetadata(scope=scope, session_id=session, **about), again=again))
 
     def decide(self, session: str, text: str, *, scope: Scope = HERE) -> None:
         self.producer.record(Decision(description=text), session_id=session, scope=scope, agent_id="default")
@@ -124,17 +124,17 @@ class Town:
     def lose(self, session: str, path: Path, *, scope: Scope = HERE) -> None:
         """Publish a session whose file is gone by the time that somebody reads it."""
         path.write_text(told("whatever"))
-        list(self.producer.publish(path, About(scope=scope, session_id=session)))
+        list(self.producer.publish(path, SessionMetadata(scope=scope, session_id=session)))
         path.unlink()
 
     def scribble(self, session: str, text: str, *, scope: Scope = HERE) -> None:
         """Write into the stream what no release can read, as a foreign producer may."""
         raw = f'{{"data": {{"session_id": "{session}", "scope": {{"project": "{scope.project}"}}, "bytes": "{text}"}}}}'
-        self.client.xadd(BusKeys().stream("session_ended", Lane.LIVE), {"event": raw})
+        self.client.xadd(BusKeys().stream("session_ended", Priority.LIVE), {"event": raw})
 
     def _is_at_rest(self) -> bool:
-        ledger = self.world.ledger
-        backlogs = [each for name in self.world.subscriptions for each in ledger.backlogs(name)]
+        delivery_stats = self.container.delivery_stats
+        backlogs = [each for name in self.container.subscriptions for each in delivery_stats.backlogs(name)]
         return not any(backlog.pending or backlog.waiting for backlog in backlogs)
 
 

@@ -258,7 +258,7 @@ def table(rows: Iterable[tuple[Mutant, Outcome]]) -> str:
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *told))
 
 
-def tally(rows: Sequence[tuple[Mutant, Outcome]]) -> str:
+def counters(rows: Sequence[tuple[Mutant, Outcome]]) -> str:
     """How many of *rows* break which promise."""
     broken = Counter(promise for mutant, _ in rows for promise in mutant.breaks)
     return "\n".join(f"{broken[name]:3}  {name:9} {promise}" for name, promise in promises().items() if broken[name])
@@ -288,7 +288,7 @@ def main() -> int:
             copies.put(copy)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             rows = list(zip(chosen, pool.map(partial(judge, copies=copies), chosen), strict=True))
-    print(table(rows), tally(rows), sep="\n\n")
+    print(table(rows), counters(rows), sep="\n\n")
     caught = sum(outcome.verdict == "caught" for _, outcome in rows)
     print(f"\n{caught} of {len(rows)} caught")
     return int(caught < len(rows))

@@ -23,9 +23,9 @@ from builders.questions import question, remote
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous import log
-from nous.app import World, build, discover
-from nous.app.llm import mind_of
-from nous.bus.base import Committed, Delivery, Refused, Verdict
+from nous.app import Container, build, discover
+from nous.app.llm import llm_stack
+from nous.bus.base import Committed, Conflict, Delivery, Verdict
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects, SaveEpisode
@@ -33,7 +33,7 @@ from nous.domain.event_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.llm.base import Question, Reply
 from nous.llm.event_loop_thread import LoopThread
-from nous.llm.state import Pins
+from nous.llm.state import ResponseStore
 from nous.runtime.attempt import AttemptFailed, Attempts
 from nous.settings.model import Settings
 from nous.store.keys import StoreKeys
@@ -59,53 +59,53 @@ class Fate(StrEnum):
 class FatefulPins:
     """Real pins. They remember what was looked for, and kill this process before or after the first that they keep."""
 
-    def __init__(self, pins: Pins, fate: Fate) -> None:
-        self._pins = pins
+    def __init__(self, responses: ResponseStore, fate: Fate) -> None:
+        self._responses = responses
         self._fate = fate
         self._asked: list[tuple[Question, str]] = []
 
     @property
     def hold_everything(self) -> bool:
         """Whether every question that came by is answered in Redis, and there was one."""
-        return bool(self._asked) and all(self._pins.find(*asked) for asked in self._asked)
+        return bool(self._asked) and all(self._responses.find(*asked) for asked in self._asked)
 
     def find(self, question: Question, model: str) -> Reply | None:
         self._asked.append((question, model))
-        return self._pins.find(question, model)
+        return self._responses.find(question, model)
 
-    def drops(self, scope: Scope, subject: UUID) -> int:
-        return self._pins.drops(scope, subject)
+    def invalidation_count(self, scope: Scope, subject: UUID) -> int:
+        return self._responses.invalidation_count(scope, subject)
 
-    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
+    def save(self, question: Question, model: str, reply: Reply) -> Reply:
         if self._fate is Fate.BEFORE_PIN:
             die()
-        kept = self._pins.pin(question, model, reply)
+        kept = self._responses.save(question, model, reply)
         if self._fate is Fate.AFTER_PIN:
             die()
         return kept
 
-    def drop(self, scope: Scope, subject: UUID | None = None) -> int:
-        return self._pins.drop(scope, subject)
+    def invalidate(self, scope: Scope, subject: UUID | None = None) -> int:
+        return self._responses.invalidate(scope, subject)
 
 
 class FatefulBus(RedisBus):
     """The real bus, up to the commit: it kills this process instead, or has somebody else get in first."""
 
-    def __init__(self, world: World, pins: FatefulPins, fate: Fate) -> None:
-        prefix = world.settings.prefix
+    def __init__(self, container: Container, responses: FatefulPins, fate: Fate) -> None:
+        prefix = container.settings.prefix
         super().__init__(
-            world.client,
+            container.client,
             plan_of=partial(plan_for, keys=StoreKeys(prefix)),
             keys=BusKeys(prefix),
-            subscriptions=world.subscriptions,
+            subscriptions=container.subscriptions,
         )
-        self._pins = pins
+        self._responses = responses
         self._fate = fate
         self._refused = 0
 
     @override
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
-        assert self._pins.hold_everything, "an answer is about to be used that is not pinned"
+        assert self._responses.hold_everything, "an answer is about to be used that is not pinned"
         if self._fate in {Fate.REFUSED, Fate.REFUSED_THEN_KILLED} and self._refused < REFUSALS:
             return self._outrun(delivery, effects)
         if self._fate in {Fate.AT_COMMIT, Fate.REFUSED_THEN_KILLED}:
@@ -118,7 +118,7 @@ class FatefulBus(RedisBus):
         rival = replace(save.episode, version=f"rival {self._refused}", bytes=1)
         assert isinstance(self.apply(Effects(writes=(replace(save, episode=rival),))), Committed)
         verdict = super().commit(delivery, effects)
-        assert isinstance(verdict, Refused), "a commit was let through although it was outrun"
+        assert isinstance(verdict, Conflict), "a commit was let through although it was outrun"
         self._refused += 1
         return verdict
 
@@ -140,10 +140,10 @@ def main() -> None:
 def rehearse() -> None:
     """Load and compile here, once, what an attempt needs: it takes longer than the attempt."""
     discover()
-    world = ModelWorld()
-    event = world.publish()
+    container = ModelWorld()
+    event = container.publish()
     decode(encode(event), type_hint=event.type)
-    SUMMARIZER.build(world.kit)(event)
+    SUMMARIZER.handler_factory(container.context)(event)
     with ModelServer() as server, LoopThread() as loop:
         remote(server, loop, "vllm").ask(question())
 
@@ -165,25 +165,25 @@ def fork(words: Sequence[str]) -> str:
 
 
 def said(words: Sequence[str]) -> str:
-    fate, worker, lane, entry, attempt, settings = words
+    fate, worker, priority, entry, attempt, settings = words
     try:
-        return attempts(Settings.model_validate_json(settings), Fate(fate))(worker, lane, entry, int(attempt))
+        return attempts(Settings.model_validate_json(settings), Fate(fate))(worker, priority, entry, int(attempt))
     except AttemptFailed as failure:
         return f"failed: {failure}"
 
 
 def attempts(settings: Settings, fate: Fate) -> Attempts:
     """What makes attempts, as `build` has it, but for the pins and the bus."""
-    world = build(settings)
-    pins = FatefulPins(world.model_books.pins, fate)
-    books = replace(world.model_books, pins=pins)
-    mind = mind_of(settings, books, excerpts=world.kit.excerpts, clock=world.kit.clock)
+    container = build(settings)
+    responses = FatefulPins(container.llm_stores.responses, fate)
+    books = replace(container.llm_stores, responses=responses)
+    llm = llm_stack(settings, books, excerpts=container.context.excerpts, clock=container.context.clock)
     return Attempts(
-        world.workers,
-        bus=FatefulBus(world, pins, fate),
-        kit=replace(world.kit, author=mind.author, anchorer=mind.anchorer),
-        patience=world.patience,
-        leases=world.leases,
+        container.workers,
+        bus=FatefulBus(container, responses, fate),
+        context=replace(container.context, summarizer=llm.summarizer, anchored_summarizer=llm.anchored_summarizer),
+        retry_policy=container.retry_policy,
+        leases=container.leases,
     )
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid5
 
-from nous.app import World, build
-from nous.bus.base import Refused
+from nous.app import Container, build
+from nous.bus.base import Conflict
 from nous.domain.effects import Effects
 from nous.domain.episode import CandidateFact
 from nous.domain.errors import Retryable
@@ -30,22 +30,22 @@ def source_of(session: str) -> Source:
     return Source(episode_id=episode, event_id=episode, session_id=session, turns=(1,))
 
 
-def teach(world: World, told: Mapping[str, Any]) -> None:
+def teach(container: Container, told: Mapping[str, Any]) -> None:
     """Learn a session; what was refused is judged again, and what failed is tried again."""
     candidates = [CandidateFact(text=text, turns=(1,)) for text in told["texts"]]
     scope, source = Scope.parse(told["scope"]), source_of(told["session"])
     while True:
         try:
-            lesson = world.kit.learner.teach(candidates, scope=scope, source=source)
+            lesson = container.context.fact_learner.ingest(candidates, scope=scope, source=source)
             if not lesson.append.rows:
                 return
-            if not isinstance(world.bus.apply(Effects(writes=(lesson.append,))), Refused):
+            if not isinstance(container.bus.apply(Effects(writes=(lesson.append,))), Conflict):
                 return
         except Retryable:
             time.sleep(_PAUSE)
 
 
-def built(settings: Settings) -> World:
+def built(settings: Settings) -> Container:
     """The world, once there is a server: it may be killed before this process has begun."""
     while True:
         try:
@@ -55,10 +55,10 @@ def built(settings: Settings) -> World:
 
 
 def main() -> None:
-    world = built(Settings.model_validate_json(sys.argv[1]))
+    container = built(Settings.model_validate_json(sys.argv[1]))
     for line in sys.stdin:
         told = json.loads(line)
-        teach(world, told)
+        teach(container, told)
         sys.stdout.write(f"{told['session']}\n")
         sys.stdout.flush()
 

@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import pytest
 from builders.waiting import wait_until
 
-from nous.app import World, build
+from nous.app import Container, build
 from nous.domain.fact import Row
 from nous.domain.scope import Scope
-from nous.facts.fact_index import Knowledge, KnownFact
-from nous.facts.judge import Known, Richer, judge
+from nous.facts.fact_index import FactIndex, KnownFact
+from nous.facts.judge import AlreadyKnown, Richer, judge
 from nous.facts.normalize import exact_form
 from nous.facts.verdict import Statement
 from nous.redis_server import data_dir, embedded
@@ -79,7 +79,7 @@ class Race:
         self.directory = directory
         self.told = told
         self.settings = Settings(data_dir=directory, embedder=EMBEDDER, dedup=DedupSettings(near=near))
-        self.world: World = build(self.settings)
+        self.container: Container = build(self.settings)
 
     def run(self, cuts: int = 0) -> Counter[str]:
         """Run to the end; the texts that the server had taken and lost again, by how often."""
@@ -108,7 +108,9 @@ class Race:
         )
 
     def _known(self) -> int:
-        return sum(self.world.kit.facts.read(Scope.parse(scope)).version.n for scope in {s.scope for s in self.told})
+        return sum(
+            self.container.context.facts.read(Scope.parse(scope)).version.n for scope in {s.scope for s in self.told}
+        )
 
     def _lose_power(self, length: int) -> Counter[str]:
         """Kill the server and cut *length* bytes off its log, as if they had not reached the disk."""
@@ -133,15 +135,15 @@ class Race:
             home.mkdir(mode=0o700)
             shutil.copytree(locate(self.directory).home / "appendonlydir", home / "appendonlydir")
             try:
-                facts = build(self.settings.model_copy(update={"data_dir": Path(name)})).kit.facts
+                facts = build(self.settings.model_copy(update={"data_dir": Path(name)})).context.facts
                 return {scope: facts.read(Scope.parse(scope)).rows for scope in {each.scope for each in self.told}}
             finally:
                 embedded.stop(Path(name))
 
-    def knowledge(self) -> Iterator[tuple[str, Knowledge]]:
+    def knowledge(self) -> Iterator[tuple[str, FactIndex]]:
         for scope in sorted({each.scope for each in self.told}):
-            kit = self.world.kit
-            with kit.memory.current(kit.facts, Scope.parse(scope), kit.embedder) as knowledge:
+            context = self.container.context
+            with context.fact_cache.current(context.facts, Scope.parse(scope), context.embedder) as knowledge:
                 yield scope, knowledge
 
 
@@ -151,13 +153,13 @@ def _texts(row: Row) -> Iterator[str]:
         yield text
 
 
-def said_twice(knowledge: Knowledge, world: World) -> Iterator[KnownFact]:
+def said_twice(knowledge: FactIndex, container: Container) -> Iterator[KnownFact]:
     """Every current fact that the judge, asked afresh, takes for another current one."""
-    rule = world.kit.policy.for_embedder(world.kit.embedder.id)
+    rule = container.context.policy.for_embedder(container.context.embedder.id)
     for known in knowledge.current():
-        [vector] = world.kit.embedder.embed([known.fact.text])
+        [vector] = container.context.embedder.embed([known.fact.text])
         others = [each for each in knowledge.near(vector, rule.near) if each.fact_id != known.fact.id]
-        if isinstance(judge(Statement(known.fact.text), others, rule), Known | Richer):
+        if isinstance(judge(Statement(known.fact.text), others, rule), AlreadyKnown | Richer):
             yield known
 
 
@@ -169,14 +171,14 @@ def outcome(race: Race) -> Mapping[str, Any]:
             tellers.setdefault((told.scope, text), set()).add(told.session)
     slipped, lost, off, kept = 0, list[str](), 0, 0
     for scope, knowledge in race.knowledge():
-        slipped += sum(1 for _ in said_twice(knowledge, race.world))
+        slipped += sum(1 for _ in said_twice(knowledge, race.container))
         kept += sum(1 for _ in knowledge.current())
         for number in {
             int(text.split("service-")[1].split()[0].strip(":")) for where, text in tellers if where == scope
         }:
             pair = variants(number)
             expected = set[str]().union(*(tellers[scope, text] for text in pair))
-            lines = [knowledge.line(exact_form(text)) for text in pair]
+            lines = [knowledge.revisions(exact_form(text)) for text in pair]
             lost += [text for text, line in zip(pair, lines, strict=True) if not line]
             off += any(line and line[-1].times_confirmed != len(expected) for line in lines)
     return {"kept": kept, "slipped": slipped, "lost": lost, "counts off": off}

@@ -16,14 +16,14 @@ from builders.answers import answer
 from builders.model_server import ModelServer, Request
 from builders.model_speech import READ, WRITTEN
 
-from nous.app import World, build
-from nous.bus.accounting import Account
+from nous.app import Container, build
+from nous.bus.accounting import GroupCounters
 from nous.bus.base import Subscription
-from nous.bus.delivery_state import State
+from nous.bus.delivery_state import DeliveryStatus
 from nous.domain.episode import Episode, Tier, Tokens
 from nous.domain.events import SessionEnded, episode_id
 from nous.domain.scope import Scope
-from nous.jobs.base import Line, MemoryJobs, Runner
+from nous.jobs.base import MemoryJobs, QueueKind, Runner
 from nous.runtime.dispatch_loop import Dispatcher
 from nous.runtime.sweeper import Sweeper
 from nous.settings.model import ExcerptSettings, LlmSettings, Settings, WorkerSettings
@@ -54,9 +54,9 @@ class Nurseries:
     def runner(self, fate: str, settings: Settings) -> Runner:
         """Makes attempts that meet *fate*, the next one at a session by another program than the last."""
 
-        def run(worker: str, lane: str, entry: str, attempt: int) -> str:
+        def run(worker: str, priority: str, entry: str, attempt: int) -> str:
             program = self.programs[attempt % len(self.programs)]
-            print(fate, worker, lane, entry, attempt, settings.model_dump_json(), file=program.stdin, flush=True)
+            print(fate, worker, priority, entry, attempt, settings.model_dump_json(), file=program.stdin, flush=True)
             return said_by(program)
 
         return run
@@ -91,7 +91,7 @@ def said_by(program: "subprocess.Popen[str]") -> str:
 class Stage:
     """A real server, a model that counts what it is asked, and sessions whose attempts are made in other processes."""
 
-    world: World
+    container: Container
     model: ModelServer
     nurseries: Nurseries
     ended: Callable[..., SessionEnded]
@@ -103,18 +103,26 @@ class Stage:
         """Publish sessions, no two of the same words, and offer a first attempt at each."""
         self.sessions = sessions
         said = (conversation(number, exchanges) for number in range(sessions))
-        self.world.bus.publish(*(self.ended(f"session-{number}", text) for number, text in enumerate(said)))
-        Dispatcher(self.subscription, bus=self.world.bus, jobs=self.jobs, ahead=2 * sessions, lease=LEASE).dispatch()
+        self.container.bus.publish(*(self.ended(f"session-{number}", text) for number, text in enumerate(said)))
+        Dispatcher(
+            self.subscription, bus=self.container.bus, jobs=self.jobs, ahead=2 * sessions, lease=LEASE
+        ).dispatch()
         assert self.waiting == sessions
 
     def attempt(self, fate: str = "none") -> Counter[str]:
         """Make every attempt that is offered, each in a process that meets *fate*; returns what came of them."""
-        runner = self.nurseries.runner(fate, self.world.settings)
-        return Counter(outcome for line in Line for outcome in self.jobs.run(runner, WORKER, line))
+        runner = self.nurseries.runner(fate, self.container.settings)
+        return Counter(outcome for line in QueueKind for outcome in self.jobs.run(runner, WORKER, line))
 
     def sweep(self) -> None:
         """Offer another attempt at each session, as its lease has ended with its process."""
-        sweeper = Sweeper(self.subscription, bus=self.world.bus, jobs=self.jobs, patience=self.world.patience, ahead=64)
+        sweeper = Sweeper(
+            self.subscription,
+            bus=self.container.bus,
+            jobs=self.jobs,
+            retry_policy=self.container.retry_policy,
+            ahead=64,
+        )
 
         def has_swept() -> bool:
             sweeper.sweep()
@@ -124,22 +132,22 @@ class Stage:
 
     @property
     def subscription(self) -> Subscription:
-        return self.world.subscription(WORKER)
+        return self.container.subscription(WORKER)
 
     @property
     def waiting(self) -> int:
-        return sum(self.jobs.backlog(WORKER, line) for line in Line)
+        return sum(self.jobs.backlog(WORKER, line) for line in QueueKind)
 
     @property
     def pending(self) -> int:
         """The sessions that an attempt has begun and none has ended."""
-        opened = [self.world.bus.open(ticket) for ticket in {order.ticket for order in self.jobs.submitted}]
-        return sum(delivery is not None and delivery.progress.state is State.RUNNING for delivery in opened)
+        opened = [self.container.bus.open(ref) for ref in {order.ref for order in self.jobs.submitted}]
+        return sum(delivery is not None and delivery.state.state is DeliveryStatus.RUNNING for delivery in opened)
 
     @property
     def pinned(self) -> Counter[str]:
         """How many answers Redis keeps, by the id of the episode that they are about."""
-        keys: Any = self.world.client.scan_iter(f"{self.world.settings.prefix}:answer:*", count=1000)
+        keys: Any = self.container.client.scan_iter(f"{self.container.settings.prefix}:answer:*", count=1000)
         return Counter(key.decode().split(":")[-2] for key in keys)
 
     @property
@@ -149,15 +157,15 @@ class Stage:
 
     @property
     def episodes(self) -> Sequence[Episode]:
-        return self.world.kit.episodes.recent(Scope(), limit=10 * self.sessions)
+        return self.container.context.episodes.recent(Scope(), limit=10 * self.sessions)
 
     @property
-    def account(self) -> Account:
-        return self.world.ledger.account(self.subscription)
+    def account(self) -> GroupCounters:
+        return self.container.delivery_stats.counters(self.subscription)
 
     @property
     def counts(self) -> dict[str, int]:
-        return dict(self.world.model_books.tally.counts()[MODEL])
+        return dict(self.container.llm_stores.counters.counts()[MODEL])
 
 
 @pytest.fixture
@@ -209,7 +217,7 @@ def assert_all_is_well(stage: Stage, sessions: int, *, answers: int = 1) -> None
     assert {episode.tier for episode in episodes} == {Tier.LLM}
     assert {episode.tokens for episode in episodes} == {Tokens(answers * READ, answers * WRITTEN)}
     account = stage.account
-    assert (account.received, account.done, account.in_flight, account.balance) == (sessions, sessions, 0, 0)
+    assert (account.received, account.done, account.in_flight, account.discrepancy) == (sessions, sessions, 0, 0)
 
 
 def test_a_kill_between_pin_and_commit_makes_no_request_twice(stage: Callable[..., Stage], kills: int) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import redis
 
-from nous.bus.base import Grave, Lane, Subscription
-from nous.bus.erasure import Wanted
-from nous.bus.redis.accounting import RedisLedger
+from nous.bus.base import DeadLetterKind, Priority, Subscription
+from nous.bus.erasure import ErasureTarget
+from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
-from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.commit import CommitPlan
+from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
@@ -22,7 +22,7 @@ from nous.domain.scope import Scope
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 KEYS = BusKeys("t")
-STREAM = KEYS.stream(SessionEnded.type, Lane.LIVE)
+STREAM = KEYS.stream(SessionEnded.type, Priority.LIVE)
 LOOKS = 1000
 HANDS = 8
 
@@ -32,14 +32,14 @@ class Work:
 
     def __init__(self, client: Any, ended: Callable[..., SessionEnded], seed: int) -> None:
         self._client = client
-        self._bus = RedisBus(client, plan_of=lambda _: Plan(), keys=KEYS)
-        self._dead = RedisDeadLetters(client, KEYS)
+        self._bus = RedisBus(client, plan_of=lambda _: CommitPlan(), keys=KEYS)
+        self._dead = RedisDeadLetterQueue(client, KEYS)
         self._ended, self._seed = ended, seed
         self._random = random.Random(seed)
         self.did = Counter[str]()
 
     def __call__(self, is_over: threading.Event) -> None:
-        deeds = (self.commit, self.bury, self.redrive, self.adopt, self.erase)
+        deeds = (self.commit, self.dead_letter, self.redrive, self.claim_unleased, self.erase)
         number = 0
         while not is_over.is_set():
             number += 1
@@ -52,45 +52,46 @@ class Work:
         for delivery in self._received():
             self._bus.commit(delivery, Effects(skipped=self._random.choice([None, "too short"])))
 
-    def bury(self) -> None:
+    def dead_letter(self) -> None:
         for delivery in self._received():
-            grave = self._random.choice(list(Grave))
-            self._bus.bury(delivery.ticket, progress=None, reason="x", grave=grave)
+            grave = self._random.choice(list(DeadLetterKind))
+            self._bus.dead_letter(delivery.ref, progress=None, reason="x", grave=grave)
 
     def redrive(self) -> None:
         for letter in self._dead.letters(limit=5):
             if letter.is_readable and self._dead.payload(letter):
                 self._dead.redrive(letter, SUMMARIZER)
 
-    def adopt(self) -> None:
+    def claim_unleased(self) -> None:
         """Receive as a stranger does, and have it taken over."""
-        self._bus.adopt(SUMMARIZER, lane=Lane.LIVE)
+        self._bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
         self._client.xreadgroup(SUMMARIZER.group, f"stranger-{self._seed}", {STREAM: ">"}, count=2)
-        self._bus.adopt(SUMMARIZER, lane=Lane.LIVE)
+        self._bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
 
     def erase(self) -> None:
         erasure = RedisBusErasure(self._client, KEYS, marker_ttl=60)
-        erasure.erase(erasure.find(Wanted(scope=Scope(), session_id=f"s-{self._seed}-1-0")))
+        erasure.erase(erasure.find(ErasureTarget(scope=Scope(), session_id=f"s-{self._seed}-1-0")))
 
     def _received(self) -> list[Any]:
-        return list(self._bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=5, lease=60))
+        return list(self._bus.receive(SUMMARIZER, priority=Priority.LIVE, limit=5, lease=60))
 
 
 def test_it_adds_up_whenever_it_is_looked_at(redis_client: redis.Redis, ended: Any) -> None:
     is_over = threading.Event()
     work = [Work(redis_client, ended, seed) for seed in range(HANDS)]
     threads = [threading.Thread(target=each, args=(is_over,)) for each in work]
-    ledger = RedisLedger(redis_client, KEYS)
+    delivery_stats = RedisDeliveryStats(redis_client, KEYS)
 
     for thread in threads:
         thread.start()
     try:
-        balances = Counter(ledger.account(SUMMARIZER).balance for _ in range(LOOKS))
+        balances = Counter(delivery_stats.counters(SUMMARIZER).discrepancy for _ in range(LOOKS))
     finally:
         is_over.set()
         for thread in threads:
             thread.join()
 
     assert balances == {0: LOOKS}
-    assert ledger.account(SUMMARIZER).received > 0
-    assert sum((each.did for each in work), Counter()).keys() == {"commit", "bury", "redrive", "adopt", "erase"}
+    assert delivery_stats.counters(SUMMARIZER).received > 0
+    done = sum((each.did for each in work), Counter[str]())
+    assert done.keys() == {"commit", "dead_letter", "redrive", "claim_unleased", "erase"}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nous.bus.base import Committed, Duplicate, Lane, Subscription
+from nous.bus.base import Committed, Duplicate, Priority, Subscription
 from nous.domain.effects import Effects
 from nous.domain.events import SessionEnded
 
@@ -43,11 +43,11 @@ def test_an_event_is_offered_to_a_group_once_and_oldest_first(world: Any, ended:
 
 
 def test_bulk_work_travels_in_a_lane_of_its_own(world: Any, ended: Any) -> None:
-    world.bus.publish(ended("past"), lane=Lane.BULK)
+    world.bus.publish(ended("past"), priority=Priority.BULK)
     world.bus.publish(ended("now"))
 
     assert [d.event.session_id for d in world.receive()] == ["now"]
-    assert [d.event.session_id for d in world.receive(lane=Lane.BULK)] == ["past"]
+    assert [d.event.session_id for d in world.receive(priority=Priority.BULK)] == ["past"]
 
 
 def test_a_commit_publishes_what_follows_and_is_done(world: Any, ended: Any) -> None:
@@ -60,7 +60,7 @@ def test_a_commit_publishes_what_follows_and_is_done(world: Any, ended: Any) -> 
     assert verdict == Committed()
     assert [d.event for d in world.receive()] == [follow_up]
     assert world.account.done == 1
-    assert world.bus.open(delivery.ticket) is None
+    assert world.bus.open(delivery.ref) is None
 
 
 def test_a_second_commit_of_a_delivery_writes_nothing(world: Any, ended: Any) -> None:
@@ -93,14 +93,14 @@ def test_a_skipped_event_is_counted_under_its_reason(world: Any, ended: Any) -> 
     world.bus.commit(delivery, Effects(skipped="too short"))
 
     assert world.account.skipped == {"too short": 1}
-    assert world.account.balance == 0
+    assert world.account.discrepancy == 0
 
 
 def test_waiting_for_nothing_comes_to_an_end(world: Any, ended: Any) -> None:
     world.publish(ended())
     world.receive()
 
-    world.bus.wait(SUMMARIZER, lanes=tuple(Lane), seconds=0.01)
+    world.bus.wait(SUMMARIZER, priorities=tuple(Priority), seconds=0.01)
 
     assert world.receive() == []
 

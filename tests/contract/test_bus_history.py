@@ -7,9 +7,9 @@ import orjson
 import pytest
 import redis
 
-from nous.bus.accounting import Whereabouts
-from nous.bus.base import Grave, Subscription, Ticket
-from nous.bus.delivery_state import MOST, Fate, Mishap, Progress
+from nous.bus.accounting import EventStatus
+from nous.bus.base import DeadLetterKind, DeliveryRef, Subscription
+from nous.bus.delivery_state import MOST, AttemptFailure, AttemptOutcome, DeliveryState
 from nous.domain.effects import Effects
 from nous.domain.errors import NotFound
 from nous.domain.event_codec import NO_SESSION
@@ -21,11 +21,15 @@ WATCHER = Subscription("watcher", JobDeadLettered)
 
 def fail(world: Any, delivery: Any, attempt: int, text: str = "away") -> Any:
     """Note that an attempt failed; returns the delivery as it stands then."""
-    after = replace(delivery.progress.failed(text), attempt=attempt)
-    mishap = Mishap(fate=Fate.FAILED, attempt=attempt, text=text, place="workers/toy.py:1 in f")
+    after = replace(delivery.state.failed(text), attempt=attempt)
+    attempt_failure = AttemptFailure(
+        fate=AttemptOutcome.FAILED, attempt=attempt, text=text, place="workers/toy.py:1 in f"
+    )
     world.clock.now += 1
-    assert world.bus.amend(delivery.ticket, before=delivery.progress, after=after, lease=60, mishap=mishap)
-    return replace(delivery, progress=after)
+    assert world.bus.compare_and_set_state(
+        delivery.ref, before=delivery.state, after=after, lease=60, attempt_failure=attempt_failure
+    )
+    return replace(delivery, state=after)
 
 
 def received(world: Any, event: Any) -> Any:
@@ -36,10 +40,10 @@ def received(world: Any, event: Any) -> Any:
 
 def test_a_letter_has_what_went_wrong_before_it_and_the_last_of_it(world: Any, ended: Any) -> None:
     delivery = fail(world, fail(world, received(world, ended()), 1), 2)
-    last = Mishap(fate=Fate.FAILED, attempt=3, text="hopeless")
+    last = AttemptFailure(fate=AttemptOutcome.FAILED, attempt=3, text="hopeless")
 
-    world.bus.bury(
-        delivery.ticket, progress=delivery.progress, reason="hopeless", mishap=last, traceback="! X: hopeless"
+    world.bus.dead_letter(
+        delivery.ref, progress=delivery.state, reason="hopeless", attempt_failure=last, traceback="! X: hopeless"
     )
 
     [letter] = world.dead.letters()
@@ -53,28 +57,30 @@ def test_a_note_that_comes_too_late_is_not_kept(world: Any, ended: Any) -> None:
     delivery = received(world, ended())
     fail(world, delivery, 1)
 
-    late = Mishap(fate=Fate.CRASHED, attempt=1)
-    assert not world.bus.amend(delivery.ticket, before=delivery.progress, after=Progress(), lease=60, mishap=late)
+    late = AttemptFailure(fate=AttemptOutcome.CRASHED, attempt=1)
+    assert not world.bus.compare_and_set_state(
+        delivery.ref, before=delivery.state, after=DeliveryState(), lease=60, attempt_failure=late
+    )
 
-    world.bus.bury(delivery.ticket, progress=None, reason="x")
-    assert [each.fate for each in world.dead.letters()[0].history] == [Fate.FAILED]
+    world.bus.dead_letter(delivery.ref, progress=None, reason="x")
+    assert [each.fate for each in world.dead.letters()[0].history] == [AttemptOutcome.FAILED]
 
 
 def test_the_history_is_bounded_and_goes_on_when_a_letter_is_redriven(world: Any, ended: Any) -> None:
     delivery = received(world, ended())
     for attempt in range(1, 2 * MOST):
         delivery = fail(world, delivery, attempt)
-    world.bus.bury(delivery.ticket, progress=delivery.progress, reason="x")
+    world.bus.dead_letter(delivery.ref, progress=delivery.state, reason="x")
     [letter] = world.dead.letters()
     assert [each.attempt for each in letter.history] == list(range(MOST, 2 * MOST))
 
     world.dead.redrive(letter, SUMMARIZER)
     world.clock.now += 1
-    world.bus.bury(delivery.ticket, progress=None, reason="again")
+    world.bus.dead_letter(delivery.ref, progress=None, reason="again")
 
     [again] = world.dead.letters()
     assert again.history[:-1] == letter.history[1:]
-    assert (again.history[-1].fate, again.history[-1].attempt) == (Fate.REDRIVEN, letter.attempts)
+    assert (again.history[-1].fate, again.history[-1].attempt) == (AttemptOutcome.REDRIVEN, letter.attempts)
 
 
 def test_a_delivery_that_is_done_leaves_no_history(world: Any, ended: Any, kept_on: redis.Redis | None) -> None:
@@ -98,7 +104,7 @@ def test_what_is_kept_of_a_pending_delivery_is_read_and_written_by_older_release
 
     older = {"attempt": 1, "state": "waiting", "errors": 1, "crashes": 0, "deaths": 0, "reason": "away"}
     assert orjson.loads(stored) == older
-    assert stored == orjson.dumps(older) == delivery.progress.encode()
+    assert stored == orjson.dumps(older) == delivery.state.encode()
     [history] = server.keys("t:progress:episode-summarizer:*")
     assert 0 < server.ttl(history) <= 7 * 24 * 3600
 
@@ -107,7 +113,7 @@ def test_a_letter_of_an_older_release_is_read_and_redriven(world: Any, ended: An
     if kept_on is None:
         pytest.skip("a bus in memory is shared with no other release")
     delivery = received(world, ended())
-    world.bus.bury(delivery.ticket, progress=None, reason="x")
+    world.bus.dead_letter(delivery.ref, progress=None, reason="x")
     server: Any = kept_on
     [(letter_id, fields)] = server.xrange("t:dead")
     known = {b"group", b"kind", b"lane", b"entry", b"grave", b"reason", b"attempts", b"event_id", b"session_id"}
@@ -125,11 +131,11 @@ def test_that_an_event_is_dead_is_published_once_and_in_the_same_step(world: Any
     event = ended()
     delivery = fail(world, received(world, event), 1)
 
-    told = [world.bus.bury(delivery.ticket, progress=delivery.progress, reason="gave up") for _ in range(2)]
+    told = [world.bus.dead_letter(delivery.ref, progress=delivery.state, reason="gave up") for _ in range(2)]
 
     assert told == [True, False]
     [announced] = [each.event for each in world.receive(subscription=WATCHER)]
-    assert world.ledger.account(WATCHER).received == 1  # nor was it a second time in the stream
+    assert world.delivery_stats.counters(WATCHER).received == 1  # nor was it a second time in the stream
     assert (announced.why, announced.caused_by, announced.session_id) == ("gave up", event.id, "s1")
     assert announced.what["worker"] == "episode-summarizer"
     assert announced.counts == {"attempts": 1, "errors": 1, "crashes": 0, "deaths": 0}
@@ -137,27 +143,27 @@ def test_that_an_event_is_dead_is_published_once_and_in_the_same_step(world: Any
 
 def test_what_dies_again_is_another_event_and_what_is_parked_is_none(world: Any, ended: Any) -> None:
     delivery = received(world, ended())
-    world.bus.bury(delivery.ticket, progress=delivery.progress, reason="x")
+    world.bus.dead_letter(delivery.ref, progress=delivery.state, reason="x")
     world.dead.redrive(world.dead.letters()[0], SUMMARIZER)
-    [(ticket, progress)] = world.bus.overdue(SUMMARIZER, limit=1)
+    [(ref, progress)] = world.bus.overdue(SUMMARIZER, limit=1)
     after = progress.resubmitted()
-    world.bus.amend(ticket, before=progress, after=after, lease=60)
-    world.bus.bury(ticket, progress=after, reason="x")
+    world.bus.compare_and_set_state(ref, before=progress, after=after, lease=60)
+    world.bus.dead_letter(ref, progress=after, reason="x")
     world.publish(ended("s2"))
     [parked] = world.receive()
-    world.bus.bury(parked.ticket, progress=None, reason="x", grave=Grave.PARKED)
+    world.bus.dead_letter(parked.ref, progress=None, reason="x", grave=DeadLetterKind.PARKED)
 
     assert len({each.event.id for each in world.receive(subscription=WATCHER)}) == 2
 
 
 def test_who_cannot_take_that_something_is_dead_is_not_told_so_without_end(world: Any, ended: Any) -> None:
-    world.bus.bury(received(world, ended()).ticket, progress=None, reason="x")
+    world.bus.dead_letter(received(world, ended()).ref, progress=None, reason="x")
     [told] = world.receive(subscription=WATCHER)
 
-    world.bus.bury(told.ticket, progress=told.progress, reason="the watcher cannot take it")
+    world.bus.dead_letter(told.ref, progress=told.state, reason="the watcher cannot take it")
 
     assert world.receive(subscription=WATCHER) == []
-    assert (world.ledger.account(WATCHER).dead, world.ledger.account(WATCHER).balance) == (1, 0)
+    assert (world.delivery_stats.counters(WATCHER).dead, world.delivery_stats.counters(WATCHER).discrepancy) == (1, 0)
     assert [letter.reason for letter in world.dead.letters()] == ["x", "the watcher cannot take it"]
 
 
@@ -171,7 +177,7 @@ def test_of_what_nobody_can_read_in_the_stream_of_what_is_dead_nothing_is_told(
 
     assert world.receive(subscription=WATCHER) == []
 
-    assert world.ledger.account(WATCHER).received == world.dead.count() == 1
+    assert world.delivery_stats.counters(WATCHER).received == world.dead.count() == 1
 
 
 def test_an_event_that_cannot_be_read_is_told_of_without_a_session(world: Any) -> None:
@@ -188,7 +194,7 @@ def test_the_event_of_a_letter_can_be_looked_at_as_long_as_it_is_there(
     world: Any, ended: Any, kept_on: redis.Redis | None
 ) -> None:
     delivery = received(world, ended())
-    world.bus.bury(delivery.ticket, progress=None, reason="x")
+    world.bus.dead_letter(delivery.ref, progress=None, reason="x")
     [letter] = world.dead.letters()
 
     assert orjson.loads(world.dead.payload(letter))["data"]["session_id"] == "s1"
@@ -203,19 +209,19 @@ def test_the_event_of_a_letter_can_be_looked_at_as_long_as_it_is_there(
 def test_what_was_dropped_is_not_taken_for_done(world: Any, ended: Any) -> None:
     event = ended()
     delivery = received(world, event)
-    world.bus.bury(delivery.ticket, progress=None, reason="hopeless")
+    world.bus.dead_letter(delivery.ref, progress=None, reason="hopeless")
 
     assert [world.dead.drop(world.dead.letters()[0]), world.dead.count()] == [True, 0]
 
-    location = world.ledger.locate(event.id, SUMMARIZER)
-    assert (location.where, location.reason) == (Whereabouts.SKIPPED, "its letter was dropped; hopeless")
-    assert world.account.balance == 0
+    location = world.delivery_stats.locate(event.id, SUMMARIZER)
+    assert (location.where, location.reason) == (EventStatus.SKIPPED, "its letter was dropped; hopeless")
+    assert world.account.discrepancy == 0
 
 
 def test_letters_are_told_one_by_one_whatever_becomes_of_those_that_were(world: Any, ended: Any) -> None:
     world.publish(*(ended(f"s{number}") for number in range(20)))
     for delivery in world.receive(limit=20):
-        world.bus.bury(delivery.ticket, progress=None, reason="x")
+        world.bus.dead_letter(delivery.ref, progress=None, reason="x")
 
     told = [letter.session_id for letter in world.dead.each() if world.dead.redrive(letter, SUMMARIZER)]
 
@@ -226,13 +232,13 @@ def test_letters_are_told_one_by_one_whatever_becomes_of_those_that_were(world: 
 def test_who_redrives_each_letter_is_not_told_of_what_dies_again_meanwhile(world: Any, ended: Any) -> None:
     world.publish(*(ended(f"s{number}") for number in range(20)))
     for delivery in world.receive(limit=20):
-        world.bus.bury(delivery.ticket, progress=None, reason="x")
+        world.bus.dead_letter(delivery.ref, progress=None, reason="x")
 
     told: list[str | None] = []
     for letter in world.dead.each():
         told.append(letter.session_id)
         assert world.dead.redrive(letter, SUMMARIZER)
-        world.bus.bury(Ticket(SUMMARIZER, letter.lane, letter.entry), progress=None, reason="x")
+        world.bus.dead_letter(DeliveryRef(SUMMARIZER, letter.priority, letter.entry), progress=None, reason="x")
 
     assert told == [f"s{number}" for number in range(20)]
     assert world.dead.count() == 20
@@ -241,6 +247,10 @@ def test_who_redrives_each_letter_is_not_told_of_what_dies_again_meanwhile(world
 def test_there_are_as_many_letters_as_there_are(world: Any, ended: Any) -> None:
     world.publish(*(ended(f"s{number}") for number in range(1200)))
     for delivery in world.receive(limit=1200):
-        world.bus.bury(delivery.ticket, progress=None, reason="x", grave=Grave.PARKED)
+        world.bus.dead_letter(delivery.ref, progress=None, reason="x", grave=DeadLetterKind.PARKED)
 
-    assert (len(world.dead.letters()), world.dead.count(), len(world.dead.letters(limit=7))) == (1200, 1200, 7)
+    assert (len(world.dead.letters()), world.dead.count(), len(world.dead.letters(limit=7))) == (
+        1200,
+        1200,
+        7,
+    )

@@ -11,11 +11,11 @@ from redis.backoff import NoBackoff
 from redis.connection import UnixDomainSocketConnection
 from redis.retry import Retry
 
-from nous.bus.base import Lane, Subscription
-from nous.bus.redis.accounting import RedisLedger
+from nous.bus.base import Priority, Subscription
+from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
-from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.commit import CommitPlan
+from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.domain.effects import Effects
 from nous.domain.events import SessionEnded
@@ -50,36 +50,36 @@ def client(redis_client: redis.Redis) -> redis.Redis:
 
 @pytest.fixture
 def bus(client: redis.Redis) -> RedisBus:
-    return RedisBus(client, plan_of=lambda _: Plan())
+    return RedisBus(client, plan_of=lambda _: CommitPlan())
 
 
 def test_an_attempt_whose_beginning_was_not_heard_of_has_begun_all_the_same(bus: RedisBus, ended: Any) -> None:
     bus.publish(ended("s1"), ended("s2"))
-    first, second = bus.receive(TOY, lane=Lane.LIVE, limit=2, lease=60)
-    bus.begin(first.ticket, attempt=1, lease=60)  # the server knows the script now
+    first, second = bus.receive(TOY, priority=Priority.LIVE, limit=2, lease=60)
+    bus.begin(first.ref, attempt=1, lease=60)  # the server knows the script now
 
     Forgetful.loses = 1
-    begun = bus.begin(second.ticket, attempt=1, lease=60)
+    begun = bus.begin(second.ref, attempt=1, lease=60)
 
     assert not Forgetful.loses
     assert begun is not None
     assert begun.event == second.event
-    assert bus.begin(second.ticket, attempt=1, lease=60) is None
+    assert bus.begin(second.ref, attempt=1, lease=60) is None
 
 
 def test_so_has_a_second_attempt(bus: RedisBus, ended: Any) -> None:
     bus.publish(ended("s1"))
-    [delivery] = bus.receive(TOY, lane=Lane.LIVE, limit=1, lease=60)
-    second = delivery.progress.failed("oops").resubmitted()
-    bus.amend(delivery.ticket, before=delivery.progress, after=second, lease=60)
-    bus.open(delivery.ticket)  # the server knows the script now
+    [delivery] = bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=60)
+    second = delivery.state.failed("oops").resubmitted()
+    bus.compare_and_set_state(delivery.ref, before=delivery.state, after=second, lease=60)
+    bus.open(delivery.ref)  # the server knows the script now
 
     Forgetful.loses = 2  # the first look only finds that it is no first attempt
-    begun = bus.begin(delivery.ticket, attempt=2, lease=60)
+    begun = bus.begin(delivery.ref, attempt=2, lease=60)
 
     assert not Forgetful.loses
     assert begun is not None
-    assert begun.progress.errors == 1
+    assert begun.state.errors == 1
 
 
 def test_a_publication_whose_reply_was_lost_is_one_event(bus: RedisBus, redis_client: redis.Redis, ended: Any) -> None:
@@ -89,14 +89,14 @@ def test_a_publication_whose_reply_was_lost_is_one_event(bus: RedisBus, redis_cl
     bus.publish(ended("s2"))
 
     assert not Forgetful.loses
-    received = bus.receive(TOY, lane=Lane.LIVE, limit=10, lease=60)
+    received = bus.receive(TOY, priority=Priority.LIVE, limit=10, lease=60)
     assert [delivery.event.session_id for delivery in received] == ["s1", "s2"]
     assert redis_client.xlen("nous:events:session_ended") == 2
 
 
 def test_a_commit_whose_reply_was_lost_is_counted_once(bus: RedisBus, redis_client: redis.Redis, ended: Any) -> None:
     bus.publish(ended("s1"), ended("s2"))
-    first, second = bus.receive(TOY, lane=Lane.LIVE, limit=2, lease=60)
+    first, second = bus.receive(TOY, priority=Priority.LIVE, limit=2, lease=60)
     bus.commit(first, Effects())
 
     Forgetful.loses = 1
@@ -110,11 +110,11 @@ def test_a_commit_whose_reply_was_lost_is_counted_once(bus: RedisBus, redis_clie
 def test_a_letter_that_was_dealt_with_unheard_is_told_of_as_dealt_with_by_that_call_alone(
     bus: RedisBus, client: redis.Redis, ended: Any, way: str
 ) -> None:
-    dead = RedisDeadLetters(client)
+    dead = RedisDeadLetterQueue(client)
     deal = dead.drop if way == "drop" else partial(dead.redrive, subscription=TOY)
     bus.publish(ended("s1"), ended("s2"))
-    for delivery in bus.receive(TOY, lane=Lane.LIVE, limit=2, lease=60):
-        bus.bury(delivery.ticket, progress=None, reason="hopeless")
+    for delivery in bus.receive(TOY, priority=Priority.LIVE, limit=2, lease=60):
+        bus.dead_letter(delivery.ref, progress=None, reason="hopeless")
     first, second = dead.letters()
     assert deal(first)  # the server knows the script now
 
@@ -123,7 +123,7 @@ def test_a_letter_that_was_dealt_with_unheard_is_told_of_as_dealt_with_by_that_c
 
     assert (told, Forgetful.loses, dead.count()) == (True, 0, 0)
     assert [deal(first), deal(second)] == [False, False]
-    assert RedisLedger(client).account(TOY).balance == 0
+    assert RedisDeliveryStats(client).counters(TOY).discrepancy == 0
 
 
 @pytest.mark.parametrize("lost", range(1, 25))
@@ -132,7 +132,7 @@ def test_streams_are_written_anew_and_counted_whichever_reply_is_lost(
     bus: RedisBus, client: redis.Redis, redis_client: redis.Redis, left: int, lost: int
 ) -> None:
     server: Any = redis_client
-    bus.receive(TOY, lane=Lane.LIVE, limit=1, lease=60)
+    bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=60)
     streams = ("nous:events:session_ended", "nous:bulk:session_ended", "nous:dead")
     for stream in streams:
         entries = [server.xadd(stream, {"event": f"{number}"}) for number in range(left + 1)]

@@ -11,9 +11,9 @@ from builders.waiting import wait_until
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from nous.bus.base import Lane, Subscription
+from nous.bus.base import Priority, Subscription
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
+from nous.bus.redis.commit import CommitPlan
 from nous.domain.errors import Unavailable
 from nous.domain.event_codec import LARGEST
 from nous.domain.events import SessionEnded
@@ -28,8 +28,8 @@ _MADE_THERE = "return redis.call('XADD', KEYS[1], '*', 'event', string.rep('x', 
 
 @pytest.fixture
 def bus(redis_client: redis.Redis) -> RedisBus:
-    bus = RedisBus(redis_client, plan_of=lambda _: Plan())
-    bus.receive(READER, lane=Lane.LIVE, limit=1, lease=60)
+    bus = RedisBus(redis_client, plan_of=lambda _: CommitPlan())
+    bus.receive(READER, priority=Priority.LIVE, limit=1, lease=60)
     return bus
 
 
@@ -39,7 +39,9 @@ def woken_by(bus: RedisBus, redis_client: redis.Redis) -> Callable[..., bool]:
 
     def wake(done: Callable[[], object]) -> bool:
         told: Any = redis_client.info
-        waiting = Thread(target=bus.wait, args=(READER,), kwargs={"lanes": tuple(Lane), "seconds": LONG}, daemon=True)
+        waiting = Thread(
+            target=bus.wait, args=(READER,), kwargs={"priorities": tuple(Priority), "seconds": LONG}, daemon=True
+        )
         waiting.start()
         wait_until(lambda: told("clients")["blocked_clients"] == 1, "somebody to wait")
         done()
@@ -49,20 +51,22 @@ def woken_by(bus: RedisBus, redis_client: redis.Redis) -> Callable[..., bool]:
     return wake
 
 
-@pytest.mark.parametrize("lane", Lane)
+@pytest.mark.parametrize("priority", Priority)
 def test_who_waits_is_woken_by_an_event_of_either_lane(
-    bus: RedisBus, woken_by: Callable[..., bool], ended: Any, lane: Lane
+    bus: RedisBus, woken_by: Callable[..., bool], ended: Any, priority: Priority
 ) -> None:
-    assert woken_by(lambda: bus.publish(ended(), lane=lane))
+    assert woken_by(lambda: bus.publish(ended(), priority=priority))
 
-    assert len(bus.receive(READER, lane=lane, limit=9, lease=60)) == 1
+    assert len(bus.receive(READER, priority=priority, limit=9, lease=60)) == 1
 
 
 def test_an_event_that_is_there_already_is_not_waited_past(
     bus: RedisBus, redis_client: redis.Redis, ended: Any
 ) -> None:
     bus.publish(ended())
-    waiting = Thread(target=bus.wait, args=(READER,), kwargs={"lanes": tuple(Lane), "seconds": LONG}, daemon=True)
+    waiting = Thread(
+        target=bus.wait, args=(READER,), kwargs={"priorities": tuple(Priority), "seconds": LONG}, daemon=True
+    )
 
     waiting.start()
     waiting.join(LONG / 2)
@@ -84,14 +88,14 @@ def test_what_is_larger_than_an_event_wakes_who_waits_and_is_not_read(
         tracemalloc.stop()
 
     assert most < LARGEST / 4
-    assert bus.receive(READER, lane=Lane.LIVE, limit=9, lease=60) == []
+    assert bus.receive(READER, priority=Priority.LIVE, limit=9, lease=60) == []
     entries: Any = redis_client.xrange("nous:dead")
     assert len(entries) == 1
 
 
 def test_who_waits_in_vain_leaves_nothing_that_others_would_read(bus: RedisBus, redis_client: redis.Redis) -> None:
     for _ in range(3):
-        bus.wait(READER, lanes=tuple(Lane), seconds=0.01)
+        bus.wait(READER, priorities=tuple(Priority), seconds=0.01)
 
     assert redis_client.ping()
 
@@ -100,4 +104,4 @@ def test_where_no_server_answers_that_is_said() -> None:
     client = redis.Redis(unix_socket_path="/nowhere/at/all", retry=Retry(NoBackoff(), 0))
 
     with pytest.raises(Unavailable):
-        RedisBus(client, plan_of=lambda _: Plan()).wait(READER, lanes=tuple(Lane), seconds=1)
+        RedisBus(client, plan_of=lambda _: CommitPlan()).wait(READER, priorities=tuple(Priority), seconds=1)

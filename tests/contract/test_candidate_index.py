@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from nous.domain.fact import Embedded, LogVersion
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
-from nous.facts.fact_index import Knowledge
+from nous.facts.fact_index import FactIndex
 from nous.redis_server.vector_engine import Engine
 from nous.settings.model import IndexSettings, Settings
-from nous.store.fact_cache import FactMemory
+from nous.store.fact_cache import FactCache
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 from nous.store.redis.vector_sets import VectorSets
@@ -33,19 +33,19 @@ class Place:
     url: str | None
     store: MemoryStore = field(default_factory=MemoryStore)
 
-    def process(self) -> FactMemory:
+    def process(self) -> FactCache:
         """A process that knows nothing yet."""
         if self.url is None:
-            return FactMemory()
+            return FactCache()
         engine = Engine(Settings(index=IndexSettings(engine="vector-sets", url=self.url)))
-        return FactMemory(indexes=VectorSets(engine, StoreKeys("t"), self.store))
+        return FactCache(indexes=VectorSets(engine, StoreKeys("t"), self.store))
 
     def near(
         self,
         vector: Vector,
         floor: float = 0.5,
         *,
-        process: FactMemory | None = None,
+        process: FactCache | None = None,
         scope: Scope = HOME,
         embedder: Embedder = Named(),  # noqa: B008  (it is frozen)
     ) -> list[str]:
@@ -154,8 +154,8 @@ def test_what_is_asked_for_at_once_is_what_is_asked_for_one_by_one(place: Place)
     asked = list(clustered(200, dim=8)[:20])
 
     with place.process().current(place.store, HOME, Named()) as knowledge:
-        branch = knowledge.branch()
-        branch.foresee(asked, 0.5)
+        branch = knowledge.fork()
+        branch.prefetch_neighbors(asked, 0.5)
 
         assert [ids(branch, vector) for vector in asked] == [ids(knowledge, vector) for vector in asked]
 
@@ -164,8 +164,8 @@ def test_a_branch_finds_what_it_has_learned_itself_too(place: Place) -> None:
     learn(place.store, {"tea": TEA})
 
     with place.process().current(place.store, HOME, Named()) as knowledge:
-        branch, row = knowledge.branch(), learned("rum")
-        branch.foresee([TEA], 0.5)
+        branch, row = knowledge.fork(), learned("rum")
+        branch.prefetch_neighbors([TEA], 0.5)
         branch.extend([row], {row.fact.id: RUM})
 
         assert [near.statement.text for near in branch.near(TEA, 0.5)] == ["tea", "rum"]
@@ -212,7 +212,7 @@ def begin_anew(place: Place, *, epoch: int = 0) -> None:
     logs[HOME] = type(logs[HOME])(version=LogVersion(epoch=epoch))
 
 
-def ids(knowledge: Knowledge, vector: Vector) -> list[str]:
+def ids(knowledge: FactIndex, vector: Vector) -> list[str]:
     return [str(near.fact_id) for near in knowledge.near(vector, 0.5)]
 
 
@@ -225,7 +225,7 @@ def test_what_the_exact_index_proposes_and_the_fold_lets_pass_is_all_that_is_nea
 ) -> None:
     vectors = clustered(41, dim=8, per_cluster=8)
     assume(np.abs(vectors @ vectors[:5].T - floor).min() > 1e-5)  # sums in another order may differ
-    knowledge = Knowledge(embedder_id="m", dim=8)
+    knowledge = FactIndex(embedder_id="m", dim=8)
     for number, step in steps:
         row = learned(f"fact {number}")
         if step == "learn" and knowledge.get(row.fact.id) is None:

@@ -8,9 +8,9 @@ import redis
 from builders import stores
 from builders.stores import KEYS
 
-from nous.bus.base import Bus, Committed, Delivery, Lane, Refused, Subscription
+from nous.bus.base import Bus, Committed, Conflict, Delivery, Priority, Subscription
 from nous.bus.redis.keys import BusKeys
-from nous.domain.effects import Effects, ExpectEpisode, KeepDecision, NoteTried
+from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt, SaveDecision
 from nous.domain.episode import Decision
 from nous.domain.errors import Fatal, InTheWay
 from nous.domain.events import FactsUnembedded, SessionEnded
@@ -18,7 +18,7 @@ from nous.domain.scope import Scope
 
 TOY = Subscription("toy", SessionEnded)
 HOME, SOME = Scope(), UUID(int=1)
-FOLLOWING = BusKeys("t").stream(FactsUnembedded.type, Lane.LIVE)
+FOLLOWING = BusKeys("t").stream(FactsUnembedded.type, Priority.LIVE)
 
 
 @pytest.fixture
@@ -30,16 +30,16 @@ def bus(redis_client: redis.Redis) -> Bus:
 @pytest.fixture
 def delivery(bus: Bus, ended: Any) -> Delivery:
     bus.publish(ended())
-    [delivery] = bus.receive(TOY, lane=Lane.LIVE, limit=1, lease=60)
+    [delivery] = bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=60)
     return delivery
 
 
 def test_a_commit_that_is_refused_leaves_its_delivery_pending(bus: Bus, delivery: Delivery) -> None:
     lost = ExpectEpisode(scope=HOME, episode_id=SOME, state="gone")
 
-    assert isinstance(bus.commit(delivery, Effects(writes=(lost,))), Refused)
+    assert isinstance(bus.commit(delivery, Effects(writes=(lost,))), Conflict)
 
-    assert bus.open(delivery.ticket) == delivery
+    assert bus.open(delivery.ref) == delivery
     assert bus.commit(delivery, Effects()) == Committed()
 
 
@@ -53,7 +53,7 @@ def test_a_commit_that_breaks_off_leaves_its_delivery_pending_and_can_be_repeate
     with pytest.raises(Fatal, match="exhausted"):
         bus.commit(delivery, Effects(events=(following,)))
 
-    assert bus.open(delivery.ticket) == delivery
+    assert bus.open(delivery.ref) == delivery
     redis_client.delete(FOLLOWING)
     assert bus.commit(delivery, Effects(events=(following,))) == Committed()
     assert redis_client.xlen(FOLLOWING) == 1
@@ -63,21 +63,21 @@ def test_of_effects_with_a_key_in_their_way_none_is_written(
     bus: Bus, delivery: Delivery, redis_client: redis.Redis
 ) -> None:
     decision = Decision(description="use Redis", at=delivery.event.time)
-    kept = KeepDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
+    kept = SaveDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
     redis_client.set(KEYS.unrefined, "in the way")
 
     with pytest.raises(InTheWay, match="WRONGTYPE"):
-        bus.commit(delivery, Effects(writes=(kept, NoteTried(scope=HOME, episode_id=SOME, by="a model"))))
+        bus.commit(delivery, Effects(writes=(kept, RecordResummaryAttempt(scope=HOME, episode_id=SOME, by="a model"))))
 
     assert not redis_client.exists(KEYS.decisions(HOME, SOME))
-    assert bus.open(delivery.ticket) == delivery
+    assert bus.open(delivery.ref) == delivery
 
 
 def test_of_effects_whose_stream_is_none_nothing_is_written(
     bus: Bus, delivery: Delivery, redis_client: redis.Redis
 ) -> None:
     decision = Decision(description="use Redis", at=delivery.event.time)
-    kept = KeepDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
+    kept = SaveDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
     following = FactsUnembedded.after(delivery.event, by="toy", at=delivery.event.time)
     redis_client.set(FOLLOWING, "in the way")
 
@@ -85,13 +85,13 @@ def test_of_effects_whose_stream_is_none_nothing_is_written(
         bus.commit(delivery, Effects(writes=(kept,), events=(following,)))
 
     assert not redis_client.exists(KEYS.decisions(HOME, SOME))
-    assert bus.open(delivery.ticket) == delivery
+    assert bus.open(delivery.ref) == delivery
 
 
 def test_an_event_that_could_not_be_published_can_be_published_later(
     bus: Bus, redis_client: redis.Redis, ended: Any
 ) -> None:
-    stream = BusKeys("t").stream(SessionEnded.type, Lane.LIVE)
+    stream = BusKeys("t").stream(SessionEnded.type, Priority.LIVE)
     redis_client.set(stream, "in the way")
     with pytest.raises(InTheWay, match="WRONGTYPE"):
         bus.publish(ended())
@@ -99,4 +99,4 @@ def test_an_event_that_could_not_be_published_can_be_published_later(
     redis_client.delete(stream)
 
     assert [receipt.fresh for receipt in bus.publish(ended())] == [True]
-    assert len(bus.receive(TOY, lane=Lane.LIVE, limit=9, lease=60)) == 1
+    assert len(bus.receive(TOY, priority=Priority.LIVE, limit=9, lease=60)) == 1

@@ -19,7 +19,7 @@ from builders.questions import KEY, NOW, PROMPT, endpoint_at
 from nous.domain.errors import BadInput, Deferred, Misconfigured, NousError, Unavailable
 from nous.embedding.http import LONGEST_TEXT, MOST_CHARACTERS, MOST_TEXTS, RemoteEmbedder
 from nous.llm.event_loop_thread import LoopThread
-from nous.llm.http_embeddings import Embeddings
+from nous.llm.http_embeddings import HttpEmbeddings
 from nous.llm.provider import Endpoint
 
 Build = Callable[..., RemoteEmbedder]
@@ -40,7 +40,7 @@ def build(server: ModelServer) -> Iterator[Build]:
 
         def build(*, dimensions: int | None = None, **fields: Any) -> RemoteEmbedder:
             endpoint = endpoint_at(server, table="embed", **fields)
-            at = until.enter_context(closing(Embeddings(endpoint, loop=loop, clock=lambda: NOW)))
+            at = until.enter_context(closing(HttpEmbeddings(endpoint, loop=loop, clock=lambda: NOW)))
             return RemoteEmbedder(at, dimensions=dimensions)
 
         yield build
@@ -260,7 +260,7 @@ def test_an_endpoint_that_cannot_embed_is_refused_before_anything_is_sent(provid
     endpoint = Endpoint(provider=provider, model="m", deadline=1, concurrency=1, table="embed")
 
     with pytest.raises(Misconfigured, match=reason):
-        Embeddings(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpEmbeddings(endpoint, loop=LoopThread(), clock=lambda: NOW)
 
 
 def test_a_missing_package_is_named_with_the_way_to_get_it(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from nous.domain.errors import Misconfigured
 from nous.embedding.base import Embedder
-from nous.embedding.cache import Remembered
-from nous.embedding.hashing import Hashed
+from nous.embedding.cache import CachedEmbedder
+from nous.embedding.hashing import HashingEmbedder
 from nous.embedding.http import RemoteEmbedder
 from nous.embedding.minilm import MiniLM
 from nous.llm.event_loop_thread import LoopThread
-from nous.llm.http_embeddings import Embeddings
+from nous.llm.http_embeddings import HttpEmbeddings
 
 Build = Callable[[ExitStack], Embedder]
 
@@ -52,22 +52,22 @@ def the_model() -> Embedder:
 
 def over_http(until: ExitStack, *, outage: str | None = None) -> Embedder:
     """One behind a server that makes vectors as `Hashed` does."""
-    server = until.enter_context(ModelServer(vector=lambda text: Hashed().embed([text])[0].tolist()))
+    server = until.enter_context(ModelServer(vector=lambda text: HashingEmbedder().embed([text])[0].tolist()))
     server.outage = outage
     loop = until.enter_context(LoopThread())
-    at = until.enter_context(closing(Embeddings(endpoint_at(server), loop=loop, clock=lambda: NOW)))
+    at = until.enter_context(closing(HttpEmbeddings(endpoint_at(server), loop=loop, clock=lambda: NOW)))
     return RemoteEmbedder(at)
 
 
 BUILDS: dict[str, Build] = {
-    "hashed": lambda _: Hashed(),
+    "hashed": lambda _: HashingEmbedder(),
     "minilm": lambda _: the_model(),
-    "remembered hashed": lambda _: Remembered(Hashed()),
-    "remembered minilm": lambda _: Remembered(the_model(), size=2),
+    "remembered hashed": lambda _: CachedEmbedder(HashingEmbedder()),
+    "remembered minilm": lambda _: CachedEmbedder(the_model(), size=2),
     "remote": over_http,
     "remote, in another order": lambda until: over_http(until, outage="shuffled"),
     "remote, without base64": lambda until: over_http(until, outage="no schema"),
-    "remembered remote": lambda until: Remembered(over_http(until)),
+    "remembered remote": lambda until: CachedEmbedder(over_http(until)),
 }
 
 
@@ -111,13 +111,15 @@ def test_threads_get_what_one_caller_gets(embedder: Embedder) -> None:
 
 
 def test_what_is_said_alike_is_nearer_than_what_is_not(embedder: Embedder) -> None:
-    cat, cats, ledger = embedder.embed(["a cat sat on the mat", "the cats sat on a mat", "invoices are due in March"])
+    cat, cats, delivery_stats = embedder.embed(
+        ["a cat sat on the mat", "the cats sat on a mat", "invoices are due in March"]
+    )
 
-    assert cat @ cats > cat @ ledger
+    assert cat @ cats > cat @ delivery_stats
 
 
 def test_a_caller_cannot_change_what_is_remembered() -> None:
-    embedder = Remembered(Hashed())
+    embedder = CachedEmbedder(HashingEmbedder())
     embedder.embed(["tea"])[:] = 0
 
     assert embedder.embed(["tea"]).any()
@@ -126,12 +128,12 @@ def test_a_caller_cannot_change_what_is_remembered() -> None:
 def test_a_remembered_text_is_not_embedded_again() -> None:
     asked: list[str] = []
 
-    class Listening(Hashed):
+    class Listening(HashingEmbedder):
         def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
             asked.extend(texts)
             return super().embed(texts)
 
-    embedder = Remembered(Listening(), size=2)
+    embedder = CachedEmbedder(Listening(), size=2)
     embedder.embed(["tea", "tea", "milk"])
     embedder.embed(["milk", "tea"])
 

@@ -8,21 +8,21 @@ import pytest
 from builders.episodes import HOME, NOON, WORK, episode
 from builders.stores import KEEPER, Store
 
-from nous.bus.base import Lane
-from nous.domain.effects import Effects, KeepDecision, NoteTried, SaveEpisode, StopOffering
+from nous.bus.base import Priority
+from nous.domain.effects import Effects, RecordResummaryAttempt, RemoveFromResummaries, SaveDecision, SaveEpisode
 from nous.domain.episode import Decision, Tier
 from nous.domain.events import NAMESPACE, DecisionRecorded, episode_id
 from nous.domain.scope import Scope
-from nous.domain.summary_input import Brief, Passage
+from nous.domain.summary_input import Segment, SummaryInput
 
-BRIEF = Brief(
-    windows=((Passage("[Part 1 of 1]"), Passage("[User] Größe? 🌍", "User", 3)),),
+BRIEF = SummaryInput(
+    windows=((Segment("[Part 1 of 1]"), Segment("[User] Größe? 🌍", "User", 3)),),
     decisions=(Decision(description="Use Postgres", category="tool", stakes="high", confidence=0.8, at=NOON),),
 )
 
 
-def kept(text: str, *, scope: Scope = HOME, session: str = "s1", **fields: Any) -> KeepDecision:
-    return KeepDecision(
+def kept(text: str, *, scope: Scope = HOME, session: str = "s1", **fields: Any) -> SaveDecision:
+    return SaveDecision(
         scope=scope,
         episode_id=episode_id(scope, session),
         event_id=uuid5(NAMESPACE, text),
@@ -45,7 +45,7 @@ def recorded(text: str, *, scope: Scope = HOME, session: str = "s1") -> Decision
 
 
 def unrefined(store: Store, by: str) -> set[tuple[Scope, UUID]]:
-    return set(store.briefs.unrefined(but=(by,)))
+    return set(store.summary_inputs.unrefined(but=(by,)))
 
 
 def said(store: Store, *, scope: Scope = HOME, session: str = "s1") -> list[str]:
@@ -76,25 +76,25 @@ def test_an_edition_of_the_same_transcript_is_not_replaced_twice(store: Store) -
 
 
 def test_a_brief_is_read_as_it_was_saved(store: Store) -> None:
-    store.write(SaveEpisode(episode=episode(), brief=BRIEF))
+    store.write(SaveEpisode(episode=episode(), summary_input=BRIEF))
 
-    assert store.briefs.brief(HOME, episode().id) == BRIEF
-    assert store.briefs.brief(WORK, episode().id) is None
+    assert store.summary_inputs.summary_input(HOME, episode().id) == BRIEF
+    assert store.summary_inputs.summary_input(WORK, episode().id) is None
 
 
 def test_half_a_character_in_a_brief_costs_nothing_but_itself(store: Store) -> None:
-    odd = Brief(windows=((Passage("[User] half \ud83d of one", "User", 1),),))
+    odd = SummaryInput(windows=((Segment("[User] half \ud83d of one", "User", 1),),))
 
-    assert store.write(SaveEpisode(episode=episode(), brief=odd))
-    found = store.briefs.brief(HOME, episode().id)
+    assert store.write(SaveEpisode(episode=episode(), summary_input=odd))
+    found = store.summary_inputs.summary_input(HOME, episode().id)
     assert found is not None
     assert "of one" in found.windows[0][0].text
 
 
 def test_an_extractive_episode_waits_for_a_model_until_one_has_made_it(store: Store) -> None:
     first, other = episode(), episode("s2", scope=Scope("tenant:1", "100%", "日本 語"))
-    store.write(SaveEpisode(episode=first, brief=BRIEF))
-    store.write(SaveEpisode(episode=other, brief=BRIEF))
+    store.write(SaveEpisode(episode=first, summary_input=BRIEF))
+    store.write(SaveEpisode(episode=other, summary_input=BRIEF))
     store.write(SaveEpisode(episode=episode("s3")))  # of which nothing was kept
     assert unrefined(store, "m 1") == {(HOME, first.id), (other.scope, other.id)}
 
@@ -103,8 +103,8 @@ def test_an_extractive_episode_waits_for_a_model_until_one_has_made_it(store: St
 
 
 def test_who_has_tried_an_episode_is_not_offered_it_again_and_another_is(store: Store) -> None:
-    store.write(SaveEpisode(episode=episode(), brief=BRIEF))
-    store.write(NoteTried(scope=HOME, episode_id=episode().id, by="m 1"))
+    store.write(SaveEpisode(episode=episode(), summary_input=BRIEF))
+    store.write(RecordResummaryAttempt(scope=HOME, episode_id=episode().id, by="m 1"))
 
     assert unrefined(store, "m 1") == set()
     assert unrefined(store, "m 2") == {(HOME, episode().id)}
@@ -114,12 +114,12 @@ def test_an_episode_that_is_not_to_be_offered_any_more_waits_for_no_model_until_
     store: Store,
 ) -> None:
     first, second = episode(), replace(episode(), edition=2, version="v2")
-    store.write(SaveEpisode(episode=first, brief=BRIEF))
-    stop = StopOffering(scope=HOME, episode_id=first.id)
+    store.write(SaveEpisode(episode=first, summary_input=BRIEF))
+    stop = RemoveFromResummaries(scope=HOME, episode_id=first.id)
 
     assert [store.write(stop), store.write(stop), unrefined(store, "m 1")] == [True, True, set()]
 
-    store.write(SaveEpisode(episode=second, replaces=first, brief=BRIEF))
+    store.write(SaveEpisode(episode=second, replaces=first, summary_input=BRIEF))
     assert unrefined(store, "m 1") == {(HOME, first.id)}
 
 
@@ -139,7 +139,7 @@ def test_a_decision_that_nobody_has_kept_yet_is_seen(store: Store) -> None:
     store.bus.publish(recorded("unread"), recorded("of another session", session="s2"))
     assert said(store) == ["unread"]
 
-    [delivery] = store.bus.receive(KEEPER, lane=Lane.LIVE, limit=1, lease=60)
+    [delivery] = store.bus.receive(KEEPER, priority=Priority.LIVE, limit=1, lease=60)
     store.bus.publish(recorded("later"))
     assert said(store) == ["later", "unread"]
 

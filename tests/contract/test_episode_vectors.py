@@ -10,7 +10,7 @@ from builders.episodes import HOME, NOON, WORK, episode
 from builders.stores import KEYS, Store
 from numpy.typing import NDArray
 
-from nous.domain.effects import KeepVector, SaveEpisode
+from nous.domain.effects import SaveEpisode, SaveEpisodeVector
 from nous.domain.episode import Episode
 from nous.store.redis.erasure import RedisErasure
 
@@ -18,8 +18,8 @@ MINI, OTHER = "a:mini", "b:other"
 VECTOR: NDArray[np.float32] = np.array([0.6, 0.8], dtype=np.float32)
 
 
-def kept(of: Episode, *, by: str = MINI) -> KeepVector:
-    return KeepVector(scope=of.scope, episode_id=of.id, of=of.state, embedder=by, vector=VECTOR)
+def kept(of: Episode, *, by: str = MINI) -> SaveEpisodeVector:
+    return SaveEpisodeVector(scope=of.scope, episode_id=of.id, of=of.state, embedder=by, vector=VECTOR)
 
 
 def next_edition(of: Episode) -> Episode:

@@ -12,11 +12,11 @@ from builders import stores
 from builders.stores import KEYS, Store
 from numpy.typing import NDArray
 
-from nous.bus.base import Duplicate, Lane, Subscription
-from nous.bus.erasure import Wanted
-from nous.bus.redis.accounting import RedisLedger
+from nous.bus.base import Duplicate, Priority, Subscription
+from nous.bus.erasure import ErasureTarget
+from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
+from nous.bus.redis.commit import CommitPlan
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import AppendFacts, Effects
@@ -246,23 +246,23 @@ def test_each_group_counts_what_it_had_not_finished_as_erased_and_cannot_commit_
     client: redis.Redis, ended: Any
 ) -> None:
     keys = BusKeys("t")
-    bus = RedisBus(client, plan_of=lambda _: Plan(), keys=keys, subscriptions=(FAST, SLOW))
-    ledger, erasure = RedisLedger(client, keys), RedisBusErasure(client, keys, marker_ttl=60)
+    bus = RedisBus(client, plan_of=lambda _: CommitPlan(), keys=keys, subscriptions=(FAST, SLOW))
+    delivery_stats, erasure = RedisDeliveryStats(client, keys), RedisBusErasure(client, keys, marker_ttl=60)
     bus.publish(ended("mine", "done"), ended("theirs"), ended("mine", "in hand"), ended("mine", "waits"))
-    done, theirs, in_hand = bus.receive(FAST, lane=Lane.LIVE, limit=3, lease=60)
+    done, theirs, in_hand = bus.receive(FAST, priority=Priority.LIVE, limit=3, lease=60)
     bus.commit(done, Effects())
 
-    found = erasure.find(Wanted(scope=Scope(), session_id="mine"))
+    found = erasure.find(ErasureTarget(scope=Scope(), session_id="mine"))
     counts = erasure.erase(found)
 
     assert (counts["stream entries"], counts["deliveries"]) == (3, 5)
     assert bus.commit(in_hand, Effects()) == Duplicate()
-    fast, slow = ledger.account(FAST), ledger.account(SLOW)
-    assert (fast.received, fast.done, fast.erased, fast.in_flight, fast.balance) == (4, 1, 2, 1, 0)
-    assert (slow.received, slow.erased, slow.balance) == (3, 3, 0)
+    fast, slow = delivery_stats.counters(FAST), delivery_stats.counters(SLOW)
+    assert (fast.received, fast.done, fast.erased, fast.in_flight, fast.discrepancy) == (4, 1, 2, 1, 0)
+    assert (slow.received, slow.erased, slow.discrepancy) == (3, 3, 0)
     assert erasure.erase(found)["deliveries"] == 0
-    assert ledger.account(FAST) == fast
-    [left] = bus.receive(SLOW, lane=Lane.LIVE, limit=10, lease=60)
+    assert delivery_stats.counters(FAST) == fast
+    [left] = bus.receive(SLOW, priority=Priority.LIVE, limit=10, lease=60)
     assert left.event == theirs.event
 
 
@@ -270,23 +270,23 @@ def test_a_stream_that_is_written_anew_keeps_its_entries_its_groups_and_what_the
     redis_client: redis.Redis, ended: Any
 ) -> None:
     keys, server = BusKeys("t"), redis_client
-    bus = RedisBus(server, plan_of=lambda _: Plan(), keys=keys, subscriptions=(FAST, SLOW))
-    ledger, erasure = RedisLedger(server, keys), RedisBusErasure(server, keys, marker_ttl=60)
+    bus = RedisBus(server, plan_of=lambda _: CommitPlan(), keys=keys, subscriptions=(FAST, SLOW))
+    delivery_stats, erasure = RedisDeliveryStats(server, keys), RedisBusErasure(server, keys, marker_ttl=60)
     bus.publish(*(ended(f"{'mine' if number % 3 else 'theirs'}", f"planted {number}") for number in range(1200)))
-    taken = bus.receive(FAST, lane=Lane.LIVE, limit=600, lease=60)
-    erasure.erase(erasure.find(Wanted(scope=Scope(), session_id="mine")))
-    stream = keys.stream("session_ended", Lane.LIVE)
+    taken = bus.receive(FAST, priority=Priority.LIVE, limit=600, lease=60)
+    erasure.erase(erasure.find(ErasureTarget(scope=Scope(), session_id="mine")))
+    stream = keys.stream("session_ended", Priority.LIVE)
     killed = keys.aside(stream, "of somebody who was killed")
     server.xadd(killed, {"event": "planted 1"})
-    before: Any = (server.xrange(stream), server.xpending(stream, "fast"), ledger.account(FAST))
+    before: Any = (server.xrange(stream), server.xpending(stream, "fast"), delivery_stats.counters(FAST))
 
     assert erasure.purge() == 1
 
-    assert (server.xrange(stream), server.xpending(stream, "fast"), ledger.account(FAST)) == before
+    assert (server.xrange(stream), server.xpending(stream, "fast"), delivery_stats.counters(FAST)) == before
     assert erasure.purge() == 0
-    assert next(iter(ledger.backlogs(FAST))).waiting == 200
+    assert next(iter(delivery_stats.backlogs(FAST))).waiting == 200
     assert b'planted 1"' not in (server.dump(stream) or b"")
     assert not server.exists(killed)
     in_hand = next(each for each in taken if each.event.session_id == "theirs")
-    assert bus.open(in_hand.ticket)
-    assert len(bus.receive(FAST, lane=Lane.LIVE, limit=1000, lease=60)) == 200
+    assert bus.open(in_hand.ref)
+    assert len(bus.receive(FAST, priority=Priority.LIVE, limit=1000, lease=60)) == 200

@@ -11,13 +11,13 @@ import redis
 from builders.episodes import episode
 from builders.waiting import wait_until
 
-from nous.bus.accounting import Whereabouts
-from nous.bus.base import Committed, Delivery, Duplicate, Lane, Subscription
-from nous.bus.erasure import Wanted
-from nous.bus.redis.accounting import RedisLedger
+from nous.bus.accounting import EventStatus
+from nous.bus.base import Committed, Delivery, Duplicate, Priority, Subscription
+from nous.bus.erasure import ErasureTarget
+from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
-from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.commit import CommitPlan
+from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
@@ -32,7 +32,7 @@ NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 KEYS = BusKeys("t")
 DONE, DEAD, IN_HAND, LATE = (Subscription(name, EpisodeSummarized) for name in ("done", "dead", "in-hand", "late"))
 ALL = (DONE, DEAD, IN_HAND, LATE)
-STREAM = KEYS.stream(EpisodeSummarized.type, Lane.LIVE)
+STREAM = KEYS.stream(EpisodeSummarized.type, Priority.LIVE)
 
 
 class Street:
@@ -40,42 +40,42 @@ class Street:
 
     def __init__(self, client: redis.Redis) -> None:
         self.client: Any = client
-        self.bus = RedisBus(client, plan_of=lambda _: Plan(), keys=KEYS, subscriptions=ALL)
-        self.ledger, self.dead = RedisLedger(client, KEYS), RedisDeadLetters(client, KEYS)
+        self.bus = RedisBus(client, plan_of=lambda _: CommitPlan(), keys=KEYS, subscriptions=ALL)
+        self.delivery_stats, self.dead = RedisDeliveryStats(client, KEYS), RedisDeadLetterQueue(client, KEYS)
         self.erasure = RedisBusErasure(client, KEYS, marker_ttl=60)
 
     def receive(self, group: Subscription, limit: int = 10) -> Sequence[Delivery]:
-        return self.bus.receive(group, lane=Lane.LIVE, limit=limit, lease=60)
+        return self.bus.receive(group, priority=Priority.LIVE, limit=limit, lease=60)
 
     def live(self) -> Delivery:
         """Let each group but the late one take the next; returns what is in hand."""
         [done] = self.receive(DONE, 1)
         self.bus.commit(done, Effects())
         [dead] = self.receive(DEAD, 1)
-        self.bus.bury(dead.ticket, progress=dead.progress, reason="cannot work")
+        self.bus.dead_letter(dead.ref, progress=dead.state, reason="cannot work")
         [in_hand] = self.receive(IN_HAND, 1)
         return in_hand
 
     def forget(self, *forms: str) -> None:
-        wanted = Wanted(scope=HOME, forms=forms)
+        wanted = ErasureTarget(scope=HOME, forms=forms)
         self.erasure.erase(self.erasure.find(wanted))
         assert self.erasure.find(wanted).entries == ()
 
     def forget_session(self, session: str) -> None:
-        self.erasure.erase(self.erasure.find(Wanted(scope=HOME, session_id=session)))
+        self.erasure.erase(self.erasure.find(ErasureTarget(scope=HOME, session_id=session)))
 
-    def where(self, event: EpisodeSummarized, group: Subscription) -> Whereabouts:
-        return self.ledger.locate(event.id, group).where
+    def where(self, event: EpisodeSummarized, group: Subscription) -> EventStatus:
+        return self.delivery_stats.locate(event.id, group).where
 
     def check(self) -> None:
-        assert [self.ledger.account(group).balance for group in ALL] == [0] * len(ALL)
+        assert [self.delivery_stats.counters(group).discrepancy for group in ALL] == [0] * len(ALL)
 
     def at_rest(self) -> None:
         """Let all groups finish all there is; then nothing of it is left behind."""
         for group in ALL:
             for delivery in self.receive(group, 100):
                 self.bus.commit(delivery, Effects())
-            assert self.ledger.account(group).in_flight == 0
+            assert self.delivery_stats.counters(group).in_flight == 0
             assert not self.client.exists(KEYS.progress(group.group))
         self.check()
 
@@ -115,10 +115,10 @@ def test_each_group_stands_with_an_amended_entry_as_it_stood_with_the_old_one(st
     assert street.bus.commit(in_hand, Effects()) == Duplicate()
     stood = {group: street.where(event, group) for group in ALL}
     assert stood == {
-        DONE: Whereabouts.DONE,
-        DEAD: Whereabouts.DEAD,
-        IN_HAND: Whereabouts.WAITING,
-        LATE: Whereabouts.WAITING,
+        DONE: EventStatus.DONE,
+        DEAD: EventStatus.DEAD,
+        IN_HAND: EventStatus.WAITING,
+        LATE: EventStatus.WAITING,
     }
     street.check()
     assert [texts_of(street.receive(group)) for group in (DONE, DEAD)] == [[], []]
@@ -126,7 +126,7 @@ def test_each_group_stands_with_an_amended_entry_as_it_stood_with_the_old_one(st
         [delivery] = street.receive(group)
         assert (delivery.event.id, texts_of([delivery])) == (event.id, [["Tim likes tea"]])
         assert street.bus.commit(delivery, Effects()) == Committed()
-        account = street.ledger.account(group)
+        account = street.delivery_stats.counters(group)
         assert (account.received, account.done, account.erased) == (2, 1, 1)
     street.at_rest()
 
@@ -139,8 +139,8 @@ def test_an_amended_entry_with_which_all_had_finished_stays_and_is_forgotten_wit
     street.forget("planted")
     street.at_rest()
 
-    assert [account.done for account in map(street.ledger.account, ALL)] == [1] * len(ALL)
-    assert list(street.ledger.events_of("s1", HOME, EpisodeSummarized)) == [event.id]
+    assert [account.done for account in map(street.delivery_stats.counters, ALL)] == [1] * len(ALL)
+    assert list(street.delivery_stats.events_of("s1", HOME, EpisodeSummarized)) == [event.id]
     assert not street.bus.publish(event)[0].fresh
     street.forget_session("s1")
     assert street.client.xlen(STREAM) == 0
@@ -161,8 +161,8 @@ def test_who_has_finished_with_the_old_entry_and_not_with_what_followed_is_not_o
     assert texts_of(street.receive(DONE)) == [["the shop is shut"]]
     assert texts_of(street.receive(LATE)) == [["the shop is shut"], []]
     for group in (DONE, LATE):
-        for ticket, progress in street.bus.overdue(group, limit=10):
-            assert street.bus.open(ticket), progress
+        for ref, progress in street.bus.overdue(group, limit=10):
+            assert street.bus.open(ref), progress
     street.forget_session("s1")
     street.forget_session("s2")
     street.at_rest()
@@ -175,11 +175,11 @@ def test_an_amended_entry_is_where_it_was_also_for_groups_that_have_something_el
 
     street.forget("planted")
 
-    assert [street.where(first, group) for group in (DONE, DEAD)] == [Whereabouts.DONE, Whereabouts.DEAD]
-    assert [street.where(first, group) for group in (IN_HAND, LATE)] == [Whereabouts.WAITING] * 2
-    assert [street.where(second, group) for group in ALL] == [Whereabouts.WAITING] * len(ALL)
+    assert [street.where(first, group) for group in (DONE, DEAD)] == [EventStatus.DONE, EventStatus.DEAD]
+    assert [street.where(first, group) for group in (IN_HAND, LATE)] == [EventStatus.WAITING] * 2
+    assert [street.where(second, group) for group in ALL] == [EventStatus.WAITING] * len(ALL)
     street.dead.redrive(street.dead.letters()[0], DEAD)
-    assert street.where(first, DEAD) == Whereabouts.IN_FLIGHT
+    assert street.where(first, DEAD) == EventStatus.IN_FLIGHT
 
 
 def test_a_letter_about_an_amended_entry_is_redriven_and_only_what_was_forgotten_is_gone(street: Street) -> None:
@@ -192,14 +192,14 @@ def test_a_letter_about_an_amended_entry_is_redriven_and_only_what_was_forgotten
     assert street.dead.redrive(letter, DEAD)
 
     street.check()
-    [(ticket, _)] = street.bus.overdue(DEAD, limit=10)
-    opened = street.bus.open(ticket)
+    [(ref, _)] = street.bus.overdue(DEAD, limit=10)
+    opened = street.bus.open(ref)
     assert opened
     assert texts_of([opened]) == [["Tim likes tea"]]
     assert texts_of(street.receive(DEAD)) == [["the shop is shut"]]
-    assert street.bus.adopt(DEAD, lane=Lane.LIVE) == 0
+    assert street.bus.claim_unleased(DEAD, priority=Priority.LIVE) == 0
     assert street.bus.commit(opened, Effects()) == Committed()
-    account = street.ledger.account(DEAD)
+    account = street.delivery_stats.counters(DEAD)
     assert (account.received, account.done, account.dead, account.in_flight) == (2, 1, 0, 1)
 
 
@@ -209,14 +209,14 @@ def test_a_letter_about_an_amended_entry_keeps_its_time_and_its_place(street: St
     [letter] = street.dead.letters()
     wait_until(lambda: datetime.now(UTC) > letter.at + timedelta(milliseconds=2), "a moment to pass")
     [other] = street.receive(DEAD)
-    street.bus.bury(other.ticket, progress=None, reason="cannot work")
+    street.bus.dead_letter(other.ref, progress=None, reason="cannot work")
 
     street.forget("planted")
     street.forget("tim likes tea")
 
     first, second = street.dead.letters()
     assert (first.session_id, first.at) == ("s1", letter.at)
-    assert (second.session_id, second.entry) == ("s2", other.ticket.entry)
+    assert (second.session_id, second.entry) == ("s2", other.ref.entry)
 
 
 def test_a_letter_that_is_redriven_and_amended_again_is_offered_to_its_group(street: Street) -> None:
@@ -228,7 +228,7 @@ def test_a_letter_that_is_redriven_and_amended_again_is_offered_to_its_group(str
     street.forget("tim likes tea")
 
     assert texts_of(street.receive(DEAD)) == [["the shop is shut"], []]
-    account = street.ledger.account(DEAD)
+    account = street.delivery_stats.counters(DEAD)
     assert (account.received, account.dead, account.erased, account.in_flight) == (3, 0, 1, 2)
     street.check()
 
@@ -262,9 +262,9 @@ def test_who_reads_a_stream_past_the_bus_is_not_given_twice_what_was_done(street
 
     street.client.xreadgroup("done", "somebody", {STREAM: ">"})
 
-    assert street.bus.adopt(DONE, lane=Lane.LIVE) == 1
-    account = street.ledger.account(DONE)
-    assert (account.received, account.done, account.in_flight, account.balance) == (2, 1, 1, 0)
+    assert street.bus.claim_unleased(DONE, priority=Priority.LIVE) == 1
+    account = street.delivery_stats.counters(DONE)
+    assert (account.received, account.done, account.in_flight, account.discrepancy) == (2, 1, 1, 0)
 
 
 def test_a_group_that_somebody_has_set_beyond_the_end_is_in_nobody_s_way(street: Street) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nous.bus.base import Grave, Subscription
+from nous.bus.base import DeadLetterKind, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import BadInput
@@ -53,14 +53,14 @@ def test_it_is_set_aside_with_a_reason_and_its_neighbours_are_handed_on(world: A
     [letter] = world.dead.letters()
     assert 0 < len(letter.reason) <= LONGEST_REASON
     assert "x" * 81 not in letter.reason
-    assert (world.account.balance, world.account.in_flight) == (0, 2)
+    assert (world.account.discrepancy, world.account.in_flight) == (0, 2)
 
 
 def test_a_reason_is_kept_without_credentials_and_never_at_length(world: Any, ended: Any) -> None:
     world.publish(ended())
     [delivery] = world.receive()
 
-    world.bus.bury(delivery.ticket, progress=None, reason=f"Fatal: password=hunter22 was refused; {LONG}")
+    world.bus.dead_letter(delivery.ref, progress=None, reason=f"Fatal: password=hunter22 was refused; {LONG}")
 
     [letter] = world.dead.letters()
     assert letter.reason.startswith("Fatal: ")
@@ -73,7 +73,7 @@ def test_what_is_too_large_is_named_with_its_size_the_limit_and_what_to_do(world
 
     assert world.receive() == []
     [letter] = world.dead.letters()
-    assert letter.grave is Grave.DEAD
+    assert letter.letter_kind is DeadLetterKind.DEAD
     assert f"{len(TOO_MUCH):,} bytes" in letter.reason
     assert f"{LARGEST:,}" in letter.reason
     assert "nous publish" in letter.reason
@@ -84,13 +84,13 @@ def test_what_is_too_large_stays_so_when_it_is_redriven(world: Any) -> None:
     world.receive()
     [letter] = world.dead.letters()
     world.dead.redrive(letter, SUMMARIZER)
-    [(ticket, _)] = world.bus.overdue(SUMMARIZER, limit=10)
+    [(ref, _)] = world.bus.overdue(SUMMARIZER, limit=10)
 
-    assert world.bus.open(ticket) is None
+    assert world.bus.open(ref) is None
 
     [again] = world.dead.letters()
     assert again.reason == letter.reason
-    assert world.account.balance == 0
+    assert world.account.discrepancy == 0
 
 
 def test_what_is_too_large_does_not_leave_its_server(world: Any, redis_client: Any, kept_on: Any) -> None:
@@ -106,16 +106,16 @@ def test_what_is_too_large_does_not_leave_its_server(world: Any, redis_client: A
     after_it_came = sent() - before
     [letter] = world.dead.letters()
     world.dead.redrive(letter, SUMMARIZER)
-    [(ticket, _)] = world.bus.overdue(SUMMARIZER, limit=10)
+    [(ref, _)] = world.bus.overdue(SUMMARIZER, limit=10)
     before = sent()
-    world.bus.bury(ticket, progress=None, reason="it was looked at once more")
+    world.bus.dead_letter(ref, progress=None, reason="it was looked at once more")
     after_it_was_buried = sent() - before
     [letter] = world.dead.letters()
     world.dead.redrive(letter, SUMMARIZER)
     before = sent()
-    world.bus.open(ticket)
+    world.bus.open(ref)
     after_it_was_opened = sent() - before
-    world.bus.bury(ticket, progress=None, reason="again")
+    world.bus.dead_letter(ref, progress=None, reason="again")
     [letter] = world.dead.letters()
     before = sent()
     world.dead.payload(letter)

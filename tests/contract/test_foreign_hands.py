@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 import redis
 
-from nous.bus.accounting import Account
-from nous.bus.base import Committed, Duplicate, Lane, Subscription
-from nous.bus.delivery_state import Fate, Mishap, Patience, Progress
-from nous.bus.redis.accounting import RedisLedger
+from nous.bus.accounting import GroupCounters
+from nous.bus.base import Committed, Duplicate, Priority, Subscription
+from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState, RetryPolicy
+from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
-from nous.bus.redis.dead_lettering import RedisBurial
-from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.commit import CommitPlan
+from nous.bus.redis.dead_lettering import RedisDeadLettering
+from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.errors import Unavailable
@@ -34,21 +34,23 @@ class Shop:
     def __init__(self, client: Any, clock: Any, prefix: str = "t") -> None:
         keys = BusKeys(prefix)
         self.client, self.clock = client, clock
-        self.bus = RedisBus(client, plan_of=lambda _: Plan(), keys=keys, clock=clock)
-        self.ledger = RedisLedger(client, keys)
-        self.dead = RedisDeadLetters(client, keys, clock=clock)
-        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=MemoryJobs(), patience=Patience(lease=LEASE), ahead=4)
+        self.bus = RedisBus(client, plan_of=lambda _: CommitPlan(), keys=keys, clock=clock)
+        self.delivery_stats = RedisDeliveryStats(client, keys)
+        self.dead = RedisDeadLetterQueue(client, keys, clock=clock)
+        self.sweeper = Sweeper(
+            SUMMARIZER, bus=self.bus, jobs=MemoryJobs(), retry_policy=RetryPolicy(lease=LEASE), ahead=4
+        )
 
     def receive(self) -> list[Any]:
-        return list(self.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=100, lease=LEASE))
+        return list(self.bus.receive(SUMMARIZER, priority=Priority.LIVE, limit=100, lease=LEASE))
 
     def later(self) -> None:
         self.clock.now += LEASE + 1
         self.sweeper.sweep()
 
     @property
-    def account(self) -> Account:
-        return self.ledger.account(SUMMARIZER)
+    def account(self) -> GroupCounters:
+        return self.delivery_stats.counters(SUMMARIZER)
 
     @property
     def reasons(self) -> list[str]:
@@ -65,21 +67,21 @@ def shop(client: redis.Redis, clock: Any, ended: Any) -> Shop:
 
 def assert_set_aside(shop: Shop, taken: int) -> None:
     """Hold the account of three deliveries, of which so many were taken from us, to what has to become of them."""
-    assert (shop.account.orphans, shop.account.balance) == (taken, taken)
+    assert (shop.account.orphans, shop.account.discrepancy) == (taken, taken)
     assert shop.account.why.startswith(f"{taken} were taken out of the pending list")
     shop.later()
-    assert (shop.account.dead, shop.account.balance, shop.account.why) == (taken, 0, "")
+    assert (shop.account.dead, shop.account.discrepancy, shop.account.why) == (taken, 0, "")
     assert all("somebody else acknowledged it" in reason for reason in shop.reasons)
     for letter in shop.dead.letters():
         assert letter.session_id
         assert shop.dead.redrive(letter, SUMMARIZER)
-    assert (shop.account.dead, shop.account.in_flight, shop.account.balance) == (0, 3, 0)
+    assert (shop.account.dead, shop.account.in_flight, shop.account.discrepancy) == (0, 3, 0)
 
 
 def test_what_somebody_else_acknowledges_is_set_aside_and_can_be_redriven(shop: Shop) -> None:
     first, *_ = shop.receive()
 
-    shop.client.xack(STREAM, GROUP, first.ticket.entry)
+    shop.client.xack(STREAM, GROUP, first.ref.entry)
 
     assert shop.bus.commit(first, Effects()) == Duplicate()
     assert_set_aside(shop, 1)
@@ -88,10 +90,10 @@ def test_what_somebody_else_acknowledges_is_set_aside_and_can_be_redriven(shop: 
 def test_what_somebody_else_acknowledged_is_not_begun(shop: Shop) -> None:
     first, *_ = shop.receive()
 
-    shop.client.xack(STREAM, GROUP, first.ticket.entry)
+    shop.client.xack(STREAM, GROUP, first.ref.entry)
 
-    assert shop.bus.open(first.ticket) is None
-    assert shop.bus.begin(first.ticket, attempt=first.progress.attempt, lease=LEASE) is None
+    assert shop.bus.open(first.ref) is None
+    assert shop.bus.begin(first.ref, attempt=first.state.attempt, lease=LEASE) is None
 
 
 def test_what_is_pending_of_a_consumer_that_is_deleted_is_set_aside(shop: Shop) -> None:
@@ -109,18 +111,18 @@ def test_a_group_that_is_destroyed_is_offered_all_again_and_counts_nothing_twice
     shop.client.xgroup_destroy(STREAM, GROUP)
     with pytest.raises(GroupGone):
         shop.receive()
-    shop.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=1, lease=LEASE)
+    shop.bus.receive(SUMMARIZER, priority=Priority.LIVE, limit=1, lease=LEASE)
     shop.later()
 
     again = shop.receive()
     assert len(again) == 2
-    assert (shop.account.received, shop.account.done, shop.account.in_flight, shop.account.balance) == (4, 1, 3, 0)
+    assert (shop.account.received, shop.account.done, shop.account.in_flight, shop.account.discrepancy) == (4, 1, 3, 0)
     assert shop.reasons == []
 
 
 def test_a_dead_letter_of_a_group_that_was_destroyed_is_redriven_without_being_counted_twice(shop: Shop) -> None:
     buried, *_ = shop.receive()
-    shop.bus.bury(buried.ticket, progress=None, reason="x")
+    shop.bus.dead_letter(buried.ref, progress=None, reason="x")
     shop.client.xgroup_destroy(STREAM, GROUP)
     with pytest.raises(GroupGone):
         shop.receive()
@@ -128,7 +130,7 @@ def test_a_dead_letter_of_a_group_that_was_destroyed_is_redriven_without_being_c
 
     assert shop.dead.redrive(shop.dead.letters()[0], SUMMARIZER)
 
-    assert (shop.account.in_flight, shop.account.balance) == (3, 0)
+    assert (shop.account.in_flight, shop.account.discrepancy) == (3, 0)
 
 
 @pytest.mark.parametrize("key", ["t:leases:episode-summarizer", "t:progress:episode-summarizer"])
@@ -142,7 +144,7 @@ def test_deliveries_whose_leases_or_progress_are_deleted_are_tried_again(shop: S
     tried = [progress.attempt for _, progress in _overdue(shop)]
     assert len(tried) == 3
     assert min(tried) >= 2
-    assert (shop.account.received, shop.account.in_flight, shop.account.balance) == (3, 3, 0)
+    assert (shop.account.received, shop.account.in_flight, shop.account.discrepancy) == (3, 3, 0)
 
 
 def test_what_somebody_else_receives_is_no_false_alarm_and_is_taken_over(shop: Shop) -> None:
@@ -151,20 +153,20 @@ def test_what_somebody_else_receives_is_no_false_alarm_and_is_taken_over(shop: S
 
     shop.client.xreadgroup(GROUP, "stranger", {STREAM: ">"}, count=10)
 
-    assert (shop.account.foreign, shop.account.in_flight, shop.account.balance) == (1, 4, 0)
+    assert (shop.account.foreign, shop.account.in_flight, shop.account.discrepancy) == (1, 4, 0)
     shop.sweeper.sweep()
-    assert (shop.account.received, shop.account.foreign, shop.account.balance) == (4, 0, 0)
+    assert (shop.account.received, shop.account.foreign, shop.account.discrepancy) == (4, 0, 0)
 
 
 def test_of_much_that_somebody_else_receives_all_is_taken_over(shop: Shop, ended: Any) -> None:
-    shop.bus.adopt(SUMMARIZER, lane=Lane.LIVE)
+    shop.bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
     shop.bus.publish(*(ended(f"more-{number}") for number in range(247)))
     shop.client.xreadgroup(GROUP, "stranger", {STREAM: ">"}, count=1000)
 
-    taken = [shop.bus.adopt(SUMMARIZER, lane=Lane.LIVE) for _ in range(3)]
+    taken = [shop.bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE) for _ in range(3)]
 
     assert sum(taken) == 250
-    assert (shop.account.received, shop.account.in_flight, shop.account.balance) == (250, 250, 0)
+    assert (shop.account.received, shop.account.in_flight, shop.account.discrepancy) == (250, 250, 0)
 
 
 @pytest.mark.parametrize("is_ours", [True, False])
@@ -176,13 +178,13 @@ def test_an_entry_that_is_deleted_while_it_is_pending_is_dead_with_a_letter(
     if is_ours:
         shop.receive()
     else:
-        shop.bus.adopt(SUMMARIZER, lane=Lane.LIVE)
+        shop.bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
         shop.client.xreadgroup(GROUP, "stranger", {STREAM: ">"}, count=10)
 
     shop.client.xtrim(STREAM, maxlen=1, approximate=False)
     shop.sweeper.sweep()
 
-    assert (shop.account.dead, shop.account.in_flight, shop.account.received, shop.account.balance) == (1, 1, 2, 0)
+    assert (shop.account.dead, shop.account.in_flight, shop.account.received, shop.account.discrepancy) == (1, 1, 2, 0)
     assert shop.reasons == ["its entry was deleted from the stream while it was pending"]
 
 
@@ -192,8 +194,13 @@ def test_the_letter_of_what_was_deleted_tells_what_went_wrong_before_and_is_anno
     shop = Shop(redis_client, clock)
     shop.bus.publish(ended("s1"), ended("s2"))
     first, _ = shop.receive()
-    failed, mishap = first.progress.failed("away"), Mishap(fate=Fate.FAILED, attempt=1, text="away")
-    shop.bus.amend(first.ticket, before=first.progress, after=failed, lease=9 * LEASE, mishap=mishap)
+    failed, attempt_failure = (
+        first.state.failed("away"),
+        AttemptFailure(fate=AttemptOutcome.FAILED, attempt=1, text="away"),
+    )
+    shop.bus.compare_and_set_state(
+        first.ref, before=first.state, after=failed, lease=9 * LEASE, attempt_failure=attempt_failure
+    )
 
     shop.client.xtrim(STREAM, maxlen=1, approximate=False)
     for _ in range(3):
@@ -201,9 +208,9 @@ def test_the_letter_of_what_was_deleted_tells_what_went_wrong_before_and_is_anno
 
     [letter] = shop.dead.letters()
     assert (letter.attempts, [each.text for each in letter.history]) == (1, ["away"])
-    [told] = [each.event for each in shop.bus.receive(WATCHER, lane=Lane.LIVE, limit=9, lease=LEASE)]
+    [told] = [each.event for each in shop.bus.receive(WATCHER, priority=Priority.LIVE, limit=9, lease=LEASE)]
     assert isinstance(told, JobDeadLettered)
-    assert (told.what["entry"], told.why, told.counts["errors"]) == (first.ticket.entry, letter.reason, 1)
+    assert (told.what["entry"], told.why, told.counts["errors"]) == (first.ref.entry, letter.reason, 1)
 
 
 def test_whoever_finds_what_was_deleted_and_dies_leaves_it_to_the_next(
@@ -217,13 +224,13 @@ def test_whoever_finds_what_was_deleted_and_dies_leaves_it_to_the_next(
     shop.receive()
     shop.client.xtrim(STREAM, maxlen=1, approximate=False)
     with monkeypatch.context() as patch:
-        patch.setattr(RedisBurial, "disown", die)
+        patch.setattr(RedisDeadLettering, "dead_letter_foreign_ack", die)
         with pytest.raises(Unavailable):
             shop.sweeper.sweep()
 
     shop.sweeper.sweep()
 
-    assert (shop.account.dead, shop.account.in_flight, shop.account.balance) == (1, 1, 0)
+    assert (shop.account.dead, shop.account.in_flight, shop.account.discrepancy) == (1, 1, 0)
     assert len(shop.reasons) == 1
 
 
@@ -240,7 +247,7 @@ def test_a_stream_that_is_deleted_takes_what_was_pending_to_the_dead_letters(
     shop.receive()
     shop.later()
 
-    assert (shop.account.dead, shop.account.in_flight, shop.account.balance) == (3, 0, 0)
+    assert (shop.account.dead, shop.account.in_flight, shop.account.discrepancy) == (3, 0, 0)
 
 
 def test_counters_that_are_deleted_are_told_of(shop: Shop) -> None:
@@ -248,7 +255,7 @@ def test_counters_that_are_deleted_are_told_of(shop: Shop) -> None:
 
     shop.client.delete("t:account:episode-summarizer")
 
-    assert shop.account.balance == -3
+    assert shop.account.discrepancy == -3
     assert "deleted or set back" in shop.account.why
 
 
@@ -262,38 +269,38 @@ def test_two_prefixes_on_one_server_have_nothing_to_do_with_each_other(shop: Sho
     shop.later()
     other.later()
 
-    assert (shop.account.in_flight, shop.account.balance) == (3, 0)
-    assert (other.account.done, other.account.balance, other.account.received) == (1, 0, 1)
+    assert (shop.account.in_flight, shop.account.discrepancy) == (3, 0)
+    assert (other.account.done, other.account.discrepancy, other.account.received) == (1, 0, 1)
 
 
 def test_what_is_pending_or_over_is_not_taken_for_taken(shop: Shop) -> None:
     first, second, _ = shop.receive()
     shop.bus.commit(first, Effects())
 
-    assert [shop.bus.disown(each.ticket) for each in (first, second)] == [False, False]
+    assert [shop.bus.dead_letter_foreign_ack(each.ref) for each in (first, second)] == [False, False]
 
-    assert (shop.account.done, shop.account.dead, shop.account.balance) == (1, 0, 0)
+    assert (shop.account.done, shop.account.dead, shop.account.discrepancy) == (1, 0, 0)
 
 
 def test_what_was_taken_from_us_is_not_put_off_any_more(shop: Shop) -> None:
     first, *_ = shop.receive()
-    shop.client.xack(STREAM, GROUP, first.ticket.entry)
+    shop.client.xack(STREAM, GROUP, first.ref.entry)
 
-    failed = first.progress.failed("the model was busy")
+    failed = first.state.failed("the model was busy")
 
-    assert not shop.bus.amend(first.ticket, before=first.progress, after=failed, lease=10 * LEASE)
+    assert not shop.bus.compare_and_set_state(first.ref, before=first.state, after=failed, lease=10 * LEASE)
     assert_set_aside(shop, 1)
 
 
 def test_it_is_set_aside_once_however_many_sweep(shop: Shop) -> None:
     first, *_ = shop.receive()
-    shop.client.xack(STREAM, GROUP, first.ticket.entry)
+    shop.client.xack(STREAM, GROUP, first.ref.entry)
 
-    assert [shop.bus.disown(first.ticket) for _ in range(2)] == [True, False]
+    assert [shop.bus.dead_letter_foreign_ack(first.ref) for _ in range(2)] == [True, False]
 
-    assert shop.account == Account(received=3, dead=1, in_flight=2)
+    assert shop.account == GroupCounters(received=3, dead=1, in_flight=2)
 
 
-def _overdue(shop: Shop) -> list[tuple[Any, Progress]]:
+def _overdue(shop: Shop) -> list[tuple[Any, DeliveryState]]:
     shop.clock.now += LEASE + 1
     return list(shop.bus.overdue(SUMMARIZER, limit=10))

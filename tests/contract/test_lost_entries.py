@@ -6,9 +6,9 @@ from typing import Any
 import fakeredis
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.bus.base import Lane, Subscription
+from nous.bus.base import Priority, Subscription
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
+from nous.bus.redis.commit import CommitPlan
 from nous.bus.redis.keys import BusKeys
 from nous.domain.events import SessionEnded
 
@@ -20,13 +20,15 @@ class Losing(RedisBus):
     """A bus whose server loses what it has taken, once that was read."""
 
     def __init__(self, client: fakeredis.FakeRedis) -> None:
-        super().__init__(client, plan_of=lambda _: Plan(), keys=KEYS)
+        super().__init__(client, plan_of=lambda _: CommitPlan(), keys=KEYS)
         self._own = client
 
     @override
-    def _take(self, subscription: Subscription, lane: Lane, limit: int, lease: float) -> Sequence[tuple[bytes, Any]]:
-        taken = super()._take(subscription, lane, limit, lease)
-        stream = KEYS.stream(subscription.kind.type, lane)
+    def _take(
+        self, subscription: Subscription, priority: Priority, limit: int, lease: float
+    ) -> Sequence[tuple[bytes, Any]]:
+        taken = super()._take(subscription, priority, limit, lease)
+        stream = KEYS.stream(subscription.kind.type, priority)
         for entry, _ in taken:
             self._own.xack(stream, subscription.group, entry)
             self._own.xdel(stream, entry)
@@ -40,7 +42,7 @@ def test_what_was_lost_leaves_no_marker_and_can_be_said_again(ended: Any) -> Non
     bus = Losing(client)
     bus.publish(ended())
 
-    assert list(bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=10, lease=60)) == []
+    assert list(bus.receive(SUMMARIZER, priority=Priority.LIVE, limit=10, lease=60)) == []
 
     assert client.keys("*:marker:*") == []
     assert [receipt.fresh for receipt in bus.publish(ended())] == [True]

@@ -16,10 +16,10 @@ from builders.questions import KEY, NOW, PROMPT, question, remote
 from nous.domain.errors import Misconfigured, NousError
 from nous.llm.base import Failure, ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
 from nous.llm.event_loop_thread import LoopThread
-from nous.llm.http_model import Remote, split
+from nous.llm.http_model import HttpModel, split
 from nous.llm.provider import Endpoint
 
-Build = Callable[..., Remote]
+Build = Callable[..., HttpModel]
 SHORT = 0.3
 
 
@@ -34,13 +34,13 @@ def build(request: pytest.FixtureRequest, server: ModelServer) -> Iterator[Build
     """Builds a remote model of each provider in turn."""
     with LoopThread() as loop, ExitStack() as models:
 
-        def build(**fields: Any) -> Remote:
+        def build(**fields: Any) -> HttpModel:
             return models.enter_context(closing(remote(server, loop, request.param, **fields)))
 
         yield build
 
 
-def failing(model: Remote, kind: type[NousError]) -> NousError:
+def failing(model: HttpModel, kind: type[NousError]) -> NousError:
     """Ask, and return the error of that very kind; nothing of it may tell the prompt or the key."""
     with pytest.raises(kind) as caught:
         model.ask(question())
@@ -212,7 +212,7 @@ def test_a_provider_that_needs_a_key_says_what_to_set(provider: str) -> None:
     endpoint = Endpoint(provider=provider, model="m", deadline=1, concurrency=1)
 
     with pytest.raises(Misconfigured, match="set NOUS_LLM__API_KEY"):
-        Remote(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpModel(endpoint, loop=LoopThread(), clock=lambda: NOW)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_an_address_that_is_none_is_said_to_be_so(base_url: str) -> None:
     endpoint = Endpoint(provider="vllm", model="m", base_url=base_url, deadline=1, concurrency=1)
 
     with pytest.raises(Misconfigured, match="NOUS_LLM__BASE_URL") as caught:
-        Remote(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpModel(endpoint, loop=LoopThread(), clock=lambda: NOW)
     assert "word" not in str(caught.value)
 
 
@@ -235,7 +235,7 @@ def test_a_key_that_could_not_be_sent_is_refused_without_being_told(key: str) ->
     endpoint = Endpoint(provider="vllm", model="m", api_key=key, deadline=1, concurrency=1)
 
     with pytest.raises(Misconfigured, match="NOUS_LLM__API_KEY") as caught:
-        Remote(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpModel(endpoint, loop=LoopThread(), clock=lambda: NOW)
     assert key not in str(caught.value)
 
 

@@ -12,7 +12,7 @@ from builders.questions import KEY, question, remote
 
 from nous.llm.base import Model, ModelRefused, Question
 from nous.llm.event_loop_thread import LoopThread
-from nous.llm.fake import Scripted
+from nous.llm.fake import ScriptedModel
 
 PROVIDERS = ("openai", "ollama", "anthropic")
 Build = Callable[[Callable[[str], str]], Model]
@@ -22,7 +22,7 @@ Build = Callable[[Callable[[str], str]], Model]
 def build(request: pytest.FixtureRequest) -> Iterator[Build]:
     """Builds each model in turn, which answers with what a function makes of the user's words."""
     if request.param == "scripted":
-        yield lambda answer: Scripted(lambda asked: answer(asked.user))
+        yield lambda answer: ScriptedModel(lambda asked: answer(asked.user))
         return
     answers: list[Callable[[str], str]] = []
     with (
@@ -88,7 +88,7 @@ def test_half_a_character_in_a_question_is_no_obstacle(build: Build) -> None:
 
 
 def test_a_script_says_one_thing_after_the_other_and_raises_what_is_an_error() -> None:
-    model = Scripted(["one", ModelRefused("no")])
+    model = ScriptedModel(["one", ModelRefused("no")])
 
     assert model.ask(question()).text == "one"
     with pytest.raises(ModelRefused, match="no"):

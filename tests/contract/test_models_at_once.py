@@ -16,7 +16,7 @@ from builders.questions import question, remote
 from nous.domain.errors import Misconfigured
 from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable
 from nous.llm.event_loop_thread import LoopThread
-from nous.llm.http_model import Remote
+from nous.llm.http_model import HttpModel
 
 CALLS = 200
 
@@ -33,7 +33,7 @@ def loop() -> Iterator[LoopThread]:
         yield loop
 
 
-def ask_all(model: Remote) -> list[str]:
+def ask_all(model: HttpModel) -> list[str]:
     users = [f"number {number}" for number in range(CALLS)]
     with ThreadPoolExecutor(CALLS) as pool:
         return [reply.text for reply in pool.map(model.ask, map(question, users))]
@@ -114,8 +114,8 @@ import sys
 from datetime import datetime
 from nous.llm.provider import Endpoint
 from nous.llm.event_loop_thread import LoopThread
-from nous.llm.http_model import Remote
-Remote(Endpoint(provider="ollama", model="m", deadline=1, concurrency=1), loop=LoopThread(), clock=datetime.now)
+from nous.llm.http_model import HttpModel
+HttpModel(Endpoint(provider="ollama", model="m", deadline=1, concurrency=1), loop=LoopThread(), clock=datetime.now)
 print([name for name in ("openai", "anthropic", "httpx2") if name in sys.modules])
 """
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,7 +13,7 @@ from rq.registry import FailedJobRegistry, StartedJobRegistry
 from rq.worker import SimpleWorker
 
 from nous.bus.delivery_state import MOST
-from nous.jobs.base import Line
+from nous.jobs.base import QueueKind
 from nous.jobs.rq.job import FUNCTION, AllowListedJob
 from nous.jobs.rq.queue import RqJobs, queue_named
 from nous.runtime.attempt import AttemptFailed
@@ -41,7 +41,7 @@ def test_queues_and_registries_have_the_names_that_are_counted(redis_client: red
 def test_an_attempt_is_queued_once_however_often_it_is_submitted(jobs: RqJobs) -> None:
     assert [jobs.submit(ORDER), jobs.submit(ORDER, ORDER, order_of(1)), jobs.submit(order_of(1))] == [1, 1, 0]
 
-    assert jobs.backlog("toy", Line.LIVE) == 2
+    assert jobs.backlog("toy", QueueKind.LIVE) == 2
     assert jobs.is_waiting(ORDER)
 
 
@@ -125,7 +125,7 @@ def test_a_job_that_fails_is_not_tried_again_by_rq(jobs: RqJobs, redis_client: r
 
     assert ran == [1]
     assert fetched(redis_client, ORDER).get_status() == JobStatus.FAILED
-    assert jobs.backlog("toy", Line.LIVE) == 0
+    assert jobs.backlog("toy", QueueKind.LIVE) == 0
 
 
 def test_what_is_put_off_time_and_again_leaves_the_jobs_of_its_last_attempts(

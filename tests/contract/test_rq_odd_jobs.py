@@ -6,13 +6,13 @@ import pytest
 import redis
 from builders.rq import books_of, key_of, order_of, status_of
 
-from nous.jobs.base import Order
-from nous.jobs.rq.bookkeeping import Returned
+from nous.jobs.base import JobSpec
+from nous.jobs.rq.bookkeeping import FinishedJob
 from nous.jobs.rq.queue import RqJobs
 
 
 @pytest.fixture
-def order() -> Order:
+def order() -> JobSpec:
     return order_of(7)
 
 
@@ -24,7 +24,7 @@ def test_an_odd_life_of_one_result_spoils_neither_it_nor_its_neighbours(
     redis_client.hset(key_of(order_of(1)), "result_ttl", odd)
     books, queue = books_of(redis_client)
 
-    failures = books.finish([Returned(job, job.began, "done") for job in books.begin(queue, most=3)])
+    failures = books.finish([FinishedJob(job, job.began, "done") for job in books.begin(queue, most=3)])
 
     assert failures == {}
     assert {status_of(redis_client, order_of(number)) for number in range(3)} == {b"finished"}
@@ -39,7 +39,7 @@ def test_a_job_that_cannot_be_filed_is_named_and_its_neighbours_are_filed(
     begun = books.begin(queue, most=3)
     redis_client.set(f"rq:results:{order_of(1).id}", "no stream")
 
-    failures = books.finish([Returned(job, job.began, "done") for job in begun])
+    failures = books.finish([FinishedJob(job, job.began, "done") for job in begun])
 
     assert list(failures) == [order_of(1).id]
     assert "WRONGTYPE" in failures[order_of(1).id]
@@ -48,10 +48,10 @@ def test_a_job_that_cannot_be_filed_is_named_and_its_neighbours_are_filed(
     assert redis_client.scard("rq:worker:worker:executions") == 0
 
 
-def test_a_job_that_is_filed_twice_is_counted_once(jobs: RqJobs, redis_client: redis.Redis, order: Order) -> None:
+def test_a_job_that_is_filed_twice_is_counted_once(jobs: RqJobs, redis_client: redis.Redis, order: JobSpec) -> None:
     jobs.submit(order)
     books, queue = books_of(redis_client)
-    returned = [Returned(job, job.began, "done") for job in books.begin(queue, most=1)]
+    returned = [FinishedJob(job, job.began, "done") for job in books.begin(queue, most=1)]
 
     books.finish(returned)
     books.finish(returned)
@@ -62,7 +62,7 @@ def test_a_job_that_is_filed_twice_is_counted_once(jobs: RqJobs, redis_client: r
 
 @pytest.mark.parametrize("key", ["rq:wip:toy", "rq:worker:worker:executions"])
 def test_nothing_is_taken_when_it_could_not_be_said_to_have_begun(
-    jobs: RqJobs, redis_client: redis.Redis, order: Order, key: str
+    jobs: RqJobs, redis_client: redis.Redis, order: JobSpec, key: str
 ) -> None:
     jobs.submit(order)
     books, queue = books_of(redis_client)

@@ -9,7 +9,7 @@ from builders.rq import fetched, key_of, order_of, pool_of
 from rq.job import JobStatus
 from rq.suspension import resume, suspend
 
-from nous.jobs.base import Line
+from nous.jobs.base import QueueKind
 from nous.jobs.rq.queue import RqJobs, queue_named
 from nous.jobs.rq.worker_stats import queues_of, workers_seen
 
@@ -20,8 +20,8 @@ def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
     begun: list[str] = []
     go_on: list[bool] = []
 
-    def runner(worker: str, lane: str, entry: str, attempt: int) -> str:
-        begun.append(f"{worker} {lane} {entry} {attempt}")
+    def runner(worker: str, priority: str, entry: str, attempt: int) -> str:
+        begun.append(f"{worker} {priority} {entry} {attempt}")
         wait_until(lambda: go_on, "the test to go on")
         return "done"
 
@@ -52,11 +52,11 @@ def test_a_pool_that_is_stopped_finishes_what_is_in_flight_and_takes_nothing_new
 ) -> None:
     waits: list[bool] = []
 
-    def runner(worker: str, lane: str, entry: str, attempt: int) -> str:
+    def runner(worker: str, priority: str, entry: str, attempt: int) -> str:
         pool.stop()
         thread.join(2)  # it would not take as long to leave without this job
         waits.append(thread.is_alive())
-        return f"{worker} {lane} {entry} {attempt}"
+        return f"{worker} {priority} {entry} {attempt}"
 
     pool = pool_of(redis_client, runner, concurrency=1)
     jobs.submit(order_of(1))
@@ -82,7 +82,7 @@ def test_a_job_whose_attempt_fails_is_filed_as_failed_and_not_retried(jobs: RqJo
     pool.run()
 
     assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FAILED
-    assert jobs.backlog("toy", Line.LIVE) == 0
+    assert jobs.backlog("toy", QueueKind.LIVE) == 0
 
 
 @pytest.mark.parametrize("function", ["os.system", "subprocess.check_output", "nous.job._world"])
@@ -132,7 +132,7 @@ def test_a_handler_that_hangs_keeps_neither_its_place_nor_the_pool_from_ending(
 ) -> None:
     for_ever = Event()
 
-    def runner(_worker: str, _lane: str, entry: str, _attempt: int) -> str:
+    def runner(_worker: str, _priority: str, entry: str, _attempt: int) -> str:
         if entry == "1-1":
             for_ever.wait(20)  # as good as for ever, and the test ends where the pool waits for it
         else:
@@ -210,14 +210,14 @@ def test_a_pool_whose_keys_were_deleted_shows_itself_again_although_it_is_busy(
 def test_live_jobs_come_before_bulk_ones(jobs: RqJobs, redis_client: redis.Redis) -> None:
     ran: list[str] = []
 
-    def runner(_worker: str, lane: str, entry: str, _attempt: int) -> str:
-        ran.append(f"{lane} {entry}")
+    def runner(_worker: str, priority: str, entry: str, _attempt: int) -> str:
+        ran.append(f"{priority} {entry}")
         if len(ran) == 4:
             pool.stop()
         return "done"
 
     pool = pool_of(redis_client, runner, concurrency=1)
-    jobs.submit(order_of(1, Line.BULK), order_of(2, Line.BULK), order_of(3), order_of(4))
+    jobs.submit(order_of(1, QueueKind.BULK), order_of(2, QueueKind.BULK), order_of(3), order_of(4))
 
     pool.run()
 

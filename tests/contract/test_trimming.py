@@ -9,9 +9,9 @@ import pytest
 from builders import buses
 from fakeredis import FakeRedis
 
-from nous.bus.accounting import Whereabouts
-from nous.bus.base import Committed, Lane, Subscription
-from nous.bus.delivery_state import Fate, Mishap
+from nous.bus.accounting import EventStatus
+from nous.bus.base import Committed, Priority, Subscription
+from nous.bus.delivery_state import AttemptFailure, AttemptOutcome
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.trimming import RedisTrimming
 from nous.domain.effects import Effects
@@ -51,13 +51,13 @@ class Meddled:
         return getattr(self._client, name)
 
 
-def trimmed(world: Any, *, keep: float = KEEP, lane: Lane = Lane.LIVE, kind: Any = SessionEnded) -> int:
+def trimmed(world: Any, *, keep: float = KEEP, priority: Priority = Priority.LIVE, kind: Any = SessionEnded) -> int:
     world.clock.now += 10 * KEEP
-    return sum(world.trimming.trim(kind, lane=lane, keep=keep))
+    return sum(world.trimming.trim(kind, priority=priority, keep=keep))
 
 
 def length(world: Any) -> int:
-    return world.ledger.backlogs(SUMMARIZER)[0].length
+    return world.delivery_stats.backlogs(SUMMARIZER)[0].length
 
 
 def test_what_came_to_rest_long_ago_goes(world: Any, ended: Any) -> None:
@@ -69,7 +69,7 @@ def test_what_came_to_rest_long_ago_goes(world: Any, ended: Any) -> None:
     assert trimmed(world) == 249  # all but the last, by which a server knows how many are behind it
     assert trimmed(world) == 0
     assert length(world) == 1
-    assert world.ledger.locate(events[0].id, SUMMARIZER).where is Whereabouts.UNKNOWN
+    assert world.delivery_stats.locate(events[0].id, SUMMARIZER).where is EventStatus.UNKNOWN
 
 
 def test_what_is_younger_stays(world: Any, ended: Any) -> None:
@@ -87,8 +87,8 @@ def test_what_a_group_has_not_read_stays_for_it(world: Any, ended: Any) -> None:
         world.bus.commit(delivery, Effects())
     world.receive(limit=2, subscription=AUDITOR)
     world.clock.now += KEEP
-    for ticket, _ in world.bus.overdue(AUDITOR, limit=10):
-        world.bus.bury(ticket, progress=None, reason="never mind")
+    for ref, _ in world.bus.overdue(AUDITOR, limit=10):
+        world.bus.dead_letter(ref, progress=None, reason="never mind")
     for letter in world.dead.letters():
         world.dead.drop(letter)
 
@@ -100,7 +100,7 @@ def test_what_a_group_has_yet_to_begin_with_stays_for_it(world: Any, ended: Any)
     world.publish(ended("s1"), ended("s2"))
     for delivery in world.receive():
         world.bus.commit(delivery, Effects())
-    world.bus.adopt(AUDITOR, lane=Lane.LIVE)
+    world.bus.claim_unleased(AUDITOR, priority=Priority.LIVE)
 
     assert trimmed(world) == 0
     assert len(world.receive(subscription=AUDITOR)) == 2
@@ -114,7 +114,7 @@ def test_what_was_told_before_there_was_any_group_stays_for_those_that_are_known
     clock.now = time.time() + 10 * KEEP
     trimming = RedisTrimming(kept_on, BusKeys("t"), subscriptions=[SUMMARIZER], clock=clock)
 
-    assert sum(trimming.trim(SessionEnded, lane=Lane.LIVE, keep=KEEP)) == 0
+    assert sum(trimming.trim(SessionEnded, priority=Priority.LIVE, keep=KEEP)) == 0
     assert len(world.receive()) == 1
 
 
@@ -125,7 +125,7 @@ def test_what_is_pending_stays_and_what_is_around_it_goes(world: Any, ended: Any
         world.bus.commit(delivery, Effects())
 
     assert trimmed(world) == 3
-    reopened = world.bus.open(deliveries[2].ticket)
+    reopened = world.bus.open(deliveries[2].ref)
     assert reopened is not None
     assert reopened.event.session_id == "s2"
     assert world.bus.commit(reopened, Effects()) == Committed()
@@ -136,7 +136,7 @@ def test_what_a_letter_is_about_stays_until_that_is_dropped(world: Any, ended: A
     world.publish(*(ended(f"s{number}") for number in range(120)))
     deliveries = world.receive(limit=120)
     for delivery in deliveries:
-        world.bus.bury(delivery.ticket, progress=None, reason="cannot work")
+        world.bus.dead_letter(delivery.ref, progress=None, reason="cannot work")
     first, second, *others = world.dead.letters()
     for letter in others:
         world.dead.drop(letter)
@@ -146,7 +146,7 @@ def test_what_a_letter_is_about_stays_until_that_is_dropped(world: Any, ended: A
     assert world.bus.commit(deliveries[1], Effects()) == Committed()
     world.dead.drop(first)
     assert trimmed(world) == 2
-    assert world.account.balance == 0
+    assert world.account.discrepancy == 0
 
 
 def test_what_somebody_else_acknowledged_stays_for_the_letter_that_is_to_come(
@@ -156,29 +156,29 @@ def test_what_somebody_else_acknowledged_stays_for_the_letter_that_is_to_come(
         pytest.skip("nobody else can acknowledge on a bus in memory")
     world.publish(ended("s1"), ended("s2"))
     taken, done = world.receive()
-    kept_on.xack("t:events:session_ended", SUMMARIZER.group, taken.ticket.entry)
+    kept_on.xack("t:events:session_ended", SUMMARIZER.group, taken.ref.entry)
     world.bus.commit(done, Effects())
 
     assert trimmed(world) == 0
-    assert world.bus.disown(taken.ticket)
+    assert world.bus.dead_letter_foreign_ack(taken.ref)
     [letter] = world.dead.letters()
     assert trimmed(world) == 0
     assert world.dead.redrive(letter, SUMMARIZER)
-    assert world.bus.open(taken.ticket) is not None
-    assert world.account.balance == 0
+    assert world.bus.open(taken.ref) is not None
+    assert world.account.discrepancy == 0
 
 
 def test_what_somebody_else_received_stays_until_it_is_taken_over(world: Any, ended: Any, kept_on: Any) -> None:
     if kept_on is None:
         pytest.skip("nobody else can receive from a bus in memory")
     world.publish(ended("s1"), ended("s2"))
-    world.bus.adopt(SUMMARIZER, lane=Lane.LIVE)  # which makes the group
+    world.bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)  # which makes the group
     kept_on.xreadgroup(SUMMARIZER.group, "somebody", {"t:events:session_ended": ">"})
 
     assert trimmed(world) == 0
-    world.bus.adopt(SUMMARIZER, lane=Lane.LIVE)
-    tickets = [ticket for ticket, _ in world.bus.overdue(SUMMARIZER, limit=10)]
-    assert [world.bus.open(ticket).event.session_id for ticket in tickets] == ["s1", "s2"]
+    world.bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
+    refs = [ref for ref, _ in world.bus.overdue(SUMMARIZER, limit=10)]
+    assert [world.bus.open(ref).event.session_id for ref in refs] == ["s1", "s2"]
 
 
 def test_what_is_buried_while_the_letters_are_read_stays(world: Any, ended: Any, kept_on: Any) -> None:
@@ -187,14 +187,14 @@ def test_what_is_buried_while_the_letters_are_read_stays(world: Any, ended: Any,
     world.publish(ended("s1"), ended("s2"))
     buried, done = world.receive()
     world.bus.commit(done, Effects())
-    meddled: Any = Meddled(kept_on, lambda: world.bus.bury(buried.ticket, progress=None, reason="hopeless"))
+    meddled: Any = Meddled(kept_on, lambda: world.bus.dead_letter(buried.ref, progress=None, reason="hopeless"))
     trimming = RedisTrimming(meddled, BusKeys("t"), clock=world.clock)
     world.clock.now += 10 * KEEP
 
-    assert sum(trimming.trim(SessionEnded, lane=Lane.LIVE, keep=KEEP)) == 0
+    assert sum(trimming.trim(SessionEnded, priority=Priority.LIVE, keep=KEEP)) == 0
     [letter] = world.dead.letters()
     assert world.dead.redrive(letter, SUMMARIZER)
-    assert world.bus.open(buried.ticket) is not None
+    assert world.bus.open(buried.ref) is not None
 
 
 def test_a_group_that_was_destroyed_and_made_anew_is_offered_all_that_was_not_trimmed(
@@ -209,24 +209,26 @@ def test_a_group_that_was_destroyed_and_made_anew_is_offered_all_that_was_not_tr
     trimming = RedisTrimming(kept_on, BusKeys("t"), subscriptions=[SUMMARIZER], clock=world.clock)
     world.clock.now += 10 * KEEP
 
-    assert sum(trimming.trim(SessionEnded, lane=Lane.LIVE, keep=KEEP)) == 0
+    assert sum(trimming.trim(SessionEnded, priority=Priority.LIVE, keep=KEEP)) == 0
     assert [d.event.session_id for d in world.receive()] == ["s1", "s2", "s3"]
 
 
 def test_what_went_wrong_with_a_delivery_is_told_after_its_neighbours_went(world: Any, ended: Any) -> None:
     world.publish(ended("s1"), ended("s2"), ended("s3"))
     first, failing, last = world.receive()
-    mishap = Mishap(fate=Fate.FAILED, attempt=1, text="Retryable: the model was away")
-    after = failing.progress.failed(mishap.text)
-    assert world.bus.amend(failing.ticket, before=failing.progress, after=after, lease=KEEP, mishap=mishap)
+    attempt_failure = AttemptFailure(fate=AttemptOutcome.FAILED, attempt=1, text="Retryable: the model was away")
+    after = failing.state.failed(attempt_failure.text)
+    assert world.bus.compare_and_set_state(
+        failing.ref, before=failing.state, after=after, lease=KEEP, attempt_failure=attempt_failure
+    )
     for delivery in (first, last):
         world.bus.commit(delivery, Effects())
 
     assert trimmed(world) == 1
-    world.bus.bury(failing.ticket, progress=None, reason="hopeless")
+    world.bus.dead_letter(failing.ref, progress=None, reason="hopeless")
     assert trimmed(world) == 0
     [letter] = world.dead.letters()
-    assert [each.text for each in letter.history] == [mishap.text]
+    assert [each.text for each in letter.history] == [attempt_failure.text]
     assert letter.session_id == "s2"
 
 
@@ -238,12 +240,12 @@ def test_what_nobody_consumes_goes_by_its_age_alone(world: Any, fact_learned: An
 
 
 def test_a_lane_is_trimmed_by_itself(world: Any, ended: Any) -> None:
-    world.bus.publish(ended("s1"), ended("s2"), lane=Lane.BULK)
-    for delivery in world.receive(lane=Lane.BULK):
+    world.bus.publish(ended("s1"), ended("s2"), priority=Priority.BULK)
+    for delivery in world.receive(priority=Priority.BULK):
         world.bus.commit(delivery, Effects())
 
-    assert trimmed(world, lane=Lane.LIVE) == 0
-    assert trimmed(world, lane=Lane.BULK) == 1
+    assert trimmed(world, priority=Priority.LIVE) == 0
+    assert trimmed(world, priority=Priority.BULK) == 1
 
 
 def test_an_event_that_is_known_is_not_taken_again_after_it_went(world: Any, ended: Any) -> None:
@@ -266,8 +268,8 @@ def test_a_backlog_is_known_after_trimming(world: Any, ended: Any, kept_on: Any)
 
     assert trimmed(world) == 2
     world.publish(ended("s6"))
-    live, _ = world.ledger.backlogs(SUMMARIZER)
+    live, _ = world.delivery_stats.backlogs(SUMMARIZER)
     assert (live.waiting, live.pending, live.length) == (3, 1, 5)
-    assert world.bus.open(kept.ticket) is not None
+    assert world.bus.open(kept.ref) is not None
     assert [d.event.session_id for d in world.receive()] == ["s4", "s5", "s6"]
-    assert world.ledger.backlogs(SUMMARIZER)[0].waiting == 0
+    assert world.delivery_stats.backlogs(SUMMARIZER)[0].waiting == 0

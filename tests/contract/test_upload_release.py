@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import redis
 
-from nous.bus.accounting import DeadLetters
-from nous.bus.base import Bus, Delivery, Grave, Lane, Receipt, Subscription
+from nous.bus.accounting import DeadLetterQueue
+from nous.bus.base import Bus, DeadLetterKind, Delivery, Priority, PublishReceipt, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, WasForgotten, name_of
@@ -36,19 +36,19 @@ class Post:
     """A bus, its letters and what was uploaded; and one session that travels beside its event."""
 
     bus: Bus
-    dead: DeadLetters
+    dead: DeadLetterQueue
     uploads: Uploads
     event: SessionEnded
 
     def upload(self) -> str:
         return upload(self.uploads, b"User: hi", keys=KEYS, scope=Scope(), session_id="s1")
 
-    def publish(self) -> Receipt:
+    def publish(self) -> PublishReceipt:
         [receipt] = self.bus.publish(self.event)
         return receipt
 
     def receive(self, reader: Subscription = READER) -> Delivery:
-        [delivery] = self.bus.receive(reader, lane=Lane.LIVE, limit=9, lease=60)
+        [delivery] = self.bus.receive(reader, priority=Priority.LIVE, limit=9, lease=60)
         return delivery
 
     def is_released(self) -> bool:
@@ -74,13 +74,13 @@ def post(kept_on: redis.Redis | None, ended: Any, clock: Any) -> Post:
         upload_of=partial(upload_of, keys=KEYS),
         clock=clock,
     )
-    return Post(redis_bus, RedisDeadLetters(kept_on, BUS_KEYS, clock=clock), RedisUploads(kept_on), event)
+    return Post(redis_bus, RedisDeadLetterQueue(kept_on, BUS_KEYS, clock=clock), RedisUploads(kept_on), event)
 
 
 def test_an_event_is_not_published_without_what_was_uploaded_for_it(post: Post) -> None:
     with pytest.raises(Unavailable, match="publish it again"):
         post.publish()
-    assert post.bus.receive(READER, lane=Lane.LIVE, limit=9, lease=60) == []
+    assert post.bus.receive(READER, priority=Priority.LIVE, limit=9, lease=60) == []
 
     post.upload()
 
@@ -105,11 +105,11 @@ def in_flight(post: Post) -> None:
 
 
 def dead(post: Post) -> None:
-    post.bus.bury(post.receive().ticket, progress=None, reason="a test")
+    post.bus.dead_letter(post.receive().ref, progress=None, reason="a test")
 
 
 def parked(post: Post) -> None:
-    post.bus.bury(post.receive().ticket, progress=None, reason="a test", grave=Grave.PARKED)
+    post.bus.dead_letter(post.receive().ref, progress=None, reason="a test", grave=DeadLetterKind.PARKED)
 
 
 def redriven(post: Post) -> None:
@@ -165,11 +165,11 @@ def test_what_somebody_else_acknowledged_is_not_done(post: Post, kept_on: redis.
         pytest.skip("nobody else can acknowledge on a bus in memory")
     post.upload()
     post.publish()
-    ticket = post.receive().ticket
-    kept_on.xack(BUS_KEYS.stream(SessionEnded.type, Lane.LIVE), READER.group, ticket.entry)
+    ref = post.receive().ref
+    kept_on.xack(BUS_KEYS.stream(SessionEnded.type, Priority.LIVE), READER.group, ref.entry)
 
     assert not post.is_released()
-    assert post.bus.disown(ticket)
+    assert post.bus.dead_letter_foreign_ack(ref)
     assert not post.is_released()
 
 

@@ -8,7 +8,7 @@ import pytest
 from builders.command_line import Nous, command_line
 from builders.town import Town, about_its_session, running
 
-from nous.app import World, build
+from nous.app import Container, build
 from nous.redis_server import embedded
 from nous.settings.model import Settings
 
@@ -24,13 +24,13 @@ def directory() -> Iterator[Path]:
 
 
 @pytest.fixture
-def world(directory: Path) -> Iterator[World]:
+def container(directory: Path) -> Iterator[Container]:
     """The world of one process, with an embedder that goes by words."""
     found = build(Settings(data_dir=directory, embedder="hashed"))
     try:
         yield found
     finally:
-        found.mind.close()
+        found.llm.close()
         for client in (found.client, found.rq_client):
             client.connection_pool.disconnect()
 

@@ -16,7 +16,7 @@ from builders.waiting import wait_until
 from chaos.drill.producer import ended
 
 from nous.cli.framework import INTERRUPTED
-from nous.jobs.base import Line
+from nous.jobs.base import QueueKind
 
 WORKER = "episode-summarizer"
 IN_FLIGHT = 2
@@ -103,11 +103,11 @@ def test_who_is_told_twice_ends_at_once_and_nothing_is_lost(fleet: ModelFleet, m
 
 def publish(fleet: ModelFleet, numbers: Iterable[int], *, more: str = "") -> None:
     events = [ended(f"session-{number}", number) for number in numbers]
-    fleet.world.bus.publish(*(replace(event, transcript=f"{event.transcript} {more}") for event in events))
+    fleet.container.bus.publish(*(replace(event, transcript=f"{event.transcript} {more}") for event in events))
 
 
 def waiting(fleet: ModelFleet) -> int:
-    return fleet.world.jobs.backlog(WORKER, Line.LIVE)
+    return fleet.container.jobs.backlog(WORKER, QueueKind.LIVE)
 
 
 def hands_are_full(fleet: ModelFleet, model: ModelServer) -> None:

@@ -113,7 +113,7 @@ def test_a_server_that_may_evict_sessions_is_refused_by_name(nous: Nous, place: 
 
 
 def test_vectors_of_another_dimension_in_the_store_are_refused(nous: Nous, place: Path) -> None:
-    world = build(Settings(data_dir=place / "data", embedder="hashed"))
+    container = build(Settings(data_dir=place / "data", embedder="hashed"))
     fact = Fact(
         id=uuid4(),
         scope=Scope(),
@@ -124,9 +124,9 @@ def test_vectors_of_another_dimension_in_the_store_are_refused(nous: Nous, place
         source=Source(episode_id=uuid4(), event_id=uuid4(), session_id="s1", turns=(1,)),
         learned_at=datetime(2026, 1, 1, tzinfo=UTC),
     )
-    row = Learned(fact=fact, reason="a test", embedded_by=world.kit.embedder.id)
+    row = Learned(fact=fact, reason="a test", embedded_by=container.context.embedder.id)
     vector = np.array([1, 0, 0], dtype=np.float32)
-    world.bus.apply(
+    container.bus.apply(
         Effects(writes=(AppendFacts(scope=Scope(), expected=LogVersion(), rows=(row,), vectors={fact.id: vector}),))
     )
 

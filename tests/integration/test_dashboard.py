@@ -199,8 +199,8 @@ def test_a_worker_with_many_jobs_in_flight_is_shown_with_one_and_the_number_of_t
     jobs = [enqueue(redis, f"{QUEUE}--event-{number}--2").id for number in range(IN_FLIGHT)]
     gate = threading.Event()
 
-    def hold(worker: str, lane: str, entry: str, attempt: int) -> str:
-        return f"{worker} {lane} {entry} {attempt} {gate.wait(60)}"
+    def hold(worker: str, priority: str, entry: str, attempt: int) -> str:
+        return f"{worker} {priority} {entry} {attempt} {gate.wait(60)}"
 
     queues = [queue_named(QUEUE, redis)]
     pool = PoolWorker(queues, name="pool", connection=redis, runner=hold, concurrency=IN_FLIGHT, give_up_after=600)

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from builders.command_line import Nous, on_terminal
 
-from nous.app import World
-from nous.bus.base import Grave, Lane
-from nous.bus.delivery_state import Fate, Mishap
+from nous.app import Container
+from nous.bus.base import DeadLetterKind, Priority
+from nous.bus.delivery_state import AttemptFailure, AttemptOutcome
 from nous.domain.events import JobDeadLettered
 
 ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yaml"
@@ -20,22 +20,24 @@ SAID = "I want to tell my boss that this is over"
 
 
 @pytest.fixture
-def letters(world: World, ended: Any) -> list[str]:
+def letters(container: Container, ended: Any) -> list[str]:
     """The ids of three letters: two that are dead, for one reason, and one that is parked."""
-    world.bus.publish(*(ended(f"s{number}", f"User: {SAID}") for number in range(3)))
-    told = world.bus.receive(world.subscription(GROUP), lane=Lane.LIVE, limit=3, lease=60)
-    for delivery, grave in zip(told, (Grave.DEAD, Grave.DEAD, Grave.PARKED), strict=True):
-        last = Mishap(fate=Fate.FAILED, attempt=1, text="Retryable: away", place="workers/toy.py:7 in f")
-        reason = "failed 5 times; Retryable: away" if grave is Grave.DEAD else f"no such thing: '{SAID}'"
-        trace = "  workers/toy.py:7 in f\n| redis/client.py:1 in a\n| rq/job.py:2 in b\n! Retryable: away"
-        world.bus.bury(
-            delivery.ticket, progress=delivery.progress, reason=reason, grave=grave, mishap=last, traceback=trace
+    container.bus.publish(*(ended(f"s{number}", f"User: {SAID}") for number in range(3)))
+    told = container.bus.receive(container.subscription(GROUP), priority=Priority.LIVE, limit=3, lease=60)
+    for delivery, grave in zip(told, (DeadLetterKind.DEAD, DeadLetterKind.DEAD, DeadLetterKind.PARKED), strict=True):
+        last = AttemptFailure(
+            fate=AttemptOutcome.FAILED, attempt=1, text="Retryable: away", place="workers/toy.py:7 in f"
         )
-    return [letter.id for letter in world.dead.letters()]
+        reason = "failed 5 times; Retryable: away" if grave is DeadLetterKind.DEAD else f"no such thing: '{SAID}'"
+        trace = "  workers/toy.py:7 in f\n| redis/client.py:1 in a\n| rq/job.py:2 in b\n! Retryable: away"
+        container.bus.dead_letter(
+            delivery.ref, progress=delivery.state, reason=reason, grave=grave, attempt_failure=last, traceback=trace
+        )
+    return [letter.id for letter in container.dead_letters.letters()]
 
 
-def in_flight(world: World) -> int:
-    return world.ledger.account(world.subscription(GROUP)).in_flight
+def in_flight(container: Container) -> int:
+    return container.delivery_stats.counters(container.subscription(GROUP)).in_flight
 
 
 def test_the_list_can_be_narrowed_and_says_what_it_leaves_out(nous: Nous, letters: list[str]) -> None:
@@ -46,16 +48,18 @@ def test_the_list_can_be_narrowed_and_says_what_it_leaves_out(nous: Nous, letter
     assert ids("--dead") == ids("--reason", "RETRYABLE") == letters[:2]
     assert ids("--parked", "--worker", GROUP) == letters[2:]
     assert ids("--worker", "fact-extractor") == []
-    assert "2 more letters, newer than these, not shown" in nous("dead", "list", "--limit", "1").stdout
-    assert nous("dead", "list", "--worker", "fact-extractor").stdout == "no letter is like that\n"
+    assert "2 more dead letters, newer than these, not shown" in nous("dead", "list", "--limit", "1").stdout
+    assert nous("dead", "list", "--worker", "fact-extractor").stdout == "no dead letter matches\n"
     assert "there is no worker 'fact-extracter'" in nous("dead", "list", "--worker", "fact-extracter").stderr
 
 
-def test_what_is_many_is_told_in_sum_by_reason(nous: Nous, world: World, ended: Any) -> None:
-    world.bus.publish(*(ended(f"s{number}") for number in range(30)))
-    for number, each in enumerate(world.bus.receive(world.subscription(GROUP), lane=Lane.LIVE, limit=30, lease=60)):
+def test_what_is_many_is_told_in_sum_by_reason(nous: Nous, container: Container, ended: Any) -> None:
+    container.bus.publish(*(ended(f"s{number}") for number in range(30)))
+    for number, each in enumerate(
+        container.bus.receive(container.subscription(GROUP), priority=Priority.LIVE, limit=30, lease=60)
+    ):
         reason = f"no file '/x/{number}.jsonl'" if number % 3 else f"line {number} is odd"
-        world.bus.bury(each.ticket, progress=None, reason=reason)
+        container.bus.dead_letter(each.ref, progress=None, reason=reason)
 
     told = nous("dead", "list", "--limit", "1").stdout.splitlines()
 
@@ -79,45 +83,47 @@ def test_a_letter_tells_all_there_is_but_for_what_was_said(nous: Nous, letters: 
         assert "boss" not in output
 
 
-def test_redriving_says_what_it_does_to_each_and_can_be_rehearsed(nous: Nous, world: World, letters: list[str]) -> None:
+def test_redriving_says_what_it_does_to_each_and_can_be_rehearsed(
+    nous: Nous, container: Container, letters: list[str]
+) -> None:
     rehearsed = nous("dead", "redrive", "--reason", "away", "--dry-run")
-    before = in_flight(world)
+    before = in_flight(container)
     done = nous("dead", "redrive", "--reason", "away")
 
     assert (rehearsed.exit_code, before) == (0, 0)
     assert rehearsed.stdout.count("would be pending again, next as attempt 2") == 2
-    assert (done.exit_code, in_flight(world)) == (0, 2)
+    assert (done.exit_code, in_flight(container)) == (0, 2)
     assert [line.partition(" ")[0] for line in done.stdout.splitlines()] == letters[:2]
-    assert "2 of 2 letters redriven" in done.stderr
+    assert "2 of 2 dead letters redriven" in done.stderr
     assert nous("dead", "redrive", letters[0]).exit_code == 3
 
 
 def test_a_letter_whose_event_is_gone_is_said_to_be_so_and_the_others_are_redriven(
-    nous: Nous, world: World, letters: list[str]
+    nous: Nous, container: Container, letters: list[str]
 ) -> None:
-    client: Any = world.client
-    client.xdel("nous:events:session_ended", world.dead.find(letters[0]).entry)
+    client: Any = container.client
+    client.xdel("nous:events:session_ended", container.dead_letters.find(letters[0]).entry)
 
     rehearsed, done = nous("dead", "redrive", "--all", "--dry-run"), nous("dead", "redrive", "--all")
 
-    assert (rehearsed.exit_code, done.exit_code, in_flight(world)) == (3, 3, 2)
+    assert (rehearsed.exit_code, done.exit_code, in_flight(container)) == (3, 3, 2)
     assert "its event is gone" in rehearsed.stderr
     assert "no longer in its stream" in done.stderr
     assert "its event is gone" in nous("dead", "show", letters[0]).stdout
 
 
-def test_nothing_is_dropped_without_a_yes(nous: Nous, world: World, letters: list[str]) -> None:
+def test_nothing_is_dropped_without_a_yes(nous: Nous, container: Container, letters: list[str]) -> None:
     unasked = nous("dead", "drop", letters[0])
     asked, declined = on_terminal("dead", "drop", "--parked", answer="n\n")
     accepted, done = on_terminal("dead", "drop", "--parked", answer="y\n")
 
     assert unasked.exit_code == 3
     assert "nothing was dropped: say --yes to drop 1 dead letter; " in unasked.stderr
-    assert "without its letter an event can never be redriven" in " ".join(asked.split())
+    assert "without its dead letter an event can never be redriven" in " ".join(asked.split())
     assert "Drop 1 parked letter for good, so that its event is never tried again? [y/N]" in " ".join(asked.split())
     assert (declined, done) == (6, 0)
     assert "is dropped" in accepted
-    assert [letter.id for letter in world.dead.letters()] == letters[:2]
+    assert [letter.id for letter in container.dead_letters.letters()] == letters[:2]
     assert nous("dead", "drop", "--all", "--yes").exit_code == 0
     assert nous("status", "s0").stdout.count("its letter was dropped") == 1
 
@@ -138,9 +144,9 @@ def test_which_letters_are_meant_has_to_be_said(nous: Nous, letters: list[str], 
     assert nous("dead", *command).exit_code == 3
 
 
-def test_whoever_watches_the_stream_is_told_of_each_that_is_dead(world: World, letters: list[str]) -> None:
+def test_whoever_watches_the_stream_is_told_of_each_that_is_dead(container: Container, letters: list[str]) -> None:
     assert letters
-    client: Any = world.client
+    client: Any = container.client
 
     told = [json.loads(fields[b"event"]) for _, fields in client.xrange(f"nous:events:{JobDeadLettered.type}")]
 
@@ -165,16 +171,16 @@ def test_the_rules_of_alarms_name_what_is_measured(nous: Nous, letters: list[str
         assert named <= known
 
 
-def test_status_fails_and_names_the_account_and_the_cause(nous: Nous, world: World, ended: Any) -> None:
-    world.bus.publish(ended("s0"), ended("s1"))
-    world.bus.receive(world.subscription(GROUP), lane=Lane.LIVE, limit=2, lease=60)
-    client: Any = world.client
+def test_status_fails_and_names_the_account_and_the_cause(nous: Nous, container: Container, ended: Any) -> None:
+    container.bus.publish(ended("s0"), ended("s1"))
+    container.bus.receive(container.subscription(GROUP), priority=Priority.LIVE, limit=2, lease=60)
+    client: Any = container.client
     client.hincrby("nous:account:episode-summarizer", "received", 2)
     client.hincrby("nous:account:fact-extractor", "received", -2)
 
     told = nous("status")
 
     assert told.exit_code == 1
-    assert "the account of episode-summarizer does not add up: 2 were received and are nowhere" in told.stdout
-    assert "the account of fact-extractor does not add up: 2 more are accounted for" in told.stdout
+    assert "the counters of episode-summarizer do not reconcile: 2 were received and are nowhere" in told.stdout
+    assert "the counters of fact-extractor do not reconcile: 2 more are accounted for" in told.stdout
     assert json.loads(nous("status", "--json").stdout)["balance"] == 4

@@ -11,16 +11,16 @@ import redis
 from builders.waiting import wait_until
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.app import World, build
+from nous.app import Container, build
 from nous.app.services import producer_of
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
+from nous.bus.redis.commit import CommitPlan
 from nous.domain.errors import Unavailable
 from nous.domain.events import SessionEvent
 from nous.redis_server import embedded
 from nous.redis_server.client import connect
-from nous.services.session_intake import About
+from nous.services.session_intake import SessionMetadata
 from nous.settings.model import PublishSettings, Settings
 
 TEXT = "User: Please remember that I live in Berlin.\n\nAssistant: I will remember that.\n" * 20
@@ -29,7 +29,7 @@ Cut = Callable[[int], None]
 
 
 @pytest.fixture
-def world(directory: Path) -> World:
+def container(directory: Path) -> Container:
     """A world in which nearly every session travels beside its event."""
     return build(Settings(data_dir=directory, embedder="hashed", publish=PublishSettings(inline_limit=100)))
 
@@ -58,42 +58,44 @@ def lose_power(directory: Path) -> Cut:
     return cut
 
 
-def published(world: World) -> list[SessionEvent]:
+def published(container: Container) -> list[SessionEvent]:
     """The sessions in the stream."""
-    found = world.bus.receive(world.subscription("episode-summarizer"), lane=Lane.LIVE, limit=9, lease=60)
+    found = container.bus.receive(
+        container.subscription("episode-summarizer"), priority=Priority.LIVE, limit=9, lease=60
+    )
     return [each.event for each in found if isinstance(each.event, SessionEvent)]
 
 
 def test_what_was_confirmed_is_there_after_a_power_cut_with_its_upload(
-    world: World, directory: Path, lose_power: Cut, tmp_path: Path
+    container: Container, directory: Path, lose_power: Cut, tmp_path: Path
 ) -> None:
     session = tmp_path / "s.txt"
     session.write_text(TEXT)
 
-    [handed_over] = producer_of(world).publish(session, About(), upload=True, durable=True)
+    [handed_over] = producer_of(container).publish(session, SessionMetadata(), upload=True, durable=True)
     lose_power(written(directory))
 
-    [event] = published(world)
+    [event] = published(container)
     assert event == handed_over.event
     assert (event.dataref or "").startswith("redis:")
-    assert world.kit.transcripts.read(event).digest == event.digest
+    assert container.context.transcripts.read(event).digest == event.digest
 
 
 def test_an_upload_that_the_server_lost_before_its_event_came_is_not_confirmed(
-    world: World, directory: Path, lose_power: Cut
+    container: Container, directory: Path, lose_power: Cut
 ) -> None:
     before = written(directory)
-    event = world.handover.of_content(TEXT, About())
+    event = container.session_intake.of_content(TEXT, SessionMetadata())
     lose_power(before)
 
     for durable in (True, False):
         with pytest.raises(Unavailable, match="is not on the server any more: publish it again"):
-            world.bus.publish(event, durable=durable)
-    assert published(world) == []
+            container.bus.publish(event, durable=durable)
+    assert published(container) == []
 
-    [again] = producer_of(world).publish([{"role": "user", "content": TEXT}], About(), durable=True)
+    [again] = producer_of(container).publish([{"role": "user", "content": TEXT}], SessionMetadata(), durable=True)
     lose_power(written(directory))
-    assert [each.id for each in published(world)] == [again.event.id]
+    assert [each.id for each in published(container)] == [again.event.id]
 
 
 class Amending(redis.Redis):
@@ -108,7 +110,7 @@ class Amending(redis.Redis):
 
 def test_waiting_for_the_disk_leaves_a_marker_as_somebody_else_has_amended_it(directory: Path, ended: Any) -> None:
     with Amending.from_url(embedded.ensure(directory), protocol=2) as client:
-        RedisBus(client, plan_of=lambda _: Plan()).publish(ended(), durable=True)
+        RedisBus(client, plan_of=lambda _: CommitPlan()).publish(ended(), durable=True)
 
         [marker] = client.keys("nous:marker:*")
         assert client.get(marker) == b"live/9-9"

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from nous.app import World
-from nous.bus.accounting import Account
-from nous.bus.base import Lane
+from nous.app import Container
+from nous.bus.accounting import GroupCounters
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import LARGEST
 
@@ -29,35 +29,35 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tell
 
 
 def test_entries_of_many_megabytes_are_set_aside_unread_and_the_worker_stays_small(
-    world: World, directory: Path, wait_until: Any
+    container: Container, directory: Path, wait_until: Any
 ) -> None:
     huge = b'{"data": {"session_id": "huge", "transcript": "' + b"x" * SIZE + b'"}}'
     for _ in range(COUNT):
-        tell(world, huge)
-    tell(world, GOOD)
+        tell(container, huge)
+    tell(container, GOOD)
 
     with worker(directory) as process:
-        wait_until(lambda: account(world).received == COUNT + 1, "the worker to come to the last", seconds=120)
-        wait_until(lambda: account(world).in_flight == 0, "the last to be done")
+        wait_until(lambda: account(container).received == COUNT + 1, "the worker to come to the last", seconds=120)
+        wait_until(lambda: account(container).in_flight == 0, "the last to be done")
         most, now = (memory(process.pid, what) for what in ("VmHWM", "VmRSS"))
 
     assert most - now < ALLOWED
-    assert (account(world).dead, account(world).balance) == (COUNT, 0)
-    assert {letter.reason.partition(":")[0] for letter in world.dead.letters()} == {
+    assert (account(container).dead, account(container).discrepancy) == (COUNT, 0)
+    assert {letter.reason.partition(":")[0] for letter in container.dead_letters.letters()} == {
         f"the event has {len(huge):,} bytes, and none may have more than {LARGEST:,}"
     }
 
 
 def test_an_entry_of_many_megabytes_that_comes_while_a_worker_waits_wakes_it_unread(
-    world: World, directory: Path, wait_until: Any
+    container: Container, directory: Path, wait_until: Any
 ) -> None:
-    tell(world, GOOD)
+    tell(container, GOOD)
 
     with worker(directory) as process:
-        wait_until(lambda: account(world).received == 1, "the worker to begin", seconds=120)
-        wait_until(lambda: account(world).in_flight == 0, "it to have nothing to do", seconds=60)
-        tell(world, b"x" * SIZE)
-        wait_until(lambda: account(world).dead == 1, "what is too large to be set aside")
+        wait_until(lambda: account(container).received == 1, "the worker to begin", seconds=120)
+        wait_until(lambda: account(container).in_flight == 0, "it to have nothing to do", seconds=60)
+        tell(container, b"x" * SIZE)
+        wait_until(lambda: account(container).dead == 1, "what is too large to be set aside")
         most, now = (memory(process.pid, what) for what in ("VmHWM", "VmRSS"))
 
     assert most - now < ALLOWED
@@ -76,13 +76,13 @@ def worker(directory: Path) -> Generator[subprocess.Popen[bytes]]:
             process.terminate()
 
 
-def tell(world: World, raw: bytes) -> str:
-    name: Any = world.client.xadd(BusKeys().stream("session_ended", Lane.LIVE), {"event": raw})
+def tell(container: Container, raw: bytes) -> str:
+    name: Any = container.client.xadd(BusKeys().stream("session_ended", Priority.LIVE), {"event": raw})
     return name.decode()
 
 
-def account(world: World) -> Account:
-    return world.ledger.account(world.subscription(NAME))
+def account(container: Container) -> GroupCounters:
+    return container.delivery_stats.counters(container.subscription(NAME))
 
 
 def memory(pid: int, what: str) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from builders.command_line import Nous
 
-from nous.app import World
-from nous.bus.base import Lane
+from nous.app import Container
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import BAD_INPUT
 from nous.domain.events import FactsUnembedded
@@ -70,7 +70,7 @@ def test_a_line_that_cannot_be_used_is_refused_in_plain_words(nous: Nous, line: 
 
 
 def test_of_an_empty_input_it_is_said_that_nothing_was_told(nous: Nous) -> None:
-    assert nous("facts", "learn").stderr == "nous: no facts were told\n"
+    assert nous("facts", "learn").stderr == "nous: no facts were given\n"
 
 
 def test_facts_without_a_vector_are_counted_and_handed_to_workers(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ def test_facts_without_a_vector_are_counted_and_handed_to_workers(nous: Nous, mo
     monkeypatch.setenv("NOUS_EMBEDDER", "hashed")
 
     assert "1 fact without a vector" in would.stdout
-    assert "would be handed to workers" in would.stdout
+    assert "would be queued" in would.stdout
     assert would.stderr == ""
     assert [(row["facts"], row["handed_over"]) for row in json.loads(were.stdout)] == [(1, True)]
     assert were.stderr == "nous: no worker runs: nous up\n"
@@ -90,18 +90,18 @@ def test_facts_without_a_vector_are_counted_and_handed_to_workers(nous: Nous, mo
 
 
 def test_facts_that_still_wait_are_handed_over_again_by_the_next_reembed(
-    nous: Nous, world: World, monkeypatch: pytest.MonkeyPatch
+    nous: Nous, container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learned(nous, "mon", text=PORT)
     monkeypatch.setenv("NOUS_EMBEDDER", "minilm")
-    stream = BusKeys().stream(FactsUnembedded.type, Lane.LIVE)
-    before = world.client.xlen(stream)
+    stream = BusKeys().stream(FactsUnembedded.type, Priority.LIVE)
+    before = container.client.xlen(stream)
 
     for _ in range(2):
         [row] = json.loads(nous("reembed", "--json").stdout)
         assert row["handed_over"]
 
-    assert world.client.xlen(stream) == before + 2
+    assert container.client.xlen(stream) == before + 2
 
 
 def test_what_facts_learn_could_not_compare_with_is_counted(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ def test_rows_of_which_the_facts_are_missing_are_counted_as_left_out(
 
     result = nous("import", stdin=again)
 
-    assert "nous: left out were rows about facts that nobody has: 1" in result.stderr
+    assert "nous: left out: 1 row about unknown facts" in result.stderr
     assert result.exit_code == BAD_INPUT
 
 
@@ -276,7 +276,7 @@ def test_an_import_tells_what_it_left_out_since_it_was_forgotten(nous: Nous) -> 
 
     result = nous("import", stdin=lines)
 
-    assert "left out was what was forgotten here: 0 episodes and 2 tellings of facts" in result.stderr
+    assert "left out since they were forgotten here: 0 episodes and 2 mentions of facts" in result.stderr
     assert nous("facts").stdout == "no facts in default\n"
 
 
@@ -297,4 +297,4 @@ def test_a_fact_that_has_given_way_takes_nobodys_place(nous: Nous) -> None:
 
     old, past = ids["Tim drinks tea"], ids["The staging API listens on port 8080"]
 
-    assert "has given way to" in nous("facts", "supersede", old, past).stderr
+    assert "is superseded by" in nous("facts", "supersede", old, past).stderr

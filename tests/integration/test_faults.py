@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from nous.app import World, build, pool
-from nous.bus.accounting import Account
-from nous.bus.base import Lane, Subscription
+from nous.app import Container, build, pool
+from nous.bus.accounting import GroupCounters
+from nous.bus.base import Priority, Subscription
 from nous.domain.events import SessionEnded
-from nous.jobs.base import Line, Order
+from nous.jobs.base import JobSpec, QueueKind
 from nous.pipeline.worker import Worker
 from nous.settings.model import Settings
 
@@ -49,7 +49,7 @@ class Fleet:
 
 
 @pytest.fixture
-def world(directory: Path) -> World:
+def container(directory: Path) -> Container:
     return build(Settings(data_dir=directory, embedder="hashed"), also=[Worker("toy", SessionEnded, _never)])
 
 
@@ -63,125 +63,125 @@ def fleet(directory: Path) -> Iterator[Fleet]:
 
 
 def test_an_event_that_kills_its_process_is_buried_and_its_neighbours_live(
-    world: World, fleet: Fleet, ended: Any, wait_until: Any
+    container: Container, fleet: Fleet, ended: Any, wait_until: Any
 ) -> None:
     neighbours = [ended(f"neighbour-{number}") for number in range(6)]
-    world.bus.publish(neighbours[0], ended("poison"), *neighbours[1:])
+    container.bus.publish(neighbours[0], ended("poison"), *neighbours[1:])
     fleet.start()
 
     def has_settled() -> bool:
         fleet.keep_one_running()
-        account = world.ledger.account(TOY)
+        account = container.delivery_stats.counters(TOY)
         return account.received == 7 and account.in_flight == 0
 
     wait_until(has_settled, "every event to be done or buried", seconds=60)
 
-    assert world.ledger.account(TOY) == Account(received=7, done=6, dead=1)
-    [letter] = world.dead.letters()
+    assert container.delivery_stats.counters(TOY) == GroupCounters(received=7, done=6, dead=1)
+    [letter] = container.dead_letters.letters()
     assert letter.session_id == "poison"
     assert "alone" in letter.reason
 
 
 @pytest.mark.parametrize(("session", "deaths"), [("poison", 1), ("asked", 0)])
 def test_a_process_that_was_asked_to_end_in_quarantine_is_not_held_against_its_event(
-    world: World, directory: Path, ended: Any, session: str, deaths: int
+    container: Container, directory: Path, ended: Any, session: str, deaths: int
 ) -> None:
-    world.bus.publish(ended(session))
-    [delivery] = world.bus.receive(TOY, lane=Lane.LIVE, limit=1, lease=600)
-    order = Order(
-        ticket=delivery.ticket,
+    container.bus.publish(ended(session))
+    [delivery] = container.bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=600)
+    order = JobSpec(
+        ref=delivery.ref,
         event_id=delivery.event.id,
         session_id=session,
-        attempt=delivery.progress.attempt,
-        line=Line.QUARANTINE,
+        attempt=delivery.state.attempt,
+        line=QueueKind.QUARANTINE,
     )
-    world.jobs.submit(order)
+    container.jobs.submit(order)
 
     subprocess.run([sys.executable, str(PROGRAM), str(directory), "quarantine"], check=True, stderr=subprocess.DEVNULL)
 
-    found = world.bus.open(delivery.ticket)
+    found = container.bus.open(delivery.ref)
     assert found
-    assert found.progress.deaths == deaths
+    assert found.state.deaths == deaths
 
 
-def test_a_pool_leaves_alone_what_waits_in_quarantine(world: World) -> None:
-    taken = {queue.name for queue in pool(world, "toy").queues}
+def test_a_pool_leaves_alone_what_waits_in_quarantine(container: Container) -> None:
+    taken = {queue.name for queue in pool(container, "toy").queues}
 
-    assert taken == {Line.LIVE.queue("toy"), Line.BULK.queue("toy")}
+    assert taken == {QueueKind.LIVE.queue("toy"), QueueKind.BULK.queue("toy")}
 
 
 def test_events_whose_handlers_hang_are_buried_and_their_neighbours_live(
-    world: World, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
+    container: Container, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
 ) -> None:
     (directory / "deadline").write_text("1")
     hung = [ended(f"hung-{number}") for number in range(5)]  # one more than run at a time
     neighbours = [ended(f"neighbour-{number}") for number in range(8)]
-    world.bus.publish(*hung, *neighbours)
+    container.bus.publish(*hung, *neighbours)
     process = fleet.start()
 
     def settled() -> bool:
-        account = world.ledger.account(TOY)
+        account = container.delivery_stats.counters(TOY)
         return account.received == 13 and account.in_flight == 0
 
-    wait_until(lambda: world.ledger.account(TOY).done == 8, "the neighbours to be done", seconds=60)
+    wait_until(lambda: container.delivery_stats.counters(TOY).done == 8, "the neighbours to be done", seconds=60)
     wait_until(settled, "what hangs to be buried", seconds=120)
     process.terminate()
 
-    assert world.ledger.account(TOY) == Account(received=13, done=8, dead=5)
-    assert {letter.session_id for letter in world.dead.letters()} == {event.session_id for event in hung}
+    assert container.delivery_stats.counters(TOY) == GroupCounters(received=13, done=8, dead=5)
+    assert {letter.session_id for letter in container.dead_letters.letters()} == {event.session_id for event in hung}
     assert process.wait(timeout=30) == 0
 
 
 def test_an_idle_replacement_takes_over_the_work_of_a_killed_fleet_without_new_traffic(
-    world: World, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
+    container: Container, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
 ) -> None:
-    world.bus.publish(*(ended(f"endless-{number}") for number in range(4)))
+    container.bus.publish(*(ended(f"endless-{number}") for number in range(4)))
     first = fleet.start()
-    wait_until(lambda: _begun(world) == 4, "four handlers to begin")
+    wait_until(lambda: _begun(container) == 4, "four handlers to begin")
 
     first.kill()
     first.wait()
     (directory / "enough").touch()
     fleet.start()
-    wait_until(lambda: world.ledger.account(TOY).done == 4, "the replacement to do the work")
+    wait_until(lambda: container.delivery_stats.counters(TOY).done == 4, "the replacement to do the work")
 
-    assert world.ledger.account(TOY) == Account(received=4, done=4)
+    assert container.delivery_stats.counters(TOY) == GroupCounters(received=4, done=4)
 
 
 def test_a_worker_that_is_told_to_stop_finishes_what_it_has_begun(
-    world: World, fleet: Fleet, ended: Any, wait_until: Any
+    container: Container, fleet: Fleet, ended: Any, wait_until: Any
 ) -> None:
-    world.bus.publish(*(ended(f"plain-{number}") for number in range(20)))
+    container.bus.publish(*(ended(f"plain-{number}") for number in range(20)))
     process = fleet.start()
-    wait_until(lambda: world.ledger.account(TOY).done > 0, "some work to be done")
+    wait_until(lambda: container.delivery_stats.counters(TOY).done > 0, "some work to be done")
 
     process.terminate()
 
     assert process.wait(timeout=30) == 0
-    account = world.ledger.account(TOY)
-    assert account.balance == 0
+    account = container.delivery_stats.counters(TOY)
+    assert account.discrepancy == 0
     fleet.start()
-    wait_until(lambda: world.ledger.account(TOY).done == 20, "another process to do the rest")
+    wait_until(lambda: container.delivery_stats.counters(TOY).done == 20, "another process to do the rest")
 
 
 def test_losing_every_key_of_the_queue_loses_nothing(
-    world: World, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
+    container: Container, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
 ) -> None:
-    world.bus.publish(*(ended(f"endless-{number}") for number in range(12)))
+    container.bus.publish(*(ended(f"endless-{number}") for number in range(12)))
     process = fleet.start()
-    wait_until(lambda: _begun(world) == 4, "four handlers to begin")
+    wait_until(lambda: _begun(container) == 4, "four handlers to begin")
 
-    world.client.delete(*world.client.scan_iter("rq:*"))
+    container.client.delete(*container.client.scan_iter("rq:*"))
     (directory / "enough").touch()
     process.kill()
     fleet.start()
 
-    wait_until(lambda: world.ledger.account(TOY).done == 12, "everything to be done")
-    assert world.ledger.account(TOY) == Account(received=12, done=12)
+    wait_until(lambda: container.delivery_stats.counters(TOY).done == 12, "everything to be done")
+    assert container.delivery_stats.counters(TOY) == GroupCounters(received=12, done=12)
 
 
-def _begun(world: World) -> int:
-    values: Any = world.client.hvals("nous:progress:toy")
+def _begun(container: Container) -> int:
+    values: Any = container.client.hvals("nous:progress:toy")
     return sum(b"running" in value for value in values)
 
 

@@ -12,15 +12,15 @@ import pytest
 from builders.keyspace import keys_with
 from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town, told
 
-from nous.app import forgetter
-from nous.bus.base import Duplicate, Lane
+from nous.app import eraser
+from nous.bus.base import Duplicate, Priority
 from nous.bus.erasure import said
 from nous.bus.tombstones import WasForgotten
 from nous.domain.errors import NotFound
 from nous.domain.events import episode_id
 from nous.domain.scope import Scope
-from nous.services.erasure import Receipt
-from nous.services.erasure_targets import Session
+from nous.services.erasure import ErasureReceipt
+from nous.services.erasure_targets import EraseSession
 
 PLANTED = (
     *("plantedwords", "planteddecision", "plantedanswer", "plantedtitle", "plantedsubject", "plantedpath"),
@@ -53,25 +53,25 @@ def leave_waiting(town: Town) -> None:
     town.publish(OTHER, "otherupload " * 1000)
 
 
-def forget(town: Town, session: str = SECRET) -> Receipt:
-    return forgetter(town.world).forget(Session(scope=HERE, name=session))
+def forget(town: Town, session: str = SECRET) -> ErasureReceipt:
+    return eraser(town.container).erase(EraseSession(scope=HERE, name=session))
 
 
 def balances(town: Town) -> list[int]:
-    return [town.world.ledger.account(each).balance for each in town.world.subscriptions]
+    return [town.container.delivery_stats.counters(each).discrepancy for each in town.container.subscriptions]
 
 
 def kept_of(town: Town, session: str, scope: Scope) -> tuple[object, ...]:
     """All that is kept of a session, except by the log of facts."""
-    kit, episode = town.world.kit, episode_id(scope, session)
+    context, episode = town.container.context, episode_id(scope, session)
     told = {entry: raw for entry, raw in entries(town) if (about := said(raw, "")) and about[1:3] == (scope, session)}
     events = [str(about.event_id) for raw in told.values() if (about := said(raw, ""))]
     return (
-        kit.episodes.editions(scope, episode),
-        kit.briefs.brief(scope, episode),
-        kit.decisions.get_episode_decisions(episode, scope=scope),
-        kit.anchors.anchor(scope, agent_id="default", session_id=session),
-        [letter for letter in town.world.dead.letters() if (letter.kind, letter.entry) in told],
+        context.episodes.editions(scope, episode),
+        context.summary_inputs.summary_input(scope, episode),
+        context.decisions.get_episode_decisions(episode, scope=scope),
+        context.anchored_summaries.anchored_summary(scope, agent_id="default", session_id=session),
+        [letter for letter in town.container.dead_letters.letters() if (letter.kind, letter.entry) in told],
         told,
         sorted(job for job in town.client.scan_iter("rq:job:*") if any(event in job.decode() for event in events)),
     )
@@ -87,8 +87,8 @@ def entries(town: Town) -> Iterator[tuple[tuple[str, str], bytes]]:
 
 def facts_of(town: Town, scope: Scope = HERE) -> dict[str, set[str]]:
     """Every current fact, and the sessions that have said it."""
-    kit = town.world.kit
-    with kit.memory.current(kit.facts, scope, kit.embedder) as knowledge:
+    context = town.container.context
+    with context.fact_cache.current(context.facts, scope, context.embedder) as knowledge:
         return {known.fact.text: {source.session_id for source in known.sources} for known in knowledge.current()}
 
 
@@ -101,7 +101,7 @@ def test_nothing_of_a_forgotten_session_is_left_under_any_key(town: Town, tmp_pa
 
     print(receipt.removed)
     assert keys_with(town.client, *PLANTED) == {}
-    assert balances(town) == [0] * len(town.world.subscriptions)
+    assert balances(town) == [0] * len(town.container.subscriptions)
     wait_until(lambda: not on_disk(town), "the server to write its file anew")
 
 
@@ -129,17 +129,17 @@ def test_of_other_sessions_nothing_is_lost(town: Town, tmp_path: Path) -> None:
 
 def test_who_has_a_session_in_hand_while_it_is_forgotten_cannot_commit(town: Town) -> None:
     town.publish(SECRET, "plantedwords")
-    summarizer = town.world.subscription("episode-summarizer")
-    [delivery] = town.world.bus.receive(summarizer, lane=Lane.LIVE, limit=1, lease=60)
-    effects = town.world.workers["episode-summarizer"].build(town.world.kit)(delivery.event)
+    summarizer = town.container.subscription("episode-summarizer")
+    [delivery] = town.container.bus.receive(summarizer, priority=Priority.LIVE, limit=1, lease=60)
+    effects = town.container.workers["episode-summarizer"].handler_factory(town.container.context)(delivery.event)
     assert effects.writes
 
     forget(town)
 
-    assert town.world.bus.commit(delivery, effects) == Duplicate()
+    assert town.container.bus.commit(delivery, effects) == Duplicate()
     assert keys_with(town.client, *PLANTED) == {}
-    account = town.world.ledger.account(summarizer)
-    assert (account.received, account.erased, account.balance) == (1, 1, 0)
+    account = town.container.delivery_stats.counters(summarizer)
+    assert (account.received, account.erased, account.discrepancy) == (1, 1, 0)
 
 
 def test_publishing_it_again_is_refused_without_effect_until_it_is_asked_for(town: Town, tmp_path: Path) -> None:
@@ -159,9 +159,9 @@ def test_publishing_it_again_is_refused_without_effect_until_it_is_asked_for(tow
     town.decide(SECRET, "planteddecision: we use tabs")
     town.settle()
 
-    assert town.world.kit.episodes.get(HERE, episode_id(HERE, SECRET))
+    assert town.container.context.episodes.get(HERE, episode_id(HERE, SECRET))
     assert facts_of(town)["The plantedanswer codeword opens the vault."] == {SECRET}
-    assert balances(town) == [0] * len(town.world.subscriptions)
+    assert balances(town) == [0] * len(town.container.subscriptions)
 
 
 def test_what_a_foreign_producer_writes_of_it_into_a_stream_is_skipped(town: Town) -> None:
@@ -172,8 +172,8 @@ def test_what_a_foreign_producer_writes_of_it_into_a_stream_is_skipped(town: Tow
     town.client.xadd("nous:events:session_ended", {"event": json.dumps(raw)})
     town.settle()
 
-    assert town.world.kit.episodes.get(HERE, episode_id(HERE, SECRET)) is None
-    account = town.world.ledger.account(town.world.subscription("episode-summarizer"))
+    assert town.container.context.episodes.get(HERE, episode_id(HERE, SECRET)) is None
+    account = town.container.delivery_stats.counters(town.container.subscription("episode-summarizer"))
     assert account.skipped == {"its session was forgotten": 1}
 
 
@@ -187,4 +187,4 @@ def test_forgetting_twice_does_no_harm_and_what_was_never_there_is_not_found(tow
     with pytest.raises(NotFound, match="there is no session nobody"):
         forget(town, "nobody")
     with pytest.raises(NotFound):
-        forgetter(town.world).forget(Session(scope=Scope(project="nowhere"), name=OTHER))
+        eraser(town.container).erase(EraseSession(scope=Scope(project="nowhere"), name=OTHER))

@@ -13,12 +13,12 @@ from builders.command_line import Nous
 from builders.keyspace import keys_with
 from builders.town import ELSEWHERE, HERE, OTHER, SECRET, SHARED, Town, told
 
-from nous.app import World, build, forgetter
-from nous.bus.base import Lane, Refused
+from nous.app import Container, build, eraser
+from nous.bus.base import Conflict, Priority
 from nous.domain.errors import Unavailable
 from nous.domain.events import episode_id
 from nous.facts.normalize import exact_form
-from nous.services.erasure_targets import Everything, Known, Session
+from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession
 
 OWN = "The plantedanswer codeword opens the vault."
 STRIDE = int(os.environ.get("FORGET_STRIDE", "17"))
@@ -40,7 +40,7 @@ def test_of_a_forgotten_fact_only_the_words_of_sessions_are_left(town: Town) -> 
     before = town.facts()
     assert {"fact_learned", "fact_confirmed"} <= {key.rpartition(":")[2] for key in keys_with(town.client, *FORMS)}
 
-    receipt = forgetter(town.world).forget(Known(scope=HERE, id=before[SHARED]))
+    receipt = eraser(town.container).erase(EraseFact(scope=HERE, id=before[SHARED]))
 
     assert receipt.removed["facts"] == 1
     assert receipt.removed["candidate facts"] == 2  # in the wordings of both sessions
@@ -54,15 +54,15 @@ def test_of_a_forgotten_fact_only_the_words_of_sessions_are_left(town: Town) -> 
 def test_a_forgotten_fact_is_taken_out_of_an_episode_that_waits_and_the_rest_is_learned(town: Town) -> None:
     live(town)
     known = town.facts()[OWN]
-    forgetter(town.world).forget(Session(scope=HERE, name=OTHER))
+    eraser(town.container).erase(EraseSession(scope=HERE, name=OTHER))
     town.publish(SECRET, "plantedwords, and more of them")
-    summarizer = town.world.subscription("episode-summarizer")
-    [delivery] = town.world.bus.receive(summarizer, lane=Lane.LIVE, limit=1, lease=60)
-    effects = town.world.workers["episode-summarizer"].build(town.world.kit)(delivery.event)
-    town.world.bus.commit(delivery, effects)
+    summarizer = town.container.subscription("episode-summarizer")
+    [delivery] = town.container.bus.receive(summarizer, priority=Priority.LIVE, limit=1, lease=60)
+    effects = town.container.workers["episode-summarizer"].handler_factory(town.container.context)(delivery.event)
+    town.container.bus.commit(delivery, effects)
     assert "episode_summarized" in {key.rpartition(":")[2] for key in keys_with(town.client, OWN)}
 
-    forgetter(town.world).forget(Known(scope=HERE, id=known))
+    eraser(town.container).erase(EraseFact(scope=HERE, id=known))
 
     holding = keys_with(town.client, f'"text":"{OWN}"')
     assert holding == {}
@@ -79,16 +79,16 @@ def test_a_fact_that_is_forgotten_while_somebody_has_a_session_in_hand_does_not_
     town.publish(SECRET, "plantedwords")
     town.settle()
     town.publish(session, "plantedwords, and more of them")
-    summarizer = town.world.subscription("episode-summarizer")
-    [delivery] = town.world.bus.receive(summarizer, lane=Lane.LIVE, limit=1, lease=0)
-    effects = town.world.workers["episode-summarizer"].build(town.world.kit)(delivery.event)
+    summarizer = town.container.subscription("episode-summarizer")
+    [delivery] = town.container.bus.receive(summarizer, priority=Priority.LIVE, limit=1, lease=0)
+    effects = town.container.workers["episode-summarizer"].handler_factory(town.container.context)(delivery.event)
 
-    forgetter(town.world).forget(Known(scope=HERE, id=town.facts()[OWN]))
+    eraser(town.container).erase(EraseFact(scope=HERE, id=town.facts()[OWN]))
 
-    assert isinstance(town.world.bus.commit(delivery, effects), Refused)
+    assert isinstance(town.container.bus.commit(delivery, effects), Conflict)
     town.settle()
     assert keys_with(town.client, f'"text":"{OWN}"') == {}
-    assert town.world.kit.episodes.get(HERE, episode_id(HERE, session))
+    assert town.container.context.episodes.get(HERE, episode_id(HERE, session))
     assert town.facts().keys() == {SHARED}
     assert town.balances() == {0}
 
@@ -101,7 +101,7 @@ def test_of_a_forgotten_scope_nothing_is_left_but_that_it_was_forgotten(town: To
     elsewhere = keys_with(town.client, "elsewords")
     assert elsewhere
 
-    receipt = forgetter(town.world).forget(Everything(scope=HERE))
+    receipt = eraser(town.container).erase(EraseScope(scope=HERE))
 
     assert receipt.removed["episodes"] == 2
     assert [key for key in keys_with(town.client, "default/default/town") if ":forgotten:" not in key] == []
@@ -112,17 +112,17 @@ def test_of_a_forgotten_scope_nothing_is_left_but_that_it_was_forgotten(town: To
             town.publish(session, "plantedwords")
     town.publish("new", "newwords")
     town.settle()
-    assert town.world.kit.episodes.get(HERE, episode_id(HERE, "new"))
+    assert town.container.context.episodes.get(HERE, episode_id(HERE, "new"))
     assert town.balances() == {0}
 
 
 class Broken:
     """The connections of a world, which fail once: at the *fatal*-th time that something is asked of the server."""
 
-    def __init__(self, world: World, fatal: int) -> None:
+    def __init__(self, container: Container, fatal: int) -> None:
         self.asked = 0
         self._fatal = fatal
-        for client in (world.client, world.rq_client):
+        for client in (container.client, container.rq_client):
             pool: Any = client.connection_pool
             pool.get_connection = self._breaking(pool.get_connection)
 
@@ -142,22 +142,22 @@ def test_forgetting_that_breaks_off_anywhere_says_nowhere_that_it_is_done_and_is
     live(town)
     town.publish(SECRET, "plantedwords that wait")
     saved = {key: town.client.dump(key) for key in town.client.scan_iter("*")}
-    act = Session(scope=HERE, name=SECRET)
+    act = EraseSession(scope=HERE, name=SECRET)
     fatal = broken = 0
     while broken == fatal // STRIDE:
         fatal += STRIDE
         town.client.flushall()
         for key, dump in saved.items():
             town.client.restore(key, 0, dump)
-        world = build(town.settings)
-        Broken(world, fatal)
+        container = build(town.settings)
+        Broken(container, fatal)
         try:
-            forgetter(world).forget(act)
+            eraser(container).erase(act)
         except Unavailable:
             broken += 1
-            tombstone = town.world.tombstones.find(HERE, act.key)
+            tombstone = town.container.tombstones.find(HERE, act.key)
             assert tombstone is None or not tombstone.is_done
-        forgetter(town.world).forget(act)
+        eraser(town.container).erase(act)
         assert keys_with(town.client, "planted") == {}, f"broken off at {fatal}"
         assert town.balances() == {0}
     print(f"broken off at {broken} places")

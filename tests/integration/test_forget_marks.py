@@ -13,18 +13,18 @@ from builders.keyspace import keys_with
 from builders.model_server import Request
 from builders.town import HERE, SAID_BY_OTHER, SECRET, SHARED, Town, about_its_session, running
 
-from nous.app import forgetter
-from nous.app.services import stores_of
-from nous.bus.base import Duplicate, Lane
+from nous.app import eraser
+from nous.app.services import erasable_stores
+from nous.bus.base import Duplicate, Priority
 from nous.domain.effects import Effects
 from nous.domain.episode import CandidateFact
 from nous.domain.events import episode_id
 from nous.domain.fact import Row, Source
-from nous.domain.scope import Matter
-from nous.facts.adjudication import Doubt, Rulings
+from nous.domain.scope import CacheSubject
+from nous.facts.adjudication import AmbiguousPair, Rulings
 from nous.facts.erase import Erased
-from nous.services.erasure import Forgetter, Receipt
-from nous.services.erasure_targets import Act, Known, Session
+from nous.services.erasure import Eraser, ErasureReceipt
+from nous.services.erasure_targets import EraseFact, EraseSession, ErasureRequest
 from nous.store.keys import StoreKeys
 from nous.store.redis.erasure import RedisErasure
 
@@ -34,8 +34,8 @@ NEAR = "The vault of the billing service opens with the passphrase kept upstairs
 
 def quoting(_: Request) -> str:
     """A ruling that tells what a fact of another session says."""
-    ruling = {"pair": 1, "relation": "different", "reason": "The known one names zebrasecret as the passphrase."}
-    return orjson.dumps({"pairs": [ruling]}).decode()
+    adjudication = {"pair": 1, "relation": "different", "reason": "The known one names zebrasecret as the passphrase."}
+    return orjson.dumps({"pairs": [adjudication]}).decode()
 
 
 @pytest.fixture
@@ -53,10 +53,12 @@ def source_of(session: str) -> Source:
 
 def teach(town: Town, session: str, text: str) -> Sequence[UUID]:
     """The facts that say so now."""
-    lesson = town.world.kit.learner.teach([CandidateFact(text=text)], scope=HERE, source=source_of(session))
+    lesson = town.container.context.fact_learner.ingest(
+        [CandidateFact(text=text)], scope=HERE, source=source_of(session)
+    )
     if lesson.append.rows:
-        town.world.bus.apply(Effects(writes=(lesson.append,)))
-    return [finding.fact.id for finding in lesson.findings]
+        town.container.bus.apply(Effects(writes=(lesson.append,)))
+    return [fact_decision.fact.id for fact_decision in lesson.fact_decisions]
 
 
 @pytest.mark.parametrize("what", ["session", "fact"])
@@ -64,9 +66,11 @@ def test_a_ruling_about_another_session_goes_with_the_fact_that_it_quotes(town: 
     [quoted] = teach(town, "one", QUOTED)
     teach(town, "two", NEAR)
     assert any(":answer:" in key for key in keys_with(town.client, "zebrasecret"))
-    act: Act = Session(scope=HERE, name="one") if what == "session" else Known(scope=HERE, id=quoted)
+    act: ErasureRequest = (
+        EraseSession(scope=HERE, name="one") if what == "session" else EraseFact(scope=HERE, id=quoted)
+    )
 
-    receipt = forgetter(town.world).forget(act)
+    receipt = eraser(town.container).erase(act)
 
     assert receipt.removed["pinned answers"] == 1
     assert keys_with(town.client, "zebrasecret") == {}
@@ -86,12 +90,14 @@ class Asked:
 
 @pytest.mark.parametrize("what", ["session", "fact"])
 def test_a_ruling_that_comes_while_what_it_quotes_is_forgotten_is_not_kept(directory: Path, what: str) -> None:
-    receipts: list[Receipt] = []
+    receipts: list[ErasureReceipt] = []
     model = Asked()
     with running(directory, model) as town:
         [quoted] = teach(town, "one", QUOTED)
-        act: Act = Session(scope=HERE, name="one") if what == "session" else Known(scope=HERE, id=quoted)
-        model.befalls = lambda: receipts.append(forgetter(town.world).forget(act))
+        act: ErasureRequest = (
+            EraseSession(scope=HERE, name="one") if what == "session" else EraseFact(scope=HERE, id=quoted)
+        )
+        model.befalls = lambda: receipts.append(eraser(town.container).erase(act))
 
         teach(town, "two", NEAR)
 
@@ -104,19 +110,23 @@ def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_
     town: Town, what: str
 ) -> None:
     [quoted] = teach(town, "one", QUOTED)
-    act: Act = Session(scope=HERE, name="one") if what == "session" else Known(scope=HERE, id=quoted)
-    kit = town.world.kit
-    assert kit.arbiter
+    act: ErasureRequest = (
+        EraseSession(scope=HERE, name="one") if what == "session" else EraseFact(scope=HERE, id=quoted)
+    )
+    context = town.container.context
+    assert context.adjudicator
 
     class HeldUp:
         """Has read the log, and asks only once that is forgotten."""
 
-        def rule(self, doubts: Sequence[Doubt], *, matter: Matter) -> Rulings:
-            forgetter(town.world).forget(act)
-            return arbiter.rule(doubts, matter=matter)
+        def rule(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
+            eraser(town.container).erase(act)
+            return adjudicator.adjudicate(doubts, matter=matter)
 
-    arbiter = kit.arbiter
-    replace(kit, arbiter=HeldUp()).learner.teach([CandidateFact(text=NEAR)], scope=HERE, source=source_of("two"))
+    adjudicator = context.adjudicator
+    replace(context, adjudicator=HeldUp()).fact_learner.ingest(
+        [CandidateFact(text=NEAR)], scope=HERE, source=source_of("two")
+    )
 
     assert keys_with(town.client, "zebrasecret") == {}
 
@@ -124,20 +134,20 @@ def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_
 def test_an_answer_about_a_session_that_was_forgotten_in_somebodys_hands_is_not_kept(directory: Path) -> None:
     with running(directory, about_its_session) as town:
         town.publish(SECRET, "plantedwords")
-        [delivery] = town.world.bus.receive(
-            town.world.subscription("episode-summarizer"), lane=Lane.LIVE, limit=1, lease=60
+        [delivery] = town.container.bus.receive(
+            town.container.subscription("episode-summarizer"), priority=Priority.LIVE, limit=1, lease=60
         )
-        forgetter(town.world).forget(Session(scope=HERE, name=SECRET))
+        eraser(town.container).erase(EraseSession(scope=HERE, name=SECRET))
 
-        effects = town.world.workers["episode-summarizer"].build(town.world.kit)(delivery.event)
+        effects = town.container.workers["episode-summarizer"].handler_factory(town.container.context)(delivery.event)
 
-        assert isinstance(town.world.bus.commit(delivery, effects), Duplicate)
+        assert isinstance(town.container.bus.commit(delivery, effects), Duplicate)
         assert keys_with(town.client, "plantedwords", "plantedanswer") == {}
 
 
 def test_a_wording_that_comes_while_its_fact_is_being_forgotten_does_not_come_back(town: Town) -> None:
     [fact] = teach(town, "one", SHARED)
-    stores = stores_of(town.world)
+    stores = erasable_stores(town.container)
 
     class Disturbed(RedisErasure):
         """Somebody says the fact in other words just before the log is written anew."""
@@ -150,9 +160,11 @@ def test_a_wording_that_comes_while_its_fact_is_being_forgotten_does_not_come_ba
     said: list[UUID] = []
     disturbed = replace(stores, store=Disturbed(town.client, StoreKeys(town.settings.prefix)))
 
-    Forgetter(disturbed, clock=town.world.kit.clock, on_rewritten=lambda _: None).forget(Known(scope=HERE, id=fact))
+    Eraser(disturbed, clock=town.container.context.clock, on_rewritten=lambda _: None).erase(
+        EraseFact(scope=HERE, id=fact)
+    )
 
     assert said == [fact]
     assert teach(town, "three", SAID_BY_OTHER) == []
-    rows: Sequence[Row] = town.world.kit.facts.read(HERE).rows
+    rows: Sequence[Row] = town.container.context.facts.read(HERE).rows
     assert rows == ()

@@ -40,7 +40,7 @@ def test_a_session_that_would_be_forgotten_is_shown_with_what_it_alone_has_said(
 
     assert "1 session:\n  hand-made  without an episode\n" in told
     assert f"1 fact:\n  {KEY}\n" in told
-    assert "what others have said too stays, in their words: 1 fact\n" in told
+    assert "kept in the words of other sessions that said it too: 1 fact\n" in told
 
 
 def test_a_scope_that_would_be_forgotten_is_shown_with_the_number_of_its_sessions_and_facts(nous: Nous) -> None:

@@ -12,8 +12,8 @@ from builders.command_line import Nous
 from builders.model_server import Request
 from builders.town import HERE, OTHER, SECRET, Town, running, told
 
-from nous.app import forgetter
-from nous.bus.base import Committed, Lane
+from nous.app import eraser
+from nous.bus.base import Committed, Priority
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, session_name
 from nous.domain.effects import AppendFacts, Effects
@@ -22,13 +22,13 @@ from nous.domain.event_codec import NO_SESSION
 from nous.domain.events import EpisodeSummarized, FactsUnembedded, episode_id
 from nous.domain.fact import Learned, Row
 from nous.domain.scope import Scope
-from nous.services.erasure import Receipt
-from nous.services.erasure_targets import Act, Everything, Known, Session
-from nous.services.session_intake import About
+from nous.services.erasure import ErasureReceipt
+from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession, ErasureRequest
+from nous.services.session_intake import SessionMetadata
 from nous.store.base import NO_VECTORS
 
 SHARED, OWN = "The canteen opens at noon.", "The pantry door code is kept by Marta."
-ENDED = BusKeys().stream("session_ended", Lane.LIVE)
+ENDED = BusKeys().stream("session_ended", Priority.LIVE)
 
 
 def about_the_canteen(request: Request) -> str:
@@ -51,20 +51,20 @@ def town(directory: Path) -> Iterator[Town]:
 
 def publish(town: Town, session: str, words: str, *, again: bool = False) -> None:
     content = told(f"{words} {SHARED} {OWN} The garage opens at six.")
-    list(town.producer.publish(content, About(scope=HERE, session_id=session), again=again))
+    list(town.producer.publish(content, SessionMetadata(scope=HERE, session_id=session), again=again))
 
 
-def forget(town: Town, act: Act) -> Receipt:
-    return forgetter(town.world).forget(act)
+def forget(town: Town, act: ErasureRequest) -> ErasureReceipt:
+    return eraser(town.container).erase(act)
 
 
 def summarize(town: Town) -> Any:
     """Let a session become an episode, and somebody take that in hand to find facts."""
-    summarizer, extractor = (town.world.subscription(name) for name in ("episode-summarizer", "fact-extractor"))
-    [ended] = town.world.bus.receive(summarizer, lane=Lane.LIVE, limit=1, lease=60)
-    effects = town.world.workers["episode-summarizer"].build(town.world.kit)(ended.event)
-    town.world.bus.commit(ended, effects)
-    [summarized] = town.world.bus.receive(extractor, lane=Lane.LIVE, limit=1, lease=60)
+    summarizer, extractor = (town.container.subscription(name) for name in ("episode-summarizer", "fact-extractor"))
+    [ended] = town.container.bus.receive(summarizer, priority=Priority.LIVE, limit=1, lease=60)
+    effects = town.container.workers["episode-summarizer"].handler_factory(town.container.context)(ended.event)
+    town.container.bus.commit(ended, effects)
+    [summarized] = town.container.bus.receive(extractor, priority=Priority.LIVE, limit=1, lease=60)
     return summarized
 
 
@@ -72,31 +72,31 @@ def test_after_a_scope_was_forgotten_its_new_sessions_can_be_forgotten_too(town:
     publish(town, SECRET, "plantedwords")
     publish(town, OTHER, "otherwords")
     town.settle()
-    forget(town, Session(scope=HERE, name=SECRET))
-    forget(town, Everything(scope=HERE))
+    forget(town, EraseSession(scope=HERE, name=SECRET))
+    forget(town, EraseScope(scope=HERE))
 
     publish(town, "new", "newwords")
     publish(town, "newer", "otherwords")
     town.settle()
-    forget(town, Session(scope=HERE, name="new"))
+    forget(town, EraseSession(scope=HERE, name="new"))
 
     town.settle()
     assert town.facts().keys() == {SHARED, OWN}
-    assert town.client.xlen(BusKeys().stream(FactsUnembedded.type, Lane.LIVE)) == 1
+    assert town.client.xlen(BusKeys().stream(FactsUnembedded.type, Priority.LIVE)) == 1
     assert town.balances() == {0}
 
 
 @pytest.mark.parametrize("session", ["unembedded", NO_SESSION])
 def test_a_tombstone_that_an_earlier_release_laid_for_no_session_keeps_nobody_away(town: Town, session: str) -> None:
     name = session_name(HERE, session)
-    town.world.tombstones.put(HERE, (name,), Tombstone(at=town.world.kit.clock(), is_done=True))
+    town.container.tombstones.put(HERE, (name,), Tombstone(at=town.container.context.clock(), is_done=True))
     publish(town, SECRET, "plantedwords")
     town.settle()
 
-    forget(town, Session(scope=HERE, name=SECRET))
+    forget(town, EraseSession(scope=HERE, name=SECRET))
 
     town.settle()
-    account = town.world.ledger.account(town.world.subscription("fact-embedder"))
+    account = town.container.delivery_stats.counters(town.container.subscription("fact-embedder"))
     assert account.skipped.keys() <= {"every fact has its vector"}
 
 
@@ -116,7 +116,7 @@ def test_nobody_is_called_like_no_session(nous: Nous, town: Town) -> None:
     assert [(each.exit_code, "cannot be 'no session (nous)'" in each.stderr) for each in refused] == [(3, True)] * 3
     with pytest.raises(BadInput, match="cannot be 'no session"):
         publish(town, NO_SESSION, "plantedwords")
-    [letter] = town.world.dead.letters()
+    [letter] = town.container.dead_letters.letters()
     assert "cannot be 'no session" in letter.reason
     assert nous("forget", "--session", SECRET, "--yes").exit_code == 0
 
@@ -128,14 +128,14 @@ def test_what_an_earlier_release_took_for_a_session_called_like_none_is_forgotte
     assert isinstance(own, Learned)
     source = replace(own.fact.source, session_id=NO_SESSION, episode_id=episode_id(HERE, NO_SESSION))
     theirs = replace(own, fact=replace(own.fact, id=source.episode_id, text="The attic is dry", source=source))
-    version = town.world.kit.facts.read(HERE, embedder=NO_VECTORS).version
+    version = town.container.context.facts.read(HERE, embedder=NO_VECTORS).version
     write = AppendFacts(scope=HERE, expected=version, rows=(replace(theirs, embedded_by=None),))
-    assert town.world.bus.apply(Effects(writes=(write,))) == Committed()
+    assert town.container.bus.apply(Effects(writes=(write,))) == Committed()
     before = town.facts().keys() - {"The attic is dry"}
     unembedded = {"kind": FactsUnembedded.type, "session_id": NO_SESSION, "group": "fact-embedder", "lane": "live"}
     town.client.xadd(BusKeys().letters, unembedded | {"entry": "1-1", "grave": "dead", "reason": "why"})
 
-    receipt = forget(town, Session(scope=HERE, name=NO_SESSION))
+    receipt = forget(town, EraseSession(scope=HERE, name=NO_SESSION))
 
     assert receipt.removed["facts"] == 1
     assert "dead letters" not in receipt.removed
@@ -150,20 +150,20 @@ def test_what_others_write_of_a_forgotten_session_and_take_in_hand_themselves_do
     town.settle()
     said = [fields for _, fields in town.client.xrange(ENDED)]
     for session in (SECRET, OTHER):
-        forget(town, Session(scope=HERE, name=session))
-    town.world.tombstones.lift(HERE, session_name(HERE, OTHER))
+        forget(town, EraseSession(scope=HERE, name=session))
+    town.container.tombstones.lift(HERE, session_name(HERE, OTHER))
 
     for fields in said:
         town.client.xadd(ENDED, fields)
     town.client.xreadgroup("episode-summarizer", "a stranger", {ENDED: ">"}, count=10)
     town.settle()
 
-    assert [each.session_id for each in town.world.kit.episodes.recent(HERE)] == [OTHER]
+    assert [each.session_id for each in town.container.context.episodes.recent(HERE)] == [OTHER]
     assert town.balances() == {0}
 
 
 def rows(town: Town) -> Sequence[Row]:
-    return town.world.kit.facts.read(HERE, embedder=NO_VECTORS).rows
+    return town.container.context.facts.read(HERE, embedder=NO_VECTORS).rows
 
 
 @pytest.mark.parametrize("scope", [{"project": ["x"]}, {"project": {"a": 1}}, "town", 5])
@@ -173,21 +173,21 @@ def test_an_entry_that_nobody_can_read_stands_in_nobody_s_way_and_is_counted(tow
     raw = orjson.dumps({"data": {"session_id": OTHER, "scope": scope, "transcript": "User: hello"}})
     town.client.xadd(ENDED, {"event": raw})
 
-    receipts = [forget(town, act) for act in (Session(scope=HERE, name=SECRET), Everything(scope=HERE))]
+    receipts = [forget(town, act) for act in (EraseSession(scope=HERE, name=SECRET), EraseScope(scope=HERE))]
 
     assert [receipt.unreadable for receipt in receipts] == [1, 1]
     with pytest.raises(NotFound):
-        forget(town, Everything(scope=Scope()))
+        forget(town, EraseScope(scope=Scope()))
     assert town.client.xlen(ENDED) == 1
 
 
 def test_a_session_of_which_a_fact_was_forgotten_is_learned_anew_when_it_is_let_back(town: Town) -> None:
     publish(town, OTHER, "otherwords")
     town.settle()
-    forget(town, Known(scope=HERE, id=town.facts()[SHARED]))
+    forget(town, EraseFact(scope=HERE, id=town.facts()[SHARED]))
     assert town.facts().keys() == {OWN}
-    assert len(town.world.ledger.events_of(OTHER, HERE, EpisodeSummarized)) == 1
-    forget(town, Session(scope=HERE, name=OTHER))
+    assert len(town.container.delivery_stats.events_of(OTHER, HERE, EpisodeSummarized)) == 1
+    forget(town, EraseSession(scope=HERE, name=OTHER))
     assert town.facts() == {}
 
     publish(town, OTHER, "otherwords", again=True)
@@ -202,13 +202,13 @@ def test_what_is_dead_of_other_sessions_can_be_redriven_when_a_fact_was_forgotte
     town.settle()
     publish(town, OTHER, "otherwords")
     dead = summarize(town)
-    town.world.bus.bury(dead.ticket, progress=dead.progress, reason="no room on the disk")
+    town.container.bus.dead_letter(dead.ref, progress=dead.state, reason="no room on the disk")
 
-    forget(town, Known(scope=HERE, id=town.facts()[SHARED]))
+    forget(town, EraseFact(scope=HERE, id=town.facts()[SHARED]))
 
-    [letter] = town.world.dead.letters()
+    [letter] = town.container.dead_letters.letters()
     assert (letter.session_id, letter.reason) == (OTHER, "no room on the disk")
-    assert town.world.dead.redrive(letter, town.world.subscription("fact-extractor"))
+    assert town.container.dead_letters.redrive(letter, town.container.subscription("fact-extractor"))
     town.settle()
     assert OWN in town.facts()
     assert SHARED not in town.facts()
@@ -219,9 +219,9 @@ def test_the_receipt_tells_when_the_server_does_not_write_its_file_anew(town: To
     publish(town, SECRET, "plantedwords")
     town.client.execute_command("ACL", "SETUSER", "default", "-bgrewriteaof")
 
-    refused = forget(town, Session(scope=HERE, name=SECRET))
+    refused = forget(town, EraseSession(scope=HERE, name=SECRET))
     town.client.execute_command("ACL", "SETUSER", "default", "+@all")
-    done = forget(town, Session(scope=HERE, name=SECRET))
+    done = forget(town, EraseSession(scope=HERE, name=SECRET))
 
     assert any("BGREWRITEAOF" in each for each in refused.stays)
     assert not any("BGREWRITEAOF" in each for each in done.stays)
@@ -234,12 +234,12 @@ def test_the_upload_of_a_session_with_a_like_name_stays(town: Town) -> None:
     uploaded = set(town.client.scan_iter("nous:transcript:*"))
     assert len(uploaded) == 3
 
-    receipt = forget(town, Session(scope=HERE, name=SECRET))
+    receipt = forget(town, EraseSession(scope=HERE, name=SECRET))
 
     assert receipt.removed["uploaded transcripts"] == 2
     [left] = town.client.scan_iter("nous:transcript:*")
     town.settle()
-    assert town.world.dead.letters() == []
+    assert town.container.dead_letters.letters() == []
     assert town.client.exists(left) == 0
 
 

@@ -15,13 +15,13 @@ from builders.command_line import Nous
 from builders.episodes import HOME, episode
 from click.testing import Result
 
-from nous.app import World
+from nous.app import Container
 from nous.bus.tombstones import session_name
 from nous.cli.framework import BAD_INPUT
 from nous.domain.effects import AppendFacts, Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
 from nous.domain.fact import Superseded
-from nous.store.export_format import Carried, line
+from nous.store.export_format import ExportedRecords, line
 
 KEY = "The garden key lies under the third stone"
 KEY_TOO = "the garden key lies under the third stone!"
@@ -44,20 +44,22 @@ def exported(nous: Nous) -> str:
     return nous("export", "--scope", "home").stdout
 
 
-def known(world: World) -> dict[str, set[str]]:
+def known(container: Container) -> dict[str, set[str]]:
     """Every current fact, and who has said it."""
-    kit = world.kit
-    with kit.memory.current(kit.facts, HOME, kit.embedder) as knowledge:
+    context = container.context
+    with context.fact_cache.current(context.facts, HOME, context.embedder) as knowledge:
         return {each.fact.text: {source.session_id for source in each.sources} for each in knowledge.current()}
 
 
-def id_of(world: World, text: str) -> str:
-    kit = world.kit
-    with kit.memory.current(kit.facts, HOME, kit.embedder) as knowledge:
+def id_of(container: Container, text: str) -> str:
+    context = container.context
+    with context.fact_cache.current(context.facts, HOME, context.embedder) as knowledge:
         return next(str(each.fact.id) for each in knowledge if each.fact.text == text)
 
 
-def test_a_session_that_was_told_by_hand_is_not_let_back_until_that_is_asked_for(nous: Nous, world: World) -> None:
+def test_a_session_that_was_told_by_hand_is_not_let_back_until_that_is_asked_for(
+    nous: Nous, container: Container
+) -> None:
     tell(nous, KEY)
     forget(nous, "--session", "hand")
 
@@ -65,62 +67,66 @@ def test_a_session_that_was_told_by_hand_is_not_let_back_until_that_is_asked_for
 
     assert refused.exit_code == 3
     assert "session hand of scope default/default/home was forgotten on" in refused.stderr
-    assert known(world) == {}
+    assert known(container) == {}
     assert tell(nous, KEY, again=True).exit_code == 0
     assert tell(nous, TEA).exit_code == 0
-    assert known(world) == {KEY: {"hand"}, TEA: {"hand"}}
+    assert known(container) == {KEY: {"hand"}, TEA: {"hand"}}
 
 
-def test_what_was_told_by_hand_and_forgotten_is_not_imported(nous: Nous, world: World) -> None:
+def test_what_was_told_by_hand_and_forgotten_is_not_imported(nous: Nous, container: Container) -> None:
     tell(nous, KEY)
     carried = exported(nous)
     forget(nous, "--session", "hand")
 
     assert nous("import", stdin=carried).exit_code == 0
-    assert known(world) == {}
+    assert known(container) == {}
 
 
 def test_what_others_have_said_too_is_imported_in_their_words_and_adds_nothing_when_it_is_there(
-    nous: Nous, world: World
+    nous: Nous, container: Container
 ) -> None:
     tell(nous, KEY, session="first")
     tell(nous, KEY_TOO, TEA, session="second")
     carried = exported(nous)
     forget(nous, "--session", "first")
-    told = known(world)
+    told = known(container)
     assert told == {KEY_TOO: {"second"}, TEA: {"second"}}
 
     assert "0 facts were new" in nous("import", stdin=carried).stdout
-    assert known(world) == told
+    assert known(container) == told
 
 
-def test_what_others_have_said_too_is_imported_in_their_words_where_it_is_not_known(nous: Nous, world: World) -> None:
+def test_what_others_have_said_too_is_imported_in_their_words_where_it_is_not_known(
+    nous: Nous, container: Container
+) -> None:
     tell(nous, KEY, session="first")
     tell(nous, KEY_TOO, TEA, session="second")
     carried = exported(nous)
     for session in ("second", "first"):
         forget(nous, "--session", session)
-    world.tombstones.lift(HOME, session_name(HOME, "second"))
-    assert known(world) == {}
+    container.tombstones.lift(HOME, session_name(HOME, "second"))
+    assert known(container) == {}
 
     assert "2 facts were new" in nous("import", stdin=carried).stdout
-    assert known(world) == {KEY_TOO: {"second"}, TEA: {"second"}}
+    assert known(container) == {KEY_TOO: {"second"}, TEA: {"second"}}
 
 
-def test_a_fact_goes_by_the_beginning_of_its_id_and_is_told_again_only_on_request(nous: Nous, world: World) -> None:
+def test_a_fact_goes_by_the_beginning_of_its_id_and_is_told_again_only_on_request(
+    nous: Nous, container: Container
+) -> None:
     tell(nous, KEY, TEA)
 
-    forget(nous, "--fact", id_of(world, KEY)[:8])
+    forget(nous, "--fact", id_of(container, KEY)[:8])
 
     refused = tell(nous, TEA, KEY_TOO, session="other")
     assert refused.exit_code == 3
     assert "line 2: text: it was forgotten on request" in refused.stderr
-    assert known(world) == {TEA: {"hand", "other"}}
+    assert known(container) == {TEA: {"hand", "other"}}
     assert tell(nous, KEY_TOO, session="other", again=True).exit_code == 0
-    assert KEY_TOO in known(world)
+    assert KEY_TOO in known(container)
 
 
-def test_an_import_names_the_lines_that_no_fact_can_be_made_of(nous: Nous, world: World) -> None:
+def test_an_import_names_the_lines_that_no_fact_can_be_made_of(nous: Nous, container: Container) -> None:
     tell(nous, KEY)
     [line] = [json.loads(each) for each in exported(nous).splitlines()]
     forget(nous, "--session", "hand")
@@ -136,7 +142,7 @@ def test_an_import_names_the_lines_that_no_fact_can_be_made_of(nous: Nous, world
     assert "line 1: text: says nothing" in done.stderr
     assert "line 2: text: too long" in done.stderr
     assert "line 3: the line is of scope default/default/home, its record of default/default/elsewhere" in done.stderr
-    assert known(world) == {}
+    assert known(container) == {}
 
 
 def _changed(line: Mapping[str, Any], **fact: Any) -> dict[str, Any]:
@@ -145,22 +151,22 @@ def _changed(line: Mapping[str, Any], **fact: Any) -> dict[str, Any]:
     return {**line, "record": {**record, "fact": {**record["fact"], "source": source, **fact}}}
 
 
-def test_an_imported_episode_brings_no_candidate_that_was_forgotten(nous: Nous, world: World) -> None:
+def test_an_imported_episode_brings_no_candidate_that_was_forgotten(nous: Nous, container: Container) -> None:
     told = replace(episode(), candidate_facts=(CandidateFact(text=KEY_TOO), CandidateFact(text=TEA)))
-    world.bus.apply(Effects(writes=(SaveEpisode(episode=told),)))
+    container.bus.apply(Effects(writes=(SaveEpisode(episode=told),)))
     carried = exported(nous)
-    world.client.delete(*world.client.scan_iter("*episode*"))
+    container.client.delete(*container.client.scan_iter("*episode*"))
     tell(nous, KEY)
-    forget(nous, "--fact", id_of(world, KEY))
+    forget(nous, "--fact", id_of(container, KEY))
 
     assert "1 episode and 0 rows with 0 facts were new" in nous("import", stdin=carried).stdout
-    kept = world.kit.episodes.get(HOME, told.id)
+    kept = container.context.episodes.get(HOME, told.id)
     assert kept
     assert [each.text for each in kept.candidate_facts] == [TEA]
 
 
 def test_what_is_forgotten_while_lines_are_read_is_not_learned_from_those_that_follow(
-    nous: Nous, world: World, tmp_path: Path, wait_until: Any
+    nous: Nous, container: Container, tmp_path: Path, wait_until: Any
 ) -> None:
     tell(nous, KEY)
     pipe = tmp_path / "lines"
@@ -171,34 +177,34 @@ def test_what_is_forgotten_while_lines_are_read_is_not_learned_from_those_that_f
             for number in range(64):
                 lines.write(json.dumps(f"Shelf {number} holds book {number * number}") + "\n")
             lines.flush()
-            wait_until(lambda: len(known(world)) > 1, "the first lines to be learned")
-            forget(nous, "--fact", id_of(world, KEY))
+            wait_until(lambda: len(known(container)) > 1, "the first lines to be learned")
+            forget(nous, "--fact", id_of(container, KEY))
             lines.write(json.dumps(KEY) + "\n")
 
     assert "line 65: text: it was forgotten on request" in told.result().stderr
-    assert KEY not in known(world)
+    assert KEY not in known(container)
 
 
 def test_what_was_let_back_may_be_said_by_all_and_stays_when_another_fact_is_forgotten(
-    nous: Nous, world: World
+    nous: Nous, container: Container
 ) -> None:
     tell(nous, KEY, TEA)
-    forget(nous, "--fact", id_of(world, KEY))
+    forget(nous, "--fact", id_of(container, KEY))
     tell(nous, KEY, again=True)
 
     assert tell(nous, KEY_TOO, session="other").exit_code == 0
     told = replace(episode(), candidate_facts=(CandidateFact(text=KEY), CandidateFact(text=TEA)))
-    world.bus.apply(Effects(writes=(SaveEpisode(episode=told),)))
-    forget(nous, "--fact", id_of(world, TEA))
+    container.bus.apply(Effects(writes=(SaveEpisode(episode=told),)))
+    forget(nous, "--fact", id_of(container, TEA))
 
-    assert known(world) == {KEY: {"hand", "other"}}
-    kept = world.kit.episodes.get(HOME, told.id)
+    assert known(container) == {KEY: {"hand", "other"}}
+    kept = container.context.episodes.get(HOME, told.id)
     assert kept
     assert [each.text for each in kept.candidate_facts] == [KEY]
 
 
 def test_a_receipt_that_cannot_be_written_stops_forgetting_before_it_begins(
-    nous: Nous, world: World, tmp_path: Path
+    nous: Nous, container: Container, tmp_path: Path
 ) -> None:
     tell(nous, KEY)
     where = ("--scope", "home", "--yes", "--receipt")
@@ -209,11 +215,11 @@ def test_a_receipt_that_cannot_be_written_stops_forgetting_before_it_begins(
 
     assert (refused.exit_code, unknown.exit_code, unasked.exit_code) == (3, 3, 3)
     assert "nothing was forgotten" in refused.stderr
-    assert known(world) == {KEY: {"hand"}}
+    assert known(container) == {KEY: {"hand"}}
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_receipt_stays_where_nobody_can_be_told_of_it(nous: Nous, world: World, tmp_path: Path) -> None:
+def test_a_receipt_stays_where_nobody_can_be_told_of_it(nous: Nous, container: Container, tmp_path: Path) -> None:
     tell(nous, KEY)
     receipt = tmp_path / "receipt.json"
     command = [sys.executable, "-m", "nous", "forget", "--session", "hand", "--scope", "home", "--yes", "--receipt"]
@@ -221,7 +227,7 @@ def test_a_receipt_stays_where_nobody_can_be_told_of_it(nous: Nous, world: World
     with Path("/dev/full").open("w") as full:
         subprocess.run([*command, receipt], stdout=full, stderr=subprocess.DEVNULL, check=False)
 
-    assert known(world) == {}
+    assert known(container) == {}
     assert json.loads(receipt.read_text())["name"] == "hand"
 
 
@@ -238,14 +244,14 @@ def test_what_is_forgotten_is_told_although_there_is_no_room_for_the_receipt(nou
     assert "it is forgotten all the same" in done.stderr
 
 
-def test_what_is_current_again_is_told_before_and_after(nous: Nous, world: World, tmp_path: Path) -> None:
+def test_what_is_current_again_is_told_before_and_after(nous: Nous, container: Container, tmp_path: Path) -> None:
     tell(nous, KEY, session="old")
     tell(nous, TEA, session="new")
-    older, newer = id_of(world, KEY), id_of(world, TEA)
-    row = Superseded(fact_id=UUID(older), by=UUID(newer), reason="it was moved", at=world.kit.clock())
-    version = world.kit.facts.read(HOME).version
-    world.bus.apply(Effects(writes=(AppendFacts(scope=HOME, expected=version, rows=(row,)),)))
-    assert known(world) == {TEA: {"new"}}
+    older, newer = id_of(container, KEY), id_of(container, TEA)
+    row = Superseded(fact_id=UUID(older), by=UUID(newer), reason="it was moved", at=container.context.clock())
+    version = container.context.facts.read(HOME).version
+    container.bus.apply(Effects(writes=(AppendFacts(scope=HOME, expected=version, rows=(row,)),)))
+    assert known(container) == {TEA: {"new"}}
     receipt = tmp_path / "receipt.json"
 
     rehearsed = nous("forget", "--session", "new", "--scope", "home", "--dry-run")
@@ -255,7 +261,7 @@ def test_what_is_current_again_is_told_before_and_after(nous: Nous, world: World
     assert told in rehearsed.stdout
     assert told in done.stdout
     assert json.loads(receipt.read_text())["revived"] == [older]
-    assert known(world) == {KEY: {"old"}}
+    assert known(container) == {KEY: {"old"}}
 
 
 def test_a_scope_without_a_name_is_no_scope_to_forget(nous: Nous) -> None:
@@ -269,7 +275,7 @@ def test_a_scope_without_a_name_is_no_scope_to_forget(nous: Nous) -> None:
 
 def test_an_episode_that_would_not_be_found_by_its_session_is_not_imported(nous: Nous) -> None:
     known = episode("here")
-    told = line(Carried(HOME, known)).decode()
+    told = line(ExportedRecords(HOME, known)).decode()
 
     assert nous("import", stdin=told).exit_code == 0
     moved = nous("import", stdin=told.replace(str(known.id), str(UUID(int=1))))

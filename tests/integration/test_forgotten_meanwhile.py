@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 from builders.episodes import HOME, episode
 
-from nous.app import World, forgetter
-from nous.app.services import stores_of
+from nous.app import Container, eraser
+from nous.app.services import erasable_stores
 from nous.bus.tombstones import WasForgotten, session_name
 from nous.cli.export_import import keep
 from nous.cli.import_ import Importer
@@ -17,9 +17,9 @@ from nous.cli.learn import Teacher
 from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
 from nous.domain.fact import Row
-from nous.facts.decision import Finding
-from nous.services.erasure import Forgetter
-from nous.services.erasure_targets import Act, Known, Session
+from nous.facts.decision import FactDecision
+from nous.services.erasure import Eraser
+from nous.services.erasure_targets import EraseFact, EraseSession, ErasureRequest
 from nous.store.base import NO_VECTORS
 from nous.store.export_format import exported
 
@@ -29,8 +29,8 @@ PORT, TEA = CandidateFact(text="The API is on port 8080"), CandidateFact(text="T
 class Late:
     """A bus on which something *befalls* just before the first commit."""
 
-    def __init__(self, world: World, befalls: Callable[[], object]) -> None:
-        self._bus = world.bus
+    def __init__(self, container: Container, befalls: Callable[[], object]) -> None:
+        self._bus = container.bus
         self._befalls = befalls
 
     def __getattr__(self, name: str) -> Any:
@@ -42,85 +42,87 @@ class Late:
         return self._bus.apply(effects)
 
 
-def late(world: World, act: Act) -> World:
+def late(container: Container, act: ErasureRequest) -> Container:
     """*world* as somebody has it to whom it happens that *act* is through before his commit."""
-    return replace(world, bus=Late(world, lambda: forgetter(world).forget(act)))  # pyright: ignore[reportArgumentType]
+    return replace(container, bus=Late(container, lambda: eraser(container).erase(act)))  # pyright: ignore[reportArgumentType]
 
 
-def teach(world: World, session: str, *candidates: CandidateFact) -> Sequence[Finding]:
-    return Teacher(world, HOME, session).teach(candidates)
+def teach(container: Container, session: str, *candidates: CandidateFact) -> Sequence[FactDecision]:
+    return Teacher(container, HOME, session).teach(candidates)
 
 
-def rows(world: World) -> Sequence[Row]:
-    return world.kit.facts.read(HOME, embedder=NO_VECTORS).rows
+def rows(container: Container) -> Sequence[Row]:
+    return container.context.facts.read(HOME, embedder=NO_VECTORS).rows
 
 
-def remember(world: World, session: str) -> Act:
+def remember(container: Container, session: str) -> ErasureRequest:
     """Something is known of *session*, which is no fact; how to forget it."""
     known = episode(session)
-    world.bus.apply(Effects(writes=(SaveEpisode(episode=known),)))
-    return Session(scope=HOME, name=session)
+    container.bus.apply(Effects(writes=(SaveEpisode(episode=known),)))
+    return EraseSession(scope=HOME, name=session)
 
 
-def test_what_is_told_by_hand_does_not_come_after_its_session_was_forgotten(world: World) -> None:
-    act = remember(world, "there")
+def test_what_is_told_by_hand_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
+    act = remember(container, "there")
 
     with pytest.raises(WasForgotten):
-        teach(late(world, act), "there", PORT)
+        teach(late(container, act), "there", PORT)
 
-    assert rows(world) == ()
-
-
-def test_what_is_imported_does_not_come_after_its_session_was_forgotten(world: World) -> None:
-    teach(world, "there", PORT)
-    brought = [*exported(rows(world))]
-    world.client.flushall()
-    act = remember(world, "there")
-
-    Importer(late(world, act), HOME, brought).run()
-
-    assert rows(world) == ()
+    assert rows(container) == ()
 
 
-def test_an_imported_episode_does_not_come_after_its_session_was_forgotten(world: World) -> None:
+def test_what_is_imported_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
+    teach(container, "there", PORT)
+    brought = [*exported(rows(container))]
+    container.client.flushall()
+    act = remember(container, "there")
+
+    Importer(late(container, act), HOME, brought).run()
+
+    assert rows(container) == ()
+
+
+def test_an_imported_episode_does_not_come_after_its_session_was_forgotten(container: Container) -> None:
     known = episode("there")
-    teach(world, "there", PORT)
+    teach(container, "there", PORT)
 
-    assert not keep(late(world, Session(scope=HOME, name="there")), known)
+    assert not keep(late(container, EraseSession(scope=HOME, name="there")), known)
 
-    assert world.kit.episodes.get(HOME, known.id) is None
+    assert container.context.episodes.get(HOME, known.id) is None
 
 
-def test_an_imported_episode_comes_without_a_fact_that_was_forgotten_meanwhile(world: World) -> None:
-    [finding] = teach(world, "there", PORT)
+def test_an_imported_episode_comes_without_a_fact_that_was_forgotten_meanwhile(container: Container) -> None:
+    [fact_decision] = teach(container, "there", PORT)
     known = replace(episode("other"), candidate_facts=(PORT, TEA))
 
-    assert keep(late(world, Known(scope=HOME, id=finding.fact.id)), known)
+    assert keep(late(container, EraseFact(scope=HOME, id=fact_decision.fact.id)), known)
 
-    kept = world.kit.episodes.get(HOME, known.id)
+    kept = container.context.episodes.get(HOME, known.id)
     assert kept
     assert kept.candidate_facts == (TEA,)
 
 
 @pytest.mark.parametrize("what", ["session", "fact"])
-def test_what_is_let_back_while_forgetting_comes_to_its_end_is_let_back(world: World, what: str) -> None:
-    [finding] = teach(world, "there", PORT)
-    act: Act = Session(scope=HOME, name="there") if what == "session" else Known(scope=HOME, id=finding.fact.id)
+def test_what_is_let_back_while_forgetting_comes_to_its_end_is_let_back(container: Container, what: str) -> None:
+    [fact_decision] = teach(container, "there", PORT)
+    act: ErasureRequest = (
+        EraseSession(scope=HOME, name="there") if what == "session" else EraseFact(scope=HOME, id=fact_decision.fact.id)
+    )
     told: list[UUID] = []
 
     def lets_back(_: object) -> None:
-        told.extend(each.fact.id for each in _told_again(world))
+        told.extend(each.fact.id for each in _told_again(container))
 
-    Forgetter(stores_of(world), clock=world.kit.clock, on_rewritten=lets_back).forget(act)
+    Eraser(erasable_stores(container), clock=container.context.clock, on_rewritten=lets_back).erase(act)
 
     assert told
-    assert teach(world, "there", TEA)
-    assert world.tombstones.find(HOME, session_name(HOME, "there")) is None
-    assert not world.kit.forgotten(HOME)
+    assert teach(container, "there", TEA)
+    assert container.tombstones.find(HOME, session_name(HOME, "there")) is None
+    assert not container.context.suppressed(HOME)
 
 
-def _told_again(world: World) -> Sequence[Finding]:
+def _told_again(container: Container) -> Sequence[FactDecision]:
     """The fact, told by the same session, as who lets both back does."""
-    teacher = Teacher(world, HOME, "there")
+    teacher = Teacher(container, HOME, "there")
     teacher.let_back([PORT])
     return teacher.teach([PORT])

@@ -85,7 +85,7 @@ def test_commands_that_read_do_so_when_the_disk_is_full(
 def test_the_status_says_that_nothing_goes_on_when_the_disk_is_full(nous: Nous, client: redis.Redis) -> None:
     with unwritable(client):
         full = nous("status").stdout
-        assert "no worker has been heard of" in full
+        assert "no worker is registered" in full
         assert "the server cannot write, so nothing goes on until it can: MISCONF" in full
 
     wait_until(lambda: "cannot write" not in nous("status").stdout, "the server to write again")

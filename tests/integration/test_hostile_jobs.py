@@ -15,10 +15,10 @@ import redis
 from builders.hostile_jobs import WORKER, hostile, plant, song_in
 from builders.waiting import wait_until
 
-from nous.jobs.base import Line
+from nous.jobs.base import QueueKind
 from nous.redis_server import embedded
 
-LIVE, BULK, QUARANTINE = (line.queue(WORKER) for line in (Line.LIVE, Line.BULK, Line.QUARANTINE))
+LIVE, BULK, QUARANTINE = (line.queue(WORKER) for line in (QueueKind.LIVE, QueueKind.BULK, QueueKind.QUARANTINE))
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 from builders import waiting
 from builders.command_line import Nous
 
-from nous.app import World, build
-from nous.domain.session_state import Stage
+from nous.app import Container, build
+from nous.domain.session_state import SessionStatus
 from nous.redis_server import embedded
 from nous.settings.model import Settings
 
@@ -85,12 +85,12 @@ def summarized(nous: Nous) -> dict[str, int]:
 
 
 def ends(directory: Path) -> int:
-    world: World = build(Settings(data_dir=directory, embedder="hashed"))
+    container: Container = build(Settings(data_dir=directory, embedder="hashed"))
     try:
-        client: Any = world.client
+        client: Any = container.client
         return int(client.xlen("nous:events:session_ended"))
     finally:
-        for client in (world.client, world.rq_client):
+        for client in (container.client, container.rq_client):
             client.connection_pool.disconnect()
 
 
@@ -99,13 +99,13 @@ def test_a_session_survives_its_worker_and_its_server_and_is_ended_once(
 ) -> None:
     first = crew.start("session-keeper", idle="1h")
     touch(nous, paths[0])
-    wait_until(lambda: listed(nous) == {"s0": Stage.OPEN}, "the touch to be noted")
+    wait_until(lambda: listed(nous) == {"s0": SessionStatus.OPEN}, "the touch to be noted")
     first.kill()
     first.wait()
     touch(nous, paths[1])
     embedded.stop(directory)
 
-    assert listed(nous) == {"s0": Stage.OPEN}  # which starts the server again
+    assert listed(nous) == {"s0": SessionStatus.OPEN}  # which starts the server again
     crew.start(*BOTH, idle="1s")
     wait_until(lambda: summarized(nous) == {"s0": 1, "s1": 1}, "both to be summarized")
 
@@ -167,15 +167,15 @@ def test_what_was_left_lying_is_recovered_by_hand_and_shown_until_then(
     wait_until(lambda: listed(nous).keys() == {"s1", "nowhere"}, "the one that can be read to be done")
     wait_until(lambda: json.loads(nous("dead", "list", "--json").stdout), "the other one to be dead")
     assert "abandoned" in nous("sessions", "recover").stdout
-    assert nous("sessions", "recover").stdout == "nothing was left lying\n"
-    assert listed(nous) == {"s1": Stage.ABANDONED, "nowhere": Stage.ABANDONED}
+    assert nous("sessions", "recover").stdout == "there is nothing to recover\n"
+    assert listed(nous) == {"s1": SessionStatus.ABANDONED, "nowhere": SessionStatus.ABANDONED}
     assert "is gone, or on another host" in nous("sessions").stdout
 
     paths[1].write_text(content)
     assert "tried again" in nous("sessions", "recover").stdout
     wait_until(lambda: summarized(nous).keys() == {"s0", "s1", "s2"}, "it to be summarized")
     assert worker.poll() is None
-    assert listed(nous) == {"nowhere": Stage.ABANDONED}
+    assert listed(nous) == {"nowhere": SessionStatus.ABANDONED}
 
 
 def test_a_forgotten_session_is_no_longer_known_and_cannot_be_touched(
@@ -189,7 +189,7 @@ def test_a_forgotten_session_is_no_longer_known_and_cannot_be_touched(
 
     receipt = json.loads((tmp_path / "receipt").read_text())
     assert (receipt["removed"]["courses"], receipt["removed"]["stream entries"]) == (1, 1)
-    assert listed(nous) == {"s1": Stage.OPEN}
+    assert listed(nous) == {"s1": SessionStatus.OPEN}
     refused = nous("touch", paths[0], "--session", "s0")
     assert (refused.exit_code, "was forgotten on" in refused.stderr) == (3, True)
     assert nous("status", "s1").stderr == (

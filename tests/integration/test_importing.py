@@ -11,8 +11,8 @@ from builders.command_line import Nous
 from builders.episodes import HOME
 from builders.knowing import AT, nothing, taught
 
-from nous.app import World, forgetter
-from nous.bus.base import Lane
+from nous.app import Container, eraser
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, form_name, session_name
 from nous.cli.framework import BAD_INPUT
@@ -24,7 +24,7 @@ from nous.domain.fact import Confirmed, Learned, LogVersion, Row, Superseded
 from nous.domain.scope import Scope
 from nous.facts.candidate_filter import mark_of
 from nous.facts.normalize import exact_form
-from nous.services.erasure_targets import Known
+from nous.services.erasure_targets import EraseFact
 from nous.store.base import NO_VECTORS, FactLog, LogSlice
 from nous.store.export_format import TORN, exported
 
@@ -55,7 +55,7 @@ def told(*texts: str, session: str = "there") -> Sequence[Row]:
     """The rows by which *texts* were learned, as facts about the API."""
     facts = [CandidateFact(text=text, subject="API") for text in texts]
     found = taught(nothing(), *facts, session=session)
-    rows = exported(row for finding in found for row in finding.rows)
+    rows = exported(row for fact_decision in found for row in fact_decision.rows)
     return [_at_home(row) for row in rows]
 
 
@@ -63,31 +63,31 @@ def _at_home(row: Row) -> Row:
     return replace(row, fact=replace(row.fact, scope=HOME)) if isinstance(row, Learned) else row
 
 
-def brought(world: World, rows: Sequence[Row], log: Watched) -> int:
+def brought(container: Container, rows: Sequence[Row], log: Watched) -> int:
     """How many facts *rows* have added to the log of the scope, as *log* reads it."""
-    return Importer(replace(world, kit=replace(world.kit, facts=log)), HOME, rows).run().added[Learned]
+    return Importer(replace(container, context=replace(container.context, facts=log)), HOME, rows).run().added[Learned]
 
 
-def log(world: World) -> Sequence[Row]:
-    return world.kit.facts.read(HOME, embedder=NO_VECTORS).rows
+def log(container: Container) -> Sequence[Row]:
+    return container.context.facts.read(HOME, embedder=NO_VECTORS).rows
 
 
-def append(world: World, rows: Sequence[Row]) -> None:
-    version = world.kit.facts.read(HOME, embedder=NO_VECTORS).version
-    world.bus.apply(Effects(writes=(AppendFacts(scope=HOME, expected=version, rows=tuple(rows)),)))
+def append(container: Container, rows: Sequence[Row]) -> None:
+    version = container.context.facts.read(HOME, embedder=NO_VECTORS).version
+    container.bus.apply(Effects(writes=(AppendFacts(scope=HOME, expected=version, rows=tuple(rows)),)))
 
 
-def test_many_rows_are_appended_and_none_is_read_twice(world: World) -> None:
+def test_many_rows_are_appended_and_none_is_read_twice(container: Container) -> None:
     [fact] = told(PORT)
     assert isinstance(fact, Learned)
     rows = [_numbered(fact, number) for number in range(2600)]
-    watched = Watched(world.kit.facts)
+    watched = Watched(container.context.facts)
 
-    assert brought(world, rows[::-1], watched) == len(rows)
+    assert brought(container, rows[::-1], watched) == len(rows)
 
-    assert len(log(world)) == len(rows)
+    assert len(log(container)) == len(rows)
     assert sum(watched.rows) <= 2 * len(rows)
-    assert brought(world, rows, Watched(world.kit.facts)) == 0
+    assert brought(container, rows, Watched(container.context.facts)) == 0
 
 
 def _numbered(row: Learned, number: int) -> Learned:
@@ -95,42 +95,44 @@ def _numbered(row: Learned, number: int) -> Learned:
     return replace(row, fact=replace(fact, text=text, id=type(fact.id)(int=number)))
 
 
-def test_an_import_that_was_cut_off_before_it_asked_for_vectors_asks_when_it_is_run_again(world: World) -> None:
+def test_an_import_that_was_cut_off_before_it_asked_for_vectors_asks_when_it_is_run_again(container: Container) -> None:
     rows = told(PORT)
-    append(world, rows)
+    append(container, rows)
 
-    assert brought(world, rows, Watched(world.kit.facts)) == 0
+    assert brought(container, rows, Watched(container.context.facts)) == 0
 
-    stream = BusKeys().stream(FactsUnembedded.type, Lane.LIVE)
-    assert world.client.xlen(stream) == 1
+    stream = BusKeys().stream(FactsUnembedded.type, Priority.LIVE)
+    assert container.client.xlen(stream) == 1
 
 
-def test_what_others_teach_meanwhile_stays_and_is_not_doubled(world: World) -> None:
+def test_what_others_teach_meanwhile_stays_and_is_not_doubled(container: Container) -> None:
     both = told(PORT, OTHER_PORT)
-    watched = Watched(world.kit.facts, 2, lambda: append(world, [*both[:1], *told(TEA, session="meanwhile")]))
+    watched = Watched(
+        container.context.facts, 2, lambda: append(container, [*both[:1], *told(TEA, session="meanwhile")])
+    )
 
-    assert brought(world, both, watched) == 1
+    assert brought(container, both, watched) == 1
 
-    assert [row.fact.text for row in log(world) if isinstance(row, Learned)] == [PORT, TEA, OTHER_PORT]
-    assert sum(isinstance(row, Superseded) for row in log(world)) == 1
-
-
-def test_a_text_that_others_teach_meanwhile_as_a_fact_of_theirs_is_no_second_fact(world: World) -> None:
-    watched = Watched(world.kit.facts, 2, lambda: append(world, told(TEA, session="meanwhile")))
-
-    assert brought(world, told(PORT, TEA), watched) == 1
-
-    assert [row.fact.text for row in log(world) if isinstance(row, Learned)] == [TEA, PORT]
-    assert [row.text for row in log(world) if isinstance(row, Confirmed)] == [TEA]
+    assert [row.fact.text for row in log(container) if isinstance(row, Learned)] == [PORT, TEA, OTHER_PORT]
+    assert sum(isinstance(row, Superseded) for row in log(container)) == 1
 
 
-def test_a_text_that_is_forgotten_meanwhile_is_quoted_by_no_reason(world: World) -> None:
+def test_a_text_that_others_teach_meanwhile_as_a_fact_of_theirs_is_no_second_fact(container: Container) -> None:
+    watched = Watched(container.context.facts, 2, lambda: append(container, told(TEA, session="meanwhile")))
+
+    assert brought(container, told(PORT, TEA), watched) == 1
+
+    assert [row.fact.text for row in log(container) if isinstance(row, Learned)] == [TEA, PORT]
+    assert [row.text for row in log(container) if isinstance(row, Confirmed)] == [TEA]
+
+
+def test_a_text_that_is_forgotten_meanwhile_is_quoted_by_no_reason(container: Container) -> None:
     mark = form_name(mark_of(HOME, exact_form(PORT)))
-    watched = Watched(world.kit.facts, 2, lambda: world.tombstones.put(HOME, [mark], Tombstone(at=AT)))
+    watched = Watched(container.context.facts, 2, lambda: container.tombstones.put(HOME, [mark], Tombstone(at=AT)))
 
-    assert brought(world, told(PORT, OTHER_PORT), watched) == 1
-    assert OTHER_PORT in str(log(world))
-    assert "8080" not in str(log(world))
+    assert brought(container, told(PORT, OTHER_PORT), watched) == 1
+    assert OTHER_PORT in str(log(container))
+    assert "8080" not in str(log(container))
 
 
 class CutOffError(Exception):
@@ -139,7 +141,7 @@ class CutOffError(Exception):
 
 @pytest.mark.parametrize("breaks_off", [True, False])
 def test_a_fact_that_is_forgotten_between_two_parts_of_an_import_is_quoted_by_no_reason(
-    world: World, *, breaks_off: bool
+    container: Container, *, breaks_off: bool
 ) -> None:
     one, other, *ties = told(PORT, OTHER_PORT)
     assert isinstance(one, Learned)
@@ -150,39 +152,39 @@ def test_a_fact_that_is_forgotten_between_two_parts_of_an_import_is_quoted_by_no
     def befalls() -> None:
         if breaks_off:
             raise CutOffError
-        forgetter(world).forget(Known(scope=HOME, id=one.fact.id))
+        eraser(container).erase(EraseFact(scope=HOME, id=one.fact.id))
 
     with suppress(CutOffError):
-        brought(world, rows, Watched(world.kit.facts, 3, befalls))
-    assert len(log(world)) >= 500
+        brought(container, rows, Watched(container.context.facts, 3, befalls))
+    assert len(log(container)) >= 500
     if breaks_off:
-        forgetter(world).forget(Known(scope=HOME, id=one.fact.id))
+        eraser(container).erase(EraseFact(scope=HOME, id=one.fact.id))
 
-    brought(world, rows, Watched(world.kit.facts))
+    brought(container, rows, Watched(container.context.facts))
 
-    assert len([row for row in log(world) if isinstance(row, Learned)]) == 601
-    assert "8080" not in str(log(world))
+    assert len([row for row in log(container) if isinstance(row, Learned)]) == 601
+    assert "8080" not in str(log(container))
 
 
-def test_a_session_that_is_forgotten_meanwhile_is_not_brought(world: World) -> None:
+def test_a_session_that_is_forgotten_meanwhile_is_not_brought(container: Container) -> None:
     name = session_name(HOME, "there")
-    watched = Watched(world.kit.facts, 2, lambda: world.tombstones.put(HOME, [name], Tombstone(at=AT)))
+    watched = Watched(container.context.facts, 2, lambda: container.tombstones.put(HOME, [name], Tombstone(at=AT)))
 
-    assert brought(world, told(PORT), watched) == 0
-    assert log(world) == ()
+    assert brought(container, told(PORT), watched) == 0
+    assert log(container) == ()
 
 
-def test_what_was_exported_with_times_in_the_future_is_imported_as_of_now(nous: Nous, world: World) -> None:
-    append(world, told(PORT))
-    now = world.kit.clock()
+def test_what_was_exported_with_times_in_the_future_is_imported_as_of_now(nous: Nous, container: Container) -> None:
+    append(container, told(PORT))
+    now = container.context.clock()
     lines = nous("export").stdout.replace(f'"{AT:%Y}-', '"2999-')
     assert lines.count("2999-") == 1
-    world.client.flushall()
+    container.client.flushall()
 
     found = nous("import", stdin=lines)
 
     assert (found.exit_code, "1 time in the future was taken as now" in found.stderr) == (0, True)
-    [row] = log(world)
+    [row] = log(container)
     assert isinstance(row, Learned)
     assert row.fact.learned_at >= now
 
@@ -200,8 +202,8 @@ def test_of_a_file_that_is_no_export_a_few_lines_are_told_and_that_it_is_none(no
     assert found.exit_code == BAD_INPUT
 
 
-def test_an_export_with_a_damaged_line_is_taken_for_what_it_is(nous: Nous, world: World) -> None:
-    append(world, told(PORT))
+def test_an_export_with_a_damaged_line_is_taken_for_what_it_is(nous: Nous, container: Container) -> None:
+    append(container, told(PORT))
 
     found = nous("import", stdin=f"damaged\n{nous('export').stdout}")
 
@@ -210,18 +212,20 @@ def test_an_export_with_a_damaged_line_is_taken_for_what_it_is(nous: Nous, world
     assert found.exit_code == BAD_INPUT
 
 
-def test_an_export_that_was_packed_is_read(nous: Nous, world: World, tmp_path: Path) -> None:
-    append(world, told(PORT))
+def test_an_export_that_was_packed_is_read(nous: Nous, container: Container, tmp_path: Path) -> None:
+    append(container, told(PORT))
     (tmp_path / "facts.gz").write_bytes(gzip.compress(nous("export").stdout.encode()))
-    world.client.flushall()
+    container.client.flushall()
 
     found = nous("import", tmp_path / "facts.gz")
 
-    assert (found.exit_code, len(log(world))) == (0, 1)
+    assert (found.exit_code, len(log(container))) == (0, 1)
 
 
-def test_an_export_that_is_torn_in_its_only_line_may_have_been_one(nous: Nous, world: World, tmp_path: Path) -> None:
-    append(world, told(PORT))
+def test_an_export_that_is_torn_in_its_only_line_may_have_been_one(
+    nous: Nous, container: Container, tmp_path: Path
+) -> None:
+    append(container, told(PORT))
     line = nous("export").stdout
     (tmp_path / "cut.gz").write_bytes(gzip.compress(line.encode())[:-12])
 

@@ -10,7 +10,7 @@ from builders.town import HERE, OTHER, SECRET, Town
 from nous.bus.redis import keys as bus_keys
 from nous.jobs import rq as rq_keys
 from nous.llm.redis import keys as llm_keys
-from nous.services.session_intake import About
+from nous.services.session_intake import SessionMetadata
 from nous.store import keys as store_keys
 
 LIVES = {"marker_ttl": 7 * 86400.0, "answer_ttl": 7 * 86400.0, "job_ttl": 7 * 86400.0}
@@ -44,7 +44,7 @@ def test_at_rest_every_key_is_in_a_glossary_with_its_type_and_life(town: Town, t
     town.publish("compacting", "Billing moves.", compacting=True)
     town.lose("lost", tmp_path / "lost.txt")
     town.scribble("scribbled", "not a number")
-    town.producer.touch("touched", About(scope=HERE))
+    town.producer.touch("touched", SessionMetadata(scope=HERE))
     town.settle()
 
     found = {key.decode(): seen(town.client, key) for key in town.client.scan_iter("*", count=1000)}

@@ -38,7 +38,7 @@ def test_a_worker_that_was_killed_is_not_shown(killed: Path, nous: Nous) -> None
     assert _seen(killed) == []
     assert json.loads(nous("status", "--json").stdout)["workers"] == []
     assert "no worker runs: nous up" in nous("status").stdout
-    assert nous("status").stdout.endswith("\nthe accounts add up, and nothing is dead\n")
+    assert nous("status").stdout.endswith("\nthe counters reconcile, and nothing is dead\n")
 
 
 @pytest.mark.usefixtures("killed")

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 from builders import vector_server
 
-from nous.app import World, build, policy
+from nous.app import Container, build, policy
 from nous.domain.scope import Scope
-from nous.facts.fact_index import Knowledge, KnownFact
-from nous.facts.judge import Known, Richer, judge
+from nous.facts.fact_index import FactIndex, KnownFact
+from nous.facts.judge import AlreadyKnown, Richer, judge
 from nous.facts.normalize import exact_form
 from nous.facts.verdict import Statement
 from nous.settings.model import Settings
@@ -54,10 +54,10 @@ def test_processes_that_teach_one_scope_at_once_store_nothing_twice_and_lose_not
 
     verdicts = Counter(teach_at_once([texts[i::PROCESSES] for i in range(PROCESSES)], environment))
 
-    world = build(Settings(data_dir=directory))
-    with world.kit.memory.current(world.kit.facts, SCOPE, world.kit.embedder) as knowledge:
-        slipped = list(said_twice(knowledge, world))
-        lost = [text for text in texts if not knowledge.line(exact_form(text))]
+    container = build(Settings(data_dir=directory))
+    with container.context.fact_cache.current(container.context.facts, SCOPE, container.context.embedder) as knowledge:
+        slipped = list(said_twice(knowledge, container))
+        lost = [text for text in texts if not knowledge.revisions(exact_form(text))]
         current = sum(1 for _ in knowledge.current())
     print(f"\n{FACTS} facts by {PROCESSES} processes: {dict(verdicts)}")
     print(f"{current} kept, {len(slipped)} slipped, {len(lost)} lost")
@@ -95,12 +95,12 @@ def teach_at_once(shares: list[list[str]], environment: dict[str, str]) -> Itera
             assert process.wait() == 0
 
 
-def said_twice(knowledge: Knowledge, world: World) -> Iterator[tuple[KnownFact, object]]:
+def said_twice(knowledge: FactIndex, container: Container) -> Iterator[tuple[KnownFact, object]]:
     """Every current fact that the judge, asked afresh, takes for another current one."""
-    rule = policy(world.settings)
+    rule = policy(container.settings)
     for known in knowledge.current():
-        [vector] = world.kit.embedder.embed([known.fact.text])
+        [vector] = container.context.embedder.embed([known.fact.text])
         others = [each for each in knowledge.near(vector, rule.near) if each.fact_id != known.fact.id]
         verdict = judge(Statement(known.fact.text), others, rule)
-        if isinstance(verdict, Known | Richer):
+        if isinstance(verdict, AlreadyKnown | Richer):
             yield known, verdict

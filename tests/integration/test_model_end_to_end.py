@@ -187,8 +187,8 @@ def outcome(session: str, fleet: ModelFleet, server: ModelServer, lines: Sequenc
     return Outcome(
         requests=sum(service_of(request) == session for request in server.requests),
         failures=tuple(str(line["failure"]) for line in said if "failure" in line),
-        asked_again=sum(line["event"] == "the model is asked again" for line in said),
-        errors=max((line["errors"] for line in said if line["event"] == "will be tried again"), default=0),
+        asked_again=sum(line["event"] == "model.repair_requested" for line in said),
+        errors=max((line["errors"] for line in said if line["event"] == "delivery.retry_scheduled"), default=0),
         tiers=tuple(fleet.editions(session)),
     )
 

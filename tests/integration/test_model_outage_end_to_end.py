@@ -95,7 +95,7 @@ def test_a_quota_is_waited_for_and_costs_no_attempt(installed: Fleets, server: M
         wait_until(lambda: fleet.is_at_rest(len(SOME)), "every episode")
 
     tell("quota", fleet, server)
-    put_off = [line["errors"] for line in lines if line["event"] == "will be tried again"]
+    put_off = [line["errors"] for line in lines if line["event"] == "delivery.retry_scheduled"]
     assert set(put_off) == {0}
     assert len(server.requests) == len(SOME) + 1
     assert [fleet.editions(session) for session in SOME] == [["llm"]] * len(SOME)
@@ -111,7 +111,7 @@ def test_two_processes_ask_a_flaky_model_until_it_has_answered_each_prompt_once(
     with ExitStack() as stack:
         processes = [stack.enter_context(worker_process(fleet, log)) for log in logs]
         stack.callback(lambda: [process.terminate() for process in processes])
-        wait_until(lambda: fleet.world.client.scard("rq:workers") == 2 * len(WORKERS), "both processes to be there")
+        wait_until(lambda: fleet.container.client.scard("rq:workers") == 2 * len(WORKERS), "both processes to be there")
         fleet.publish(*MANY)
         wait_until(lambda: fleet.is_at_rest(len(MANY)), "every episode", seconds=60)
         shown = subprocess.run([*NOUS, "status", "--json"], env=fleet.environment, check=True, capture_output=True)
@@ -124,9 +124,9 @@ def test_two_processes_ask_a_flaky_model_until_it_has_answered_each_prompt_once(
     assert_all_is_explained(fleet, server, sessions=len(MANY), failure="transport")
     calls = json.loads(shown.stdout)["model"]["calls"]["openai:test-model"]
     assert (calls["calls"], calls["answered"], calls["other"]) == (len(server.requests), len(MANY), 0)
-    failed = [line.get("failure") for log in logs for line in said(log) if line["event"] == "the model did not answer"]
+    failed = [line.get("failure") for log in logs for line in said(log) if line["event"] == "model.call_failed"]
     assert failed == ["transport"] * calls["transport"]
-    assert all(any(line["event"] == "done" for line in said(log)) for log in logs)
+    assert all(any(line["event"] == "delivery.done" for line in said(log)) for log in logs)
 
 
 def test_two_hundred_questions_are_under_way_at_once_in_one_process(
@@ -169,7 +169,7 @@ def every_third(fault: str) -> Callable[[Request], str | None]:
 
 def failures_in_a_row(fleet: ModelFleet) -> int:
     """How often the provider was called and failed, those calls as one that were under way together."""
-    return sum(pause.failures for pause in fleet.world.model_books.outages.current().values())
+    return sum(pause.failures for pause in fleet.container.llm_stores.circuits.current().values())
 
 
 def assert_all_is_explained(fleet: ModelFleet, server: ModelServer, *, sessions: int, failure: str = "other") -> None:

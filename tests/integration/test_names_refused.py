@@ -9,9 +9,9 @@ import pytest
 from builders.command_line import Nous
 
 import nous as api
-from nous.app import World
+from nous.app import Container
 from nous.app.services import default_producer
-from nous.bus.base import Lane, Subscription
+from nous.bus.base import Priority, Subscription
 from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import BAD_INPUT
 from nous.domain.errors import BadInput
@@ -101,9 +101,9 @@ def file(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def keys(world: World) -> Callable[[], dict[bytes, bytes]]:
+def keys(container: Container) -> Callable[[], dict[bytes, bytes]]:
     """Everything on the server, each key as it is."""
-    client: Any = world.client
+    client: Any = container.client
     return lambda: {key: client.dump(key) for key in client.keys("*")}
 
 
@@ -129,14 +129,14 @@ def test_a_command_refuses_what_can_be_no_name(
 
 
 @pytest.fixture
-def library(nous: Nous) -> Iterator[Nous]:
+def corpus(nous: Nous) -> Iterator[Nous]:
     """The functions of the package, with the settings of the command line."""
     default_producer.cache_clear()
     yield nous
     default_producer.cache_clear()
 
 
-@pytest.mark.usefixtures("library")
+@pytest.mark.usefixtures("corpus")
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_the_library_refuses_what_can_be_no_name(keys: Callable[[], dict[bytes, bytes]], name: str) -> None:
     before = keys()
@@ -162,10 +162,10 @@ ODD = [*(name for what, name in NAMES.items() if what != "empty"), 5, ["a"], {"a
 
 @pytest.mark.parametrize("kind", [SessionEnded, SessionCompacting, DecisionRecorded])
 def test_a_foreign_producers_entry_is_set_aside_by_name_and_those_beside_it_are_taken(
-    world: World, kind: type[SessionEnded]
+    container: Container, kind: type[SessionEnded]
 ) -> None:
-    client: Any = world.client
-    stream = BusKeys().stream(kind.type, Lane.LIVE)
+    client: Any = container.client
+    stream = BusKeys().stream(kind.type, Priority.LIVE)
     subscription = Subscription("someone", kind)
     scopes = ({part: odd} for odd in [*ODD, "", "a/b"] for part in ("tenant", "agent", "project"))
     bad = [
@@ -177,10 +177,10 @@ def test_a_foreign_producers_entry_is_set_aside_by_name_and_those_beside_it_are_
     for raw in bad:
         client.xadd(stream, {"event": _entry(session_id=f"good {len(raw)}")})
         client.xadd(stream, {"event": raw})
-    taken = world.bus.receive(subscription, lane=Lane.LIVE, limit=1000, lease=60)
+    taken = container.bus.receive(subscription, priority=Priority.LIVE, limit=1000, lease=60)
 
     assert {each.event.session_id[:4] for each in taken} == {"good"}
-    reasons = [letter.reason for letter in world.dead.letters()]
+    reasons = [letter.reason for letter in container.dead_letters.letters()]
     assert len(reasons) == len(bad)
     named = ("data.session_id", "data.agent_id", "data.scope", "part of a scope", "not JSON")
     assert not [reason for reason in reasons if not any(each in reason for each in named)]

@@ -131,7 +131,7 @@ def test_whoever_finds_nothing_in_a_scope_is_told_in_which_there_is_something(
 
 
 def test_scopes_are_listed_with_how_much_there_is_in_each(nous: Nous, town: Town) -> None:
-    assert nous("scopes").stdout == "there is no scope yet: nous publish makes one\n"
+    assert nous("scopes").stdout == "there is no scope yet: nous publish creates one\n"
     town.publish(SECRET, "plantedwords")
     town.settle()
     nous("facts", "learn", "--scope", "work/cc", stdin=json.dumps(PORT))
@@ -221,7 +221,7 @@ def test_who_does_not_want_to_wait_is_told_what_is_not_dealt_with_yet(nous: Nous
     at_once = nous("publish", file, "--wait", "--timeout", "0")
 
     assert (at_once.stdout.split()[3], at_once.exit_code) == ("waiting", FAILED)
-    assert "1 not dealt with after 0 s; `nous status SESSION` says where it is" in at_once.stderr
+    assert "1 not finished after 0 s; `nous status SESSION` shows where it is" in at_once.stderr
     assert "is not in the range x>=0" in nous("publish", file, "--wait", "--timeout", "-1").stderr
 
 
@@ -249,4 +249,4 @@ def test_of_a_packed_file_that_was_cut_it_is_told_in_a_line(nous: Nous, tmp_path
     assert published.exit_code == 0
     first = published.stderr.splitlines()[0]
     assert first.startswith(f"nous: {tmp_path / 'cut.gz'}: packed data damaged: ")
-    assert first.endswith("; what comes before the damage is handed over")
+    assert first.endswith("; what comes before the damage is published")

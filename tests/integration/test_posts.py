@@ -9,16 +9,16 @@ from uuid import uuid5
 
 import pytest
 
-from nous.app import World, fleet
+from nous.app import Container, worker_process
 from nous.domain.events import NAMESPACE, FactLearned, SessionTouched
 from nous.domain.scope import Scope
-from nous.domain.session_state import Stage
+from nous.domain.session_state import SessionStatus
 from nous.settings.model import WorkerSettings
 
 
 @contextmanager
-def running(world: World, *names: str) -> Generator[None]:
-    crew = fleet(world, names, open_quarantine=lambda _: None)
+def running(container: Container, *names: str) -> Generator[None]:
+    crew = worker_process(container, names, open_quarantine=lambda _: None)
     crew.start()
     try:
         yield
@@ -28,13 +28,13 @@ def running(world: World, *names: str) -> Generator[None]:
 
 
 @pytest.fixture
-def brisk(world: World) -> World:
+def brisk(container: Container) -> Container:
     """A world in which everybody looks again soon."""
-    settings = world.settings.model_copy(update={"worker": WorkerSettings(sweep_interval=0.1)})
-    return replace(world, settings=settings)
+    settings = container.settings.model_copy(update={"worker": WorkerSettings(sweep_interval=0.1)})
+    return replace(container, settings=settings)
 
 
-def test_whichever_worker_runs_what_is_old_is_removed_at_once(brisk: World, wait_until: Any) -> None:
+def test_whichever_worker_runs_what_is_old_is_removed_at_once(brisk: Container, wait_until: Any) -> None:
     stream, client = f"nous:events:{FactLearned.type}", brisk.client
     client.xadd(stream, {"event": "{}"}, id="1-1")
 
@@ -42,7 +42,7 @@ def test_whichever_worker_runs_what_is_old_is_removed_at_once(brisk: World, wait
         wait_until(lambda: not client.xlen(stream), "what was said in 1970 to go", seconds=10)
 
 
-def test_who_notes_touches_looks_after_sessions_that_are_idle(brisk: World, wait_until: Any) -> None:
+def test_who_notes_touches_looks_after_sessions_that_are_idle(brisk: Container, wait_until: Any) -> None:
     name, at = uuid5(NAMESPACE, "a touch"), datetime.now(UTC) - timedelta(days=1)
     brisk.bus.publish(
         SessionTouched(
@@ -51,8 +51,8 @@ def test_who_notes_touches_looks_after_sessions_that_are_idle(brisk: World, wait
     )
 
     def is_given_up() -> bool:
-        course = brisk.kit.courses.course(Scope(), "s1")
-        return course is not None and course.stage is Stage.ABANDONED
+        session_state = brisk.context.session_states.session_state(Scope(), "s1")
+        return session_state is not None and session_state.status is SessionStatus.ABANDONED
 
     with running(brisk, "session-keeper"):
         wait_until(is_given_up, "the session to be given up, of which nobody has said where it is", seconds=10)

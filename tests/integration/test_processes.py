@@ -11,7 +11,7 @@ from typing import Any
 
 from builders.glossary import leaked
 
-from nous.app import World, build
+from nous.app import Container, build
 from nous.redis_server import embedded
 from nous.settings.model import Settings
 
@@ -23,7 +23,7 @@ SCRIPTS = Path(sys.executable).parent
 def test_pools_and_stock_workers_share_the_work_and_the_accounts_add_up(
     directory: Path, tmp_path: Path, wait_until: Any
 ) -> None:
-    world = build(Settings(data_dir=directory, embedder="hashed"))
+    container = build(Settings(data_dir=directory, embedder="hashed"))
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")} | {
         "NOUS_DATA_DIR": str(directory),
         "NOUS_EMBEDDER": "hashed",
@@ -35,18 +35,20 @@ def test_pools_and_stock_workers_share_the_work_and_the_accounts_add_up(
             process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             stack.callback(process.wait)
             stack.callback(process.terminate)
-        wait_until(lambda: len(worker_names(world)) == 6, "six RQ workers to register")
+        wait_until(lambda: len(worker_names(container)) == 6, "six RQ workers to register")
 
         publish = [sys.executable, "-m", "nous", "publish", *paths, "--wait", "--json"]
         published = subprocess.run(publish, env=environment, check=True, capture_output=True)
-        took_part = runners(world)
+        took_part = runners(container)
 
     rows = json.loads(published.stdout)
     assert [step["where"] for row in rows for step in row["steps"]] == ["done", "done"] * SESSIONS
     assert {kind for kind, _ in took_part} == {"pool", "stock"}
-    accounts = [world.ledger.account(world.subscription(name)) for name in WORKERS]
-    assert [(account.received, account.done, account.balance) for account in accounts] == [(SESSIONS, SESSIONS, 0)] * 2
-    assert leaked(world.client) == []
+    accounts = [container.delivery_stats.counters(container.subscription(name)) for name in WORKERS]
+    assert [(account.received, account.done, account.discrepancy) for account in accounts] == [
+        (SESSIONS, SESSIONS, 0)
+    ] * 2
+    assert leaked(container.client) == []
 
 
 def commands(url: str) -> Iterator[list[str]]:
@@ -67,14 +69,14 @@ def written(folder: Path, number: int) -> str:
     return str(path)
 
 
-def worker_names(world: World) -> set[bytes]:
-    members: Any = world.client.smembers("rq:workers")
+def worker_names(container: Container) -> set[bytes]:
+    members: Any = container.client.smembers("rq:workers")
     return members
 
 
-def runners(world: World) -> set[tuple[str, str]]:
+def runners(container: Container) -> set[tuple[str, str]]:
     """Which kinds of worker ran jobs of which queue."""
-    jobs = list(world.client.scan_iter("rq:job:*", count=1000))
-    values: list[Any] = [world.client.hmget(job, "worker_name", "origin") for job in jobs]
+    jobs = list(container.client.scan_iter("rq:job:*", count=1000))
+    values: list[Any] = [container.client.hmget(job, "worker_name", "origin") for job in jobs]
     names = [(name.decode(), origin.decode()) for name, origin in values if name]
     return {("stock" if name.startswith("stock") else "pool", origin) for name, origin in names}

@@ -44,7 +44,7 @@ def test_an_empty_query_is_refused(nous: Nous, chat: Path) -> None:
 def test_a_session_of_which_no_turn_is_left_to_look_through_is_refused(nous: Nous, chat: Path) -> None:
     result = nous("recall", "port", chat, "--since-turn", "1")
 
-    assert "--since-turn 1 leaves no turn to look through: the first is turn 1" in result.stderr
+    assert "--since-turn 1 leaves no turn to search: the first is turn 1" in result.stderr
     assert result.exit_code == BAD_INPUT
 
 
@@ -74,7 +74,7 @@ def test_what_is_no_transcript_is_not_looked_through(nous: Nous, tmp_path: Path)
     note = tmp_path / "SOURCE.txt"
     note.write_text("Where these files are from.\n")
 
-    assert "nobody has answered anybody" in nous("recall", "files", note).stderr
+    assert "has no turns to search" in nous("recall", "files", note).stderr
     assert f"nous: there is no file {tmp_path / 'none'}; " in nous("recall", "files", tmp_path / "none").stderr
 
 

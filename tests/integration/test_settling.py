@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from builders.command_line import Nous
 
-from nous.app import World
-from nous.bus.base import Bus, Lane, Refused, Verdict
+from nous.app import Container
+from nous.bus.base import Bus, Conflict, Priority, Verdict
 from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import BAD_INPUT, UNAVAILABLE
 from nous.cli.lookup import knowledge_of
@@ -24,22 +24,29 @@ Ids = dict[str, str]
 
 
 @pytest.fixture
-def ids(nous: Nous, world: World) -> Ids:
+def ids(nous: Nous, container: Container) -> Ids:
     """Three facts by their ids, of which two may be one, and two an old value and a new one."""
     for session, text in (("mon", PORT), ("tue", SHEET), ("wed", TEA)):
         nous("facts", "learn", "--session", session, stdin=json.dumps(text))
-    with knowledge_of(world, Scope()) as knowledge:
+    with knowledge_of(container, Scope()) as knowledge:
         found = {known.fact.text: known.fact.id for known in knowledge}
         links = (
             (SHEET, PORT, LinkKind.DUPLICATE, 0.87, "both name 9017"),
             (TEA, PORT, LinkKind.UPDATE, None, "another value"),
         )
         rows = tuple(
-            Linked(fact_id=found[one], other=found[other], reason=why, at=world.kit.clock(), kind=kind, likelihood=p)
+            Linked(
+                fact_id=found[one],
+                other=found[other],
+                reason=why,
+                at=container.context.clock(),
+                kind=kind,
+                likelihood=p,
+            )
             for one, other, kind, p, why in links
         )
         write = AppendFacts(scope=Scope(), expected=knowledge.version, rows=rows)
-    world.bus.apply(Effects(writes=(write,)))
+    container.bus.apply(Effects(writes=(write,)))
     return {text: str(fact_id) for text, fact_id in found.items()}
 
 
@@ -128,16 +135,16 @@ def test_of_those_who_settle_a_pair_at_once_one_is_first_and_the_others_are_told
 
 
 def test_a_scope_that_others_teach_all_the_time_is_given_up_in_the_end(
-    nous: Nous, world: World, ids: Ids, monkeypatch: pytest.MonkeyPatch
+    nous: Nous, container: Container, ids: Ids, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    apply: Callable[[Bus, Effects], Verdict] = type(world.bus).apply
+    apply: Callable[[Bus, Effects], Verdict] = type(container.bus).apply
     refusals = [3]
 
     def refusing(bus: Bus, effects: Effects) -> Verdict:
         refusals[0] -= 1
-        return apply(bus, effects) if refusals[0] < 0 else Refused("others were faster")
+        return apply(bus, effects) if refusals[0] < 0 else Conflict("others were faster")
 
-    monkeypatch.setattr(type(world.bus), "apply", refusing)
+    monkeypatch.setattr(type(container.bus), "apply", refusing)
     assert nous("facts", "merge", ids[SHEET], ids[PORT]).stdout.startswith("merged")
 
     refusals[0] = 1000
@@ -145,16 +152,16 @@ def test_a_scope_that_others_teach_all_the_time_is_given_up_in_the_end(
 
 
 def test_a_fact_without_a_vector_that_is_current_again_is_handed_to_workers(
-    nous: Nous, world: World, ids: Ids, monkeypatch: pytest.MonkeyPatch
+    nous: Nous, container: Container, ids: Ids, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nous("facts", "merge", ids[SHEET], ids[PORT])
-    stream = BusKeys().stream(FactsUnembedded.type, Lane.LIVE)
-    before = world.client.xlen(stream)
+    stream = BusKeys().stream(FactsUnembedded.type, Priority.LIVE)
+    before = container.client.xlen(stream)
 
     monkeypatch.setenv("NOUS_EMBEDDER", "minilm")
     nous("facts", "unsettle", ids[SHEET], ids[PORT])
 
-    assert world.client.xlen(stream) == before + 1
+    assert container.client.xlen(stream) == before + 1
 
 
 @pytest.mark.parametrize(

@@ -7,23 +7,23 @@ import pytest
 from builders.command_line import Nous
 from builders.episodes import HOME, episode
 
-from nous.app import World
+from nous.app import Container
 from nous.domain.effects import Effects, SaveEpisode
 
 STEERING = "\x1b", "\r", "\x9b", "\x07", "\u202e", "\u2066"
 EVIL = f"paid{''.join(STEERING)}back"
 
 
-def remember(world: World) -> None:
+def remember(container: Container) -> None:
     known = episode("evil")
     told = replace(known.summary, title=EVIL, outcome_rationale=EVIL, key_points=(EVIL,), open_threads=(EVIL,))
-    world.bus.apply(Effects(writes=(SaveEpisode(episode=replace(known, summary=told, dataref=f"file:///{EVIL}")),)))
+    container.bus.apply(Effects(writes=(SaveEpisode(episode=replace(known, summary=told, dataref=f"file:///{EVIL}")),)))
 
 
-def set_aside(world: World) -> str:
+def set_aside(container: Container) -> str:
     """A letter that somebody else has written; returns its id."""
     fields = {"lane": "live", "entry": "1-1", "grave": "dead", "kind": EVIL, "group": EVIL, "session_id": EVIL}
-    return world.client.xadd("nous:dead", {**fields, "reason": EVIL}).decode()  # pyright: ignore[reportAttributeAccessIssue]
+    return container.client.xadd("nous:dead", {**fields, "reason": EVIL}).decode()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def steering(shown: str) -> list[str]:
@@ -32,9 +32,9 @@ def steering(shown: str) -> list[str]:
 
 @pytest.mark.parametrize("command", [("episodes",), ("search", "paid back"), ("context",)])
 def test_nothing_that_is_shown_of_an_episode_steers_a_terminal(
-    nous: Nous, world: World, command: tuple[str, ...]
+    nous: Nous, container: Container, command: tuple[str, ...]
 ) -> None:
-    remember(world)
+    remember(container)
 
     shown = nous(*command, "--scope", str(HOME))
 
@@ -42,17 +42,17 @@ def test_nothing_that_is_shown_of_an_episode_steers_a_terminal(
     assert steering(shown.output) == []
 
 
-def test_nothing_that_is_shown_of_a_dead_letter_steers_a_terminal(nous: Nous, world: World) -> None:
-    letter = set_aside(world)
+def test_nothing_that_is_shown_of_a_dead_letter_steers_a_terminal(nous: Nous, container: Container) -> None:
+    letter = set_aside(container)
 
     for shown in (nous("dead", "list"), nous("dead", "show", letter)):
         assert "back" in shown.stdout
         assert steering(shown.output) == []
 
 
-def test_programs_are_given_what_was_brought_as_it_is(nous: Nous, world: World) -> None:
-    remember(world)
-    set_aside(world)
+def test_programs_are_given_what_was_brought_as_it_is(nous: Nous, container: Container) -> None:
+    remember(container)
+    set_aside(container)
 
     [known] = json.loads(nous("episodes", "--scope", str(HOME), "--json").stdout)
     [letter] = json.loads(nous("dead", "list", "--json").stdout)

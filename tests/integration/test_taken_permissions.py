@@ -10,13 +10,13 @@ import redis
 from builders import stores
 from builders.guarded_server import Guarded, guarded
 
-from nous.bus.base import Bus, Committed, Delivery, Lane, Subscription
-from nous.bus.delivery_state import Fate, Mishap
-from nous.bus.erasure import Wanted
-from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.base import Bus, Committed, Delivery, Priority, Subscription
+from nous.bus.delivery_state import AttemptFailure, AttemptOutcome
+from nous.bus.erasure import ErasureTarget
+from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
-from nous.domain.effects import Effects, KeepDecision
+from nous.domain.effects import Effects, SaveDecision
 from nous.domain.episode import Decision
 from nous.domain.errors import NotAllowed
 from nous.domain.events import FactsUnembedded, SessionEnded
@@ -38,7 +38,7 @@ class Desk:
     """The bus of a user whose permissions change, and the server as its operator sees it."""
 
     bus: Bus
-    dead: RedisDeadLetters
+    dead: RedisDeadLetterQueue
     erasure: RedisBusErasure
     operator: Any
     ended: Callable[..., SessionEnded]
@@ -51,7 +51,7 @@ class Desk:
         return {key: self.operator.dump(key) for key in self.operator.scan_iter()}
 
     def receive(self) -> Delivery:
-        [delivery] = self.bus.receive(TOY, lane=Lane.LIVE, limit=1, lease=60)
+        [delivery] = self.bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=60)
         return delivery
 
 
@@ -67,7 +67,7 @@ def desk(server: Guarded, ended: Callable[..., SessionEnded]) -> Iterator[Desk]:
         operator.flushall()
         operator.execute_command("ACL", "SETUSER", USER, "reset", "on", f">{USER}", "~*", "&*", "+@all")
         keys = BusKeys("t")
-        dead, erasure = RedisDeadLetters(client, keys), RedisBusErasure(client, keys, marker_ttl=60)
+        dead, erasure = RedisDeadLetterQueue(client, keys), RedisBusErasure(client, keys, marker_ttl=60)
         yield Desk(stores.on_redis(client).bus, dead, erasure, operator, ended)
 
 
@@ -89,7 +89,7 @@ def committing(desk: Desk) -> Act:
     desk.bus.publish(desk.ended("s1"))
     delivery = desk.receive()
     decision = Decision(description="use tabs", at=delivery.event.time)
-    kept = KeepDecision(scope=Scope(), episode_id=UUID(int=1), event_id=delivery.event.id, decision=decision)
+    kept = SaveDecision(scope=Scope(), episode_id=UUID(int=1), event_id=delivery.event.id, decision=decision)
     told = FactsUnembedded.after(delivery.event, by="toy", at=delivery.event.time)
     return lambda: desk.bus.commit(delivery, Effects(writes=(kept,), events=(told,))) == Committed()
 
@@ -97,22 +97,25 @@ def committing(desk: Desk) -> Act:
 def beginning(desk: Desk) -> Act:
     desk.bus.publish(desk.ended("s1"))
     delivery = desk.receive()
-    return lambda: desk.bus.begin(delivery.ticket, attempt=1, lease=60)
+    return lambda: desk.bus.begin(delivery.ref, attempt=1, lease=60)
 
 
 def amending(desk: Desk) -> Act:
     desk.bus.publish(desk.ended("s1"))
     delivery = desk.receive()
-    before, mishap = delivery.progress, Mishap(fate=Fate.FAILED, attempt=1, text="it does not work yet")
-    return lambda: desk.bus.amend(
-        delivery.ticket, before=before, after=before.failed("not yet"), lease=60, mishap=mishap
+    before, attempt_failure = (
+        delivery.state,
+        AttemptFailure(fate=AttemptOutcome.FAILED, attempt=1, text="it does not work yet"),
+    )
+    return lambda: desk.bus.compare_and_set_state(
+        delivery.ref, before=before, after=before.failed("not yet"), lease=60, attempt_failure=attempt_failure
     )
 
 
 def burying(desk: Desk) -> Act:
     desk.bus.publish(desk.ended("s1"))
     delivery = desk.receive()
-    return lambda: desk.bus.bury(delivery.ticket, progress=delivery.progress, reason="it cannot work")
+    return lambda: desk.bus.dead_letter(delivery.ref, progress=delivery.state, reason="it cannot work")
 
 
 def redriving(desk: Desk) -> Act:
@@ -130,7 +133,7 @@ def dropping(desk: Desk) -> Act:
 def erasing(desk: Desk) -> Act:
     desk.bus.publish(desk.ended("s1"), desk.ended("s2"))
     desk.receive()
-    found = desk.erasure.find(Wanted(scope=Scope(), session_id="s1"))
+    found = desk.erasure.find(ErasureTarget(scope=Scope(), session_id="s1"))
     return lambda: desk.erasure.erase(found)["stream entries"] == 1
 
 

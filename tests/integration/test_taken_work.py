@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from nous.app import World, build
-from nous.bus.accounting import Account
+from nous.app import Container, build
+from nous.bus.accounting import GroupCounters
 from nous.bus.base import Subscription
-from nous.bus.delivery_state import Fate
+from nous.bus.delivery_state import AttemptOutcome
 from nous.domain.events import Event, SessionEnded
-from nous.pipeline.worker import Kit, Worker
+from nous.pipeline.worker import Worker, WorkerContext
 from nous.settings.model import Settings
 
 PROGRAM = Path(__file__).with_name("toy_fleet.py")
@@ -45,13 +45,13 @@ class Process:
 
 
 @pytest.fixture
-def world(directory: Path) -> World:
+def container(directory: Path) -> Container:
     return build(Settings(data_dir=directory, embedder="hashed"), also=[Worker("toy", SessionEnded, _never)])
 
 
 @pytest.fixture
-def process(world: World, directory: Path) -> Iterator[Process]:
-    assert world
+def process(container: Container, directory: Path) -> Iterator[Process]:
+    assert container
     process = Process(directory)
     try:
         yield process
@@ -60,73 +60,73 @@ def process(world: World, directory: Path) -> Iterator[Process]:
 
 
 def test_what_is_acknowledged_under_a_process_that_dies_is_a_letter_and_is_done_when_redriven(
-    world: World, process: Process, directory: Path, ended: Any, wait_until: Any
+    container: Container, process: Process, directory: Path, ended: Any, wait_until: Any
 ) -> None:
-    client: Any = world.client
-    [receipt] = world.bus.publish(ended("endless"))
-    wait_until(lambda: _is_running(world), "the handler to begin")
+    client: Any = container.client
+    [receipt] = container.bus.publish(ended("endless"))
+    wait_until(lambda: _is_running(container), "the handler to begin")
 
     client.xack(STREAM, "toy", receipt.entry)
     process.kill()
     replacement = Process(directory)
     try:
-        wait_until(world.dead.letters, "a letter", seconds=60)
-        account = world.ledger.account(TOY)
-        [letter] = world.dead.letters()
+        wait_until(container.dead_letters.letters, "a letter", seconds=60)
+        account = container.delivery_stats.counters(TOY)
+        [letter] = container.dead_letters.letters()
         (directory / "enough").touch()
-        world.dead.redrive(letter, TOY)
-        wait_until(lambda: world.ledger.account(TOY).done == 1, "it to be done", seconds=60)
+        container.dead_letters.redrive(letter, TOY)
+        wait_until(lambda: container.delivery_stats.counters(TOY).done == 1, "it to be done", seconds=60)
     finally:
         replacement.kill()
 
-    assert account == Account(received=1, dead=1)
+    assert account == GroupCounters(received=1, dead=1)
     assert (letter.session_id, letter.attempts) == ("endless", 1)
-    assert world.ledger.account(TOY) == Account(received=1, done=1)
-    assert process.said("dead letter")
+    assert container.delivery_stats.counters(TOY) == GroupCounters(received=1, done=1)
+    assert process.said("delivery.dead_lettered")
 
 
 def test_a_process_tells_by_itself_of_an_account_that_does_not_add_up(
-    world: World, process: Process, ended: Any, wait_until: Any
+    container: Container, process: Process, ended: Any, wait_until: Any
 ) -> None:
-    client: Any = world.client
-    world.bus.publish(ended("plain"))
-    wait_until(lambda: world.ledger.account(TOY).done == 1, "the work to be done")
+    client: Any = container.client
+    container.bus.publish(ended("plain"))
+    wait_until(lambda: container.delivery_stats.counters(TOY).done == 1, "the work to be done")
 
     client.hincrby("nous:account:toy", "received", 2)
 
-    wait_until(lambda: process.said("the account does not add up"), "an alarm", seconds=60)
-    [told] = process.said("the account does not add up")
+    wait_until(lambda: process.said("delivery_stats.discrepancy"), "an alarm", seconds=60)
+    [told] = process.said("delivery_stats.discrepancy")
     assert (told["group"], told["difference"], told["level"]) == ("toy", 2, "error")
     assert told["why"].startswith("2 were received and are nowhere")
 
 
 def test_a_letter_tells_the_crashes_from_the_deaths_of_real_processes(
-    world: World, process: Process, directory: Path, ended: Any, wait_until: Any
+    container: Container, process: Process, directory: Path, ended: Any, wait_until: Any
 ) -> None:
-    world.bus.publish(ended("poison"))
+    container.bus.publish(ended("poison"))
     running = [process]
 
     def is_buried() -> bool:
         if running[-1].running.poll() is not None:
             running.append(Process(directory))
-        return bool(world.dead.letters())
+        return bool(container.dead_letters.letters())
 
     try:
         wait_until(is_buried, "the event to be buried", seconds=90)
     finally:
         running[-1].kill()
 
-    [letter] = world.dead.letters()
-    fates = [each.fate for each in letter.history if each.fate is not Fate.LOST]
-    assert fates == [Fate.CRASHED, Fate.CRASHED, Fate.KILLED, Fate.KILLED]
+    [letter] = container.dead_letters.letters()
+    fates = [each.fate for each in letter.history if each.fate is not AttemptOutcome.LOST]
+    assert fates == [AttemptOutcome.CRASHED, AttemptOutcome.CRASHED, AttemptOutcome.KILLED, AttemptOutcome.KILLED]
 
 
-def _is_running(world: World) -> bool:
-    client: Any = world.client
+def _is_running(container: Container) -> bool:
+    client: Any = container.client
     return any(b"running" in value for value in client.hvals("nous:progress:toy"))
 
 
-def _never(_: Kit) -> Any:
+def _never(_: WorkerContext) -> Any:
     def handle(_: Event) -> Any:
         raise AssertionError("the toy runs in its own process")
 

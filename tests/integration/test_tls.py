@@ -9,7 +9,7 @@ from builders.command_line import Nous, command_line
 from builders.tls import authority, certificate, speaking_tls
 from builders.waiting import wait_until
 
-from nous.app import build, fleet
+from nous.app import build, worker_process
 from nous.cli.framework import MISCONFIGURED
 from nous.domain.errors import Misconfigured, Unavailable
 from nous.redis_server import embedded
@@ -73,15 +73,15 @@ def test_a_session_becomes_an_episode_by_way_of_tls(
     )
 
     assert nous("publish", tmp_path / "s.txt", "--session", "by-tls", "--durable").exit_code == 0
-    world = build(Settings(redis_url=url, embedder="hashed"))
-    crew = fleet(world, sorted(world.workers), open_quarantine=lambda _: None)
+    container = build(Settings(redis_url=url, embedder="hashed"))
+    crew = worker_process(container, sorted(container.workers), open_quarantine=lambda _: None)
     crew.start()
     try:
         wait_until(lambda: "session by-tls" in nous("episodes").stdout, "an episode", pause=0.2)
     finally:
         crew.stop()
         crew.wait()
-        for client in (world.client, world.rq_client):
+        for client in (container.client, container.rq_client):
             client.connection_pool.disconnect()
 
 

@@ -9,17 +9,17 @@ from uuid import UUID
 import pytest
 from builders.waiting import wait_until
 
-from nous.app import World, build, fleet
+from nous.app import Container, build, worker_process
 from nous.app.services import producer_of
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import decode
 from nous.domain.events import EpisodeSummarized, Event
 from nous.domain.fact import Confirmed, Learned, Source
 from nous.domain.scope import Scope
-from nous.facts.fact_index import Knowledge
-from nous.search.provenance import Telling, grounds
-from nous.services.session_intake import About
+from nous.facts.fact_index import FactIndex
+from nous.search.provenance import Evidence, provenance_of
+from nous.services.session_intake import SessionMetadata
 from nous.settings.model import Settings, WorkerSettings
 from nous.transcript import read_transcript
 
@@ -30,48 +30,48 @@ pytestmark = pytest.mark.skipif(not SESSIONS.is_dir(), reason="../shared/data/cl
 
 
 @pytest.fixture
-def world(directory: Path) -> World:
+def container(directory: Path) -> Container:
     """Everything that follows from the sessions, at rest."""
     embedder = "minilm" if find_spec("onnxruntime") else "hashed"
-    world = build(Settings(data_dir=directory, embedder=embedder, worker=WorkerSettings(sweep_interval=0.1)))
-    crew = fleet(world, sorted(world.workers), open_quarantine=lambda _: None)
+    container = build(Settings(data_dir=directory, embedder=embedder, worker=WorkerSettings(sweep_interval=0.1)))
+    crew = worker_process(container, sorted(container.workers), open_quarantine=lambda _: None)
     published = [
         each
         for path in sorted(SESSIONS.glob("*.jsonl"))
-        for each in producer_of(world).publish(path, About(scope=SCOPE, agent_id="tests"))
+        for each in producer_of(container).publish(path, SessionMetadata(scope=SCOPE, agent_id="tests"))
     ]
     crew.start()
     try:
-        wait_until(lambda: is_at_rest(world, len(published)), "all events to be handled", seconds=120)
+        wait_until(lambda: is_at_rest(container, len(published)), "all events to be handled", seconds=120)
     finally:
         crew.stop()
         crew.wait()
-    return world
+    return container
 
 
-def is_at_rest(world: World, sessions: int) -> bool:
-    accounts = [world.ledger.account(each) for each in world.subscriptions]
+def is_at_rest(container: Container, sessions: int) -> bool:
+    accounts = [container.delivery_stats.counters(each) for each in container.subscriptions]
     return sum(each.received for each in accounts) >= sessions and not any(each.in_flight for each in accounts)
 
 
-def events(world: World) -> dict[UUID, Event]:
+def events(container: Container) -> dict[UUID, Event]:
     """Every episode_summarized that is on the stream, by its id."""
-    keys = BusKeys(world.settings.prefix)
+    keys = BusKeys(container.settings.prefix)
     found: dict[UUID, Event] = {}
-    for lane in Lane:
-        for _, fields in world.client.xrange(keys.stream(EpisodeSummarized.type, lane)) or ():
+    for priority in Priority:
+        for _, fields in container.client.xrange(keys.stream(EpisodeSummarized.type, priority)) or ():
             assert fields
             event = decode(fields[b"event"], type_hint=EpisodeSummarized.type)
             found[event.id] = event
     return found
 
 
-def gap(source: Source, world: World, summarized: dict[UUID, Event]) -> str | None:
+def gap(source: Source, container: Container, summarized: dict[UUID, Event]) -> str | None:
     """What is missing between *source* and the words it names, if anything is."""
     event = summarized.get(source.event_id)
     if not isinstance(event, EpisodeSummarized):
         return "event"
-    episode = world.kit.episodes.get(SCOPE, source.episode_id)
+    episode = container.context.episodes.get(SCOPE, source.episode_id)
     if episode is None or episode.session_id != source.session_id or event.episode_id != episode.id:
         return "episode"
     if source.digest != episode.version or not source.by or not source.said_at:
@@ -80,31 +80,33 @@ def gap(source: Source, world: World, summarized: dict[UUID, Event]) -> str | No
     return None if source.turns and turns.issuperset(source.turns) else "turn"
 
 
-def test_every_fact_of_real_sessions_traces_to_event_episode_turn_and_digest(world: World) -> None:
-    summarized = events(world)
-    rows = world.kit.facts.read(SCOPE).rows
+def test_every_fact_of_real_sessions_traces_to_event_episode_turn_and_digest(container: Container) -> None:
+    summarized = events(container)
+    rows = container.context.facts.read(SCOPE).rows
     sources = [
         row.fact.source if isinstance(row, Learned) else row.source
         for row in rows
         if isinstance(row, Learned | Confirmed)
     ]
 
-    gaps = Counter(gap(source, world, summarized) or "none" for source in sources)
+    gaps = Counter(gap(source, container, summarized) or "none" for source in sources)
 
     print(f"\n{len(sources)} tellings of {sum(isinstance(row, Learned) for row in rows)} facts; gaps: {dict(gaps)}")
     assert sources
     assert gaps == {"none": len(sources)}
 
 
-def test_what_is_told_of_a_fact_quotes_the_turns_it_rests_on(world: World) -> None:
-    kit = world.kit
-    with kit.memory.current(kit.facts, SCOPE, kit.embedder) as knowledge:
-        quoted = [bool(telling.quotes) for telling in tellings(knowledge, world)]
+def test_what_is_told_of_a_fact_quotes_the_turns_it_rests_on(container: Container) -> None:
+    context = container.context
+    with context.fact_cache.current(context.facts, SCOPE, context.embedder) as knowledge:
+        quoted = [bool(telling.quotes) for telling in tellings(knowledge, container)]
 
     print(f"\n{sum(quoted)} of {len(quoted)} tellings are quoted")
     assert sum(quoted) >= 0.9 * len(quoted)
 
 
-def tellings(knowledge: Knowledge, world: World) -> Iterator[Telling]:
+def tellings(knowledge: FactIndex, container: Container) -> Iterator[Evidence]:
     for known in knowledge:
-        yield from grounds(known.fact.id, knowledge, lambda episode: world.kit.briefs.brief(SCOPE, episode)).tellings
+        yield from provenance_of(
+            known.fact.id, knowledge, lambda episode: container.context.summary_inputs.summary_input(SCOPE, episode)
+        ).tellings

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from nous.app import World, build
-from nous.bus.accounting import Account
-from nous.bus.base import Lane
+from nous.app import Container, build
+from nous.bus.accounting import GroupCounters
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import encode
-from nous.jobs.base import Line, Order
+from nous.jobs.base import JobSpec, QueueKind
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.redis_server import embedded
 from nous.runtime.dispatch_loop import Dispatcher
@@ -45,7 +45,7 @@ def environments(directory: Path) -> dict[str, dict[str, str]]:
 
 
 @pytest.fixture
-def worlds(directory: Path) -> dict[str, World]:
+def worlds(directory: Path) -> dict[str, Container]:
     return {prefix: build(Settings(data_dir=directory, embedder="hashed", prefix=prefix)) for prefix in NAMES}
 
 
@@ -69,7 +69,7 @@ def paths(tmp_path: Path) -> list[str]:
 
 
 def test_each_gets_its_own_once_and_shows_and_forgets_its_own_alone(
-    worlds: Mapping[str, World],
+    worlds: Mapping[str, Container],
     environments: Mapping[str, dict[str, str]],
     nous: Run,
     paths: list[str],
@@ -81,14 +81,14 @@ def test_each_gets_its_own_once_and_shows_and_forgets_its_own_alone(
         told = {prefix: nous(prefix, "status") for prefix in NAMES}
 
     for prefix, count in SESSIONS.items():
-        world, status = worlds[prefix], told[prefix]
-        accounts = [world.ledger.account(world.subscription(name)) for name in WORKERS]
-        assert [(each.received, each.done, each.balance) for each in accounts] == [(count, count, 0)] * 2
+        container, status = worlds[prefix], told[prefix]
+        accounts = [container.delivery_stats.counters(container.subscription(name)) for name in WORKERS]
+        assert [(each.received, each.done, each.discrepancy) for each in accounts] == [(count, count, 0)] * 2
         assert [step["where"] for row in published[prefix] for step in row["steps"]] == ["done", "done"] * count
-        assert world.dead.count() == 0
+        assert container.dead_letters.count() == 0
         finished = {queue["name"]: queue["finished"] for queue in status["queues"] if queue["finished"]}
-        assert finished == {world.job_names.own(name): count for name in WORKERS}
-        assert {attempt_of(job) for job in jobs_of(world)} == {"1"}
+        assert finished == {container.job_names.own(name): count for name in WORKERS}
+        assert {attempt_of(job) for job in jobs_of(container)} == {"1"}
         assert [seen["name"].startswith("acme.prod_2--") for seen in status["workers"]] == [prefix != "nous"] * 2
     assert {row["event"] for row in published["nous"]} < {row["event"] for row in published["acme.prod_2"]}
 
@@ -103,39 +103,39 @@ def test_each_gets_its_own_once_and_shows_and_forgets_its_own_alone(
 def test_a_stock_worker_with_the_settings_of_another_installation_is_refused_and_nothing_is_lost(
     directory: Path,
     environments: Mapping[str, dict[str, str]],
-    worlds: Mapping[str, World],
+    worlds: Mapping[str, Container],
     ended: Any,
     wait_until: Any,
 ) -> None:
     """Both have the same event at the same entry, so that only the name of its worker tells whose the job is."""
-    for world in worlds.values():
-        publish_at(world, "7-1", ended("s0", TEXT))
-        dispatch(world)
+    for container in worlds.values():
+        publish_at(container, "7-1", ended("s0", TEXT))
+        dispatch(container)
 
     for settings, queues in (("nous", "acme.prod_2"), ("acme.prod_2", "nous")):
         queue = worlds[queues].job_names.own(SUMMARIZER)
         burst(environments[settings], "rq.cli", "worker", "-u", embedded.ensure(directory), *JOB, "--burst", queue)
 
-    for world in worlds.values():
-        [job] = jobs_of(world)
-        assert world.rq_client.hget(job, "status") == b"failed"
-        account = account_of(world)
+    for container in worlds.values():
+        [job] = jobs_of(container)
+        assert container.rq_client.hget(job, "status") == b"failed"
+        account = account_of(container)
         assert (account.received, account.done, account.in_flight) == (1, 0, 1)
     with at_work(environments):
         wait_until(lambda: [account_of(each).done for each in worlds.values()] == [1, 1], "both to be done", seconds=60)
-    assert [world.dead.count() for world in worlds.values()] == [0, 0]
+    assert [container.dead_letters.count() for container in worlds.values()] == [0, 0]
 
 
 def test_each_opens_its_own_quarantine(
-    environments: Mapping[str, dict[str, str]], worlds: Mapping[str, World], ended: Any
+    environments: Mapping[str, dict[str, str]], worlds: Mapping[str, Container], ended: Any
 ) -> None:
-    orders = {prefix: quarantined(world, ended("s0", TEXT)) for prefix, world in worlds.items()}
+    orders = {prefix: quarantined(container, ended("s0", TEXT)) for prefix, container in worlds.items()}
 
     burst(environments["acme.prod_2"], "nous", "worker", "--quarantine", SUMMARIZER)
 
-    waiting = {prefix: world.jobs.is_waiting(orders[prefix]) for prefix, world in worlds.items()}
+    waiting = {prefix: container.jobs.is_waiting(orders[prefix]) for prefix, container in worlds.items()}
     assert waiting == {"nous": True, "acme.prod_2": False}
-    done = {prefix: account_of(world).done for prefix, world in worlds.items()}
+    done = {prefix: account_of(container).done for prefix, container in worlds.items()}
     assert done == {"nous": 0, "acme.prod_2": 1}
 
 
@@ -150,39 +150,39 @@ def at_work(environments: Mapping[str, dict[str, str]]) -> Generator[None]:
         yield
 
 
-def account_of(world: World) -> Account:
-    return world.ledger.account(world.subscription(SUMMARIZER))
+def account_of(container: Container) -> GroupCounters:
+    return container.delivery_stats.counters(container.subscription(SUMMARIZER))
 
 
-def jobs_of(world: World) -> list[bytes]:
-    found: list[bytes] = sorted(world.client.scan_iter("rq:job:*", count=1000))
-    return [key for key in found if world.job_names.attempt_of(key.decode().removeprefix("rq:job:"))]
+def jobs_of(container: Container) -> list[bytes]:
+    found: list[bytes] = sorted(container.client.scan_iter("rq:job:*", count=1000))
+    return [key for key in found if container.job_names.attempt_of(key.decode().removeprefix("rq:job:"))]
 
 
 def attempt_of(job: bytes) -> str:
     return job.decode().rpartition("--")[2]
 
 
-def publish_at(world: World, entry: str, event: Any) -> None:
+def publish_at(container: Container, entry: str, event: Any) -> None:
     """Publish *event* at just that entry of the stream, as a foreign producer may."""
-    stream = BusKeys(world.settings.prefix).stream(event.type, Lane.LIVE)
-    world.client.xadd(stream, {"event": encode(event)}, id=entry)
+    stream = BusKeys(container.settings.prefix).stream(event.type, Priority.LIVE)
+    container.client.xadd(stream, {"event": encode(event)}, id=entry)
 
 
-def dispatch(world: World) -> None:
+def dispatch(container: Container) -> None:
     """Have what was published stand in its queue, as a process does that dies right after."""
-    subscription = world.subscription(SUMMARIZER)
-    assert Dispatcher(subscription, bus=world.bus, jobs=world.jobs, ahead=4, lease=0.1).dispatch() == 1
+    subscription = container.subscription(SUMMARIZER)
+    assert Dispatcher(subscription, bus=container.bus, jobs=container.jobs, ahead=4, lease=0.1).dispatch() == 1
 
 
-def quarantined(world: World, event: Any) -> Order:
+def quarantined(container: Container, event: Any) -> JobSpec:
     """An attempt at *event* that waits in quarantine."""
-    world.bus.publish(event)
-    [delivery] = world.bus.receive(world.subscription(SUMMARIZER), lane=Lane.LIVE, limit=1, lease=60)
-    order = Order(
-        ticket=delivery.ticket, event_id=event.id, session_id=event.session_id, attempt=1, line=Line.QUARANTINE
+    container.bus.publish(event)
+    [delivery] = container.bus.receive(container.subscription(SUMMARIZER), priority=Priority.LIVE, limit=1, lease=60)
+    order = JobSpec(
+        ref=delivery.ref, event_id=event.id, session_id=event.session_id, attempt=1, line=QueueKind.QUARANTINE
     )
-    assert world.jobs.submit(order) == 1
+    assert container.jobs.submit(order) == 1
     return order
 
 

@@ -10,10 +10,10 @@ import pytest
 from builders.command_line import Nous, command_line
 from builders.waiting import wait_until
 
-from nous.app import World, build, fleet
+from nous.app import Container, build, worker_process
 from nous.app.services import producer_of
 from nous.domain.scope import Scope
-from nous.services.session_intake import About
+from nous.services.session_intake import SessionMetadata
 from nous.settings.model import Settings, WorkerSettings
 
 
@@ -58,15 +58,15 @@ UPDATES: dict[str, tuple[list[list[dict[str, Any]]], str, str]] = {
 class Machine:
     """An installation with every worker and the embedder that comes along."""
 
-    world: World
+    container: Container
     nous: Nous
 
     def publish(self, scope: str, number: int, messages: list[dict[str, Any]]) -> None:
-        about = About(scope=Scope(project=scope), session_id=f"s{number}")
-        list(producer_of(self.world).publish(messages, about))
+        about = SessionMetadata(scope=Scope(project=scope), session_id=f"s{number}")
+        list(producer_of(self.container).publish(messages, about))
 
     def settle(self) -> None:
-        crew = fleet(self.world, sorted(self.world.workers), open_quarantine=lambda _: None)
+        crew = worker_process(self.container, sorted(self.container.workers), open_quarantine=lambda _: None)
         crew.start()
         try:
             wait_until(self._is_at_rest, "everything to be at rest", pause=0.1)
@@ -75,8 +75,8 @@ class Machine:
             crew.wait()
 
     def _is_at_rest(self) -> bool:
-        ledger = self.world.ledger
-        backlogs = [each for name in self.world.subscriptions for each in ledger.backlogs(name)]
+        delivery_stats = self.container.delivery_stats
+        backlogs = [each for name in self.container.subscriptions for each in delivery_stats.backlogs(name)]
         return not any(backlog.pending or backlog.waiting for backlog in backlogs)
 
 
@@ -84,12 +84,12 @@ class Machine:
 def machine(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     nous = command_line(directory, monkeypatch)
     monkeypatch.setenv("NOUS_EMBEDDER", "minilm")
-    world = build(Settings(data_dir=directory, worker=WorkerSettings(sweep_interval=0.1)))
+    container = build(Settings(data_dir=directory, worker=WorkerSettings(sweep_interval=0.1)))
     try:
-        yield Machine(world, nous)
+        yield Machine(container, nous)
     finally:
-        world.mind.close()
-        for client in (world.client, world.rq_client):
+        container.llm.close()
+        for client in (container.client, container.rq_client):
             client.connection_pool.disconnect()
 
 

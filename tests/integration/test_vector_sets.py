@@ -19,7 +19,7 @@ from nous.cli import main
 from nous.domain.errors import Misconfigured, Retryable
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
-from nous.facts.vector_scan import IndexUnavailable, Vectors
+from nous.facts.vector_scan import ExactScanIndex, IndexUnavailable
 from nous.redis_server.vector_engine import Engine
 from nous.settings.model import IndexSettings, Settings
 from nous.store.base import NO_VECTORS, LogSlice
@@ -78,7 +78,7 @@ def near(index: VectorSet, vector: Vector, floor: float = 0.5, *, store: MemoryS
 def test_of_what_is_nearest_at_the_threshold_all_but_nothing_is_missed(url: str, client: redis.Redis) -> None:
     client.flushall()
     vectors = clustered(FACTS, dim=384)
-    store, exact = MemoryStore(), Vectors(384)
+    store, exact = MemoryStore(), ExactScanIndex(384)
     learn(store, {f"fact {number}": vector for number, vector in enumerate(vectors)})
     for number, vector in enumerate(vectors):
         exact.add(fact_id(f"fact {number}"), vector)
@@ -200,7 +200,7 @@ def test_a_set_that_is_lost_while_it_is_searched_is_not_believed(
     if times == 1:
         assert near(index, TEA, store=store) == ["tea"]
     else:
-        with pytest.raises(Retryable, match="made anew all the time"):
+        with pytest.raises(Retryable, match="keeps being rebuilt"):
             near(index, TEA, store=store)
 
 

@@ -15,8 +15,8 @@ import pytest
 from builders.command_line import Nous
 from builders.keyspace import keys_with
 
-from nous.app import World
-from nous.bus.base import Lane
+from nous.app import Container
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import BAD_INPUT, FAILED
 
@@ -32,9 +32,9 @@ def written(folder: Path, name: str, *, age: float = HOUR, text: str = "") -> Pa
     return path
 
 
-def lengths(world: World) -> list[int]:
+def lengths(container: Container) -> list[int]:
     """How many sessions were received, live and in bulk."""
-    return [world.client.xlen(BusKeys().stream("session_ended", lane)) for lane in Lane]  # pyright: ignore[reportReturnType]
+    return [container.client.xlen(BusKeys().stream("session_ended", priority)) for priority in Priority]  # pyright: ignore[reportReturnType]
 
 
 def process(*arguments: str, **more: str) -> "subprocess.Popen[bytes]":
@@ -55,7 +55,7 @@ def running(*arguments: str, **more: str) -> "Generator[subprocess.Popen[bytes]]
 
 
 def test_what_a_sweep_tells_adds_up_and_its_exit_code_tells_of_what_was_refused(
-    nous: Nous, world: World, tmp_path: Path
+    nous: Nous, container: Container, tmp_path: Path
 ) -> None:
     folder = tmp_path / ".agent"
     for name, age in (("a.txt", HOUR), ("b.txt", 2 * DAY), ("going.txt", 10), ("past.txt", 40 * DAY)):
@@ -74,28 +74,30 @@ def test_what_a_sweep_tells_adds_up_and_its_exit_code_tells_of_what_was_refused(
     assert second.exit_code == 0
     assert told["seen"] == sum(told[each] for each in COUNTED) == 5
     assert [told["known"], told["refused_before"]] == [2, 1]
-    assert lengths(world) == [1, 1]
+    assert lengths(container) == [1, 1]
 
 
-def test_a_dry_run_says_what_would_be_handed_over_and_does_nothing(nous: Nous, world: World, tmp_path: Path) -> None:
+def test_a_dry_run_says_what_would_be_handed_over_and_does_nothing(
+    nous: Nous, container: Container, tmp_path: Path
+) -> None:
     path = written(tmp_path, "s.txt")
 
     looked = nous("watch", tmp_path, "--dry-run")
 
     assert looked.stdout == f"would be read, live: {path}\n{LOOKED}\n"
-    assert lengths(world) == [0, 0]
+    assert lengths(container) == [0, 0]
     assert "1 handed over" in nous("watch", tmp_path, "--once").stdout
 
 
 LOOKED = "1 seen: 1 would be read, 0 known, 0 still going, 0 past, 0 refused"
 
 
-def test_what_is_past_can_be_had_with_a_longer_time(nous: Nous, world: World, tmp_path: Path) -> None:
+def test_what_is_past_can_be_had_with_a_longer_time(nous: Nous, container: Container, tmp_path: Path) -> None:
     written(tmp_path, "s.txt", age=100 * DAY)
 
     assert "1 past" in nous("watch", tmp_path, "--once").stdout
     assert "1 handed over" in nous("watch", tmp_path, "--once", "--since", "365d").stdout
-    assert lengths(world) == [0, 1]
+    assert lengths(container) == [0, 1]
 
 
 def test_a_session_is_over_when_it_was_idle_as_long_as_is_set_for_all_or_said(
@@ -133,30 +135,30 @@ def test_what_makes_no_sense_is_said(nous: Nous, arguments: tuple[str, ...], sai
 
 
 def test_a_forgotten_session_does_not_come_back_and_its_file_is_in_no_key(
-    nous: Nous, world: World, tmp_path: Path
+    nous: Nous, container: Container, tmp_path: Path
 ) -> None:
     session = '{"id":"%s","messages":[{"role":"user","content":"%s"}]}\n'
     written(tmp_path, "planted.jsonl", text=session % ("planted", "hi") + session % ("other", "hi"))
     nous("watch", tmp_path, "--once")
     assert nous("forget", "--session", "planted", "--yes").exit_code == 0
-    assert lengths(world) == [1, 0]
+    assert lengths(container) == [1, 0]
     written(tmp_path, "planted.jsonl", text=session % ("planted", "hello") + session % ("other", "hello"))
 
     again = nous("watch", tmp_path, "--once", "--json")
 
-    assert lengths(world) == [2, 0]
+    assert lengths(container) == [2, 0]
     assert [each["why"] for each in json.loads(again.stdout)["files"]["refused"]] == ["its session was forgotten"]
-    assert keys_with(world.client, "planted") == {}
+    assert keys_with(container.client, "planted") == {}
 
 
 def test_killed_at_any_moment_and_two_at_once_it_hands_over_every_session_once(
-    nous: Nous, world: World, tmp_path: Path, wait_until: Any
+    nous: Nous, container: Container, tmp_path: Path, wait_until: Any
 ) -> None:
     for number in range(150):
         written(tmp_path, f"{number}.txt", age=HOUR + number)
     for enough in (1, 40, 90):
         one, other = (process("watch", str(tmp_path), NOUS_WATCH__INTERVAL="0.1") for _ in range(2))
-        wait_until(lambda least=enough: lengths(world)[0] >= least, f"{enough} sessions to be handed over")
+        wait_until(lambda least=enough: lengths(container)[0] >= least, f"{enough} sessions to be handed over")
         for each in (one, other):
             each.kill()
             each.wait()
@@ -164,12 +166,12 @@ def test_killed_at_any_moment_and_two_at_once_it_hands_over_every_session_once(
     told = json.loads(nous("watch", tmp_path, "--once", "--json").stdout)
 
     assert told["handed_over"] + told["known"] == told["seen"] == 150
-    assert lengths(world) == [150, 0]
+    assert lengths(container) == [150, 0]
     assert json.loads(nous("watch", tmp_path, "--once", "--json").stdout)["known"] == 150
 
 
 def test_everything_that_runs_on_this_machine_sweeps_the_folders_that_are_set(
-    nous: Nous, world: World, tmp_path: Path, wait_until: Any
+    nous: Nous, container: Container, tmp_path: Path, wait_until: Any
 ) -> None:
     (tmp_path / "sessions").mkdir()
     folders = json.dumps([str(tmp_path / "sessions"), str(tmp_path / "none")])
@@ -179,4 +181,4 @@ def test_everything_that_runs_on_this_machine_sweeps_the_folders_that_are_set(
         up.send_signal(signal.SIGTERM)
         assert up.wait(timeout=30) == 0
 
-    assert lengths(world) == [1, 0]
+    assert lengths(container) == [1, 0]

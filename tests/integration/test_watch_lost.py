@@ -11,20 +11,20 @@ import pytest
 from builders.waiting import wait_until
 from typing_extensions import override
 
-from nous.app import World
+from nous.app import Container
 from nous.app.services import producer_of
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.scope import Scope
 from nous.redis_server import data_dir, embedded
 from nous.redis_server.data_dir import locate
-from nous.services.folder_watch import Watcher
-from nous.services.folder_watch_rules import Fate, Rules, Sent, Sweep
+from nous.services.folder_watch import FolderWatcher
+from nous.services.folder_watch_rules import FileOutcome, PublishedSession, SweepReport, WatchRules
 from nous.services.publisher import Producer
-from nous.services.session_intake import About
-from nous.store.folder_state import Place, Remembered
+from nous.services.session_intake import SessionMetadata
+from nous.store.folder_state import FileRecord, WatchedFolder
 from nous.store.keys import StoreKeys
-from nous.store.redis.folder_state import RedisWatched
+from nous.store.redis.folder_state import RedisFolderState
 
 HOUR = 3600.0
 
@@ -52,14 +52,14 @@ class PowerCut:
         return max((self._place.home / "appendonlydir").glob("*.incr.aof"))
 
 
-class Struck(RedisWatched):
+class Struck(RedisFolderState):
     """Has the power cut *before* it remembers a file, or after."""
 
     before: bool
     cut: PowerCut | None = None
 
     @override
-    def remember(self, place: Place, name: str, what: Remembered, *, after: Collection[UUID] = ()) -> bool:
+    def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
         if self.cut and self.before:
             self.cut.strike()
         is_remembered = super().remember(place, name, what, after=after)
@@ -68,17 +68,17 @@ class Struck(RedisWatched):
         return is_remembered
 
 
-def sweep(world: World, folder: Path, watched: RedisWatched) -> Sweep:
-    def hand_over(path: Path, *, lane: Lane) -> Iterator[Sent]:
-        producer: Producer = producer_of(world)
-        for each in producer.publish(path, About(), lane=lane):
-            yield Sent(each.event.session_id, each.event.id, each.receipt.fresh)
+def sweep(container: Container, folder: Path, watched: RedisFolderState) -> SweepReport:
+    def hand_over(path: Path, *, priority: Priority) -> Iterator[PublishedSession]:
+        producer: Producer = producer_of(container)
+        for each in producer.publish(path, SessionMetadata(), priority=priority):
+            yield PublishedSession(each.event.session_id, each.event.id, each.receipt.fresh)
 
-    watcher = Watcher(
-        [Place(Scope(), "here", folder)],
+    watcher = FolderWatcher(
+        [WatchedFolder(Scope(), "here", folder)],
         watched=watched,
         hand_over=hand_over,
-        rules=Rules(idle=HOUR / 2, since=30 * 24 * HOUR),
+        rules=WatchRules(idle=HOUR / 2, since=30 * 24 * HOUR),
         clock=time.time,
         interval=1,
         told=lambda _: None,
@@ -88,21 +88,21 @@ def sweep(world: World, folder: Path, watched: RedisWatched) -> Sweep:
 
 @pytest.mark.parametrize("before", [True, False], ids=["before it is remembered", "after it is remembered"])
 def test_whatever_the_server_loses_it_is_told_again_of_what_it_no_longer_knows(
-    world: World, directory: Path, tmp_path: Path, *, before: bool
+    container: Container, directory: Path, tmp_path: Path, *, before: bool
 ) -> None:
     path = tmp_path / "s.txt"
     path.write_text("User: I live in Berlin.\n\nAssistant: I will remember that.\n")
     os.utime(path, (time.time() - HOUR, time.time() - HOUR))
-    watched = Struck(world.client, StoreKeys(), bus_keys=BusKeys())
+    watched = Struck(container.client, StoreKeys(), bus_keys=BusKeys())
     watched.before, watched.cut = before, PowerCut(directory)
-    world.client.set("nous:synced", "")
+    container.client.set("nous:synced", "")
     watched.cut.mark()
 
-    struck = sweep(world, tmp_path, watched)
+    struck = sweep(container, tmp_path, watched)
     watched.cut = None
 
-    assert world.client.xlen(BusKeys().stream("session_ended", Lane.LIVE)) == 0
-    assert struck.fates[Fate.PUT_OFF if before else Fate.HANDED_OVER] == 1
-    assert sweep(world, tmp_path, watched).fates[Fate.HANDED_OVER] == 1
-    assert world.client.xlen(BusKeys().stream("session_ended", Lane.LIVE)) == 1
-    assert sweep(world, tmp_path, watched).fates[Fate.KNOWN] == 1
+    assert container.client.xlen(BusKeys().stream("session_ended", Priority.LIVE)) == 0
+    assert struck.fates[FileOutcome.PUT_OFF if before else FileOutcome.HANDED_OVER] == 1
+    assert sweep(container, tmp_path, watched).fates[FileOutcome.HANDED_OVER] == 1
+    assert container.client.xlen(BusKeys().stream("session_ended", Priority.LIVE)) == 1
+    assert sweep(container, tmp_path, watched).fates[FileOutcome.KNOWN] == 1

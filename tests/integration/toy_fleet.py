@@ -13,19 +13,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nous import log
-from nous.app import build, fleet
+from nous.app import build, worker_process
 from nous.domain.effects import Effects
 from nous.domain.events import Event, SessionEnded
 from nous.jobs.rq.quarantine_worker import run_quarantine
-from nous.pipeline.worker import Kit, Worker
-from nous.runtime.dispatch_loop import Quarantines
+from nous.pipeline.worker import Worker, WorkerContext
+from nous.runtime.dispatch_loop import QuarantineStarter
 from nous.settings.model import Settings, WorkerSettings
 
 LEASE = 1.0
 SWEEP = 0.1
 
 
-def handler(_: Kit) -> Callable[[Event], Effects]:
+def handler(_: WorkerContext) -> Callable[[Event], Effects]:
     def handle(event: Event) -> Effects:
         if event.session_id.startswith("poison"):
             os.kill(os.getpid(), signal.SIGKILL)
@@ -49,18 +49,18 @@ def main(mode: str) -> None:
         ),
     )
     log.configure("error", "json")
-    world = build(settings, also=[Worker("toy", SessionEnded, handler)])
+    container = build(settings, also=[Worker("toy", SessionEnded, handler)])
     if mode == "quarantine":
         run_quarantine(
             "toy",
-            client=world.rq_client,
+            client=container.rq_client,
             name=f"quarantine-{os.getpid()}",
-            runner=world.attempts,
-            blame=world.attempts.blame,
+            runner=container.attempts,
+            blame=container.attempts.blame,
         )
         return
-    quarantines = Quarantines([sys.executable, __file__, str(directory), "quarantine"])
-    crew = fleet(world, ["toy"], open_quarantine=quarantines.open)
+    quarantines = QuarantineStarter([sys.executable, __file__, str(directory), "quarantine"])
+    crew = worker_process(container, ["toy"], open_quarantine=quarantines.open)
     signal.signal(signal.SIGTERM, lambda _number, _frame: crew.stop())
     crew.start()
     crew.wait()

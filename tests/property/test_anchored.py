@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nous.domain.anchored_summary import LABELS, AnchoredSummary
-from nous.summary.anchored.retention import PASSING, Text, kept, lines_of
+from nous.summary.anchored.retention import PASSING, SearchableText, kept, lines_of
 
 THINGS = ("gateway", "importer", "audit_log", "`read_rows`", "src/main.py", "Redis", "the linter")
 DEEDS = ("listens on port", "retries uploads", "has rows", "must never exceed", "was moved to shelf", "doesn't reach")
@@ -54,7 +54,7 @@ def test_whatever_a_summarizer_does_nothing_is_lost_and_the_loss_is_told(data: s
 
     mended, back = kept(previous, new)
 
-    before, after = (Text(one.content for one in each.sections) for each in (new, mended))
+    before, after = (SearchableText(one.content for one in each.sections) for each in (new, mended))
     told = [each for section in previous.sections for each in section.content.splitlines()]
     assert all(after.holds(each) for each in told)
     assert set(back) == {each for each in told if not before.holds(each)} <= harmed
@@ -84,7 +84,7 @@ def test_nothing_is_put_back_twice_whatever_the_texts_are(previous: AnchoredSumm
 
 @given(rough.map(AnchoredSummary.of))
 def test_a_text_holds_each_of_its_own_lines(summary: AnchoredSummary) -> None:
-    text = Text(section.content for section in summary.sections)
+    text = SearchableText(section.content for section in summary.sections)
 
     assert all(text.holds(each) for section in summary.sections for each in lines_of(section.content))
     assert kept(summary, summary) == (summary, ())
@@ -102,4 +102,4 @@ def test_every_summary_is_read_back_as_it_was_written(said: dict[str, str], iter
 def test_a_changed_number_is_never_taken_for_the_old_one(said: str, number: int) -> None:
     changed = " ".join(str(number) if word.isdigit() else word for word in said.split())
 
-    assert not Text([changed]).holds(said)
+    assert not SearchableText([changed]).holds(said)

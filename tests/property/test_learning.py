@@ -12,11 +12,11 @@ from nous.domain.episode import CandidateFact
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Source
 from nous.domain.scope import Scope
-from nous.embedding.hashing import Hashed
+from nous.embedding.hashing import HashingEmbedder
 from nous.facts.equivalence.compare import Difference, difference, likelihood
 from nous.facts.equivalence.update import update
-from nous.facts.fact_index import Knowledge
-from nous.facts.learn import ALREADY, Occasion, learn
+from nous.facts.fact_index import FactIndex
+from nous.facts.learn import ALREADY, LearnContext, learn
 from nous.facts.normalize import exact_form
 from nous.facts.verdict import Policy, Statement
 
@@ -127,18 +127,20 @@ def test_normalising_twice_changes_nothing_more(text: str) -> None:
 
 def taught(lessons: list[list[str]], *, again: bool) -> list[str]:
     """The reasons of the last lesson, taught once more if *again*, and that no fact is known twice, on the way."""
-    embedder = Hashed(dim=32)
-    knowledge = Knowledge(embedder_id=embedder.id, dim=embedder.dim)
+    embedder = HashingEmbedder(dim=32)
+    knowledge = FactIndex(embedder_id=embedder.id, dim=embedder.dim)
     reasons: list[str] = []
     for number, texts in enumerate(lessons + lessons[-1:] if again else lessons):
         episode = uuid5(NAMESPACE, str(min(number, len(lessons) - 1)))
         source = Source(episode_id=episode, event_id=episode, session_id="s", turns=(1,))
-        occasion = Occasion(scope=Scope(), source=source, policy=Policy(near=0.4), at=datetime(2026, 1, 1, tzinfo=UTC))
+        learn_context = LearnContext(
+            scope=Scope(), source=source, policy=Policy(near=0.4), at=datetime(2026, 1, 1, tzinfo=UTC)
+        )
         candidates = [CandidateFact(text=text) for text in texts]
-        learning = learn(candidates, [*embedder.embed(texts)], knowledge=knowledge, occasion=occasion)
+        learning = learn(candidates, [*embedder.embed(texts)], knowledge=knowledge, learn_context=learn_context)
         knowledge.extend(learning.rows, learning.vectors)
-        assert len(learning.findings) == len(texts)
-        reasons = [finding.verdict.reason for finding in learning.findings]
+        assert len(learning.decisions) == len(texts)
+        reasons = [fact_decision.verdict.reason for fact_decision in learning.decisions]
     forms = [known.statement.form for known in knowledge.current()]
     assert len(forms) == len(set(forms))
     return reasons

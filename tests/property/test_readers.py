@@ -16,9 +16,9 @@ from nous.domain.errors import BadInput
 from nous.samples import bundled_sessions
 from nous.transcript import Kind, Transcript, group_into_turns, known_readers, parse_transcript, read_transcript
 from nous.transcript.io.byte_source import is_packed
-from nous.transcript.io.lines import Cursor
+from nous.transcript.io.lines import ReadPosition
 from nous.transcript.io.records import records
-from nous.transcript.model import Notes
+from nous.transcript.model import ReadNotes
 from nous.transcript.parsing.values import cut
 from nous.transcript.render.terminal import render, transcript_as_json
 
@@ -151,8 +151,8 @@ def test_records_survive_every_way_of_writing_them_down(found: list[dict[str, An
     )
 
     for way in ways:
-        notes = Notes()
-        assert [record.value for record in records(BytesIO(way), notes, Cursor())] == found
+        notes = ReadNotes()
+        assert [record.value for record in records(BytesIO(way), notes, ReadPosition())] == found
         assert not notes.problems
 
 

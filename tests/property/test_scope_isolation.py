@@ -16,12 +16,12 @@ from builders.neighbours import NOT_READ, READS, SESSION, SHARED, Neighbour, for
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from nous.app import World, build
+from nous.app import Container, build
 from nous.bus import accounting, erasure, tombstones
 from nous.bus import base as bus
 from nous.bus.redis.keys import BusKeys
 from nous.cli import COMMANDS
-from nous.domain.fact import Learned, tellings
+from nous.domain.fact import Learned, occurrences
 from nous.domain.scope import Scope
 from nous.facts import vector_scan
 from nous.llm import state
@@ -93,15 +93,15 @@ def home() -> Iterator[Path]:
 
 
 @contextmanager
-def living(home: Path, called: list[Scope]) -> Generator[tuple[World, list[Neighbour]]]:
+def living(home: Path, called: list[Scope]) -> Generator[tuple[Container, list[Neighbour]]]:
     """A world with these scopes and nothing else."""
-    world = build(Settings(data_dir=home, embedder="hashed", publish=PublishSettings(inline_limit=50)))
+    container = build(Settings(data_dir=home, embedder="hashed", publish=PublishSettings(inline_limit=50)))
     try:
-        world.client.flushdb()
-        yield world, taught(world, dict(zip(called, MARKERS, strict=False)))
+        container.client.flushdb()
+        yield container, taught(container, dict(zip(called, MARKERS, strict=False)))
     finally:
-        world.mind.close()
-        for client in (world.client, world.rq_client):
+        container.llm.close()
+        for client in (container.client, container.rq_client):
             client.connection_pool.disconnect()
 
 
@@ -115,52 +115,54 @@ def law(test: Callable[..., None]) -> Callable[..., None]:
 
 @law
 def test_no_read_of_a_scope_tells_of_another(home: Path, called: list[Scope]) -> None:
-    with living(home, called) as (world, all_):
+    with living(home, called) as (container, all_):
         for own, their in permutations(all_, 2):
             for name, read in READS.items():
-                told = read(world, own, their)
+                told = read(container, own, their)
 
                 assert not their.told_by(told), (name, own.scope, their.scope)
         for own in all_:
-            assert own.told_by(READS["Episodes.recent"](world, own, own)) >= {own.marker}
+            assert own.told_by(READS["Episodes.recent"](container, own, own)) >= {own.marker}
 
 
 @law
 def test_what_is_equal_in_two_scopes_is_known_in_each_by_its_own(home: Path, called: list[Scope]) -> None:
-    with living(home, called) as (world, all_):
+    with living(home, called) as (container, all_):
         for own in all_:
-            with world.kit.memory.current(world.kit.facts, own.scope, world.kit.embedder) as knowledge:
+            with container.context.fact_cache.current(
+                container.context.facts, own.scope, container.context.embedder
+            ) as knowledge:
                 known = [each for each in knowledge.current() if each.fact.text == SHARED]
 
                 assert len(known) == 1
                 assert {source.episode_id for source in known[0].sources} <= own.ids
                 assert own.marker in " ".join(each.fact.text for each in knowledge.current())
-        sources = [{source.event_id for _, source, _ in tellings(_rows(world, own.scope))} for own in all_]
+        sources = [{source.event_id for _, source, _ in occurrences(_rows(container, own.scope))} for own in all_]
         assert not [True for one, other in combinations(sources, 2) if one & other]
 
 
-def _rows(world: World, scope: Scope) -> Any:
-    return world.kit.facts.read(scope).rows
+def _rows(container: Container, scope: Scope) -> Any:
+    return container.context.facts.read(scope).rows
 
 
 @law
 def test_forgetting_a_scope_leaves_the_others_as_they_were(home: Path, called: list[Scope]) -> None:
-    with living(home, called) as (world, (gone, *others)):
-        before = _all_read(world, others)
-        rehearsed = forget_all(world, gone.scope, dry_run=True)
+    with living(home, called) as (container, (gone, *others)):
+        before = _all_read(container, others)
+        rehearsed = forget_all(container, gone.scope, dry_run=True)
 
-        assert _all_read(world, [gone])[gone.scope]["Episodes.recent"]
-        forgotten = forget_all(world, gone.scope, dry_run=False)
+        assert _all_read(container, [gone])[gone.scope]["Episodes.recent"]
+        forgotten = forget_all(container, gone.scope, dry_run=False)
 
         assert rehearsed.removed["episodes"] == forgotten.removed["episodes"] >= 1
-        assert _all_read(world, others) == before
-        assert not world.kit.episodes.recent(gone.scope)
+        assert _all_read(container, others) == before
+        assert not container.context.episodes.recent(gone.scope)
 
 
-def _all_read(world: World, all_: list[Neighbour]) -> dict[Scope, dict[str, str]]:
+def _all_read(container: Container, all_: list[Neighbour]) -> dict[Scope, dict[str, str]]:
     counted = {"Episodes.scopes", "FactLog.vectors", "Transcripts.read"}  # the first tells of what is forgotten, too
     return {
-        own.scope: {name: repr(read(world, own, own)) for name, read in READS.items() if name not in counted}
+        own.scope: {name: repr(read(container, own, own)) for name, read in READS.items() if name not in counted}
         for own in all_
     }
 
@@ -171,8 +173,8 @@ def test_every_method_of_every_protocol_is_read_here_or_it_is_said_why_not() -> 
             base, transcript_source, store_erasure, bus, erasure, accounting, tombstones, vector_scan, erasure_targets
         )
     }
-    known |= {each for each in protocols(state) if each.startswith("Pins.")}
-    known -= {each for each in known if each.startswith("Act.")}  # what is done with them
+    known |= {each for each in protocols(state) if each.startswith("ResponseStore.")}
+    known -= {each for each in known if each.startswith("ErasureRequest.")}  # what is done with them
 
     assert known == {*READS, *NOT_READ}
     assert not READS.keys() & NOT_READ.keys()
@@ -254,9 +256,9 @@ def test_every_command_that_takes_a_scope_is_tried_here_or_writes() -> None:
 def test_no_command_in_a_scope_tells_of_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nous: Nous = command_line(home, monkeypatch)
     called = [Scope("a", "b", "c"), Scope("a", "b", "c:d"), Scope("A", "b", "c")]
-    with living(home, called) as (world, all_):
+    with living(home, called) as (container, all_):
         for own, their in permutations(all_, 2):
-            facts = [row.fact.id for row in world.kit.facts.read(their.scope).rows if isinstance(row, Learned)]
+            facts = [row.fact.id for row in container.context.facts.read(their.scope).rows if isinstance(row, Learned)]
             for command in READING.values():
                 words = [word.format(fact=facts[-1]) for word in command]
                 result = nous(*words, "--scope", str(own.scope))

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders.kits import kit_of
+from builders.contexts import context_over
 
-from nous.bus.accounting import Account
+from nous.bus.accounting import GroupCounters
 from nous.bus.base import Subscription
-from nous.bus.delivery_state import Patience
+from nous.bus.delivery_state import RetryPolicy
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import BadInput
 from nous.domain.events import Event, SessionEnded
-from nous.jobs.base import Line, MemoryJobs
+from nous.jobs.base import MemoryJobs, QueueKind
 from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts
 from nous.runtime.dispatch_loop import Dispatcher
@@ -54,24 +54,26 @@ class RuntimeWorld:
         self.bus: Any = bus or MemoryBus(self.store.apply, clock=clock)
         self.jobs = MemoryJobs()
         self.toy = Toy()
-        patience = Patience(lease=LEASE, max_attempts=3, backoff_base=1, backoff_cap=10)
-        self.kit = kit_of(self.store, transcripts=NoTranscripts(), clock=clock.date)
+        retry_policy = RetryPolicy(lease=LEASE, max_attempts=3, backoff_base=1, backoff_cap=10)
+        self.context = context_over(self.store, transcripts=NoTranscripts(), clock=clock.date)
         worker = Worker("toy", SessionEnded, lambda _: self.toy.handle)
         leases = LeaseKeeper(self.bus, lease=LEASE, deadline=600)
-        self.attempts = Attempts({"toy": worker}, bus=self.bus, kit=self.kit, patience=patience, leases=leases)
+        self.attempts = Attempts(
+            {"toy": worker}, bus=self.bus, context=self.context, retry_policy=retry_policy, leases=leases
+        )
         self.dispatcher = Dispatcher(TOY, bus=self.bus, jobs=self.jobs, ahead=4, lease=LEASE)
         self.monotonic, self.wall = 0.0, 1e9
         self.sweeper = Sweeper(
             TOY,
             bus=self.bus,
             jobs=self.jobs,
-            patience=patience,
+            retry_policy=retry_policy,
             ahead=4,
             clock=lambda: self.monotonic,
             wall=lambda: self.wall,
         )
 
-    def run(self, line: Line = Line.LIVE) -> list[str]:
+    def run(self, line: QueueKind = QueueKind.LIVE) -> list[str]:
         return self.jobs.run(self.attempts, "toy", line)
 
     def nap(self, seconds: float) -> None:
@@ -83,8 +85,8 @@ class RuntimeWorld:
         self.clock.now += seconds
 
     @property
-    def account(self) -> Account:
-        return self.bus.account(TOY)
+    def account(self) -> GroupCounters:
+        return self.bus.counters(TOY)
 
 
 @pytest.fixture

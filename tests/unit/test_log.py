@@ -198,5 +198,5 @@ def test_a_line_that_cannot_be_written_is_told_of_and_does_not_end_the_work(caps
     handler.emit(logging.makeLogRecord({"msg": "odd"}))
 
     (line,) = lines(capsys)
-    assert line["event"] == "a log line could not be written"
+    assert line["event"] == "log.write_failed"
     assert "no text of odd" in line["why"]

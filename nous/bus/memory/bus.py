@@ -1,4 +1,4 @@
-"""The bus in memory: what `nous.bus.redis.bus` promises, without a server. For tests, and for trying things out."""
+"""In-memory bus for tests and experiments: same behaviour as `nous.bus.redis.bus`."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -10,33 +10,33 @@ from nous.bus.base import (
     READ_ON,
     REPEATED,
     Committed,
+    Conflict,
+    DeadLetterKind,
     Delivery,
+    DeliveryRef,
     Duplicate,
-    Grave,
-    Lane,
-    Receipt,
-    Refused,
+    Priority,
+    PublishReceipt,
     Subscription,
-    Ticket,
     Verdict,
 )
 from nous.bus.dead_letter import accepted_at, announcement, fields_of, letter_of
-from nous.bus.delivery_state import Mishap, Progress, State, noted
-from nous.bus.memory.streams import MemoryBooks, MemoryLog, Pending, place_of, write_nothing
+from nous.bus.delivery_state import AttemptFailure, DeliveryState, DeliveryStatus, append_failure
+from nous.bus.memory.streams import MemoryDeliveryStats, MemoryStreams, Pending, place_of, write_nothing
 from nous.domain.effects import Effects, ReleaseTranscript, Write
 from nous.domain.errors import BadInput, Unavailable
 from nous.domain.event_codec import UnknownEvent, decode, encode
 from nous.domain.events import Event, SessionEvent
 from nous.text.sanitize import shortened
 
-_FIRST = Progress()
+_FIRST = DeliveryState()
 
 
-class MemoryBus(MemoryBooks):
-    """A `Bus` in one process, and its books beside it. *clock* gives seconds since the epoch.
+class MemoryBus(MemoryDeliveryStats):
+    """A `Bus`, its counters and its dead letters within one process.
 
-    *write* applies a handler's writes, all of them or none: it answers None, or the reason for its refusal.
-    *has_upload* tells whether what was uploaded for an event is there.
+    *write* applies a handler's writes, all or none; it returns None, or the reason for a conflict. *has_upload* returns
+    whether the upload of an event exists. *clock* returns seconds since the epoch.
     """
 
     def __init__(
@@ -46,14 +46,16 @@ class MemoryBus(MemoryBooks):
         has_upload: Callable[[Event], bool] = lambda _: True,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__(MemoryLog(clock))
+        super().__init__(MemoryStreams(clock))
         self._write = write
         self._has_upload = has_upload
 
-    def publish(self, *events: Event, lane: Lane = Lane.LIVE, durable: bool = False) -> Sequence[Receipt]:
+    def publish(
+        self, *events: Event, priority: Priority = Priority.LIVE, durable: bool = False
+    ) -> Sequence[PublishReceipt]:
         del durable  # There is no disk to wait for.
         with self._log.changed:
-            return [self._publish(event, lane) for event in events]
+            return [self._publish(event, priority) for event in events]
 
     def release(self, event: Event) -> bool:
         if not isinstance(event, SessionEvent) or not (event.dataref or "").startswith("redis:"):
@@ -63,173 +65,183 @@ class MemoryBus(MemoryBooks):
                 return False
             return self._write((ReleaseTranscript(scope=event.scope, dataref=event.dataref or ""),)) is None
 
-    def append(self, type_: str, raw: bytes, *, lane: Lane = Lane.LIVE) -> str:
-        """Put *raw* into a stream as a foreign producer would, with no marker; returns the entry's id."""
-        return self._log.append((type_, lane), raw)
+    def append(self, type_: str, raw: bytes, *, priority: Priority = Priority.LIVE) -> str:
+        """Append *raw* like a foreign producer, without an idempotency key; return the entry id."""
+        return self._log.append((type_, priority), raw)
 
-    def receive(self, subscription: Subscription, *, lane: Lane, limit: int, lease: float) -> Sequence[Delivery]:
+    def receive(
+        self, subscription: Subscription, *, priority: Priority, limit: int, lease: float
+    ) -> Sequence[Delivery]:
         with self._log.changed:
             for _ in range(READ_ON):
-                tickets = self._take(subscription, lane, limit, lease)
-                deliveries = [self._read(ticket, _FIRST) for ticket in tickets]
-                first = [delivery for delivery in deliveries if delivery and self._is_first_telling(delivery)]
-                if first or not tickets:
+                refs = self._take(subscription, priority, limit, lease)
+                deliveries = [self._read(ref, _FIRST) for ref in refs]
+                first = [delivery for delivery in deliveries if delivery and self._is_first_publication(delivery)]
+                if first or not refs:
                     return first
         return ()
 
-    def wait(self, subscription: Subscription, *, lanes: Iterable[Lane], seconds: float) -> None:
+    def wait(self, subscription: Subscription, *, priorities: Iterable[Priority], seconds: float) -> None:
         streams, group = self._log.streams, self._log.groups[subscription.group]
-        places = [(subscription.kind.type, lane) for lane in lanes]
+        places = [(subscription.kind.type, priority) for priority in priorities]
         with self._log.changed:
             self._log.changed.wait_for(lambda: any(len(streams[p]) > group.read[p] for p in places), seconds)
 
-    def open(self, ticket: Ticket) -> Delivery | None:
+    def open(self, ref: DeliveryRef) -> Delivery | None:
         with self._log.changed:
-            pending = self._pending(ticket)
-            return self._read(ticket, pending.progress) if pending else None
+            pending = self._pending(ref)
+            return self._read(ref, pending.progress) if pending else None
 
-    def begin(self, ticket: Ticket, *, attempt: int, lease: float) -> Delivery | None:
+    def begin(self, ref: DeliveryRef, *, attempt: int, lease: float) -> Delivery | None:
         with self._log.changed:
-            delivery = self.open(ticket)
-            if delivery is None or not delivery.progress.offers(attempt):
+            delivery = self.open(ref)
+            if delivery is None or not delivery.state.queues(attempt):
                 return None
-            begun = delivery.progress.begun(uuid4().hex)
-            self.amend(ticket, before=delivery.progress, after=begun, lease=lease)
-            return replace(delivery, progress=begun)
+            begun = delivery.state.begun(uuid4().hex)
+            self.compare_and_set_state(ref, before=delivery.state, after=begun, lease=lease)
+            return replace(delivery, state=begun)
 
-    def amend(
-        self, ticket: Ticket, *, before: Progress, after: Progress, lease: float, mishap: Mishap | None = None
+    def compare_and_set_state(
+        self,
+        ref: DeliveryRef,
+        *,
+        before: DeliveryState,
+        after: DeliveryState,
+        lease: float,
+        attempt_failure: AttemptFailure | None = None,
     ) -> bool:
         with self._log.changed:
-            pending = self._pending(ticket)
+            pending = self._pending(ref)
             if pending is None or pending.progress != before:
                 return False
             pending.progress, pending.lease_ends = after, self._log.clock() + lease
-            pending.history = noted(pending.history, mishap, self._log.date)
+            pending.history = append_failure(pending.history, attempt_failure, self._log.date)
             return True
 
-    def renew(self, tickets: Iterable[Ticket], *, lease: float) -> None:
+    def renew(self, refs: Iterable[DeliveryRef], *, lease: float) -> None:
         with self._log.changed:
-            for ticket in tickets:
-                if pending := self._pending(ticket):
+            for ref in refs:
+                if pending := self._pending(ref):
                     pending.lease_ends = max(pending.lease_ends, self._log.clock() + lease)
 
-    def pull_in(self, subscription: Subscription, *, lease: float) -> int:
+    def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
         with self._log.changed:
             group, now = self._log.groups[subscription.group], self._log.clock()
             ends = now + group.longest_lease(lease, now)
             late = [
                 each
                 for each in group.pending.values()
-                if each.lease_ends > ends + 1 and each.progress.state is not State.WAITING
+                if each.lease_ends > ends + 1 and each.progress.state is not DeliveryStatus.WAITING
             ]
             for each in late:
                 each.lease_ends = ends
             return len(late)
 
-    def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[Ticket, Progress]]:
+    def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
         with self._log.changed:
             now = self._log.clock()
             pending = self._log.groups[subscription.group].pending.items()
             late = sorted((each.lease_ends, name, each.progress) for name, each in pending if each.lease_ends <= now)
-            return [(Ticket.named(name, subscription), progress) for _, name, progress in late[:limit]]
+            return [(DeliveryRef.named(name, subscription), progress) for _, name, progress in late[:limit]]
 
-    def adopt(self, subscription: Subscription, *, lane: Lane) -> int:
-        # Nobody else can receive from this bus; but from now on the group is one of those that read the stream.
+    def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
+        # No other program can receive from this bus. But from now on trimming waits for the group to read the stream.
         with self._log.changed:
-            self._log.groups[subscription.group].read[subscription.kind.type, lane] += 0
+            self._log.groups[subscription.group].read[subscription.kind.type, priority] += 0
         return 0
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
-        ticket = delivery.ticket
+        ref = delivery.ref
         with self._log.changed:
-            group = self._log.groups[ticket.subscription.group]
-            if ticket.name not in group.pending:
+            group = self._log.groups[ref.subscription.group]
+            if ref.name not in group.pending:
                 return Duplicate()
-            verdict = self._apply(effects, ticket.lane)
+            verdict = self._apply(effects, ref.priority)
             if isinstance(verdict, Committed):
-                del group.pending[ticket.name]
+                del group.pending[ref.name]
                 group.count(outcome_of(effects))
                 if effects.skipped and effects.skipped != REPEATED:
                     group.skipped[delivery.event.id] = shortened(effects.skipped)
             return verdict
 
-    def apply(self, effects: Effects, *, lane: Lane = Lane.LIVE) -> Verdict:
+    def apply(self, effects: Effects, *, priority: Priority = Priority.LIVE) -> Verdict:
         with self._log.changed:
-            return self._apply(effects, lane)
+            return self._apply(effects, priority)
 
-    def bury(
+    def dead_letter(
         self,
-        ticket: Ticket,
+        ref: DeliveryRef,
         *,
-        progress: Progress | None,
+        progress: DeliveryState | None,
         reason: str,
-        grave: Grave = Grave.DEAD,
-        mishap: Mishap | None = None,
+        grave: DeadLetterKind = DeadLetterKind.DEAD,
+        attempt_failure: AttemptFailure | None = None,
         traceback: str = "",
     ) -> bool:
         with self._log.changed:
-            pending = self._pending(ticket)
+            pending = self._pending(ref)
             if pending is None or progress not in {None, pending.progress}:
                 return False
-            group = self._log.groups[ticket.subscription.group]
-            del group.pending[ticket.name]
+            group = self._log.groups[ref.subscription.group]
+            del group.pending[ref.name]
             group.count(grave.value)
-            letter_id, event = self._log.next_entry(), self._log.peek(ticket)
-            fields = fields_of(ticket, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
+            letter_id, event = self._log.next_entry(), self._log.peek(ref)
+            fields = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
             letter = letter_of(letter_id, {name: str(value) for name, value in fields.items()})
-            self._log.letters[letter_id] = replace(letter, history=noted(pending.history, mishap, self._log.date))
-            told = announcement(ticket, event=event, reason=letter.reason, progress=progress, at=self._log.date)
-            if told and grave is Grave.DEAD:
-                self.append(told.type, encode(told))
+            self._log.letters[letter_id] = replace(
+                letter, history=append_failure(pending.history, attempt_failure, self._log.date)
+            )
+            announced = announcement(ref, event=event, reason=letter.reason, progress=progress, at=self._log.date)
+            if announced and grave is DeadLetterKind.DEAD:
+                self.append(announced.type, encode(announced))
             return True
 
-    def disown(self, ticket: Ticket) -> bool:
-        del ticket  # Nobody else can acknowledge on this bus.
+    def dead_letter_foreign_ack(self, ref: DeliveryRef) -> bool:
+        del ref  # No other program can acknowledge on this bus.
         return False
 
-    def _take(self, subscription: Subscription, lane: Lane, limit: int, lease: float) -> Sequence[Ticket]:
-        group, place = self._log.groups[subscription.group], (subscription.kind.type, lane)
+    def _take(self, subscription: Subscription, priority: Priority, limit: int, lease: float) -> Sequence[DeliveryRef]:
+        group, place = self._log.groups[subscription.group], (subscription.kind.type, priority)
         offered = list(self._log.streams[place])[group.read[place] : group.read[place] + limit]
         group.read[place] += len(offered)
         group.counts["received"] += len(offered)
-        tickets = [Ticket(subscription, lane, entry) for entry in offered]
-        group.pending |= {ticket.name: Pending(_FIRST, self._log.clock() + lease) for ticket in tickets}
-        return tickets
+        refs = [DeliveryRef(subscription, priority, entry) for entry in offered]
+        group.pending |= {ref.name: Pending(_FIRST, self._log.clock() + lease) for ref in refs}
+        return refs
 
-    def _pending(self, ticket: Ticket) -> Pending | None:
-        return self._log.groups[ticket.subscription.group].pending.get(ticket.name)
+    def _pending(self, ref: DeliveryRef) -> Pending | None:
+        return self._log.groups[ref.subscription.group].pending.get(ref.name)
 
-    def _publish(self, event: Event, lane: Lane) -> Receipt:
+    def _publish(self, event: Event, priority: Priority) -> PublishReceipt:
         markers = self._log.markers
         fresh = event.id not in markers
         if fresh and not self._has_upload(event):
             raise Unavailable(f"what was uploaded of session {event.session_id} is not there: publish it again")
         if fresh:
-            markers[event.id] = f"{lane}/{self.append(event.type, encode(event), lane=lane)}"
+            markers[event.id] = f"{priority}/{self.append(event.type, encode(event), priority=priority)}"
         known_lane, _, entry = markers[event.id].partition("/")
-        return Receipt(event.id, Lane(known_lane), entry, fresh)
+        return PublishReceipt(event.id, Priority(known_lane), entry, fresh)
 
-    def _apply(self, effects: Effects, lane: Lane) -> Verdict:
+    def _apply(self, effects: Effects, priority: Priority) -> Verdict:
         refusal = self._write(effects.writes)
         if refusal is not None:
-            return Refused(refusal)
+            return Conflict(refusal)
         for event in effects.events:
-            self._publish(event, lane)
+            self._publish(event, priority)
         return Committed()
 
-    def _read(self, ticket: Ticket, progress: Progress) -> Delivery | None:
-        raw = self._log.streams[place_of(ticket)][ticket.entry]
+    def _read(self, ref: DeliveryRef, progress: DeliveryState) -> Delivery | None:
+        raw = self._log.streams[place_of(ref)][ref.entry]
         try:
-            event = decode(raw, type_hint=ticket.subscription.kind.type, accepted_at=accepted_at(ticket.entry))
+            event = decode(raw, type_hint=ref.subscription.kind.type, accepted_at=accepted_at(ref.entry))
         except BadInput as error:
-            grave = Grave.PARKED if isinstance(error, UnknownEvent) else Grave.DEAD
-            self.bury(ticket, progress=None, reason=str(error), grave=grave)
+            grave = DeadLetterKind.PARKED if isinstance(error, UnknownEvent) else DeadLetterKind.DEAD
+            self.dead_letter(ref, progress=None, reason=str(error), grave=grave)
             return None
-        return Delivery(ticket, event, progress)
+        return Delivery(ref, event, progress)
 
-    def _is_first_telling(self, delivery: Delivery) -> bool:
-        place = delivery.ticket.name
+    def _is_first_publication(self, delivery: Delivery) -> bool:
+        place = delivery.ref.name
         if self._log.markers.setdefault(delivery.event.id, place) == place:
             return True
         self.commit(delivery, Effects(skipped=REPEATED))

@@ -1,4 +1,4 @@
-"""What became of everything, read from Redis. Nothing here writes."""
+"""Reads delivery counters, backlogs and event locations from Redis. Nothing here writes."""
 
 from collections.abc import Iterable, Sequence
 from itertools import starmap
@@ -7,10 +7,10 @@ from uuid import UUID
 
 import redis
 
-from nous.bus.accounting import Account, Backlog, Location, Whereabouts
-from nous.bus.base import Lane, Subscription, Ticket
+from nous.bus.accounting import Backlog, EventLocation, EventStatus, GroupCounters
+from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import accepted_at, event_of, order, read_letter
-from nous.bus.delivery_state import Progress
+from nous.bus.delivery_state import DeliveryState
 from nous.bus.redis.entries import entries, peek, whole_entries
 from nous.bus.redis.keys import BusKeys, through
 from nous.domain.errors import BadInput
@@ -21,105 +21,107 @@ from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
 
-class RedisLedger:
-    """A `Ledger` over the keys of `RedisBus`."""
+class RedisDeliveryStats:
+    """`DeliveryStats` over the keys of `RedisBus`."""
 
     def __init__(self, client: redis.Redis, keys: BusKeys | None = None) -> None:
         self._client: Any = client  # narrowed where its answers enter
         self._run = Scripts(client, package="nous.bus.redis")
         self._keys = keys or BusKeys()
 
-    def account(self, subscription: Subscription) -> Account:
+    def counters(self, subscription: Subscription) -> GroupCounters:
         with translated(), self._client.pipeline(transaction=True) as pipe:
-            # One transaction: counters and pending lists read at different moments would not add up.
-            pipe.hgetall(self._keys.account(subscription.group))
+            # One transaction: counters and pending lists read at different moments would not reconcile.
+            pipe.hgetall(self._keys.counters(subscription.group))
             pipe.zcard(self._keys.leases(subscription.group))
-            for lane in Lane:
-                pipe.xpending(self._keys.stream(subscription.kind.type, lane), subscription.group)
+            for priority in Priority:
+                pipe.xpending(self._keys.stream(subscription.kind.type, priority), subscription.group)
             answers: list[Any] = pipe.execute(raise_on_error=False)
             for wrong in (each for each in answers[:2] if isinstance(each, Exception)):
                 raise wrong
         counts, leased, *pending = answers
         in_flight = sum(each["pending"] for each in pending if isinstance(each, dict))
-        told = {name.decode(errors="replace"): _number(count) for name, count in counts.items()}
-        return Account.of(told, in_flight=in_flight, leased=leased)
+        numbers = {name.decode(errors="replace"): _number(count) for name, count in counts.items()}
+        return GroupCounters.of(numbers, in_flight=in_flight, leased=leased)
 
     def backlogs(self, subscription: Subscription) -> Sequence[Backlog]:
-        return [self._backlog(subscription, lane) for lane in Lane]
+        return [self._backlog(subscription, priority) for priority in Priority]
 
-    def locate(self, event_id: UUID, subscription: Subscription) -> Location:
+    def locate(self, event_id: UUID, subscription: Subscription) -> EventLocation:
         with translated():
             place = self._client.get(self._keys.marker(event_id))
-            # Who may only publish can see that an event was not, and is not let see more.
+            # A user who may only publish can learn that an event was not published, but has no access to the rest.
             skipped = place and self._client.get(self._keys.skipped(subscription.group, event_id))
         if place is None:
-            return Location(where=Whereabouts.UNKNOWN)
-        ticket = Ticket.named(place.decode(), subscription)
+            return EventLocation(where=EventStatus.UNKNOWN)
+        ref = DeliveryRef.named(place.decode(), subscription)
         if skipped is not None:
-            return Location(where=Whereabouts.SKIPPED, ticket=ticket, reason=skipped.decode())
-        return self._search(ticket)
+            return EventLocation(where=EventStatus.SKIPPED, ref=ref, reason=skipped.decode())
+        return self._search(ref)
 
-    def event(self, ticket: Ticket) -> Event | None:
-        # Whoever asks may write, and so run scripts; what a letter is about may be too large to be read.
-        stream = self._keys.stream(ticket.subscription.kind.type, ticket.lane)
-        return event_of(peek(self._run, stream, ticket.entry), ticket)
+    def event(self, ref: DeliveryRef) -> Event | None:
+        # Callers may write, and so run scripts. The event of a dead letter may be too large to be read.
+        stream = self._keys.stream(ref.subscription.kind.type, ref.priority)
+        return event_of(peek(self._run, stream, ref.entry), ref)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
-        told = (entry for lane in Lane for entry in entries(self._client, self._keys.stream(kind.type, lane)))
-        found = (_told(entry, raw, kind) for entry, raw in told if _may_name(raw, session_id))
+        stored = (
+            entry for priority in Priority for entry in entries(self._client, self._keys.stream(kind.type, priority))
+        )
+        found = (_decoded(entry, raw, kind) for entry, raw in stored if _may_name(raw, session_id))
         return list(
             dict.fromkeys(each.id for each in found if each and (each.session_id, each.scope) == (session_id, scope))
         )
 
-    def _search(self, ticket: Ticket) -> Location:
-        stream, group = self._keys.stream(ticket.subscription.kind.type, ticket.lane), ticket.subscription.group
+    def _search(self, ref: DeliveryRef) -> EventLocation:
+        stream, group = self._keys.stream(ref.subscription.kind.type, ref.priority), ref.subscription.group
         with translated():
-            is_there = self._client.xrange(stream, ticket.entry, ticket.entry)
+            is_there = self._client.xrange(stream, ref.entry, ref.entry)
         if not is_there:  # the event is of another kind, or was trimmed
-            return Location(where=Whereabouts.UNKNOWN)
+            return EventLocation(where=EventStatus.UNKNOWN)
         known = self._group(stream, group)
-        if known and (found := self._in_flight(ticket)):
+        if known and (found := self._in_flight(ref)):
             return found
-        if order(ticket.entry) > order(known.get("last-delivered-id", b"0-0").decode()):
+        if order(ref.entry) > order(known.get("last-delivered-id", b"0-0").decode()):
             with translated():
-                is_through = self._client.hexists(self._keys.progress(group), through(ticket.name))
-            if not is_through:
-                return Location(where=Whereabouts.WAITING, ticket=ticket)
-        # Most are about others, which need not be read to be told by that.
+                is_finished = self._client.hexists(self._keys.progress(group), through(ref.name))
+            if not is_finished:
+                return EventLocation(where=EventStatus.WAITING, ref=ref)
+        # Filtered before they are decoded: most dead letters are about other entries.
         letters = whole_entries(self._client, self._keys.letters)
-        near = (each for each in letters if each[1].get(b"entry") == ticket.entry.encode())
+        near = (each for each in letters if each[1].get(b"entry") == ref.entry.encode())
         for letter in starmap(read_letter, near):
-            if letter.is_about(ticket):
-                return Location(where=Whereabouts(letter.grave.value), ticket=ticket, reason=letter.reason)
-        # Its letter may have been redriven while the others were read.
-        again = self._in_flight(ticket) if known else None
-        return again or Location(where=Whereabouts.DONE, ticket=ticket)
+            if letter.is_about(ref):
+                return EventLocation(where=EventStatus(letter.letter_kind.value), ref=ref, reason=letter.reason)
+        # Its dead letter may have been redriven while the others were read.
+        again = self._in_flight(ref) if known else None
+        return again or EventLocation(where=EventStatus.DONE, ref=ref)
 
-    def _in_flight(self, ticket: Ticket) -> Location | None:
-        """Where the event is if its group has it pending, which must be there."""
-        stream, group = self._keys.stream(ticket.subscription.kind.type, ticket.lane), ticket.subscription.group
+    def _in_flight(self, ref: DeliveryRef) -> EventLocation | None:
+        """Return the location if the group, which has to exist, has the entry pending."""
+        stream, group = self._keys.stream(ref.subscription.kind.type, ref.priority), ref.subscription.group
         with translated():
-            if not self._client.xpending_range(stream, group, ticket.entry, ticket.entry, 1):
+            if not self._client.xpending_range(stream, group, ref.entry, ref.entry, 1):
                 return None
-            raw: bytes | None = self._client.hget(self._keys.progress(group), ticket.name)
-            lease_ends = self._client.zscore(self._keys.leases(group), ticket.name)
-        progress = Progress.decode(raw) if raw else None
-        return Location(
-            where=Whereabouts.IN_FLIGHT,
-            ticket=ticket,
+            raw: bytes | None = self._client.hget(self._keys.progress(group), ref.name)
+            lease_ends = self._client.zscore(self._keys.leases(group), ref.name)
+        progress = DeliveryState.decode(raw) if raw else None
+        return EventLocation(
+            where=EventStatus.IN_FLIGHT,
+            ref=ref,
             reason=progress.in_words if progress else "",
             next_try=progress.next_try(lease_ends) if progress else None,
         )
 
-    def _backlog(self, subscription: Subscription, lane: Lane) -> Backlog:
-        stream = self._keys.stream(subscription.kind.type, lane)
+    def _backlog(self, subscription: Subscription, priority: Priority) -> Backlog:
+        stream = self._keys.stream(subscription.kind.type, priority)
         group = self._group(stream, subscription.group)
         with translated():
             length = int(self._client.xlen(stream))
             pending: dict[str, Any] = self._client.xpending(stream, subscription.group) if group else {}
         waiting = self._waiting(stream, group) if group else length
         return Backlog(
-            lane=lane,
+            priority=priority,
             length=length,
             waiting=waiting,
             pending=int(pending.get("pending", 0)),
@@ -127,10 +129,10 @@ class RedisLedger:
         )
 
     def _waiting(self, stream: str, group: dict[str, Any]) -> int | None:
-        """How many entries the group has not read; None where the server says nil, and it is not none.
+        """Count the entries that the group has not read; None if the server cannot count them.
 
-        It does after an XDEL in the part that was not read yet, also when nothing is left of that; and it goes on
-        counting what a foreign producer has cut off there (XTRIM, MAXLEN).
+        Its answer is nil after an XDEL among the unread entries, even when none of these is left. It also keeps
+        counting unread entries that a foreign producer has trimmed (XTRIM, MAXLEN).
         """
         lag: int | None = group.get("lag")
         if lag == 0:
@@ -140,14 +142,14 @@ class RedisLedger:
         return lag if ahead else 0
 
     def _group(self, stream: str, group: str) -> dict[str, Any]:
-        """What the server knows of a group; nothing when there is no such group yet."""
+        """Return what the server knows of a group; empty if there is no such group yet."""
         with translated():
             groups: Iterable[dict[str, Any]] = self._client.xinfo_groups(stream) if self._client.exists(stream) else ()
         return next((each for each in groups if each["name"] == group.encode()), {})
 
 
 def _number(count: bytes) -> int:
-    """A counter; 0 of what somebody else has made of it, so that the account says that it does not add up."""
+    """Parse a counter; 0 if another program has damaged it, so that the discrepancy shows it."""
     try:
         return int(count)
     except ValueError:
@@ -155,11 +157,14 @@ def _number(count: bytes) -> int:
 
 
 def _may_name(raw: bytes, session_id: str) -> bool:
-    """Whether it is worth decoding: a plain id stands in the bytes as it is, another may be escaped."""
+    """Return whether an entry may contain *session_id* and is worth decoding.
+
+    A plain id stands in the bytes as it is; another one may be escaped.
+    """
     return not session_id.isascii() or not session_id.isalnum() or session_id.encode() in raw
 
 
-def _told(entry: str, raw: bytes, kind: type[Event]) -> Event | None:
+def _decoded(entry: str, raw: bytes, kind: type[Event]) -> Event | None:
     try:
         return decode(raw, type_hint=kind.type, accepted_at=accepted_at(entry))
     except BadInput:

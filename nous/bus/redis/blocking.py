@@ -1,4 +1,4 @@
-"""What a bus on Redis waits for before it goes on."""
+"""Waiting on Redis: for AOF writes and fsync, for new entries, and for keys to disappear."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,34 +14,38 @@ from nous.redis_support.errors import reason_of, translated
 
 _DISK_MS = 5000
 _GLANCE = 0.02
-"""Seconds between two looks at a key: one that is gone, or whose time is over, tells nobody."""
+"""Seconds between two polls: the server gives no notice when a key disappears or its time is over."""
 
 _GRACE = 5.0
-"""Seconds that a server may take longer to say that nothing has come."""
+"""Extra seconds that a server may take to report that a blocking read has timed out."""
 
 _LARGEST_ENTRY = LARGEST + (1 << 16)
-"""Bytes of an entry that is read; beside its event, one of ours has a field's name."""
+"""Maximum bytes of an entry that is read: an event, and the name of its field."""
 
 _LONGEST = 25.0
-"""Seconds that a commit waits for others: longer than a key lives that nobody renews (see `RedisLogs.hold`)."""
+"""Maximum seconds that a commit waits for an erasure.
+
+It is longer than the TTL of a key that is no longer renewed (see `RedisLogs.hold`).
+"""
 
 _PUT_OFF = 2.5
-"""Seconds: a little more than those for which a server that syncs once a second leaves unwritten what it has taken."""
+"""Seconds; a little more than a server that syncs once a second may defer a write."""
 
 _LOST = "the server has lost what it had taken; publish it again"
 
 _SILENT = 2.0
-"""Seconds of waiting of which nothing is said: nearly all are over by then."""
+"""Seconds of waiting before it is logged; nearly all waits are shorter."""
 
 log = structlog.get_logger(__name__)
 
 
 def wait_for_write(client: Any, keys: Sequence[str]) -> None:
-    """Return when the server has written to its log what it has taken, *keys* among it: its death cannot lose that.
+    """Wait until the server has written *keys* to its AOF, so that its crash cannot lose them.
 
-    It nearly always has when it answers. But one that syncs its log once a second writes nothing while that takes, for
-    up to two seconds, and answers all the same (`flushAppendOnlyFile` in Redis' aof.c). One that died meanwhile may
-    have a successor that has nothing left to write: so each time *keys* are looked for as well, in the same breath.
+    It nearly always has when it answers. But a server that syncs its AOF once a second writes nothing while a sync
+    runs, for up to two seconds, and answers all the same (`flushAppendOnlyFile` in Redis' aof.c). One that crashed
+    meanwhile may have a successor with nothing left to write. So each poll looks for *keys* as well, in the same
+    pipeline.
 
     Raises:
         Unavailable: it did not answer, has lost what it had taken, or its disk takes nothing; publishing again is safe.
@@ -49,9 +53,9 @@ def wait_for_write(client: Any, keys: Sequence[str]) -> None:
     until = time.monotonic() + _PUT_OFF
     for pause in chain((0.001, 0.002, 0.005), repeat(_GLANCE)):
         try:
-            # What comes before this question is written by now, or put off: it stands in the buffer.
+            # Everything before this command is written by now, or deferred: then it is in the buffer.
             known, found = _written_and_found(client, keys)
-        except Fatal:  # whoever may not ask, or finds nobody who knows, has what the server's answer was worth
+        except Fatal:  # INFO is forbidden or unsupported: the server's reply to the write has to do
             return
         if found < len(keys):
             raise Unavailable(_LOST)
@@ -60,11 +64,11 @@ def wait_for_write(client: Any, keys: Sequence[str]) -> None:
             raise Unavailable("Redis cannot write to its disk what it took: make room there, then publish it again")
         if not unwritten or time.monotonic() > until:
             return
-        time.sleep(pause)  # a server tells nobody when it has written
+        time.sleep(pause)  # the server gives no notice when it has written
 
 
 def _written_and_found(client: Any, keys: Sequence[str]) -> tuple[Mapping[str, Any], int]:
-    """How the writing of its log goes, and how many of *keys* there are: both of one and the same server."""
+    """Return the state of the AOF and how many of *keys* exist, both of one server."""
     with translated(), client.pipeline(transaction=False) as pipe:
         pipe.info("persistence")
         pipe.exists(*keys)
@@ -72,14 +76,14 @@ def _written_and_found(client: Any, keys: Sequence[str]) -> tuple[Mapping[str, A
 
 
 def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:
-    """Return when all that was written is on the server's disk, among it *keys*, which live for *ttl* seconds from now.
+    """Wait until everything written so far, *keys* included, is on the server's disk (WAITAOF).
 
-    A server waits for what its caller has written over the same connection, and for nothing where that is new. So they
-    are given their time anew before it is asked, which it writes down even where it is the same; what they hold is left
-    to whoever has changed it meanwhile. Where one is gone, the server has lost what it had taken.
+    *keys* live for *ttl* seconds from now. WAITAOF covers the writes of its own connection, and nothing if that is new.
+    So their TTL is set again first, which the server logs even if it is the same. Their values are left as other
+    clients may have changed them. If one is gone, the server has lost what it had taken.
 
     Raises:
-        Misconfigured: the server does not tell what is on its disk.
+        Misconfigured: the server cannot report what is on its disk.
         Unavailable: it has lost some, or did not confirm in time; publishing again is safe.
     """
     with translated(), client.pipeline(transaction=False) as pipe:
@@ -94,7 +98,7 @@ def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:
     if not all(are_there):
         raise Unavailable(_LOST)
     if not confirmed[0]:
-        raise Unavailable(f"the disk did not confirm within {_DISK_MS} ms; publish again to be told that it has")
+        raise Unavailable(f"the disk did not confirm within {_DISK_MS} ms; publish again to have it confirmed")
 
 
 def wait_for_entry(
@@ -104,10 +108,11 @@ def wait_for_entry(
     seconds: float,
     ahead: Callable[[Sequence[str], Sequence[bytes]], int],
 ) -> None:
-    """Return when there may be more in a stream than it is *read up to*, by its name, or after *seconds*.
+    """Wait until a stream may have entries after those in *read_up_to*, for at most *seconds*.
 
-    A server tells that something has come by sending it, be it of any size. How large it is tells *ahead*, of these
-    streams and those entries; what is larger than an event may be is left unread, and its connection is given up.
+    *read_up_to* maps each stream to the last entry read. The server signals a new entry by sending it, and it may be of
+    any size. So *ahead* is asked first for the size of the largest next entry, in bytes, given streams and entries. If
+    that is larger than an event may be, the reply stays unread and the connection is closed.
     """
     streams, entries = list(read_up_to), list(read_up_to.values())
     pool = client.connection_pool
@@ -120,20 +125,23 @@ def wait_for_entry(
         else:
             connection.disconnect()
     except (redis.ConnectionError, redis.TimeoutError):
-        connection.disconnect()  # there may be something: whoever looks for it is told what is wrong
+        connection.disconnect()  # there may be something: the read that follows reports the error
     except BaseException:
-        connection.disconnect()  # whatever is still to be read must not be taken for somebody else's reply
+        connection.disconnect()  # the unread reply must not be taken for that of another command
         raise
     finally:
         pool.release(connection)
 
 
 def wait_for(keys: Sequence[str], client: Any, *, longest: float = _LONGEST, silent: float = _SILENT) -> None:
-    """Return when none of *keys* is there any more, or after *longest*; after *silent*, say what is waited for."""
+    """Wait until none of *keys* exists, for at most *longest* seconds.
+
+    After *silent* seconds, log which keys are waited for.
+    """
     began, is_silent = time.monotonic(), True
     with translated():
         while keys and client.exists(*keys) and (waited := time.monotonic() - began) < longest:
             if is_silent and waited >= silent:
-                log.warning("waiting for somebody who is forgetting", keys=[*keys], at_most=longest)
+                log.warning("erasure.waiting", keys=[*keys], at_most=longest)
                 is_silent = False
             time.sleep(_GLANCE)

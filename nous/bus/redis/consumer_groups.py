@@ -1,4 +1,7 @@
-"""Consumer groups, made where they are missing: at id 0, so that a group gets the past however late it comes."""
+"""Creates missing consumer groups, and finds deliveries with an expired lease.
+
+A group starts at id 0, so it gets all past events however late it is created.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,18 +9,19 @@ from typing import Any
 import redis
 import structlog
 
-from nous.bus.base import Lane, Subscription, Ticket
-from nous.bus.delivery_state import UNREADABLE, Progress
+from nous.bus.base import DeliveryRef, Priority, Subscription
+from nous.bus.delivery_state import UNREADABLE, DeliveryState
 from nous.bus.redis.keys import BusKeys
 from nous.domain.events import Event
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
 
-class Groups:
-    """Makes groups, and remembers which there are. *subscriptions* are those that anybody may have to make.
+class ConsumerGroups:
+    """Creates consumer groups, and remembers which ones exist.
 
-    So a producer that is there first loses nothing to them, and autoscalers find them.
+    *subscriptions* are groups that any caller may have to create, so that they miss nothing of a producer that starts
+    before them, and autoscalers find them.
     """
 
     def __init__(self, client: Any, subscriptions: Sequence[Subscription] = ()) -> None:
@@ -26,13 +30,13 @@ class Groups:
         self._known: set[tuple[str, str]] = set()
 
     def ensure_subscribers(self, stream: str, kind: type[Event]) -> None:
-        """Make every group that wants events of *kind*."""
+        """Create every group that consumes events of *kind*."""
         for subscription in self._subscriptions:
             if subscription.kind.type == kind.type:
                 self.ensure(stream, subscription.group)
 
     def ensure(self, stream: str, group: str) -> None:
-        """Make the group, and the stream, unless it was known to be there."""
+        """Create the group and its stream, unless they are known to exist."""
         if (stream, group) in self._known:
             return
         with translated():
@@ -44,11 +48,11 @@ class Groups:
         self._known.add((stream, group))
 
     def forget(self) -> None:
-        """Take none for known any more: some have disappeared."""
+        """Clear the cache of known groups, since some have disappeared."""
         self._known.clear()
 
     def read_up_to(self, stream: str, group: str) -> bytes:
-        """The last entry that the group was offered."""
+        """Return the id of the last entry that was delivered to the group."""
         self.ensure(stream, group)
         with translated():
             groups = self._client.xinfo_groups(stream)
@@ -60,23 +64,26 @@ log = structlog.get_logger(__name__)
 
 def overdue(
     run: Scripts, keys: BusKeys, subscription: Subscription, *, limit: int
-) -> Sequence[tuple[Ticket, Progress]]:
-    """The deliveries whose lease has ended. Progress that cannot be read begins anew; a lease of none is forgotten."""
+) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
+    """Return the deliveries with an expired lease, and their states.
+
+    A state that cannot be read is replaced by a fresh one. A lease that belongs to no delivery is deleted.
+    """
     group = subscription.group
     leases, progress = keys.leases(group), keys.progress(group)
-    found, strange = run("overdue", (leases, progress), (limit, *(lane.value for lane in Lane)))
-    if strange:
-        log.error("leases of no delivery are forgotten: somebody else wrote them", group=group, leases=len(strange))
+    found, unowned = run("overdue", (leases, progress), (limit, *(priority.value for priority in Priority)))
+    if unowned:
+        log.error("lease.unowned_deleted", group=group, leases=len(unowned), hint="another program wrote them")
     pairs = [(name, raw, _read(raw)) for name, raw in zip(found[::2], found[1::2], strict=True)]
-    for name, raw, told in pairs:
-        # Compared as it is stored with each step, so it has to stand there as it is understood: also where a later
-        # release has added to it, which may have been taken back since.
-        is_as_read = raw is None or raw == told.encode()
-        has_replaced = not is_as_read and run("replace", (progress,), (name, raw, told.encode()))
-        if has_replaced and told.reason == UNREADABLE:
-            log.error("progress cannot be read: the delivery begins anew", group=group, delivery=name.decode())
-    return [(Ticket.named(name.decode(), subscription), told) for name, _, told in pairs]
+    for name, raw, state in pairs:
+        # Each step compares the stored bytes, so they have to be as this release encodes the state. A later release,
+        # which was rolled back since, may have added to them.
+        is_as_read = raw is None or raw == state.encode()
+        has_replaced = not is_as_read and run("replace", (progress,), (name, raw, state.encode()))
+        if has_replaced and state.reason == UNREADABLE:
+            log.error("delivery.state_reset", group=group, delivery=name.decode(), hint=UNREADABLE)
+    return [(DeliveryRef.named(name.decode(), subscription), state) for name, _, state in pairs]
 
 
-def _read(raw: bytes | None) -> Progress:
-    return Progress() if raw is None else Progress.decode(raw)
+def _read(raw: bytes | None) -> DeliveryState:
+    return DeliveryState() if raw is None else DeliveryState.decode(raw)

@@ -1,4 +1,4 @@
-"""Setting deliveries aside, in Redis: the letter, and the event that tells of it."""
+"""Dead-lettering in Redis: write the dead letter and publish `job_dead_lettered`."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -7,9 +7,9 @@ from typing import Any
 
 import redis
 
-from nous.bus.base import Grave, Lane, Ticket
+from nous.bus.base import DeadLetterKind, DeliveryRef, Priority
 from nous.bus.dead_letter import announcement, event_of, fields_of
-from nous.bus.delivery_state import Mishap, Progress
+from nous.bus.delivery_state import AttemptFailure, DeliveryState
 from nous.bus.redis.entries import peek
 from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import encode
@@ -18,81 +18,89 @@ from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
 LOST = "its entry was deleted from the stream while it was pending"
-_DISOWNED = (
+_FOREIGN_ACK = (
     "it was not done, and is pending no more: somebody else acknowledged it, "
     "or deleted its entry, its consumer or its group"
 )
 
 
-class RedisBurial:
-    """What `RedisBus` does of it. The keys are listed in `nous.bus.redis.keys`."""
+class RedisDeadLettering:
+    """The dead-lettering part of `RedisBus`.
+
+    The keys are listed in `nous.bus.redis.keys`.
+    """
 
     def __init__(self, client: redis.Redis, keys: BusKeys, run: Scripts) -> None:
         self._client: Any = client  # narrowed where its answers enter
         self._keys = keys
         self._run = run
 
-    def bury(
+    def dead_letter(
         self,
-        ticket: Ticket,
+        ref: DeliveryRef,
         *,
-        progress: Progress | None,
+        progress: DeliveryState | None,
         reason: str,
-        grave: Grave,
-        mishap: Mishap | None,
+        grave: DeadLetterKind,
+        attempt_failure: AttemptFailure | None,
         traceback: str,
     ) -> bool:
-        event = self._peek(ticket)
-        letter = fields_of(ticket, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
-        return self._bury(ticket, progress, grave, letter, event=event, mishap=mishap)
+        event = self._peek(ref)
+        letter = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
+        return self._write(ref, progress, grave, letter, event=event, attempt_failure=attempt_failure)
 
-    def set_aside(self, ticket: Ticket, *, reason: str, grave: Grave) -> bool:
-        """Bury what nobody can read, whatever its progress; it is not looked at again."""
-        letter = fields_of(ticket, progress=None, reason=reason, grave=grave, event=None)
-        return self._bury(ticket, None, grave, letter)
+    def dead_letter_unreadable(self, ref: DeliveryRef, *, reason: str, grave: DeadLetterKind) -> bool:
+        """Dead-letter an entry that cannot be read, in any state, without reading it again."""
+        letter = fields_of(ref, progress=None, reason=reason, grave=grave, event=None)
+        return self._write(ref, None, grave, letter)
 
-    def disown(self, ticket: Ticket, *, reason: str = _DISOWNED) -> bool:
+    def dead_letter_foreign_ack(self, ref: DeliveryRef, *, reason: str = _FOREIGN_ACK) -> bool:
         with translated():
-            raw = self._client.hget(self._keys.progress(ticket.subscription.group), ticket.name)
-        event, progress = self._peek(ticket), Progress.decode(raw) if raw else None
-        letter = fields_of(ticket, progress=progress, reason=reason, grave=Grave.DEAD, event=event)
-        told = self._announced(ticket, event, letter, progress)
-        arguments = (ticket.subscription.group, ticket.entry, ticket.name, told, *chain.from_iterable(letter.items()))
-        return bool(self._run("disown", self._keys_of(ticket), arguments))
+            raw = self._client.hget(self._keys.progress(ref.subscription.group), ref.name)
+        event, progress = self._peek(ref), DeliveryState.decode(raw) if raw else None
+        letter = fields_of(ref, progress=progress, reason=reason, grave=DeadLetterKind.DEAD, event=event)
+        announced = self._announced(ref, event, letter, progress)
+        arguments = (ref.subscription.group, ref.entry, ref.name, announced, *chain.from_iterable(letter.items()))
+        return bool(self._run("disown", self._keys_of(ref), arguments))
 
-    def _bury(
+    def _write(
         self,
-        ticket: Ticket,
-        progress: Progress | None,
-        grave: Grave,
+        ref: DeliveryRef,
+        progress: DeliveryState | None,
+        grave: DeadLetterKind,
         letter: dict[str, str | int],
         *,
         event: Event | None = None,
-        mishap: Mishap | None = None,
+        attempt_failure: AttemptFailure | None = None,
     ) -> bool:
-        told = self._announced(ticket, event, letter, progress) if grave is Grave.DEAD else b""
+        announced = self._announced(ref, event, letter, progress) if grave is DeadLetterKind.DEAD else b""
         arguments = (
-            *(ticket.subscription.group, ticket.entry, ticket.name, progress.encode() if progress else ""),
-            *(grave.value, mishap.encode() if mishap else "", told, *chain.from_iterable(letter.items())),
+            *(ref.subscription.group, ref.entry, ref.name, progress.encode() if progress else ""),
+            *(
+                grave.value,
+                attempt_failure.encode() if attempt_failure else "",
+                announced,
+                *chain.from_iterable(letter.items()),
+            ),
         )
-        return bool(self._run("bury", self._keys_of(ticket), arguments))
+        return bool(self._run("bury", self._keys_of(ref), arguments))
 
     def _announced(
-        self, ticket: Ticket, event: Event | None, letter: dict[str, str | int], progress: Progress | None
+        self, ref: DeliveryRef, event: Event | None, letter: dict[str, str | int], progress: DeliveryState | None
     ) -> bytes:
         at = datetime.now(UTC)
-        told = announcement(ticket, event=event, reason=str(letter["reason"]), progress=progress, at=at)
-        return encode(told) if told else b""
+        published = announcement(ref, event=event, reason=str(letter["reason"]), progress=progress, at=at)
+        return encode(published) if published else b""
 
-    def _peek(self, ticket: Ticket) -> Event | None:
-        """The event behind a ticket, if it is there and can be read."""
-        return event_of(peek(self._run, self._stream(ticket), ticket.entry), ticket)
+    def _peek(self, ref: DeliveryRef) -> Event | None:
+        """Return the event at *ref*, if it exists and can be read."""
+        return event_of(peek(self._run, self._stream(ref), ref.entry), ref)
 
-    def _keys_of(self, ticket: Ticket) -> Sequence[str]:
-        group = ticket.subscription.group
-        deaths = self._keys.stream(JobDeadLettered.type, Lane.LIVE)
-        counters = self._keys.leases(group), self._keys.progress(group), self._keys.account(group)
-        return self._stream(ticket), *counters, self._keys.letters, deaths
+    def _keys_of(self, ref: DeliveryRef) -> Sequence[str]:
+        group = ref.subscription.group
+        deaths = self._keys.stream(JobDeadLettered.type, Priority.LIVE)
+        counters = self._keys.leases(group), self._keys.progress(group), self._keys.counters(group)
+        return self._stream(ref), *counters, self._keys.letters, deaths
 
-    def _stream(self, ticket: Ticket) -> str:
-        return self._keys.stream(ticket.subscription.kind.type, ticket.lane)
+    def _stream(self, ref: DeliveryRef) -> str:
+        return self._keys.stream(ref.subscription.kind.type, ref.priority)

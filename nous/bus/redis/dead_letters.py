@@ -1,4 +1,4 @@
-"""What was set aside, in Redis, until somebody decides."""
+"""Dead-letter queue in Redis: list, find, redrive and drop dead letters."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -8,10 +8,10 @@ from uuid import UUID, uuid4
 
 import redis
 
-from nous.bus.accounting import Letter
+from nous.bus.accounting import DeadLetter
 from nous.bus.base import Subscription
 from nous.bus.dead_letter import dropped, read_letter
-from nous.bus.delivery_state import Fate, Mishap, Progress
+from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState
 from nous.bus.redis.bus import CONSUMER
 from nous.bus.redis.entries import peek_as_viewer, whole_entries
 from nous.bus.redis.keys import BusKeys
@@ -23,8 +23,11 @@ _WEEK = 7 * 24 * 3600
 _ID = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20})?")
 
 
-class RedisDeadLetters:
-    """`DeadLetters` over the keys of `RedisBus`. *marker_ttl* is for how many seconds it is known what was dropped."""
+class RedisDeadLetterQueue:
+    """`DeadLetterQueue` over the keys of `RedisBus`.
+
+    For *marker_ttl* seconds, the event of a dropped dead letter is reported as skipped.
+    """
 
     def __init__(
         self,
@@ -39,12 +42,12 @@ class RedisDeadLetters:
         self._keys = keys or BusKeys()
         self._marker_ttl = marker_ttl
 
-    def letters(self, *, limit: int | None = None) -> Sequence[Letter]:
+    def letters(self, *, limit: int | None = None) -> Sequence[DeadLetter]:
         return sorted(islice(self.each(), limit), key=lambda letter: letter.at)
 
-    def each(self) -> Iterator[Letter]:
-        # Up to the last that stands there now: what is redriven and dies again is written behind it, and whoever
-        # redrives each would be told of it without end.
+    def each(self) -> Iterator[DeadLetter]:
+        # Stop at the last one that exists now. A delivery that is redriven and fails again is written after it: a loop
+        # that redrives each one would never end.
         with translated():
             newest: list[tuple[bytes, Any]] = self._client.xrevrange(self._keys.letters, count=1)
         last = newest[0][0] if newest else b"0-0"
@@ -54,51 +57,51 @@ class RedisDeadLetters:
         with translated():
             return int(self._client.xlen(self._keys.letters))
 
-    def payload(self, letter: Letter) -> bytes | int | None:
+    def payload(self, letter: DeadLetter) -> bytes | int | None:
         if not letter.is_readable:
             return None
-        stream = self._keys.stream(letter.kind, letter.lane)
+        stream = self._keys.stream(letter.kind, letter.priority)
         return peek_as_viewer(self._client, self._run, stream, letter.entry)
 
-    def find(self, letter_id: str) -> Letter:
+    def find(self, letter_id: str) -> DeadLetter:
         if not _ID.fullmatch(letter_id):
-            raise BadInput(f"{letter_id[:80]!r} is not a letter's id: `nous dead list` shows them")
+            raise BadInput(f"{letter_id[:80]!r} is not the id of a dead letter: `nous dead list` shows them")
         with translated():
             found = self._client.xrange(self._keys.letters, letter_id, letter_id)
         if not found:
             raise NotFound(f"there is no dead letter {letter_id}: `nous dead list` shows those there are")
         return read_letter(*found[0])
 
-    def redrive(self, letter: Letter, subscription: Subscription) -> bool:
+    def redrive(self, letter: DeadLetter, subscription: Subscription) -> bool:
         group = subscription.group
         made_pending = self._run(
             "redrive",
             (
-                self._keys.stream(letter.kind, letter.lane),
-                *(self._keys.leases(group), self._keys.progress(group), self._keys.account(group)),
+                self._keys.stream(letter.kind, letter.priority),
+                *(self._keys.leases(group), self._keys.progress(group), self._keys.counters(group)),
                 *(self._keys.letters, self._keys.taken(letter.id)),
             ),
             (
-                *(group, CONSUMER, letter.entry, f"{letter.lane}/{letter.entry}"),
-                *(letter.id, letter.grave.value, Progress.redriven(letter.attempts).encode()),
-                *(Mishap(fate=Fate.REDRIVEN, attempt=letter.attempts).encode(), uuid4().hex),
+                *(group, CONSUMER, letter.entry, f"{letter.priority}/{letter.entry}"),
+                *(letter.id, letter.letter_kind.value, DeliveryState.redriven(letter.attempts).encode()),
+                *(AttemptFailure(fate=AttemptOutcome.REDRIVEN, attempt=letter.attempts).encode(), uuid4().hex),
             ),
         )
         if made_pending < 0:
             raise NotFound(
-                f"the event of letter {letter.id} is no longer in its stream: nothing can be redriven; drop the letter"
+                f"the event of dead letter {letter.id} is no longer in its stream: it cannot be redriven, only dropped"
             )
         return bool(made_pending)
 
-    def drop(self, letter: Letter) -> bool:
+    def drop(self, letter: DeadLetter) -> bool:
         about = _id_in(letter)
-        skipped, told = (self._keys.skipped(letter.group, about), dropped(letter)) if about else ("", "")
+        skipped, reason = (self._keys.skipped(letter.group, about), dropped(letter)) if about else ("", "")
         keys = (self._keys.letters, skipped, self._keys.taken(letter.id))
-        return bool(self._run("drop", keys, (letter.id, told, self._marker_ttl, uuid4().hex)))
+        return bool(self._run("drop", keys, (letter.id, reason, self._marker_ttl, uuid4().hex)))
 
 
-def _id_in(letter: Letter) -> UUID | None:
-    """The id of the event that a letter is about; one of somebody else may tell none."""
+def _id_in(letter: DeadLetter) -> UUID | None:
+    """Return the id of the event of a dead letter; a foreign one may have none."""
     try:
         return UUID(letter.event_id) if letter.is_readable and letter.event_id else None
     except ValueError:

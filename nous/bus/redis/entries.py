@@ -1,4 +1,7 @@
-"""Streams in Redis, read through. Plain commands, for who may only look: one entry is for `nous.bus.redis.entries`."""
+"""Reads Redis Streams page by page, in bounded memory.
+
+Streams are read with plain commands, for users who may only read. `peek` reads a single entry.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,20 +13,23 @@ from nous.redis_support.scripts import Scripts
 
 _PAGE = 500
 _ENOUGH = 1 << 24
-"""Bytes that a page may come to, if its entries are no larger than those before: foreign ones have any size."""
+"""Maximum bytes per page, if its entries are no larger than those before: foreign ones have any size."""
 
 
 def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:
-    """Every entry of *stream*: its id, and the event that it carries. *client* must not decode responses."""
+    """Yield the id and the event of every entry of *stream*.
+
+    *client* must not decode responses.
+    """
     yield from ((entry.decode(), fields.get(b"event", b"")) for entry, fields in whole_entries(client, stream))
 
 
 def whole_entries(
     client: Any, stream: str, *, after: str = "-", last: str = "+"
 ) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
-    """Every entry of *stream*, or from *after* on, as XRANGE takes it, up to *last*: its id, and its fields.
+    """Yield the id and the fields of the entries of *stream*, from *after* up to *last*.
 
-    *client* must not decode responses.
+    Both limits are as XRANGE takes them. *client* must not decode responses.
     """
     count = 1
     while True:
@@ -38,18 +44,18 @@ def whole_entries(
 
 
 def peek(run: Scripts, stream: str, entry: str) -> bytes | int | None:
-    """The event in *entry*; how many bytes it has if it is larger than any may be; None where the entry is gone.
+    """Return the event in *entry*, or None if the entry is gone.
 
-    By a script, so that what is too large stays where it is.
+    If the event is larger than allowed, return its size in bytes. A script reads it, so a large one is not transferred.
     """
     found: list[bytes | int] = run("peek", (stream,), (entry, LARGEST))
     return found[0] if found else None
 
 
 def peek_as_viewer(client: Any, run: Scripts, stream: str, entry: str) -> bytes | int | None:
-    """As `peek`, also for who may look at a server and run no scripts there: to him it is sent, however large.
+    """Like `peek`, but also for users who may not run scripts.
 
-    *client* must not decode responses.
+    To them the event is transferred, however large it is. *client* must not decode responses.
     """
     try:
         return peek(run, stream, entry)

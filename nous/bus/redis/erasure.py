@@ -1,7 +1,7 @@
-"""Taking from Redis Streams what was forgotten. The keys are listed in `nous.bus.redis.keys`.
+"""Erases entries from Redis Streams, and rewrites the streams to remove the bytes.
 
-Redis only marks a deleted entry: its bytes stay, in memory, on disk and in every DUMP, as long as its neighbours do. So
-a stream out of which something was deleted is copied, and the copy takes its place.
+Redis only marks a deleted entry: its bytes stay in memory, on disk and in every DUMP as long as its neighbours do. So a
+stream with deletions is copied, and the copy replaces it. The keys are listed in `nous.bus.redis.keys`.
 """
 
 import time
@@ -20,10 +20,10 @@ import orjson
 import redis
 from pydantic import TypeAdapter
 
-from nous.bus.accounting import Letter
-from nous.bus.base import Lane
+from nous.bus.accounting import DeadLetter
+from nous.bus.base import Priority
 from nous.bus.dead_letter import accepted_at, read_letter
-from nous.bus.erasure import Entry, Found, Said, Wanted, amended, said
+from nous.bus.erasure import EntryHead, ErasableEntry, ErasureMatches, ErasureTarget, amended, said
 from nous.bus.redis import entries as pages
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, mark_in
@@ -31,7 +31,7 @@ from nous.domain.errors import Retryable
 from nous.domain.event_codec import is_of_none
 from nous.domain.events import EpisodeSummarized, Event, kinds
 from nous.domain.scope import Scope
-from nous.facts.candidate_filter import Forgotten
+from nous.facts.candidate_filter import SuppressedTexts
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
@@ -39,36 +39,44 @@ _PAGE = 500
 _AT_ONCE = 100
 _ATTEMPTS = 20
 _ASIDE = 3600
-_GLANCE = 0.05
-"""Seconds between two looks at a server that writes its files; it tells nobody when it is through."""
+_POLL_INTERVAL = 0.05
+"""Seconds between two polls of a server that rewrites its files: it gives no notice when it has finished."""
 
 _WRITING = ("aof_rewrite_in_progress", "aof_rewrite_scheduled", "rdb_bgsave_in_progress")
-_PATIENCE = 60.0
-"""Seconds for a server to write its files anew: gigabytes, at what an ordinary disk takes."""
+_FILE_TIMEOUT = 60.0
+"""Timeout in seconds for a server to rewrite its files: gigabytes, at the speed of an ordinary disk."""
 
 T = TypeVar("T")
 _Place = tuple[str, str, str]
-"""The kind of an event, its lane and its entry."""
+"""An entry: the type of its event, its priority and its id."""
 
 
 @dataclass(slots=True)
 class _Letters:
-    """The *ids* of letters about *entries*, each with a blank behind it, as far as letters were read: up to *last*."""
+    """Ids of the dead letters about *entries*, as far as they were read: up to *last*.
+
+    Each id has a blank behind it.
+    """
 
     entries: set[_Place]
     last: str = "0-0"
     ids: dict[_Place, str] = field(default_factory=lambda: defaultdict[_Place, str](str))
 
     def read(self, letters: Iterable[tuple[bytes, dict[bytes, bytes]]]) -> None:
-        for letter_id, told in letters:
+        for letter_id, fields in letters:
             self.last = letter_id.decode()
-            kind, lane, entry = (told.get(name, b"").decode(errors="replace") for name in (b"kind", b"lane", b"entry"))
-            if (place := (kind, lane, entry)) in self.entries:
+            kind, priority, entry = (
+                fields.get(name, b"").decode(errors="replace") for name in (b"kind", b"lane", b"entry")
+            )
+            if (place := (kind, priority, entry)) in self.entries:
                 self.ids[place] += f"{self.last} "
 
 
 class RedisBusErasure:
-    """`BusErasure` over the keys of `RedisBus`. *marker_ttl* is the life of its markers in seconds."""
+    """`BusErasure` over the keys of `RedisBus`.
+
+    *marker_ttl* is the life of its idempotency keys in seconds.
+    """
 
     def __init__(self, client: redis.Redis, keys: BusKeys | None = None, *, marker_ttl: int) -> None:
         self._client: Any = client  # narrowed where its answers enter
@@ -76,58 +84,60 @@ class RedisBusErasure:
         self._keys = keys or BusKeys()
         self._marker_ttl = marker_ttl
 
-    def find(self, wanted: Wanted) -> Found:
-        entries: list[Entry] = []
+    def find(self, wanted: ErasureTarget) -> ErasureMatches:
+        entries: list[ErasableEntry] = []
         sessions: set[str] = set()
         others: set[UUID] = set()
         unreadable = 0
-        for stream, kind, lane in self._streams():
+        for stream, kind, priority in self._streams():
             for entry_id, raw in pages.entries(self._client, stream):
-                told = said(raw, kind, at=accepted_at(entry_id))
-                if told is None or (told.scope is None and not wanted.takes(told)):
+                head = said(raw, kind, at=accepted_at(entry_id))
+                if head is None or (head.scope is None and not wanted.takes(head)):
                     unreadable += 1
-                elif wanted.is_of_another(told):
-                    others.add(told.event_id)
-                elif (left := _left(told, raw, kind, wanted, at=accepted_at(entry_id))) is not None:
-                    entries.append(Entry(stream, kind, lane, entry_id, told.event_id, left))
-                    sessions |= {told.session_id} if told.session_id else set()
-        gone, strange = self._letters(entries, others, wanted)
-        return Found(
+                elif wanted.is_of_another(head):
+                    others.add(head.event_id)
+                elif (left := _left(head, raw, kind, wanted, at=accepted_at(entry_id))) is not None:
+                    entries.append(ErasableEntry(stream, kind, priority, entry_id, head.event_id, left))
+                    sessions |= {head.session_id} if head.session_id else set()
+        gone, unreadable_letters = self._letters(entries, others, wanted)
+        return ErasureMatches(
             entries=tuple(entries),
             letters=gone,
             sessions=frozenset(sessions),
             others=frozenset(others),
-            unreadable=unreadable + strange,
+            unreadable=unreadable + unreadable_letters,
         )
 
-    def erase(self, found: Found) -> Counter[str]:
+    def erase(self, found: ErasureMatches) -> Counter[str]:
         counts = Counter[str]()
-        for some in _handfuls(found.letters):
+        for some in _batches(found.letters):
             with translated():
                 counts["dead letters"] += self._client.xdel(self._keys.letters, *some)
         about = _Letters({_place(each) for each in found.entries if each.amended})
-        for (stream, lane), entries in groupby(found.entries, key=lambda entry: (entry.stream, entry.lane)):
-            for some in _handfuls(tuple(entries)):
+        for (stream, priority), entries in groupby(found.entries, key=lambda entry: (entry.stream, entry.priority)):
+            for some in _batches(tuple(entries)):
                 if about.entries:
                     about.read(pages.whole_entries(self._client, self._keys.letters, after=f"({about.last}"))
-                words = chain.from_iterable(
+                fields = chain.from_iterable(
                     (each.id, str(each.event_id), each.amended, about.ids[_place(each)]) for each in some
                 )
-                arguments = (self._keys.prefix, lane.value, self._marker_ttl, about.last, *words)
+                arguments = (self._keys.prefix, priority.value, self._marker_ttl, about.last, *fields)
                 gone, deliveries = self._run("erase", (stream,), arguments)
                 counts["stream entries"] += gone
                 counts["deliveries"] += deliveries
         return counts
 
     def purge(self) -> int:
-        streams = [(stream, lane) for stream, _, lane in self._streams()]
-        return sum(self._purge(stream, lane) for stream, lane in [*streams, (self._keys.letters, Lane.LIVE)])
+        streams = [(stream, priority) for stream, _, priority in self._streams()]
+        return sum(
+            self._purge(stream, priority) for stream, priority in [*streams, (self._keys.letters, Priority.LIVE)]
+        )
 
     def purge_files(self) -> bool:
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _FILE_TIMEOUT
         with translated():
             try:
-                # One that is being written was begun before the last was deleted, and would keep it.
+                # A file that is being written now was begun before the last deletion, and would keep the deleted data.
                 known = self._settled(until)
                 if known["aof_enabled"]:
                     self._begin_file()
@@ -140,16 +150,21 @@ class RedisBusErasure:
             except (redis.ResponseError, KeyError, TimeoutError):
                 return False
 
-    def _streams(self) -> Iterator[tuple[str, str, Lane]]:
-        """Every stream of events, of kinds that this release does not know too: its key, kind and lane."""
-        for lane in Lane:
-            beginning = self._keys.stream("", lane)
+    def _streams(self) -> Iterator[tuple[str, str, Priority]]:
+        """Yield the key, event type and priority of every event stream.
+
+        Types that this release does not know are included.
+        """
+        for priority in Priority:
+            beginning = self._keys.stream("", priority)
             with translated():
                 found: list[bytes] = sorted(self._client.scan_iter(f"{beginning}*", count=1000, _type="stream"))
-            yield from ((key.decode(), key.decode().removeprefix(beginning), lane) for key in found)
+            yield from ((key.decode(), key.decode().removeprefix(beginning), priority) for key in found)
 
-    def _letters(self, entries: Iterable[Entry], others: Iterable[UUID], wanted: Wanted) -> tuple[tuple[str, ...], int]:
-        """The ids of the letters that have to go (see `_goes`), and how many others cannot be read."""
+    def _letters(
+        self, entries: Iterable[ErasableEntry], others: Iterable[UUID], wanted: ErasureTarget
+    ) -> tuple[tuple[str, ...], int]:
+        """Return the dead letters to erase (see `_goes`) and the number of unreadable others."""
         about = {_place(entry) for entry in entries if not entry.amended}
         of_others = {str(event_id) for event_id in others}
         gone: list[str] = []
@@ -161,8 +176,8 @@ class RedisBusErasure:
                 unreadable += not letter.is_readable
         return tuple(gone), unreadable
 
-    def _purge(self, stream: str, lane: Lane) -> bool:
-        """Write *stream* anew if anything was ever deleted from it; whether that was so."""
+    def _purge(self, stream: str, priority: Priority) -> bool:
+        """Rewrite *stream* if anything was ever deleted from it; return whether it was."""
         for _ in range(_ATTEMPTS):
             with translated():
                 self._drop_copies(stream)
@@ -171,73 +186,95 @@ class RedisBusErasure:
                 known = self._client.xinfo_stream(stream)
             if known.get("max-deleted-entry-id", b"0-0") == b"0-0":
                 return False
-            if self._rewritten(stream, lane):
+            if self._rewritten(stream, priority):
                 return True
-        raise Retryable(f"{stream} is deleted from all the time, and was not written anew; forget again")
+        raise Retryable(f"entries of {stream} are deleted all the time, so it was not rewritten; run the erasure again")
 
-    def _rewritten(self, stream: str, lane: Lane) -> bool:
+    def _rewritten(self, stream: str, priority: Priority) -> bool:
         aside, after = self._keys.aside(stream, token_hex(8)), "-"
         while last := self._run("copy", (stream, aside), (after, _PAGE, _ASIDE)):
             after = f"({last.decode()}"
-        return bool(self._run("exchange", (stream, aside), (after, self._keys.prefix, lane.value)))
+        return bool(self._run("exchange", (stream, aside), (after, self._keys.prefix, priority.value)))
 
     def _begin_file(self) -> None:
         try:
             self._client.bgrewriteaof()
         except redis.ResponseError as error:
-            if "already in progress" not in str(error):  # somebody else began in between, which is as good
+            if "already in progress" not in str(error):  # another client has started one, which is as good
                 raise
 
     def _has_snapshot(self, known: Mapping[str, Any]) -> bool:
-        """Whether the server takes snapshots, has taken one since it began, or has an older one where we can look."""
-        told = self._client.config_get("save", "dir", "dbfilename")
+        """Return whether the server may have a snapshot.
+
+        It takes them by configuration, has taken one since it started, or has an older one where this process can look.
+        """
+        config = self._client.config_get("save", "dir", "dbfilename")
         try:
-            return bool(told["save"] or known.get("rdb_saves") or Path(told["dir"], told["dbfilename"]).is_file())
-        except PermissionError:  # it is on this machine, and there may be one
+            return bool(config["save"] or known.get("rdb_saves") or Path(config["dir"], config["dbfilename"]).is_file())
+        except PermissionError:  # the folder is on this machine, and may hold one
             return True
 
     def _settled(self, until: float) -> dict[str, Any]:
-        """What the server says of its files once it is not writing one. Raises `TimeoutError`."""
+        """Wait until the server writes no file, and return its persistence state.
+
+        Raises:
+            TimeoutError: it still writes one at *until*.
+        """
         while any((known := self._client.info("persistence"))[each] for each in _WRITING):
             if time.monotonic() > until:
                 raise TimeoutError
-            time.sleep(_GLANCE)
+            time.sleep(_POLL_INTERVAL)
         return known
 
     def _drop_copies(self, stream: str) -> None:
-        """Drop the copies that others have begun: who was killed has left one, and who lives begins anew."""
+        """Delete the unfinished copies of *stream*.
+
+        A process that was killed leaves one. A process that still runs starts again.
+        """
         copies = list(self._client.scan_iter(self._keys.aside(stream, "*"), count=1000))
         if copies:
             self._client.unlink(*copies)
 
 
-def _left(told: Said, raw: bytes, kind: str, wanted: Wanted, *, at: datetime) -> bytes | None:
-    """What is left of an entry that has to go or to be amended; None if it stays as it is."""
-    if wanted.takes(told):
+def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget, *, at: datetime) -> bytes | None:
+    """Return what is left of an entry; None if it stays as it is.
+
+    It is empty if the whole entry has to go.
+    """
+    if wanted.takes(head):
         return b""
-    if wanted.forms and kind == EpisodeSummarized.type and told.scope == wanted.scope:
-        return amended(raw, wanted.forms, event_id=told.event_id, at=at)
+    if wanted.forms and kind == EpisodeSummarized.type and head.scope == wanted.scope:
+        return amended(raw, wanted.forms, event_id=head.event_id, at=at)
     return None
 
 
-def _goes(letter: Letter, about: Container[_Place], of_others: Container[str | None], wanted: Wanted) -> bool:
-    """Whether a letter is *about* an entry of which nothing is left, or of the session that has none any more."""
+def _goes(
+    letter: DeadLetter, about: Container[_Place], of_others: Container[str | None], wanted: ErasureTarget
+) -> bool:
+    """Return whether a dead letter has to be erased.
+
+    It does if it is *about* an entry of which nothing is left. It also does if it is about the erased session, unless
+    its event belongs to a session with the same name in another scope.
+    """
     is_of_session = wanted.session_id is not None and letter.session_id == wanted.session_id
     is_of_session &= not is_of_none(letter.session_id, kinds().get(letter.kind, Event))
     is_left_over = is_of_session and letter.event_id not in of_others
-    return is_left_over or (letter.kind, letter.lane, letter.entry) in about
+    return is_left_over or (letter.kind, letter.priority, letter.entry) in about
 
 
-def _place(entry: Entry) -> _Place:
-    return entry.kind, entry.lane, entry.id
+def _place(entry: ErasableEntry) -> _Place:
+    return entry.kind, entry.priority, entry.id
 
 
-def _handfuls(all_: Sequence[T]) -> Iterator[Sequence[T]]:
+def _batches(all_: Sequence[T]) -> Iterator[Sequence[T]]:
     return (all_[start : start + _AT_ONCE] for start in range(0, len(all_), _AT_ONCE))
 
 
 class RedisTombstones:
-    """`Tombstones` on one Redis primary. *client* must not decode responses."""
+    """`Tombstones` on one Redis primary.
+
+    *client* must not decode responses.
+    """
 
     def __init__(self, client: redis.Redis, keys: BusKeys | None = None) -> None:
         self._client: Any = client  # narrowed where its answers enter
@@ -256,9 +293,9 @@ class RedisTombstones:
             self._client.transaction(partial(self._renew, scope, [*names], raw), self._keys.forgotten(scope))
 
     def _renew(self, scope: Scope, names: Sequence[str], raw: bytes, pipe: Any) -> None:
-        standing = [name for name in names if pipe.hexists(self._keys.forgotten(scope), name)]
+        existing = [name for name in names if pipe.hexists(self._keys.forgotten(scope), name)]
         pipe.multi()
-        for name in standing:
+        for name in existing:
             pipe.hset(self._keys.forgotten(scope), name, raw)
 
     def find(self, scope: Scope, name: str) -> Tombstone | None:
@@ -270,7 +307,7 @@ class RedisTombstones:
         with translated():
             return bool(self._client.hdel(self._keys.forgotten(scope), name))
 
-    def forms(self, scope: Scope) -> Forgotten:
+    def forms(self, scope: Scope) -> SuppressedTexts:
         with translated():
             names: list[bytes] = self._client.hkeys(self._keys.forgotten(scope))
-        return Forgotten(scope, frozenset(mark for name in names if (mark := mark_in(name.decode()))))
+        return SuppressedTexts(scope, frozenset(mark for name in names if (mark := mark_in(name.decode()))))

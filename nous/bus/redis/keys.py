@@ -1,43 +1,43 @@
-"""The keys that the bus owns. `<p>` is the configured prefix; *kept* means without a TTL.
+"""Redis keys of the bus. `<p>` is the configured prefix; *kept* means without a TTL.
 
 | key                            | type   | life       | holds                                                         |
 |--------------------------------|--------|------------|---------------------------------------------------------------|
-| <p>:events:<type>              | stream | kept       | the ledger: live events, one field `event`, until they are    |
+| <p>:events:<type>              | stream | kept       | the event log: live events, one field `event`, until they are |
 |                                |        |            | trimmed (see `nous.bus.accounting`)                           |
-| <p>:bulk:<type>                | stream | kept       | the same for backfill, read after what is live                |
-| <p>:marker:<event id>          | string | marker_ttl | "lane/entry": where a published event stands                  |
+| <p>:bulk:<type>                | stream | kept       | the same for backfill, read after live events                 |
+| <p>:marker:<event id>          | string | marker_ttl | idempotency key: "priority/entry" of a published event        |
 | <p>:skipped:<group>:<event id> | string | marker_ttl | why a group skipped an event                                  |
-| <p>:leases:<group>             | zset   | kept       | pending deliveries by the time their lease ends; empty at rest|
-| <p>:longest-lease:<group>      | string | an hour    | seconds: the longest that any process of the group told       |
-| <p>:progress:<group>           | hash   | kept       | pending deliveries and how far they came, and what is not to  |
-|                                |        |            | be offered, since another told it; empty at rest              |
-| <p>:progress:<group>:<delivery>| list   | a week     | what went wrong with one that is pending, the last few lines  |
+| <p>:leases:<group>             | zset   | kept       | pending deliveries by the end of their lease; empty at rest   |
+| <p>:longest-lease:<group>      | string | an hour    | seconds: longest lease that a process of the group reported   |
+| <p>:progress:<group>           | hash   | kept       | state of pending deliveries; entries that the group passes    |
+|                                |        |            | over, as it finished the one they replace; empty at rest      |
+| <p>:progress:<group>:<delivery>| list   | a week     | the last failures of a pending delivery                       |
 | <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
-| <p>:dead                       | stream | kept       | letters: what was set aside and why, with what went wrong at  |
+| <p>:dead                       | stream | kept       | dead letters: delivery, reason, and the failure of            |
 |                                |        |            | each attempt, until redriven or dropped                       |
-| <p>:dead:<letter>              | string | an hour    | which call has redriven or dropped a letter                   |
-| <p>:forgotten:<scope>          | hash   | kept       | episode id, or mark of a fact -> when it was forgotten        |
-| <p>:aside:<stream>:<name>      | stream | an hour    | a stream that is written anew, until it takes its place       |
+| <p>:dead:<letter>              | string | an hour    | which call has redriven or dropped a dead letter              |
+| <p>:forgotten:<scope>          | hash   | kept       | tombstones: episode id or hash of a fact -> when it was erased|
+| <p>:aside:<stream>:<name>      | stream | an hour    | copy of a stream that is rewritten, until it replaces it      |
 """
 
 from dataclasses import dataclass
 from urllib.parse import quote
 from uuid import UUID
 
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.domain.scope import Scope
 
-_STREAM_OF_LANE = {Lane.LIVE: "events", Lane.BULK: "bulk"}
+_STREAM_OF_PRIORITY = {Priority.LIVE: "events", Priority.BULK: "bulk"}
 
 
 @dataclass(frozen=True, slots=True)
 class BusKeys:
-    """Names of keys under a prefix."""
+    """Names of the bus's keys under a prefix."""
 
     prefix: str = "nous"
 
-    def stream(self, type_: str, lane: Lane) -> str:
-        return f"{self.prefix}:{_STREAM_OF_LANE[lane]}:{type_}"
+    def stream(self, type_: str, priority: Priority) -> str:
+        return f"{self.prefix}:{_STREAM_OF_PRIORITY[priority]}:{type_}"
 
     def aside(self, stream: str, name: str) -> str:
         return f"{self.prefix}:aside:{stream.removeprefix(f'{self.prefix}:')}:{name}"
@@ -57,7 +57,7 @@ class BusKeys:
     def progress(self, group: str) -> str:
         return f"{self.prefix}:progress:{group}"
 
-    def account(self, group: str) -> str:
+    def counters(self, group: str) -> str:
         return f"{self.prefix}:account:{group}"
 
     def forgotten(self, scope: Scope) -> str:
@@ -72,5 +72,8 @@ class BusKeys:
 
 
 def through(name: str) -> str:
-    """The field of a group's progress which says that it will pass over the delivery *name* (see `prelude.lua`)."""
+    """Return the field of a group's progress hash that marks the delivery *name* as finished.
+
+    The group will pass over that delivery (see `prelude.lua`).
+    """
     return f"through {name}"

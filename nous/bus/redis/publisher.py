@@ -1,13 +1,13 @@
-"""Publishing on Redis: an event once, not without what was uploaded for it, and on the disk if that is asked for."""
+"""Idempotent publishing on Redis, only with the event's upload, and on disk if requested."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import redis
 
-from nous.bus.base import Lane, Receipt
+from nous.bus.base import Priority, PublishReceipt
 from nous.bus.redis.blocking import wait_for_disk, wait_for_write
-from nous.bus.redis.consumer_groups import Groups
+from nous.bus.redis.consumer_groups import ConsumerGroups
 from nous.bus.redis.entries import whole_entries
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import name_of, refusal
@@ -18,18 +18,21 @@ from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
 _FORGOTTEN, _BARE = -1, -2
-"""What the script says of an event that it did not append."""
+"""Replies of the script for an event that it did not append: erased, or without its upload."""
 
 
-class RedisPublishing:
-    """What `RedisBus` does of it. *upload_of* names the key of what was uploaded for an event, if anything was."""
+class RedisPublisher:
+    """The publishing part of `RedisBus`.
+
+    *upload_of* returns the key of an event's upload, if it has one.
+    """
 
     def __init__(
         self,
         client: redis.Redis,
         keys: BusKeys,
         run: Scripts,
-        groups: Groups,
+        groups: ConsumerGroups,
         *,
         upload_of: Callable[[Event], str | None],
         marker_ttl: int,
@@ -41,13 +44,13 @@ class RedisPublishing:
         self._upload_of = upload_of
         self._marker_ttl = marker_ttl
 
-    def publish(self, *events: Event, lane: Lane, durable: bool) -> Sequence[Receipt]:
+    def publish(self, *events: Event, priority: Priority, durable: bool) -> Sequence[PublishReceipt]:
         for kind in {type(event) for event in events}:
-            self._groups.ensure_subscribers(self._keys.stream(kind.type, lane), kind)
-        receipts = [self._publish(event, lane) for event in events]
+            self._groups.ensure_subscribers(self._keys.stream(kind.type, priority), kind)
+        receipts = [self._publish(event, priority) for event in events]
         markers = [self._keys.marker(each.event_id) for each in receipts]
         if durable:
-            # The upload is waited for with it: the script has seen that, so it stands before the event in the log.
+            # This covers the upload: the script has found it, so it stands before the event in the AOF.
             wait_for_disk(self._client, markers, ttl=self._marker_ttl)
         elif markers:
             wait_for_write(self._client, markers)
@@ -65,25 +68,28 @@ class RedisPublishing:
         if last is None:
             return False
         about = (upload, marker, keys.forgotten(event.scope), keys.letters)
-        streams = (keys.stream(kind, lane) for lane in Lane)
-        told = (keys.prefix, name_of(event), kind, place, last, *(lane.value for lane in Lane))
-        return bool(self._run("release", (*about, *streams), told))
+        streams = (keys.stream(kind, priority) for priority in Priority)
+        arguments = (keys.prefix, name_of(event), kind, place, last, *(priority.value for priority in Priority))
+        return bool(self._run("release", (*about, *streams), arguments))
 
     def _last_letter_beside(self, kind: str, place: bytes) -> str | None:
-        """The id of the last letter there is, if none is about the event of *kind* that stands at *place*."""
+        """Return the id of the last dead letter, or None if one is about that event.
+
+        The event is of *kind* and stands at *place*, which is "priority/entry".
+        """
         last = b"0-0"
         for letter_id, letter in whole_entries(self._client, self._keys.letters):
-            told = letter.get(b"kind"), letter.get(b"lane", b"") + b"/" + letter.get(b"entry", b"")
-            if told == (kind.encode(), place):
+            subject = letter.get(b"kind"), letter.get(b"lane", b"") + b"/" + letter.get(b"entry", b"")
+            if subject == (kind.encode(), place):
                 return None
             last = letter_id
         return last.decode()
 
-    def _publish(self, event: Event, lane: Lane) -> Receipt:
-        keys = [self._keys.stream(event.type, lane), self._keys.marker(event.id), self._keys.forgotten(event.scope)]
+    def _publish(self, event: Event, priority: Priority) -> PublishReceipt:
+        keys = [self._keys.stream(event.type, priority), self._keys.marker(event.id), self._keys.forgotten(event.scope)]
         if upload := self._upload_of(event):
             keys.append(upload)
-        fresh, place = self._run("publish", keys, (encode(event), lane.value, self._marker_ttl, name_of(event)))
+        fresh, place = self._run("publish", keys, (encode(event), priority.value, self._marker_ttl, name_of(event)))
         if fresh == _FORGOTTEN:
             raise refusal(event, place)
         if fresh == _BARE:
@@ -91,4 +97,4 @@ class RedisPublishing:
                 f"what was uploaded of session {event.session_id} is not on the server any more: publish it again"
             )
         lane_name, _, entry = place.decode().partition("/")
-        return Receipt(event.id, Lane(lane_name), entry, bool(fresh))
+        return PublishReceipt(event.id, Priority(lane_name), entry, bool(fresh))

@@ -1,4 +1,4 @@
-"""The strategies, one file each: another file here is another strategy."""
+"""Registry of excerpt strategies: each module in this package is one."""
 
 from functools import cache
 from importlib import import_module
@@ -14,7 +14,7 @@ def names() -> tuple[str, ...]:
 
 
 def named(name: str) -> Strategy:
-    """The strategy of that name.
+    """Return the strategy with that name.
 
     Raises:
         BadInput: there is none.

@@ -1,6 +1,6 @@
-"""A floor for what people said, decided and ended with; the rest to whatever covers most of the session.
+"""Default strategy: guarantee what people said, decided and ended with, then coverage.
 
-Where two people talk, there is no floor: what states most about their lives is kept.
+In a conversation between two people nothing is guaranteed. It keeps the turns that state most about their lives.
 """
 
 from nous.excerpt.coverage import cover

@@ -1,4 +1,4 @@
-"""The beginning: the baseline that knows nothing."""
+"""Baseline strategy: the beginning of the session."""
 
 from nous.excerpt.items import Items
 from nous.excerpt.strategy import Choice, Strategy, until_full

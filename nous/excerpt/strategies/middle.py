@@ -1,4 +1,4 @@
-"""The beginning and the end, with the middle cut out: what most tools do."""
+"""Baseline strategy: the beginning and the end, without the middle, as most tools do."""
 
 from nous.excerpt.items import Items
 from nous.excerpt.strategy import Choice, Strategy, until_full
@@ -9,7 +9,7 @@ def choose(items: Items, room: int) -> Choice:
 
 
 def _from_both_ends(count: int) -> list[int]:
-    """0, last, 1, last but one, ..."""
+    """Return 0, last, 1, last but one, ..."""
     pairs = zip(range(count), reversed(range(count)), strict=True)
     return list(dict.fromkeys(index for pair in pairs for index in pair))
 

@@ -1,9 +1,9 @@
-"""The scores of the original specification, with its faults mended.
+"""Scores of the original specification, with its faults fixed.
 
 Every item begins at 1; +2 for a word of decision, +1 for the user, -1 for more than 500 characters with a code block or
-more than 10 line breaks. The highest are taken whole, ties in order; what does not fit is passed over and the fill goes
-on. The first and the last item are always represented. (The original stopped at the first misfit, forgot the
-separators, printed a lone turn twice and took blank lines for turns.)
+more than 10 line breaks. The highest scores are taken whole, ties in order. An item that does not fit is skipped, and
+filling goes on. The first and the last item are always represented. (The original stopped at the first misfit, forgot
+the separators, printed a lone turn twice and took blank lines for turns.)
 """
 
 from dataclasses import replace
@@ -25,14 +25,14 @@ def choose(items: Items, room: int) -> Choice:
 
 
 def score(item: Item) -> int:
-    """The specified score of one item."""
+    """Return the specified score of one item."""
     has_code = "```" in item.text or item.text.count("\n") > _MANY_LINES
     decides = words().says("says_why", item.text)
     return 1 + 2 * decides + (item.role is Role.USER) - (len(item.text) > _LONG and has_code)
 
 
 def _anchors(items: Items, room: int) -> Choice:
-    """The first and the last item, whole if they fit."""
+    """Choose the first and the last item, whole if they fit."""
     picked = {index: spans for index, spans in whole(items).items() if index in {0, len(items) - 1}}
     if len(text_of(laid_out(items, picked))) <= room:
         return Choice.of(picked, reason="first or last")

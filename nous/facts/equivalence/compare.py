@@ -1,4 +1,7 @@
-"""Vetoes on the details that tell two statements apart which a cosine takes for the same."""
+"""Compare two statements word by word: differences, vetoes on a merge, duplicate likelihood.
+
+Vetoes catch details that tell apart two statements which a cosine takes for the same.
+"""
 
 import json
 import math
@@ -11,31 +14,34 @@ from functools import cache, cached_property
 from importlib.resources import files
 from itertools import groupby, product
 
-from nous.facts.equivalence.reading import Reading, Word, stems
+from nous.facts.equivalence.reading import ParsedStatement, Word, stems
 
 MOST_ALIGNED = 200
-"""Words of each statement that are aligned, which takes time in proportion to their square."""
+"""Maximum words of each statement that are aligned; the time grows with their square."""
 
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|been|be|being) (?:\w+ ){1,6}?by\b")
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two readings, and the words of content that only one of them has, in order."""
+    """Two parsed statements, and the content words that only one of them has, in order."""
 
-    left: Reading
-    right: Reading
+    left: ParsedStatement
+    right: ParsedStatement
     only_left: tuple[Word, ...]
     only_right: tuple[Word, ...]
 
     @cached_property
     def containment(self) -> tuple[float, float]:
-        """Return how much of the left the right has, by weight, and how much of the right the left has."""
+        """Return which part of the left is in the right, and the reverse, by weight."""
         return _part(self.left.words, self.only_left), _part(self.right.words, self.only_right)
 
     @cached_property
     def alignment(self) -> tuple[float, float, int]:
-        """Return the longest common run and all words in one order, as parts of the shorter; and the regions apart."""
+        """Return the longest common run, the words common in order, and the regions that differ.
+
+        The first two are fractions of the shorter statement; the third is a count.
+        """
         keys = sorted([word.key for word in each.words[:MOST_ALIGNED]] for each in (self.left, self.right))
         matcher = SequenceMatcher(None, *keys, autojunk=False)
         blocks = [block.size for block in matcher.get_matching_blocks()]
@@ -45,7 +51,7 @@ class Difference:
 
     @cached_property
     def objection(self) -> str | None:
-        """Return why the two must be kept apart, in words, or None."""
+        """Return why the two must be kept apart, or None."""
         if objection := vetoed(self):
             return objection
         if self.only_left and self.only_right:
@@ -58,13 +64,16 @@ class Difference:
 
     @property
     def is_open(self) -> bool:
-        """Return whether they differ in plain words alone, so that a model may find that they say the same."""
+        """Return whether only plain words differ, so that a model may find the two the same."""
         is_hard = (has_literal(self.only_left) and has_literal(self.only_right)) or vetoed(self)
         return bool(self.only_left or self.only_right) and not is_hard
 
 
-def difference(left: Reading, right: Reading) -> Difference:
-    """Return what only one says. A literal may stand within one of the other's; light words may be missing from one."""
+def difference(left: ParsedStatement, right: ParsedStatement) -> Difference:
+    """Return the words that only one statement has.
+
+    A literal may be part of a literal on the other side. Light words may be missing on one side.
+    """
     only_left, only_right = _minus(left, right), _minus(right, left)
     for one in [word for word in only_left if word.is_literal]:
         match = next((two for two in only_right if two.is_literal and _is_part(one.key, two.key)), None)
@@ -77,7 +86,12 @@ def difference(left: Reading, right: Reading) -> Difference:
 
 
 def vetoed(found: Difference, *, is_reworded: bool = False) -> str | None:
-    """Return what is asked, denied, opposite, or said of how often, of a case or for certain by one of two alone."""
+    """Return why the two must not merge, or None.
+
+    Vetoes: only one is a question, denies something, or has a word opposite to the other's; or they differ in
+    conditions, in quantity or frequency, or in certainty. With *is_reworded*, conditions are a veto only if both have
+    some and share none.
+    """
     left, right = found.left, found.right
     if left.is_question != right.is_question:
         return "one is a question"
@@ -91,8 +105,8 @@ def vetoed(found: Difference, *, is_reworded: bool = False) -> str | None:
     return "how certain or how far along differs" if left.groups("stances") != right.groups("stances") else None
 
 
-def denied(left: Reading, right: Reading) -> str | None:
-    """Return which words one denies, or passes over for others, and the other does not."""
+def denied(left: ParsedStatement, right: ParsedStatement) -> str | None:
+    """Return which words one denies or passes over, and the other does not, or None."""
     no, yes, other_no, other_yes = (
         frozenset(word.key for word in each.words if (word.is_denied or word.is_passed) is is_no)
         for each, is_no in product((left, right), (True, False))
@@ -101,8 +115,8 @@ def denied(left: Reading, right: Reading) -> str | None:
     return f"only one denies {' '.join(found)}" if found else None
 
 
-def opposed(left: Reading, right: Reading) -> str | None:
-    """Return that both have words which exclude each other, and neither has both."""
+def opposed(left: ParsedStatement, right: ParsedStatement) -> str | None:
+    """Return an objection if both have words that exclude each other, and neither has both."""
     groups = {group for group, _ in left.opposites} - {group for group, _ in left.opposites & right.opposites}
     return "they have opposites" if any(group in groups for group, _ in right.opposites) else None
 
@@ -111,7 +125,7 @@ def texts(words: Sequence[Word]) -> str:
     return " ".join(word.text for word in words)
 
 
-def _minus(reading: Reading, other: Reading) -> list[Word]:
+def _minus(reading: ParsedStatement, other: ParsedStatement) -> list[Word]:
     left = Counter(word.key for word in other.words)
     found: list[Word] = []
     for word in reading.words:
@@ -121,8 +135,8 @@ def _minus(reading: Reading, other: Reading) -> list[Word]:
     return found
 
 
-def _rearranged(left: Reading, right: Reading) -> str | None:
-    """Return the objection to the same words in another relation."""
+def _rearranged(left: ParsedStatement, right: ParsedStatement) -> str | None:
+    """Return the objection to the same words in another relation, or None."""
     if left.negations != right.negations:
         return "one is negated, the other is not"
     if left.is_past != right.is_past:
@@ -132,10 +146,11 @@ def _rearranged(left: Reading, right: Reading) -> str | None:
     return None if _arranged(left) == _arranged(right) else "the same words in another relation"
 
 
-def _arranged(reading: Reading) -> list[str | frozenset[tuple[str, str]]]:
-    """Return the words that nothing governs in order, agents of a passive first, and the phrases between them as sets.
+def _arranged(reading: ParsedStatement) -> list[str | frozenset[tuple[str, str]]]:
+    """Return the words in the order that matters for the meaning.
 
-    A phrase that opens a statement stands at its end.
+    Words without a preposition keep their order, agents of a passive first. The prepositional phrases between them are
+    sets. A phrase that opens a statement stands at its end.
     """
     words = _heavy(reading.words)
     agents = [word for word in words if word.marker == "by" and _PASSIVE.search(reading.text)]
@@ -152,7 +167,10 @@ def _arranged(reading: Reading) -> list[str | frozenset[tuple[str, str]]]:
 
 
 def _is_part(one: str, other: str) -> bool:
-    """Return whether one of two literals is part of the other: a file of a path, a name of a call. No number is."""
+    """Return whether one of two literals is part of the other; numbers never are.
+
+    Examples: a file of a path, a name of a call.
+    """
     part, whole = sorted((one, other), key=len)
     at = -1 if part.isdecimal() or len(part) < 3 else whole.find(part)
     end = at + len(part)
@@ -160,7 +178,10 @@ def _is_part(one: str, other: str) -> bool:
 
 
 def _part(words: Sequence[Word], missing: Sequence[Word]) -> float:
-    """Return how much *words* say that are not *missing*: code, numbers and names the most, short words the least."""
+    """Return the fraction of *words* that are not *missing*, by weight.
+
+    Code, numbers and names weigh most, short words least.
+    """
     weights = [
         sum(2.0 if w.is_literal else 1.5 if w.is_name else 0.5 if len(w.key) <= 3 else 1.0 for w in each)
         for each in (words, missing)
@@ -178,13 +199,16 @@ def has_literal(words: Sequence[Word]) -> bool:
 
 @cache
 def shipped() -> tuple[float, Mapping[str, tuple[float, float, float]]]:
-    """Return the bias, and the mean, deviation and weight of each feature: see tests/benchmarks/train_duplicates.py."""
+    """Return the classifier's bias, and the mean, deviation and weight of each feature.
+
+    Trained by tests/benchmarks/train_duplicates.py.
+    """
     found = json.loads(files("nous.facts.equivalence").joinpath("weights.json").read_text(encoding="utf-8"))
     return found["bias"], {name: tuple(each) for name, each in found["features"].items()}
 
 
 def likelihood(found: Difference, cosine: float) -> float:
-    """Return the probability, between 0 and 1, that two statements say the same, or one what the other does."""
+    """Return the probability (0 to 1) that two statements say the same, or one all of the other."""
     bias, weights = shipped()
     values = features(found, cosine)
     scaled = (weight * (values[name] - mean) / deviation for name, (mean, deviation, weight) in weights.items())
@@ -192,10 +216,10 @@ def likelihood(found: Difference, cosine: float) -> float:
 
 
 def features(found: Difference, cosine: float) -> dict[str, float]:
-    """Return what speaks for or against their saying the same. Swapping the statements changes nothing."""
+    """Return the classifier's features; swapping the statements does not change them."""
     both = found.left, found.right
     sizes = sorted(len(each.words) for each in both)
-    # The path that a statement opens with is what it is about.
+    # A path that opens a statement is its subject.
     topics = [next((w.key for w in each.words[:1] if w.is_literal and "/" in w.key), None) for each in both]
     run, aligned, regions = found.alignment
     unshared = min(sum(word.is_literal for word in each) for each in (found.only_left, found.only_right))

@@ -1,4 +1,4 @@
-"""A statement as it is compared: its words and literals in order, and the small words that change the sense."""
+"""Parse a statement into content words, literals and function words, for comparison."""
 
 import re
 import tomllib
@@ -35,20 +35,20 @@ def forms(name: str) -> Mapping[str, str]:
 
 @cache
 def opposites() -> Mapping[str, tuple[int, int]]:
-    """Return the stems of words that exclude each other, each with the number of its group and of its side."""
+    """Return the stems of opposite words, each with the numbers of its group and its side."""
     pairs = enumerate(line.split("/") for line in _lists()["opposites"].split(";"))
     return {stem(word): (at, side) for at, sides in pairs for side, each in enumerate(sides) for word in each.split()}
 
 
 @cache
 def phrases() -> frozenset[tuple[str, ...]]:
-    """Return what is one word though it is written as several."""
+    """Return the multi-word expressions that count as one word."""
     return frozenset(tuple(word.split("_")) for name in _lists() for word in words(name) if "_" in word)
 
 
 @cache
 def small() -> frozenset[str]:
-    """Return the words that are no content of their own."""
+    """Return the function words: those without content of their own."""
     parts = ("function", "negation", "quantifiers", "conditions", "stances", "prepositions")
     marks = (word for word in words("changes") if "_" in word)
     return frozenset().union(marks, *map(words, parts))
@@ -62,7 +62,7 @@ def stems(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=10_000)
 def stem(word: str) -> str:
-    """Return the form that a word shares with its inflections, its plain derivations and its synonyms."""
+    """Return the form that a word shares with its inflections, simple derivations and synonyms."""
     irregular = forms("units").get(word) or forms("past").get(word) or forms("irregular").get(word)
     form = irregular or _stem(word)
     return _synonyms().get(form, form)
@@ -90,9 +90,10 @@ def _lists() -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of content. *marker* is the preposition that governs it. A literal is a number, a date or code.
+    """A word of a statement. A literal is a number, a date or code.
 
-    `is_denied` means that it is negated; `is_passed`, that something else was chosen: `tabs over spaces`.
+    `marker` is the preposition that governs it. `is_denied` means that it is negated; `is_passed`, that something else
+    was chosen: `tabs over spaces`.
     """
 
     key: str
@@ -105,8 +106,12 @@ class Word:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
-    """A statement in parts. `tokens` has its small words too; `is_added`: it says that it stands beside another."""
+class ParsedStatement:
+    """A statement in parts.
+
+    `tokens` includes function words; `words` has content words and literals alone. `is_added` means that the statement
+    says that it stands beside another, as with `also`.
+    """
 
     text: str
     tokens: tuple[Word, ...]
@@ -118,7 +123,7 @@ class Reading:
     is_added: bool
 
     def groups(self, name: str) -> frozenset[int]:
-        """Return of which groups of the list *name* it has words, but for `mild` ones."""
+        """Return the groups of the list *name* that it has words of, except for `mild` ones."""
         return frozenset(groups(name)[word] for word in (self.small & groups(name).keys()) - words("mild"))
 
     @cached_property
@@ -127,7 +132,10 @@ class Reading:
 
     @cached_property
     def scopes(self) -> Mapping[tuple[str, str], int]:
-        """Return each small word that counts; one for how many, how often or how certain with the word behind it."""
+        """Count the function words that matter for the meaning.
+
+        Quantifiers and words of certainty count with the content word behind them.
+        """
         found: Counter[tuple[str, str]] = Counter()
         content = ""
         for token in reversed(self.tokens):
@@ -150,13 +158,13 @@ class Reading:
         return False
 
 
-def read(text: str) -> Reading:
-    """Read *text*, in time linear in its length."""
+def read(text: str) -> ParsedStatement:
+    """Parse *text*, in time linear in its length."""
     bare = re.sub(r"(?<=\w)n't\b", " not", re.sub(r"\bcan(?:'t|not)\b", "can not", unadorned(text)))
     tokens = tuple(_joined(list(_tokens(bare))))
     content = tuple(_governed(tokens))
     small_words = frozenset(token.key for token in tokens if not token.is_literal)
-    return Reading(
+    return ParsedStatement(
         text=plain(text),
         tokens=tokens,
         words=content,
@@ -187,7 +195,7 @@ def _token() -> re.Pattern[str]:
 
 
 def _tokens(text: str) -> Iterator[Word]:
-    """Yield the words of *text*; the key of a plain one is its lower case."""
+    """Yield the words of *text*; the key of a plain word is its lower case."""
     is_first = True
     for found in _token().finditer(text):
         if found["date"] or found["time"]:
@@ -232,7 +240,10 @@ def _chunk(chunk: str, *, is_first: bool) -> Iterator[Word]:
 
 
 def _is_plain(chunk: str) -> bool:
-    """Return whether *chunk* is a word of a language rather than code: letters, in capitals at most at its start."""
+    """Return whether *chunk* is a word of a language, not code.
+
+    It has letters only, with a capital at most at its start.
+    """
     bare = chunk.replace("'", "")
     return bare.isalpha() and (bare[1:].islower() or len(bare) == 1)
 
@@ -253,7 +264,7 @@ def _time(text: str) -> str:
 
 
 def _joined(tokens: Sequence[Word]) -> Iterator[Word]:
-    """Yield *tokens*, with those that make a phrase as one."""
+    """Yield *tokens*, with each multi-word expression as one."""
     at = 0
     while at < len(tokens):
         runs = (tokens[at : at + size] for size in (4, 3, 2))
@@ -263,7 +274,10 @@ def _joined(tokens: Sequence[Word]) -> Iterator[Word]:
 
 
 def _governed(tokens: Sequence[Word]) -> Iterator[Word]:
-    """Yield the words of content among *tokens*, each with what governs it up to the next comma or stop."""
+    """Yield the content words of *tokens*, each with its preposition and negation.
+
+    A preposition governs the words up to the next comma or stop.
+    """
     marker, is_denied = "", False
     for token in tokens:
         if token.is_literal or token.key not in small():
@@ -278,5 +292,8 @@ def _governed(tokens: Sequence[Word]) -> Iterator[Word]:
 
 
 def _denies(token: Word) -> bool:
-    """Return whether *token* denies what follows; with a comma it is an answer: `No, users can`."""
+    """Return whether *token* negates what follows.
+
+    With a comma it is an answer: `No, users can`.
+    """
     return token.key in words("negation") and not token.text.endswith(",")

@@ -1,7 +1,7 @@
-"""Updates: a later statement with another value for what an earlier one tells of, so that only the later one is true.
+"""Detect updates: a later statement that gives another value to what an earlier one states.
 
-A false update hides a true fact, a missed one shows both. So it takes another number or command in the same sentence, a
-choice the other way round, or words that say that something has changed.
+Only the later one is true then. A false update hides a true fact, a missed one shows both. So an update takes another
+number or command in the same sentence, a reversed choice, or words that say that something has changed.
 """
 
 import re
@@ -9,26 +9,27 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from nous.facts.equivalence.compare import Difference, texts
-from nous.facts.equivalence.reading import Reading, read, stem, stems, words
+from nous.facts.equivalence.reading import ParsedStatement, read, stem, stems, words
 
 TAKEN_UP = 0.65
-"""The part of the earlier statement that the later one has to take up where no subject holds them together."""
+"""Part of the earlier statement that the later one has to repeat if they share no subject."""
 
 _topic = lru_cache(maxsize=1_000)(read)
 _VALUE = re.compile(r"v?\d[\d.,:/-]*")
 
 
 class Update(NamedTuple):
-    """A change in words; `is_sure` where it is certain enough to hide the earlier statement."""
+    """A detected change; `is_sure` if it is certain enough to hide the earlier statement."""
 
     reason: str
     is_sure: bool
 
 
 def update(found: Difference, *, subject: str = "", other_subject: str = "") -> Update | None:
-    """Return what the left statement of *found*, the later one, changes of the right, or None if both may hold.
+    """Return the change that the left, later statement of *found* makes to the right, or None.
 
-    *subject* and *other_subject* name what the two are about; empty where that is not known.
+    None means that both may hold. *subject* and *other_subject* name what the two are about; empty if that is not
+    known.
     """
     newer, older = found.left, found.right
     if newer.is_question or older.is_question or newer.is_added:
@@ -42,8 +43,8 @@ def update(found: Difference, *, subject: str = "", other_subject: str = "") -> 
     return _changed(found, topics[0].keys & topics[1].keys, is_same=is_same) or _other_word(found)
 
 
-def _is_same_topic(found: Difference, one: Reading, other: Reading) -> bool | None:
-    """Return whether both are about the same, going by the names of the subjects; None where one has no name."""
+def _is_same_topic(found: Difference, one: ParsedStatement, other: ParsedStatement) -> bool | None:
+    """Return whether both subjects name the same thing; None if one has no name."""
     if not one.words or not other.words:
         return None
     named = [{word.key for word in each.words if word.is_literal} for each in (one, other)]
@@ -52,8 +53,8 @@ def _is_same_topic(found: Difference, one: Reading, other: Reading) -> bool | No
     return not one.keys.isdisjoint(other.keys) or one.keys <= found.right.keys or other.keys <= found.left.keys
 
 
-def _value(newer: Reading, older: Reading, *, is_same: bool | None) -> str | None:
-    """Return the two values of a sentence that is the same but for a number in its predicate."""
+def _value(newer: ParsedStatement, older: ParsedStatement, *, is_same: bool | None) -> str | None:
+    """Return the two values of a sentence that is the same except for a number in its predicate."""
     pairs = list(zip(newer.words, older.words, strict=False))
     places = [at for at, (one, two) in enumerate(pairs) if one.key != two.key]
     is_other = newer.is_past or older.is_past or newer.negations != older.negations
@@ -66,7 +67,7 @@ def _value(newer: Reading, older: Reading, *, is_same: bool | None) -> str | Non
     return f"value {here.text} / {there.text}" if is_value else None
 
 
-def _command(newer: Reading, older: Reading) -> str | None:
+def _command(newer: ParsedStatement, older: ParsedStatement) -> str | None:
     """Return the two commands of a sentence that ends in another one: `Tests are run with ...`."""
     parts = [each.text.strip(" .").split("`") for each in (newer, older)]
     is_one = [len(each) for each in parts] == [3, 3] and parts[0][::2] == parts[1][::2] and parts[0] != parts[1]
@@ -75,8 +76,8 @@ def _command(newer: Reading, older: Reading) -> str | None:
     return f"value {parts[0][1]} / {parts[1][1]}"
 
 
-def _choice(newer: Reading, older: Reading) -> str | None:
-    """Return that the later one chooses what the earlier one passed over."""
+def _choice(newer: ParsedStatement, older: ParsedStatement) -> str | None:
+    """Return a reason if the later statement chooses what the earlier one passed over."""
     passed, dropped = (frozenset(word.key for word in each.words if word.is_passed) for each in (older, newer))
     if not passed or stems("choices").isdisjoint(newer.keys & older.keys) or not passed <= newer.keys - dropped:
         return None
@@ -85,12 +86,12 @@ def _choice(newer: Reading, older: Reading) -> str | None:
 
 
 def _changed(found: Difference, named: frozenset[str], *, is_same: bool | None) -> Update | None:
-    """Return the words of the later one that say that something has changed, where it takes up the earlier one."""
+    """Return the change that the later statement announces, if it repeats the earlier one."""
     newer, older = found.left, found.right
     fresh = frozenset(word for word in newer.small - older.small if stem(word) not in older.keys)
     said, perhaps = sorted(fresh & words("changes")), sorted(fresh & words("perhaps"))
     taken_up = [word for word in older.words if word.key in newer.keys and word.key not in named]
-    # Who or what a statement opens with is its subject; of that alone both may hold.
+    # A statement opens with its subject. If it repeats only that, both may hold.
     if not (said or perhaps) or taken_up in ([], [older.words[0]]):
         return None
     reason = f"{' '.join(said or perhaps)}: {texts(taken_up)}"
@@ -106,7 +107,7 @@ def _changed(found: Difference, named: frozenset[str], *, is_same: bool | None) 
 
 
 def _other_word(found: Difference) -> Update | None:
-    """Return that two sentences are the same but for a word or two of the predicate, or a denial: perhaps a change."""
+    """Return a possible update if a word or two of the predicate differ, or a denial."""
     newer, older = found.left, found.right
     if (
         newer.is_past

@@ -1,10 +1,10 @@
-"""RQ's books, kept for jobs that run beside each other in one process.
+"""RQ bookkeeping for many jobs that run concurrently in one process.
 
-RQ's own worker writes them a job at a time, in some ten round trips. Here one script writes the same entries for
-all the jobs that begin, go on or end at a time. Nothing is left out that a dashboard shows.
+RQ's own worker writes it one job at a time, in some ten round trips. Here one script writes the same entries for all
+jobs that start, continue or end together. Everything that a dashboard shows is written.
 
-RQ's books are for people to look at. An attempt whose job could not be filed is over all the same, and its delivery is
-safe in the stream.
+The entries are for people to look at. An attempt whose job could not be recorded is over all the same, and its delivery
+is safe in the stream.
 """
 
 import traceback
@@ -31,17 +31,17 @@ from rq.worker import BaseWorker
 
 from nous.domain.errors import NousError
 from nous.jobs.rq.job import AllowListedJob
-from nous.jobs.rq.thread_pool import Gather
+from nous.jobs.rq.thread_pool import Batcher
 from nous.redaction.secrets import masked
 from nous.redis_support.scripts import register
 
 _OVERDUE = 90
-"""Seconds without a heartbeat until RQ takes a job for abandoned, as RQ's own worker sets it."""
+"""Seconds without a heartbeat until RQ considers a job abandoned, as RQ's own worker sets it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """A job that this process has begun. *data* is the call it asks for, as RQ saved it."""
+class StartedJob:
+    """A job that this process has started; *data* is its call, as RQ saved it."""
 
     id: str
     execution: str
@@ -51,16 +51,16 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
-    """A job that has come to its end, when, and what it said."""
+class FinishedJob:
+    """A job that has returned, with the time and the returned text."""
 
-    job: Begun
+    job: StartedJob
     ended: datetime
     said: str
 
 
-class Books:
-    """Says to RQ which jobs a worker runs, and what became of them. Threads may share it."""
+class JobBookkeeper:
+    """Records in RQ which jobs a worker runs, and how they ended. Thread-safe."""
 
     def __init__(self, worker: BaseWorker, client: redis.Redis) -> None:
         self._client = client
@@ -69,8 +69,8 @@ class Books:
         names = ("begin", "beat", "finish")
         self._begin, self._beat, self._finish = (register(client, "nous.jobs.rq", name) for name in names)
 
-    def begin(self, queue: Queue, *, most: int) -> list[Begun]:
-        """Take up to *most* jobs from *queue*, the oldest first, and say that they have begun."""
+    def begin(self, queue: Queue, *, most: int) -> list[StartedJob]:
+        """Take up to *most* jobs from *queue*, oldest first, and mark them as started."""
         at = now()
         found: Any = self._begin(
             keys=(queue.key, StartedJobRegistry(queue=queue).key, self._keys[1]),
@@ -79,25 +79,28 @@ class Books:
                 *(uuid4().hex for _ in range(most)),
             ),
         )
-        return [Begun(job_id.decode(), execution.decode(), queue, at, data) for job_id, execution, data in found]
+        return [StartedJob(job_id.decode(), execution.decode(), queue, at, data) for job_id, execution, data in found]
 
-    def beat(self, running: Iterable[Begun]) -> None:
-        """Say that these jobs still run."""
+    def beat(self, running: Iterable[StartedJob]) -> None:
+        """Send a heartbeat for the running jobs."""
         at = now()
         names = chain.from_iterable((job.id, job.execution, job.queue.name) for job in running)
         self._beat(args=(RQ_KEY_PREFIX, utcformat(at), at.timestamp(), _OVERDUE, *names))
 
-    def finish(self, returned: Sequence[Returned]) -> dict[str, str]:
-        """Close the books of jobs that returned; doing so again is harmless.
+    def finish(self, returned: Sequence[FinishedJob]) -> dict[str, str]:
+        """Mark jobs as finished and save their results. Idempotent.
 
-        Returns what is wrong, by the job's id, with those that cannot be filed.
+        Returns the error of each job that could not be recorded, by job id.
         """
-        words = chain.from_iterable(map(_spelled, returned))
+        words = chain.from_iterable(map(_script_arguments, returned))
         found: Any = self._finish(keys=self._keys, args=(RQ_KEY_PREFIX, self._name, DEFAULT_RESULT_TTL, *words))
         return {job_id.decode(): error.decode() for job_id, error in zip(found[::2], found[1::2], strict=True)}
 
-    def strike(self, job: Begun) -> None:
-        """Mark a job as failed that RQ cannot even read, so that it does not stand in the way of its housekeeping."""
+    def mark_failed(self, job: StartedJob) -> None:
+        """Mark a job as failed that RQ cannot read.
+
+        Otherwise it would block RQ's maintenance.
+        """
         name = f"{job.id}:{job.execution}"
         with self._client.pipeline() as pipe:
             pipe.delete(f"{RQ_KEY_PREFIX}:execution:{name}", f"{RQ_KEY_PREFIX}:executions:{job.id}")
@@ -108,7 +111,7 @@ class Books:
             pipe.execute()
 
 
-def _spelled(each: Returned) -> tuple[str | float | bytes, ...]:
+def _script_arguments(each: FinishedJob) -> tuple[str | float | bytes, ...]:
     job = each.job
     began, ended = job.began.timestamp(), each.ended.timestamp()
     value = b64encode(JSONSerializer.dumps(each.said))
@@ -116,30 +119,36 @@ def _spelled(each: Returned) -> tuple[str | float | bytes, ...]:
 
 
 _KEPT = 1000
-"""Jobs that are kept to be filed again; of more, the oldest are left to RQ's housekeeping."""
+"""Jobs kept for a retry. Beyond that, the oldest are left to RQ's maintenance."""
 
 T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
 
-class Filing:
-    """Files the jobs that one worker has run. Threads may share it."""
+class ResultWriter:
+    """Records the results of one worker's jobs, and retries what failed.
 
-    def __init__(self, worker: BaseWorker, books: Books, client: redis.Redis) -> None:
+    Thread-safe.
+    """
+
+    def __init__(self, worker: BaseWorker, bookkeeper: JobBookkeeper, client: redis.Redis) -> None:
         self._worker = worker
-        self._books = books
+        self._bookkeeper = bookkeeper
         self._client = client
-        self._together = Gather(self._file)
-        self._late: deque[Returned] = deque(maxlen=_KEPT)
-        self._late_failures: deque[tuple[Begun, BaseException]] = deque(maxlen=_KEPT)
+        self._batcher = Batcher(self._file)
+        self._late: deque[FinishedJob] = deque(maxlen=_KEPT)
+        self._late_failures: deque[tuple[StartedJob, BaseException]] = deque(maxlen=_KEPT)
 
-    def returned(self, job: Begun, said: str) -> None:
-        """File a job whose attempt came to its end."""
-        self._together(Returned(job, now(), said))
+    def returned(self, job: StartedJob, said: str) -> None:
+        """Record a job whose attempt returned."""
+        self._batcher(FinishedJob(job, now(), said))
 
-    def failed(self, begun: Begun, error: BaseException) -> None:
-        """File a job as failed, with its traceback: rare, and so left to RQ."""
+    def failed(self, begun: StartedJob, error: BaseException) -> None:
+        """Record a job as failed, with its traceback.
+
+        This is rare, so RQ's own code does it.
+        """
         try:
             job: Any = AllowListedJob.fetch(begun.id, self._client, JSONSerializer)
             self._file_failure(job, begun, error)
@@ -148,43 +157,41 @@ class Filing:
         except redis.RedisError as trouble:
             self._late_failures.append((begun, error))
             self._warn([begun], trouble)
-        except (
-            Exception
-        ) as trouble:  # whatever a foreign job holds: it is struck, and the others are filed all the same
-            log.warning("RQ's books could not be written", jobs=[begun.id], exc_info=trouble)
-            self._books.strike(begun)
+        except Exception as trouble:  # a foreign job may hold anything: it is marked, and the others are recorded
+            log.warning("rq_bookkeeping.failed", jobs=[begun.id], exc_info=trouble)
+            self._bookkeeper.mark_failed(begun)
 
-    def again(self) -> None:
-        """File once more what could not be filed before."""
-        if late := _emptied(self._late):
+    def retry_pending(self) -> None:
+        """Record what could not be recorded before."""
+        if late := _drained(self._late):
             self._file(late)
-        for job, error in _emptied(self._late_failures):
+        for job, error in _drained(self._late_failures):
             self.failed(job, error)
 
-    def _file(self, returned: Sequence[Returned]) -> None:
+    def _file(self, returned: Sequence[FinishedJob]) -> None:
         try:
-            failures = self._books.finish(returned)
+            failures = self._bookkeeper.finish(returned)
         except redis.RedisError as error:
             self._late.extend(returned)
             self._warn([each.job for each in returned], error)
         else:
             self._late.extend(each for each in returned if each.job.id in failures)
             for job_id, error in failures.items():
-                log.warning("RQ's books could not be written", jobs=[job_id], error=error)
+                log.warning("rq_bookkeeping.failed", jobs=[job_id], error=error)
 
-    def _file_failure(self, job: Any, begun: Begun, error: BaseException) -> None:
+    def _file_failure(self, job: Any, begun: StartedJob, error: BaseException) -> None:
         job.started_at, job.ended_at = begun.began, now()
-        job.origin = begun.queue.name  # whatever somebody has written there: it was taken from this one
+        job.origin = begun.queue.name  # the stored field may be forged; the job was taken from this queue
         execution = Execution(begun.execution, begun.id, self._client, self._worker.name)
         execution.created_at = begun.began
         text = masked("".join(traceback.format_exception(error)))
-        if not isinstance(error, NousError):  # what we raise ourselves was logged with all that follows from it
+        if not isinstance(error, NousError):  # our own errors were logged where they were handled
             self._worker.handle_exception(job, type(error), error, error.__traceback__)
         self._worker.handle_job_failure(job, begun.queue, exc_string=text, execution=execution)
 
-    def _warn(self, jobs: Sequence[Begun], error: Exception) -> None:
-        log.warning("RQ's books could not be written", jobs=[job.id for job in jobs], error=str(error))
+    def _warn(self, jobs: Sequence[StartedJob], error: Exception) -> None:
+        log.warning("rq_bookkeeping.failed", jobs=[job.id for job in jobs], error=str(error))
 
 
-def _emptied(queue: deque[T]) -> list[T]:
+def _drained(queue: deque[T]) -> list[T]:
     return [queue.popleft() for _ in range(len(queue))]

@@ -1,6 +1,6 @@
-"""rq-dashboard's pages for our jobs, made to answer while they are in flight.
+"""Patched rq-dashboard whose pages work while our jobs are in flight.
 
-rq-dashboard 0.9.0 was written for RQ 1 and for pickled jobs. Against RQ 3 and ours it answers 500
+rq-dashboard 0.9.0 was written for RQ 1 and for pickled jobs. Against RQ 3 and our JSON jobs it answers 500
 
 - on the list of workers while one is busy: it fetches the current job without saying that it is JSON;
 - on a job that depends on another: RQ's ids are no longer bytes;
@@ -34,11 +34,14 @@ from nous.domain.errors import Misconfigured
 from nous.jobs.base import JobNames
 
 UNREADABLE = "(not JSON)"
-"""Stands for what another application pickled on the same server."""
+"""Placeholder for data that another application pickled on the same server."""
 
 
 class JsonOnly(JSONSerializer):
-    """Reads JSON and nothing else, so that looking at a job never runs what a pickle may hold."""
+    """Serializer that reads only JSON.
+
+    Looking at a job therefore never runs code that a pickle may hold.
+    """
 
     @staticmethod
     def loads(s: bytes, *args: Any, **kwargs: Any) -> Any:
@@ -49,7 +52,7 @@ class JsonOnly(JSONSerializer):
 
 
 class _Id(str):
-    """A job's id that can also be asked for its text as bytes can."""
+    """Job id with a `decode` method, because rq-dashboard expects bytes."""
 
     __slots__ = ()
 
@@ -58,7 +61,10 @@ class _Id(str):
 
 
 class _Executions(ExecutionRegistry):
-    """A job's executions, with the name alone of those that have gone."""
+    """Executions of a job.
+
+    One that is gone is represented by its name alone.
+    """
 
     def get_executions(self, start: int = 0, end: int = -1) -> list[Execution]:
         return [self._execution(name) for name in self.get_execution_ids(start, end)]
@@ -71,7 +77,7 @@ class _Executions(ExecutionRegistry):
 
 
 class ShownJob(Job):
-    """A job to look at, delete or queue again, never to run."""
+    """Job for viewing, deleting and requeueing, never for running."""
 
     def __init__(self, id: str | None = None, connection: Redis | None = None, serializer: object = None) -> None:  # noqa: A002, ARG002 - the parameters are RQ's
         super().__init__(id, connection=connection, serializer=JsonOnly)
@@ -85,18 +91,21 @@ class ShownJob(Job):
         return _Executions(self.id, connection=self.connection)
 
     def get_call_string(self) -> str | None:
-        """What the job is about, in place of a call that is the same for every job but for its ids."""
+        """Return the job's description.
+
+        It stands in place of the call, which is the same for every job but for its ids.
+        """
         return self.description
 
 
 class ShownQueue(Queue):
-    """A queue, which may be empty."""
+    """Queue that may be empty when it is compacted."""
 
     names: ClassVar[JobNames | None] = None
 
     @classmethod
     def all(cls, *args: Any, **options: Any) -> list[Queue]:
-        """The queues of the installation; of every one without *names*."""
+        """Return the queues of the installation, or of all installations without *names*."""
         return [each for each in super().all(*args, **options) if cls.names is None or cls.names.owns_any([each.name])]
 
     def compact(self) -> None:
@@ -105,13 +114,16 @@ class ShownQueue(Queue):
 
 
 class ShownWorker(Worker):
-    """A worker as it is registered, with one of the jobs it has in flight and the number of the others."""
+    """Registered worker for viewing.
+
+    It shows one of its jobs in flight and the number of the others.
+    """
 
     names: ClassVar[JobNames | None] = None
 
     @classmethod
     def all(cls, *args: Any, **options: Any) -> list[Any]:
-        """The workers of the installation; of every one without *names*."""
+        """Return the workers of the installation, or of all installations without *names*."""
         found: list[Any] = super().all(*args, **options)
         return [each for each in found if cls.names is None or cls.names.owns_any(each.queue_names())]
 
@@ -127,7 +139,7 @@ class ShownWorker(Worker):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The four names of RQ that rq-dashboard uses."""
+    """The four RQ names that rq-dashboard uses."""
 
     job: type[Job]
     queue: type[Queue]
@@ -136,7 +148,10 @@ class Shown:
 
 
 def shown(job_class: type[Job], names: JobNames | None = None) -> Shown:
-    """RQ's nouns for jobs of the class *job_class*, and with *names* for what one installation has."""
+    """Return viewable variants of RQ's classes, for jobs of the class *job_class*.
+
+    With *names* they list what one installation has.
+    """
     job = cast("type[Job]", type("Job", (ShownJob, job_class), {}))
     queue = cast("type[Queue]", type("Queue", (ShownQueue,), {"job_class": job, "names": names}))
     nouns = {"job_class": job, "queue_class": queue, "names": names}
@@ -150,18 +165,18 @@ def shown(job_class: type[Job], names: JobNames | None = None) -> Shown:
 
 REGISTRIES = frozenset({"queued", "started", "failed", "finished", "deferred", "scheduled", "canceled"})
 ACTIONS = frozenset({"delete_job_view", "requeue_job_view", "requeue_all", "empty_queue", "compact_queue"})
-"""The endpoints that change something; `requeue_all` answers GET too."""
+"""The endpoints that change something. `requeue_all` answers GET, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Who may look, once others than this machine can ask."""
+    """Credentials, required once other machines can reach the dashboard."""
 
     username: str
     password: str
 
     def fits(self, username: str | None, password: str | None) -> bool:
-        """Whether this is the login, in a time that does not tell how much of it was right."""
+        """Return whether the credentials match, in constant time."""
         name_fits = compare_digest(self.username.encode(), (username or "").encode())
         return compare_digest(self.password.encode(), (password or "").encode()) and name_fits
 
@@ -174,11 +189,12 @@ def build(
     names: JobNames | None = None,
     login: Login | None = None,
 ) -> Flask:
-    """The dashboard of the server behind *connection*, which its pages call *shown_as*.
+    """Build the dashboard app for the server behind *connection*.
 
-    With *names* it lists the queues and workers of one installation; a job is found by its id, whoever has it.
-    Without a *login* it answers to the names of this machine only, so that a foreign site cannot reach it by pointing
-    its own name here. RQ changes the timeouts of *connection*: give it one of its own.
+    Its pages call the server *shown_as*. With *names* it lists the queues and workers of one installation; a job of any
+    installation is found by its id. Without a *login* it answers only to host names of this machine, so that a foreign
+    site cannot reach it by pointing its own name here (DNS rebinding). RQ changes the timeouts of *connection*: pass
+    one that is used for nothing else.
 
     Raises:
         Misconfigured: rq-dashboard is absent, or not the release that this was written for.
@@ -197,7 +213,7 @@ def build(
 
 
 def listen(app: Flask, *, host: str, port: int) -> BaseWSGIServer:
-    """A server of *app* that has its port already; call `serve_forever`.
+    """Return a server of *app* that is already bound to its port; call `serve_forever`.
 
     Raises:
         Misconfigured: the port is taken, or the host is not an address of this machine.
@@ -212,7 +228,10 @@ def listen(app: Flask, *, host: str, port: int) -> BaseWSGIServer:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach *host*; a name other than localhost may be anything, so it is not."""
+    """Return whether only this machine can reach *host*.
+
+    A host name other than localhost may resolve to any address, so it does not count.
+    """
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -220,7 +239,10 @@ def is_loopback(host: str) -> bool:
 
 
 def _web(connection: Redis, nouns: Shown) -> ModuleType:
-    """rq-dashboard's module of views, with our names in place of RQ's and one client in place of one per request."""
+    """Load a private copy of rq-dashboard's views, with our classes in place of RQ's.
+
+    All requests share one client; the original makes one for each request.
+    """
 
     def connect(*_: object, **__: object) -> tuple[None, Redis]:
         return None, connection
@@ -238,7 +260,7 @@ def _web(connection: Redis, nouns: Shown) -> ModuleType:
 
 
 def _private_copy(name: str, names: Mapping[str, Any]) -> ModuleType:
-    """The module *name* run once more, registered nowhere, with *names* in place of its own.
+    """Execute the module *name* once more, unregistered, with *names* in place of its own.
 
     Its views find RQ's classes in the module's globals and there is no other way in. A copy keeps the change to one
     app: nothing that others import is touched, and each app has a blueprint of its own.
@@ -276,7 +298,10 @@ def _refuse_the_unknown() -> None:
 
 
 def _refuse_foreign_sites() -> None:
-    """A page of another site must not be able to press our buttons. Browsers say where a request comes from."""
+    """Refuse actions that another site triggers (CSRF).
+
+    Browsers say in `Sec-Fetch-Site` where a request comes from.
+    """
     action = (request.endpoint or "").removeprefix("rq_dashboard.") in ACTIONS
     if action and request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}:
         abort(403)
@@ -294,8 +319,9 @@ def _answer_errors(app: Flask) -> None:
 
 
 class _WithoutMarkup(DefaultJSONProvider):
-    """Answers without angle brackets: the pages insert a job's description and errors as HTML, and those may quote
-    what a producer sent.
+    """JSON provider that replaces angle brackets.
+
+    The pages insert a job's description and errors as HTML, and those may quote a producer's text.
     """
 
     def dumps(self, obj: Any, **kwargs: Any) -> str:
@@ -303,7 +329,10 @@ class _WithoutMarkup(DefaultJSONProvider):
 
 
 class _Quiet(WSGIRequestHandler):
-    """Pages ask again every few seconds; a line for each would bury the others."""
+    """Request handler without an access log.
+
+    The pages poll every few seconds, and a line for each request would drown the others.
+    """
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         pass

@@ -1,4 +1,4 @@
-"""Taking from RQ the jobs of events that were forgotten, with what came of them."""
+"""Erase the RQ jobs and results of erased events."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -30,23 +30,28 @@ _REGISTRIES = (
 
 
 class RqErasure:
-    """Removes jobs, and the results of jobs that are gone. One that runs ends as it would, and is not filed.
+    """Deletes jobs, and the results of jobs that are already gone.
 
-    The jobs of other installations stay: the same session of the same scope may be known there, too.
+    A running job is not interrupted, and its result is not recorded. Jobs of other installations stay, because the same
+    session of the same scope may be known there, too.
     """
 
     def __init__(self, client: redis.Redis, names: JobNames) -> None:
-        self._client: Any = client  # narrowed where its answers enter
+        self._client: Any = client  # replies are narrowed where they are read
         self._names = names
 
     def erase(
         self, events: Collection[UUID], *, session_id: str | None, but: Collection[UUID], dry_run: bool = False
     ) -> int:
-        """Remove the jobs of *events*, and those that name the session, *but* not for these; returns how many."""
+        """Delete the jobs of *events*, and those that name the session; return how many.
+
+        A job names the session in its description. Jobs of the events in *but* stay, even if they name the session.
+        With *dry_run* nothing is deleted.
+        """
         found = [
             (worker, job_id)
             for worker, job_id, event in self._known()
-            if self._goes(job_id, event, events, session_id, but)
+            if self._is_selected(job_id, event, events, session_id, but)
         ]
         if not dry_run:
             for worker, job_id in found:
@@ -54,7 +59,7 @@ class RqErasure:
         return len(found)
 
     def _known(self) -> Iterator[tuple[str, str, UUID]]:
-        """Every attempt of which RQ has something: its worker, its job, and its event."""
+        """Yield the worker, the job id and the event of every attempt that RQ has a key for."""
         beginnings = (Job.key_for(""), f"{RQ_KEY_PREFIX}:results:")
         with translated():
             names = {
@@ -66,7 +71,7 @@ class RqErasure:
             if attempt := self._names.attempt_of(name):
                 yield attempt[0], name, attempt[1]
 
-    def _goes(
+    def _is_selected(
         self, job_id: str, event: UUID, events: Collection[UUID], session_id: str | None, but: Collection[UUID]
     ) -> bool:
         if event in events:
@@ -75,8 +80,8 @@ class RqErasure:
             return False
         with translated():
             description: bytes | None = self._client.hget(Job.key_for(job_id), "description")
-        said = (description or b"").decode(errors="replace").partition(" of session ")[2]
-        return said == session_id or said.startswith(f"{session_id}, attempt ")
+        session = (description or b"").decode(errors="replace").partition(" of session ")[2]
+        return session == session_id or session.startswith(f"{session_id}, attempt ")
 
     def _remove(self, worker: str, job_id: str) -> None:
         key = Job.key_for(job_id)

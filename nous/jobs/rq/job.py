@@ -1,4 +1,4 @@
-"""The RQ job that nous runs: named functions only, and nothing else that a queue could smuggle in."""
+"""RQ job class that runs one allow-listed function and ignores unsafe fields."""
 
 import re
 import zlib
@@ -12,12 +12,12 @@ from rq.exceptions import NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.domain.errors import Fatal
 from nous.jobs.base import Runner
 
 LONGEST = 1 << 16
-"""Bytes of a field, packed or not. What we write has some hundred; a traceback that RQ keeps, some thousand."""
+"""Bytes of a field, packed or not. Our own have some hundred; a traceback that RQ keeps has some thousand."""
 
 _NEVER_READ = frozenset(
     {
@@ -26,32 +26,35 @@ _NEVER_READ = frozenset(
         *("repeats_left", "repeat_intervals", "rate_limit_key", "rate_limit_concurrency"),
     }
 )
-"""They name functions and addresses of their own, or have RQ run a job again, which is for us alone to decide."""
+"""They name functions and addresses, or make RQ retry a job, which only our own retry policy decides."""
 
 _SECONDS = {
     b"timeout": re.compile(rb"[1-9][0-9]{0,8}"),
     **dict.fromkeys((b"result_ttl", b"failure_ttl", b"ttl"), re.compile(rb"-1|[0-9]{1,9}")),
 }
-"""Without the field, RQ takes what is usual."""
+"""Where a field is missing, RQ uses its default."""
 
 _JSON = {b"dependency_ids": list, b"meta": dict}
 _SHOWN = frozenset({b"origin", b"description", b"worker_name", b"dependency_id"})
 
 
 def read(fields: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Those of *fields* that may be read, without what would fill the memory; what is called is then empty."""
+    """Return the allow-listed *fields*.
+
+    Fields that would fill the memory are left out. A call that is left out becomes empty.
+    """
     kept = {name: _legible(name, value) for name, value in fields.items() if _may_be_read(name, value)}
     return {b"data": b"", **kept} if b"data" in fields else kept
 
 
 def fits(value: bytes) -> bool:
-    """Whether *value* is short enough, also when it is unpacked."""
+    """Return whether *value* is short enough, both packed and unpacked."""
     if len(value) > LONGEST:
         return False
     try:
         return len(zlib.decompressobj().decompress(value, LONGEST + 1)) <= LONGEST
     except zlib.error:
-        return True  # it is not packed
+        return True  # not compressed
 
 
 def _may_be_read(name: bytes, value: bytes) -> bool:
@@ -74,32 +77,40 @@ def _legible(name: bytes, value: bytes) -> bytes:
 
 
 FUNCTION = "nous.job.perform"
-"""The one function a job may name. Its arguments say which attempt to make; they hold no content."""
+"""The only function a job may name. Its arguments identify the attempt and hold no content."""
 
 _PLAIN = frozenset({b"origin", b"description"})
-"""Fields that are read as they are, whatever they hold."""
+"""Fields without a format, which are safe to read as they are."""
 
 _ENTRY = re.compile(r"[0-9]{1,20}-[0-9]{1,20}")
 
-Words = tuple[str, str, str, int]
+CallArguments = tuple[str, str, str, int]
+"""Worker, priority, stream entry and number of the attempt."""
 
 
 class ForeignJob(Fatal):
-    """A job that nous did not write. It is not run."""
+    """A job that nous did not write.
+
+    It is not run.
+    """
 
 
 class AllowListedJob(Job):
-    """A job that runs `nous.job.perform`, and refuses everything else.
+    """Job that runs `nous.job.perform` and refuses every other function.
 
     JSON keeps pickles out, but a JSON job still names its function: `os.system` would run. Callbacks and webhooks name
-    functions and addresses of their own, and retries would go on beside ours, so a job is read without them.
+    functions and addresses of their own, and RQ's retries would compete with ours. So a job is read without them.
     """
 
     runner: Runner | None = None
-    """Set by a worker that has the world at hand; without it, the function finds the world by itself."""
+    """Set by a worker that has an application already. Without it, the function builds one."""
 
     def refresh(self) -> None:
-        """Read the job from Redis. Raises `NoSuchJobError`, at which RQ goes on, also where its key holds no hash."""
+        """Read the job from Redis.
+
+        Raises:
+            NoSuchJobError: there is no such job, or its key holds no hash. RQ's worker continues after this error.
+        """
         try:
             super().refresh()
         except redis.ResponseError as error:
@@ -108,9 +119,9 @@ class AllowListedJob(Job):
             raise NoSuchJobError(f"{self.key!r} is no job") from error
 
     def restore(self, raw_data: Any) -> Any:
-        """Read the job from Redis, as far as it may be read (see `nous.jobs.rq.job`).
+        """Load the allow-listed fields that were read from Redis (see `read`).
 
-        One whose fields make no sense is read as a job that calls nothing: it fails, and its worker goes on.
+        A job whose fields are invalid is loaded with an empty call: it fails, and its worker continues.
         """
         fields = read(raw_data)
         try:
@@ -120,37 +131,37 @@ class AllowListedJob(Job):
             return super().restore({b"data": b"", **kept})
 
     def _execute(self) -> Any:
-        words = words_in(self.data)
+        arguments = decode_call(self.data)
         if self.runner is not None:
-            return self.runner(*words)
+            return self.runner(*arguments)
         return super()._execute()
 
 
-def words_for(worker: str, lane: str, entry: str, attempt: int) -> bytes:
-    """The call of `nous.job.perform` with these words, as RQ saves one in a job's field `data`."""
-    return zlib.compress(JSONSerializer.dumps((FUNCTION, None, (worker, lane, entry, attempt), {})))
+def encode_call(worker: str, priority: str, entry: str, attempt: int) -> bytes:
+    """Encode a call of `nous.job.perform` as RQ saves one in a job's field `data`."""
+    return zlib.compress(JSONSerializer.dumps((FUNCTION, None, (worker, priority, entry, attempt), {})))
 
 
-def words_in(data: bytes) -> Words:
-    """The words that the call saved in *data* hands to `nous.job.perform`.
+def decode_call(data: bytes) -> CallArguments:
+    """Decode the arguments for `nous.job.perform` from a job's field `data`.
 
     Raises:
-        ForeignJob: it calls something else, or cannot be read.
+        ForeignJob: the call names another function, or cannot be read.
     """
     if not fits(data):
-        raise ForeignJob(f"what the job calls has more than {LONGEST:,} bytes")
-    with suppress(zlib.error):  # RQ takes what is not compressed as it is
+        raise ForeignJob(f"the job's call has more than {LONGEST:,} bytes")
+    with suppress(zlib.error):  # RQ accepts uncompressed data, too
         data = zlib.decompress(data)
     try:
         function, bound_to, arguments, named = JSONSerializer.loads(data)
         _refuse_unless_ours(function)
-        worker, lane, entry, attempt = arguments
+        worker, priority, entry, attempt = arguments
     except (ValueError, TypeError, RecursionError):
-        raise ForeignJob("what the job calls cannot be read") from None
-    is_named = all(isinstance(word, str) for word in (worker, lane, entry)) and lane in set(Lane)
+        raise ForeignJob("the job's call cannot be read") from None
+    is_named = all(isinstance(word, str) for word in (worker, priority, entry)) and priority in set(Priority)
     if bound_to is not None or named or not is_named or type(attempt) is not int or not _ENTRY.fullmatch(entry):
-        raise ForeignJob("the job hands over other words than a worker, a lane, an entry and an attempt")
-    return worker, lane, entry, attempt
+        raise ForeignJob("the job's arguments are not a worker, a priority, an entry and an attempt")
+    return worker, priority, entry, attempt
 
 
 def _refuse_unless_ours(function: Any) -> None:

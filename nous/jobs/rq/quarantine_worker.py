@@ -1,7 +1,7 @@
-"""The queue for events that may kill their process: a forking RQ worker, one job a process, one at a time.
+"""Forking RQ worker for quarantined events: one job per process, one at a time.
 
-An event comes here after two crashes that may have been its neighbour's fault. Here it is alone: when its process dies
-and this one does not, the event is to blame.
+An event is quarantined after two crashes that a neighbour may have caused. Here it runs alone. When its process dies
+and this one does not, the event is the cause (a poison message).
 """
 
 import os
@@ -19,32 +19,33 @@ from rq.worker import Worker
 from typing_extensions import override
 
 from nous.domain.errors import Fatal
-from nous.jobs.base import Line, Runner
-from nous.jobs.rq.job import AllowListedJob, words_in
+from nous.jobs.base import QueueKind, Runner
+from nous.jobs.rq.job import AllowListedJob, decode_call
 from nous.jobs.rq.queue import queue_named
 from nous.jobs.rq.worker_stats import PLACE, here
 
 log = structlog.get_logger(__name__)
 
 Blame = Callable[[str, str, str, int], None]
-"""Told (worker, lane, entry, attempt) when the process of an attempt has died."""
+"""Called with (worker, priority, entry, attempt) when the process of an attempt has died."""
 
 _ASKED = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
-"""Signals by which somebody asks a process to end. What kills its own dies of others, or of none."""
+"""Signals by which an operator or a supervisor ends a process. An event that kills it causes others, or none."""
 
 
 class QuarantineWorker(Worker):
-    """A stock RQ worker whose jobs, in the process that is forked for each, find the world at hand."""
+    """Stock RQ worker whose forked jobs use the application that is already built."""
 
     runner: Runner
     looks = 0
-    """How often this process has looked whether its job hangs; it looks at no other meanwhile."""
+    """How often this process has checked whether its current job hangs."""
 
     def is_to_blame(self, job: Job, status: int | None) -> bool:
-        """Whether the job, whose process came to an end with that *status*, killed it; none is told of one that hung.
+        """Return whether the job killed its process, which ended with the exit *status*.
 
-        RQ takes a job for hung by the clock on the wall, which goes on while a machine sleeps, or all of a container is
-        paused. So only one that was looked at for as long as it may take has hung.
+        *status* is None for a job that RQ killed because it hung. RQ measures that by the wall clock, which continues
+        while a machine sleeps or a whole container is paused. So a job counts as hung only if it was watched for as
+        long as it may take.
         """
         if status is None:
             allowed: Any = job.timeout
@@ -63,7 +64,10 @@ class QuarantineWorker(Worker):
 
     @override
     def serialize(self) -> dict[str, Any]:
-        """What RQ writes down of a worker, and the place in which its pid names it."""
+        """Return RQ's fields of a worker, and the place.
+
+        The place says on which machine and in which pid namespace the pid is valid.
+        """
         return {**super().serialize(), PLACE: here()}
 
     def perform_job(self, job: Any, queue: Queue, execution: Execution) -> bool:
@@ -71,28 +75,29 @@ class QuarantineWorker(Worker):
         try:
             return super().perform_job(job, queue, execution)
         except redis.RedisError as error:
-            # RQ would end this process as if it had died, and blame the event for a server that is full or out.
-            log.warning("a job's end could not be filed", job_id=job.id, error=str(error))
+            # RQ would exit with an error, and the event would be blamed for a server that is full or down.
+            log.warning("quarantine.result_not_recorded", job_id=job.id, error=str(error))
             return False
 
 
 def run_quarantine(worker: str, *, client: redis.Redis, name: str, runner: Runner, blame: Blame) -> None:
-    """Run what stands in the worker's quarantine queue, each job in a process of its own, until it is empty.
+    """Run the jobs of the worker's quarantine queue until it is empty, each in its own process.
 
-    *worker* is what its installation calls it.
+    *worker* is its name with the installation's prefix. *blame* is called for each attempt that killed its process.
     """
 
     def on_death(job: Job, _pid: int | None, status: int | None, *_usage: Any) -> None:
         if not quarantine.is_to_blame(job, status):
-            log.warning("a job was ended by whoever ends or stops a service, or by a machine's sleep", job_id=job.id)
+            hint = "the process was stopped from outside, or the machine slept; the event is not blamed"
+            log.warning("quarantine.job_interrupted", job_id=job.id, hint=hint)
             return
         try:
-            blame(*words_in(job.data))
-        except Fatal as error:  # somebody else's job: it is filed as failed, and there is nobody to blame
-            log.warning("a job died that is not ours", job_id=job.id, error=str(error))
+            blame(*decode_call(job.data))
+        except Fatal as error:  # a foreign job: RQ records it as failed, and there is no event to blame
+            log.warning("quarantine.foreign_job_died", job_id=job.id, error=str(error))
 
     quarantine = QuarantineWorker(
-        [queue_named(Line.QUARANTINE.queue(worker), client)],
+        [queue_named(QueueKind.QUARANTINE.queue(worker), client)],
         name=name,
         connection=client,
         job_class=AllowListedJob,

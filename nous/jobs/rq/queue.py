@@ -1,4 +1,7 @@
-"""Attempts as RQ jobs. Everything that touches RQ's queues is in this package."""
+"""Job queue on RQ.
+
+Only this package touches RQ's queues.
+"""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -12,42 +15,51 @@ from rq.serializers import JSONSerializer
 from rq.utils import now
 
 from nous.bus.delivery_state import MOST
-from nous.jobs.base import JobNames, Line, Order, job_id
-from nous.jobs.rq.job import FUNCTION, AllowListedJob, words_for
+from nous.jobs.base import JobNames, JobSpec, QueueKind, job_id
+from nous.jobs.rq.job import FUNCTION, AllowListedJob, encode_call
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import register
 
 
 def queue_named(name: str, client: redis.Redis) -> Queue:
-    """An RQ queue as nous uses them: JSON, and jobs that run our function only."""
+    """Return an RQ queue as nous uses them.
+
+    Its jobs are JSON, and run our function only.
+    """
     return Queue(name, connection=client, serializer=JSONSerializer, job_class=AllowListedJob)
 
 
 class RqJobs:
-    """`Jobs` on RQ. *client* is RQ's own, since RQ changes its pool's timeouts. Times are in seconds.
+    """`Jobs` on RQ.
 
-    What a job hands over names its worker by *names* too, so that whoever takes the job of another installation knows.
+    *client* is RQ's own, because RQ changes the timeouts of its pool. Times are in seconds.
+
+    The call of a job names its worker with the installation's prefix. So a worker that takes a job of another
+    installation can tell.
     """
 
     def __init__(
         self, client: redis.Redis, names: JobNames, *, deadline: float, result_ttl: int, failure_ttl: int
     ) -> None:
-        self._client: Any = client  # narrowed where its answers enter
+        self._client: Any = client  # replies are narrowed where they are read
         self._names = names
         self._submit: Any = register(client, "nous.jobs.rq", "submit")
         self._timeout = max(int(deadline), 1)
         self._result_ttl = result_ttl
         self._failure_ttl = failure_ttl
 
-    def submit(self, *orders: Order) -> int:
-        """RQ itself can refuse to queue a job twice only one job at a time; this does as it does, for many."""
-        by_queue: dict[str, list[Order]] = {}
+    def submit(self, *orders: JobSpec) -> int:
+        """Queue a job for each attempt that has none yet; return how many were queued.
+
+        RQ deduplicates only one job at a time. One script does the same for many.
+        """
+        by_queue: dict[str, list[JobSpec]] = {}
         for order in orders:
             by_queue.setdefault(order.queue, []).append(order)
         with translated():
             return sum(self._submit_to(name, some) for name, some in by_queue.items())
 
-    def _submit_to(self, name: str, orders: Sequence[Order]) -> int:
+    def _submit_to(self, name: str, orders: Sequence[JobSpec]) -> int:
         queue = queue_named(self._names.own(name), self._client)
         shared = list(chain.from_iterable(self._shared_fields(queue)))
         of_each = chain.from_iterable(map(self._fields_of, orders))
@@ -55,7 +67,7 @@ class RqJobs:
         return int(self._submit(keys=keys, args=(RQ_KEY_PREFIX, len(shared), *shared, *of_each)))
 
     def _shared_fields(self, queue: Queue) -> Iterable[tuple[str, Any]]:
-        """What RQ would save of any of our jobs that is queued now."""
+        """Return the fields that RQ would save for any job that is queued now."""
         job = queue.create_job(
             FUNCTION,
             timeout=self._timeout,
@@ -66,19 +78,19 @@ class RqJobs:
         job.origin, job.enqueued_at = queue.name, now()
         return ((name, value) for name, value in job.to_dict().items() if name not in {"data", "description"})
 
-    def _fields_of(self, order: Order) -> tuple[str, bytes, str, str]:
-        """The job's id, its call, what it says of itself, and the job that goes when it comes."""
+    def _fields_of(self, order: JobSpec) -> tuple[str, bytes, str, str]:
+        """Return a job's id, call and description, and the id of the job that it displaces."""
         own, own_id = self._names.own, self._names.own_id
-        call = words_for(own(order.worker), order.ticket.lane.value, order.ticket.entry, order.attempt)
+        call = encode_call(own(order.worker), order.ref.priority.value, order.ref.entry, order.attempt)
         outdated = _outdated(order)
         return own_id(order.id), call, own(order.description), own_id(outdated) if outdated else ""
 
-    def backlog(self, worker: str, line: Line) -> int:
+    def backlog(self, worker: str, line: QueueKind) -> int:
         with translated():
             return int(self._client.llen(self._key(line.queue(worker))))
 
-    def is_waiting(self, order: Order) -> bool:
-        # The list itself is asked: a job that was taken by a worker which then died still calls itself queued.
+    def is_waiting(self, order: JobSpec) -> bool:
+        # Look into the list: the job's status is still "queued" if the worker that took it has died since.
         with translated():
             return self._client.lpos(self._key(order.queue), self._names.own_id(order.id)) is not None
 
@@ -86,7 +98,10 @@ class RqJobs:
         return Queue.redis_queue_namespace_prefix + self._names.own(queue)
 
 
-def _outdated(order: Order) -> str:
-    """The job of an attempt that is too long ago to be shown; "" where none is."""
+def _outdated(order: JobSpec) -> str:
+    """Return the id of the job that is too many attempts old to be kept.
+
+    "" where there is none.
+    """
     attempt = order.attempt - MOST
     return job_id(order.worker, order.event_id, attempt) if attempt > 0 else ""

@@ -1,4 +1,4 @@
-"""The threads of a pool. They differ from an executor's in that one that hangs keeps nobody from going on, or home."""
+"""Daemon thread pool in which a hung task blocks neither new tasks nor process exit."""
 
 import threading
 from collections import deque
@@ -13,11 +13,11 @@ Task = Callable[[], object]
 log = structlog.get_logger(__name__)
 
 
-class Hands:
-    """Threads that do what they are given: a free one if there is any, else a new one.
+class DaemonThreadPool:
+    """Thread pool that runs each task on a free thread, or on a new one.
 
-    How many there are is for the giver to say. They are daemons, so that a process can end although one of them hangs;
-    wait for what matters before it does.
+    The pool has no upper limit: the caller bounds the number of tasks. The threads are daemons, so the process can exit
+    while one hangs. Before exiting, wait for the tasks that matter.
     """
 
     def __init__(self, name: str) -> None:
@@ -27,26 +27,29 @@ class Hands:
         self._owed = threading.Semaphore(0)
         self._count = 0
 
-    def give(self, task: Task) -> None:
-        """Have *task* done soon. It has to catch what it raises."""
+    def submit(self, task: Task) -> None:
+        """Run *task* soon. It has to catch its own exceptions."""
         self._tasks.put(task)
         if not self._free.acquire(blocking=False):
             self._owed.release()
             self.catch_up()
 
     def catch_up(self) -> None:
-        """Make the threads that tasks wait for; to be asked now and then, as the system may have refused them."""
+        """Start the threads that tasks wait for.
+
+        Call it periodically, because the system may have refused to start a thread earlier.
+        """
         while self._owed.acquire(blocking=False):
             try:
                 threading.Thread(target=self._work, name=f"{self._name}-{self._count + 1}", daemon=True).start()
             except RuntimeError as error:
-                self._owed.release()  # whoever has done his task first does this one, and is not free then
-                log.warning("a task waits for a thread", error=str(error))
+                self._owed.release()  # the first thread that finishes takes this task, and does not count as free then
+                log.warning("thread_pool.thread_unavailable", error=str(error))
                 return
             self._count += 1
 
-    def dismiss(self) -> None:
-        """Let the threads end, each when it is free; nothing is given afterwards."""
+    def shutdown(self) -> None:
+        """Let each thread end when it is free. Submit nothing afterwards."""
         for _ in range(self._count):
             self._tasks.put(None)
 
@@ -60,36 +63,41 @@ class Hands:
 T = TypeVar("T")
 
 
-class Gather(Generic[T]):
-    """Calls *carry_out* with what threads hand in, a handful at a time and never twice at once.
+class Batcher(Generic[T]):
+    """Batches the items of several threads, and calls *carry_out* with one batch at a time.
 
-    Whoever finds nobody at it carries out his own and what others hand in until he is done; they need not wait for it.
-    The busier the process, the larger the handfuls. (Known as flat combining: Hendler, Incze, Shavit, Tzafrir 2010.)
+    The first thread processes its own item and those that others add until it is done, so the others need not wait. The
+    busier the process, the larger the batches. *most* limits the items per batch. (Known as flat combining: Hendler,
+    Incze, Shavit, Tzafrir 2010.)
     """
 
     def __init__(self, carry_out: Callable[[Sequence[T]], object], *, most: int = 64) -> None:
         self._carry_out = carry_out
         self._most = most
         self._waiting: deque[T] = deque()
-        self._is_at_it = threading.Lock()
+        self._lock = threading.Lock()
 
     def __call__(self, item: T) -> None:
-        """Hand in *item*. When every thread that calls this has come back, each was carried out, or the attempt raised.
+        """Add *item* and process what waits, unless another thread is doing so.
 
-        Raises what *carry_out* raised, when all that waits has had its turn; if it raised more than once, as a group.
+        When every thread that calls this has returned, each item was processed, or the attempt raised.
+
+        Raises:
+            Exception: the error of *carry_out*, once all waiting items had their turn.
+            ExceptionGroup: the errors, if there are several.
         """
         self._waiting.append(item)
         failures: list[Exception] = []
-        # Looked at again after each handful is done and the lock is free: what came in between would be left lying.
-        while self._waiting and self._is_at_it.acquire(blocking=False):
+        # Check again after each batch, once the lock is free: else an item added in between would never be processed.
+        while self._waiting and self._lock.acquire(blocking=False):
             try:
-                self._carry_out(self._handful())
+                self._carry_out(self._next_batch())
             except Exception as error:  # noqa: BLE001 (raised below)
                 failures.append(error)
             finally:
-                self._is_at_it.release()
+                self._lock.release()
         if failures:
-            raise failures[0] if len(failures) == 1 else ExceptionGroup("several handfuls failed", failures)
+            raise failures[0] if len(failures) == 1 else ExceptionGroup("several batches failed", failures)
 
-    def _handful(self) -> list[T]:
+    def _next_batch(self) -> list[T]:
         return [self._waiting.popleft() for _ in range(min(len(self._waiting), self._most))]

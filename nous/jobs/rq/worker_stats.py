@@ -1,11 +1,12 @@
-"""Who works on what, read from RQ's own keys without touching them: that works while the server cannot write, too.
+"""Live RQ workers and queue counts, read without writing to RQ's keys.
 
-RQ's registries clean up when they are asked to count, and cleaning up moves jobs; its list of workers removes those
-whose keys have expired. Here their keys are read instead.
+So it works while the server cannot write, too. RQ's registries clean up when asked to count, and cleaning up moves
+jobs; its list of workers removes those whose keys have expired. Here their keys are read instead.
 
-A pid names a process only where it was given, and anew after each start of the machine: containers share a host name,
-even pids, and mean others by them. So a worker notes its place beside its pid, and is asked after by those who are
-there. Of others it is known when they were heard of last, and RQ forgets them when that is too long ago.
+A pid identifies a process only in its own pid namespace, and only until the machine restarts. Containers share host
+names and even pids, for different processes. So a worker records its place beside its pid, and readers in the same
+place check whether its process runs. For the others the last heartbeat is known, and RQ drops them when that is too
+old.
 """
 
 import math
@@ -26,34 +27,37 @@ from rq.utils import as_text, now, utcparse
 from rq.worker import BaseWorker
 from rq.worker_registration import get_keys
 
-from nous.jobs.base import JobNames, Line
+from nous.jobs.base import JobNames, QueueKind
 from nous.jobs.rq.queue import queue_named
 from nous.redis_support.errors import translated
 
 PLACE = "place"
-"""The field that our workers have in the hash of an RQ worker, beside its own."""
+"""The field that our workers add to the hash of an RQ worker."""
 
 _SLACK = 1.0
-"""Seconds by which a process may seem younger than what it said: clocks are read one after the other."""
+"""Seconds by which a process may seem younger than its heartbeat: the clocks are read one after the other."""
 _ENDED = frozenset("ZX")
-"""States of a process that is only remembered, until its parent has asked what became of it."""
+"""States of a process that has ended, but whose parent has not collected its exit status."""
 _PROCESSES = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
-    """The last sign of life of a process: *age* is how many seconds ago it was, *place* what `here` said there."""
+class LivenessRecord:
+    """Last heartbeat of a process.
+
+    *age* is in seconds. *place* is the value of `here` in that process.
+    """
 
     pid: int | None
     place: str
     age: float
 
 
-def lives(sign: Sign, *, at: str, age_of: Callable[[int], float | None]) -> bool:
-    """Whether the process lives, as far as somebody in the place *at* can tell; in doubt it does.
+def lives(sign: LivenessRecord, *, at: str, age_of: Callable[[int], float | None]) -> bool:
+    """Return whether the process lives, as seen from the place *at*; true when in doubt.
 
-    *age_of* says how long a process has run, and None of one that is gone. One that has begun after the sign was given
-    has only taken over the number.
+    *age_of* returns the seconds that a process has run, and None if it is gone. A process that is younger than the
+    heartbeat has only reused the pid.
     """
     if sign.pid is None or not sign.place or sign.place != at:
         return True
@@ -62,12 +66,15 @@ def lives(sign: Sign, *, at: str, age_of: Callable[[int], float | None]) -> bool
 
 
 def here() -> str:
-    """Where the pids are given that this process knows, until the machine is started anew; empty if that is unknown."""
-    if sys.platform == "darwin":  # it has no containers of its own; without an address the number is another each time
+    """Return an id of this pid namespace on this boot of the machine; "" if it is unknown.
+
+    Pids of two processes can be compared where their ids are equal.
+    """
+    if sys.platform == "darwin":  # no containers there; without a hardware address, getnode is random
         return f"{socket.gethostname()} {uuid.getnode():x}"
     try:
         if (_PROCESSES / "self").readlink().name != str(os.getpid()):
-            return ""  # what is mounted there tells of another place
+            return ""  # the mounted /proc belongs to another pid namespace
         boot = (_PROCESSES / "sys/kernel/random/boot_id").read_text("ascii").strip()
         return f"{boot} {(_PROCESSES / 'self/ns/pid').readlink()}"
     except OSError:
@@ -75,23 +82,29 @@ def here() -> str:
 
 
 def age_of(pid: int) -> float | None:
-    """For how many seconds the process *pid* has run: None if it is gone, infinite where the system does not tell."""
+    """Return the seconds that the process *pid* has run.
+
+    None if it is gone, infinite where the system does not say.
+    """
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return None
     except PermissionError:
-        pass  # somebody else's, so it is there
+        pass  # another user's, so it exists
     try:
-        told = (_PROCESSES / str(pid) / "stat").read_text("utf-8", errors="replace")
+        stat = (_PROCESSES / str(pid) / "stat").read_text("utf-8", errors="replace")
     except OSError:
         return math.inf
-    return age_told(told, now=time.clock_gettime(time.CLOCK_BOOTTIME), ticks=os.sysconf("SC_CLK_TCK"))
+    return age_told(stat, now=time.clock_gettime(time.CLOCK_BOOTTIME), ticks=os.sysconf("SC_CLK_TCK"))
 
 
 def age_told(stat: str, *, now: float, ticks: int) -> float | None:
-    """What the line *stat* of /proc says of a process's age, *now* seconds after the machine was started."""
-    state, *numbers = stat.rpartition(")")[2].split()  # its name is in brackets, and may hold anything
+    """Return a process's age in seconds from its line *stat* in /proc.
+
+    *now* is in seconds since boot. None if the process has ended.
+    """
+    state, *numbers = stat.rpartition(")")[2].split()  # the process name is in brackets, and may hold anything
     if state in _ENDED:
         return None
     age = now - int(numbers[18]) / ticks  # the 22nd field of proc(5)
@@ -100,7 +113,10 @@ def age_told(stat: str, *, now: float, ticks: int) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueCount:
-    """One RQ queue and how many of its jobs wait, run, have finished and have failed, as far as RQ remembers."""
+    """Number of waiting, running, finished and failed jobs of one RQ queue.
+
+    Finished and failed jobs count as long as RQ keeps them.
+    """
 
     name: str
     queued: int
@@ -111,7 +127,10 @@ class QueueCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSeen:
-    """An RQ worker, one of those that a process may run, that lives as far as can be told."""
+    """An RQ worker that lives, as far as can be seen.
+
+    A process may run several.
+    """
 
     name: str
     queues: tuple[str, ...]
@@ -121,35 +140,40 @@ class WorkerSeen:
 
 
 def queues_of(worker: str, client: redis.Redis) -> list[QueueCount]:
-    """The queues of *worker*, as its installation calls it, its usual one first."""
-    return [_counted(line.queue(worker), client) for line in Line]
+    """Return the counts of a worker's queues, the default one first.
+
+    *worker* is its name with the installation's prefix.
+    """
+    return [_counted(line.queue(worker), client) for line in QueueKind]
 
 
 def workers_seen(client: redis.Redis, names: JobNames | None = None) -> list[WorkerSeen]:
-    """Every RQ worker that lives, by name: all there are, or with *names* those of one installation.
+    """Return every live RQ worker, sorted by name.
 
-    Of one whose pid means something here it is asked whether its process runs. Any other is believed as long as RQ
-    believes it: its key expires when it was not heard of for the time that it named itself, RQ's default being eight
-    minutes.
+    With *names* only those of one installation. Where a worker's pid is valid here, its process is checked. Any other
+    counts as alive as long as RQ believes so: its key expires when no heartbeat came for the period that the worker set
+    itself, by default eight minutes.
     """
     at, place = now(), here()
     living = [seen for seen, sign in _registered(client, at) if lives(sign, at=place, age_of=age_of)]
     return [seen for seen in living if names is None or names.owns_any(seen.queues)]
 
 
-def _registered(client: redis.Redis, at: datetime) -> Iterator[tuple[WorkerSeen, Sign]]:
-    """Who is on RQ's list, by name, and the last sign of life each has given by the time *at*."""
+def _registered(client: redis.Redis, at: datetime) -> Iterator[tuple[WorkerSeen, LivenessRecord]]:
+    """Yield the workers on RQ's list, by name, with the last heartbeat as of the time *at*."""
     with translated():
         keys = sorted(get_keys(connection=client))
         with client.pipeline(transaction=False) as pipe:
             for key in keys:
                 pipe.hgetall(key)
                 pipe.ttl(key)
-            told: list[Any] = pipe.execute()
-    for key, row, expires_in in zip(keys, told[::2], told[1::2], strict=True):
+            replies: list[Any] = pipe.execute()
+    for key, row, expires_in in zip(keys, replies[::2], replies[1::2], strict=True):
         found = {as_text(name): as_text(value) for name, value in row.items()}
-        if "last_heartbeat" in found and expires_in >= 0:  # else only counts are left, of one whose key has expired
-            sign = Sign(_pid(found), found.get(PLACE, ""), (at - utcparse(found["last_heartbeat"])).total_seconds())
+        if "last_heartbeat" in found and expires_in >= 0:  # else it has expired, and only counters were added since
+            sign = LivenessRecord(
+                _pid(found), found.get(PLACE, ""), (at - utcparse(found["last_heartbeat"])).total_seconds()
+            )
             yield _seen(key.removeprefix(BaseWorker.redis_worker_namespace_prefix), found), sign
 
 

@@ -1,4 +1,4 @@
-"""A model in front of another, whose answers are kept before they are used."""
+"""Response cache around a model client; responses are saved before they are used."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,30 +8,30 @@ from threading import Lock
 import structlog
 
 from nous.llm.base import Model, Question, Reply
-from nous.llm.state import Pins, Tally
+from nous.llm.state import ResponseStore, UsageCounters
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
 class _Turn:
-    """Whose turn it is to ask one question, and how many wait or ask."""
+    """The lock on one question, and the number of threads that wait for it or hold it."""
 
     lock: Lock = field(default_factory=Lock)
     count: int = 0
 
 
-class Pinned:
-    """After an answer is there, no attempt, crash or refused commit asks for it again while it is kept.
+class ResponseCache:
+    """Model that pays once for a response, in spite of retries, crashes or commit conflicts.
 
-    Threads that ask the same at once ask once. An answer that turns out to be of no use is kept too: asking the same
-    would cost as much, and say as little. Only an answer that may quote what was forgotten meanwhile is not kept.
+    Threads that ask the same question at once send it once. An unusable answer is cached too: asking again would cost
+    as much, and say as little. Only an answer that may quote content that was erased meanwhile is not kept.
     """
 
-    def __init__(self, model: Model, pins: Pins, tally: Tally) -> None:
+    def __init__(self, model: Model, responses: ResponseStore, counters: UsageCounters) -> None:
         self._model = model
-        self._pins = pins
-        self._tally = tally
+        self._responses = responses
+        self._counters = counters
         self._lock = Lock()
         self._turns: dict[tuple[str, str], _Turn] = {}
 
@@ -41,19 +41,19 @@ class Pinned:
 
     def ask(self, question: Question, /) -> Reply:
         with self._alone(question):
-            found = self._pins.find(question, self.id)
+            found = self._responses.find(question, self.id)
             if found:
-                self._tally.count(self.id, remembered=1)
+                self._counters.count(self.id, remembered=1)
                 return found
             reply = self._model.ask(question)
             if question.earlier:
-                self._tally.count(self.id, asked_again=1)
-                log.info("the model is asked again", model=self.id, complaint=question.earlier[-1].complaint)
-            return self._pins.pin(question, self.id, reply)
+                self._counters.count(self.id, asked_again=1)
+                log.info("model.repair_requested", model=self.id, complaint=question.earlier[-1].complaint)
+            return self._responses.save(question, self.id, reply)
 
     @contextmanager
     def _alone(self, question: Question) -> Generator[None]:
-        """Nobody else in this process is asking the same meanwhile."""
+        """Hold the lock on *question*, so that no other thread of this process asks it meanwhile."""
         key = str(question.matter.subject), question.digest
         with self._lock:
             turn = self._turns.setdefault(key, _Turn())

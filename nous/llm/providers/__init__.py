@@ -1,1 +1,4 @@
-"""Providers of language models, one file each: a module here is known by its name, and has a `PROVIDER`."""
+"""Language-model providers, one file each; the module's name is the provider's name.
+
+Each module defines a `PROVIDER`.
+"""

@@ -1,4 +1,4 @@
-"""Anthropic. An answer is held to its schema by having the model call a tool that takes it.
+"""Anthropic provider: Messages API; structured output by a forced tool call.
 
 Reference: https://docs.anthropic.com/en/api/messages
 """
@@ -22,7 +22,7 @@ _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """Anthropic's messages, or a server of that protocol, which needs no key unless it says so."""
+    """Anthropic's API, or a server of the same protocol, which needs no key by default."""
 
     base_url: str
     path: str = "/v1/messages"
@@ -72,7 +72,7 @@ def _read(body: bytes, question: Question, endpoint: Endpoint) -> Reply:
 
 
 def _text(content: Any) -> str:
-    """What the tool was called with, or else what was said."""
+    """Return the tool call's input as JSON, or else the text."""
     said: list[str] = []
     for block in content if isinstance(content, list) else []:
         match block:
@@ -86,7 +86,10 @@ def _text(content: Any) -> str:
 
 
 def _as_text(given: dict[str, Any]) -> str:
-    """*given* as JSON, which may hold half of an emoji; nothing of what is nested so deep that nobody can write it."""
+    """Return *given* as JSON; empty if it is nested too deep to be serialized.
+
+    It may hold half of an emoji, which orjson rejects.
+    """
     try:
         return orjson.dumps(given).decode()
     except TypeError:
@@ -98,6 +101,6 @@ def _as_text(given: dict[str, Any]) -> str:
 
 
 def _read_tokens(usage: dict[str, Any]) -> int | None:
-    """All that was read, from the cache or not. Those that are not told are none, but one at least has to be told."""
+    """Return all input tokens, cached or not; None if the server reports none of the counts."""
     counts = [usage[name] for name in _READ if isinstance(usage.get(name), int)]
     return sum(counts) if counts else None

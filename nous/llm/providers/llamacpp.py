@@ -1,4 +1,4 @@
-"""llama.cpp's server on this machine, which speaks the protocol of OpenAI and asks for no key."""
+"""Provider for a local llama.cpp server: OpenAI's protocol, no key required."""
 
 from nous.llm.providers.openai import ChatCompletions
 

@@ -1,4 +1,4 @@
-"""LM Studio on this machine, which speaks the protocol of OpenAI and asks for no key."""
+"""Provider for a local LM Studio server: OpenAI's protocol, no key required."""
 
 from nous.llm.providers.openai import ChatCompletions
 

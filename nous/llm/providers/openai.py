@@ -1,4 +1,4 @@
-"""OpenAI, and whoever else speaks its chat completions.
+"""OpenAI provider, and the base of all servers that speak its Chat Completions API.
 
 Reference: https://platform.openai.com/docs/api-reference/chat
 """
@@ -19,7 +19,7 @@ _HOST = "openai.com"
 
 @dataclass(frozen=True, slots=True)
 class ChatCompletions:
-    """A server of that protocol, at *base_url* if the settings name no other. Only OpenAI itself insists on a key."""
+    """A server of that protocol, at *base_url* by default. Only OpenAI itself requires a key."""
 
     base_url: str
     path: str = "/chat/completions"
@@ -73,7 +73,7 @@ def _read(body: bytes, question: Question, endpoint: Endpoint) -> Reply:
 
 
 def _text(content: Any) -> str:
-    """The text of a message, which some servers send in parts."""
+    """Return the text of a message, which some servers send in parts."""
     match content:
         case str():
             return content

@@ -1,4 +1,4 @@
-"""vLLM on this machine, which speaks the protocol of OpenAI and asks for no key."""
+"""Provider for a local vLLM server: OpenAI's protocol, no key required."""
 
 from nous.llm.providers.openai import ChatCompletions
 

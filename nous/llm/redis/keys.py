@@ -1,19 +1,19 @@
-"""The keys of what is written down of a model's calls. `<p>` is the configured prefix, *kept* means without a TTL.
+"""Redis keys of model-call state; `<p>` is the configured prefix, *kept* means without TTL.
 
 | key                                   | type   | life       | holds                                                  |
 |---------------------------------------|--------|------------|--------------------------------------------------------|
-| <p>:answer:<scope>:<subject>:<digest> | string | answer_ttl | a pinned reply, JSON; digest of the question and model |
+| <p>:answer:<scope>:<subject>:<digest> | string | answer_ttl | a cached reply, JSON; digest of the question and model |
 | <p>:dropped:<digest>                  | hash   | 7 days     | subject, or "all" -> drops; digest of the scope        |
 | <p>:tokens:<day>                      | hash   | 8 days     | spent:<scope>, reserved:<scope> -> tokens              |
 | <p>:token-calls:<day>                 | hash   | a day      | <scope>/<reservation> -> tokens held, or "settled"     |
-| <p>:outages                           | hash   | 2 days     | provider -> what is known of its failures, JSON        |
+| <p>:outages                           | hash   | 2 days     | provider -> circuit state, JSON                        |
 | <p>:failing:<digest>                  | string | 7 days     | how often a question has failed, JSON; digest of both  |
 | <p>:calls                             | hash   | kept       | <count>:<model> -> how many                            |
 | <p>:said:<name>                       | string | 10 minutes | empty: a failure or a count that was written           |
 
-The lives of hashes begin anew with every change to them. `outages` is one hash, not a key for each provider: looking,
-listing and forgetting are one command each then, and no index can disagree with it. `said` keeps what redis-py sends
-again, because the reply was lost, from being done again.
+Every change to a hash renews its TTL. `outages` is one hash, not a key for each provider: reading, listing and deleting
+are one command each then, and no index can disagree with it. `said` is an idempotency key: redis-py resends a command
+whose reply was lost, and the second one must have no effect.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,10 @@ from nous.llm.base import Question
 
 @dataclass(frozen=True, slots=True)
 class LlmKeys:
-    """Names of keys under a prefix. Scopes are percent-encoded, as those of the store, so no two names can meet."""
+    """Key names under a prefix.
+
+    Scopes are percent-encoded like those of the store, so that names cannot collide.
+    """
 
     prefix: str = "nous"
 
@@ -37,12 +40,12 @@ class LlmKeys:
         return f"{self.prefix}:answer:{quote(str(question.matter.scope), safe='/')}:{question.matter.subject}:{asked}"
 
     def answers(self, scope: Scope, subject: UUID | None = None) -> str:
-        """What all answers about *subject*, or all of *scope*, are called, as a pattern for SCAN."""
+        """Return the SCAN pattern of all responses about *subject*, or of all of *scope*."""
         about = "*" if subject is None else f"{subject}:*"
         return f"{self.prefix}:answer:{quote(str(scope), safe='/')}:{about}"
 
-    def drops(self, scope: Scope) -> str:
-        """A name that does not tell the scope, which may just have been forgotten."""
+    def invalidation_count(self, scope: Scope) -> str:
+        """Return a name that does not reveal the scope, which may just have been erased."""
         return f"{self.prefix}:dropped:{sha256(str(scope).encode()).hexdigest()}"
 
     def tokens(self, day: date) -> str:

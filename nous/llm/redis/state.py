@@ -1,4 +1,7 @@
-"""Pinned answers in Redis, each a string. Their names, and that of the drops, stand in `nous.llm.redis.keys`."""
+"""Redis stores of model-call state: responses, token usage, circuits and usage counters.
+
+`nous.llm.redis.keys` lists the keys.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -13,21 +16,24 @@ from nous.domain import record_codec
 from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
 from nous.llm.base import Failure, Question, Reply
-from nous.llm.circuit_state import GLANCE, Outage, Pauses
+from nous.llm.circuit_state import GLANCE, BackoffPolicy, CircuitState
 from nous.llm.redis.keys import LlmKeys
-from nous.llm.state import Failing, Pause, Reservation, Spending
+from nous.llm.state import OpenCircuit, Reservation, SuspectQuestion, TokenUsage
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
 _DROPS = 7 * 86400
-"""Seconds that drops are counted after the last one: far longer than any question takes."""
+"""Seconds that invalidations are counted after the last one: far longer than any question takes."""
 
 _ALL = "all"
-"""Of which every subject's answers were dropped."""
+"""Field of an invalidation of all subjects."""
 
 
-class RedisPins:
-    """`Pins` on one Redis primary, each for *answer_ttl* seconds. *client* must not decode responses."""
+class RedisResponseStore:
+    """`ResponseStore` on one Redis primary; responses expire after *answer_ttl* seconds.
+
+    *client* must not decode responses.
+    """
 
     def __init__(self, client: redis.Redis, keys: LlmKeys | None = None, *, answer_ttl: int) -> None:
         self._client: Any = client
@@ -35,9 +41,11 @@ class RedisPins:
         self._answer_ttl = answer_ttl
         self._run = Scripts(client, package="nous.llm.redis")
 
-    def drops(self, scope: Scope, subject: UUID) -> int:
+    def invalidation_count(self, scope: Scope, subject: UUID) -> int:
         with translated():
-            return sum(map(int, filter(None, self._client.hmget(self._keys.drops(scope), str(subject), _ALL))))
+            return sum(
+                map(int, filter(None, self._client.hmget(self._keys.invalidation_count(scope), str(subject), _ALL)))
+            )
 
     def find(self, question: Question, model: str) -> Reply | None:
         with translated():
@@ -47,19 +55,22 @@ class RedisPins:
             try:
                 return record_codec.decode(Reply, raw)
             except Misconfigured:
-                # Of another release, or damaged: as good as none, and in the way of another.
+                # From another release, or damaged: useless, and it would block a new one.
                 self._client.delete(self._keys.answer(question, model))
                 return None
 
-    def pin(self, question: Question, model: str, reply: Reply) -> Reply:
+    def save(self, question: Question, model: str, reply: Reply) -> Reply:
         matter = question.matter
-        keys = self._keys.drops(matter.scope), self._keys.answer(question, model)
-        drops = "" if matter.drops is None else matter.drops
+        keys = self._keys.invalidation_count(matter.scope), self._keys.answer(question, model)
+        drops = "" if matter.invalidation_count is None else matter.invalidation_count
         arguments = (str(matter.subject), drops, record_codec.encode(reply), self._answer_ttl)
         return record_codec.decode(Reply, self._run("pin", keys, arguments))
 
-    def drop(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int:
-        """Forget the answers about *subject*, or all of *scope*; returns how many. With *dry_run* it only counts."""
+    def invalidate(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int:
+        """Delete the responses about *subject*, or all of *scope*; return how many.
+
+        With *dry_run* it only counts.
+        """
         if not dry_run:
             self._count_drop(scope, _ALL if subject is None else str(subject))
         with translated():
@@ -68,18 +79,20 @@ class RedisPins:
 
     def _count_drop(self, scope: Scope, of: str) -> None:
         with translated(), self._client.pipeline(transaction=True) as pipe:
-            pipe.hincrby(self._keys.drops(scope), of, 1)
-            pipe.expire(self._keys.drops(scope), _DROPS)
+            pipe.hincrby(self._keys.invalidation_count(scope), of, 1)
+            pipe.expire(self._keys.invalidation_count(scope), _DROPS)
             pipe.execute()
 
 
 _DAY = 24 * 3600
 _LIVES = (8 * _DAY, _DAY)
-"""Tokens are shown for a week. What is held for a call is asked for until the call is over, which takes no day."""
+"""TTLs in seconds. Usage is shown for a week. A reservation is needed until its call is over, which takes less than a
+day.
+"""
 
 
-class RedisAllowance:
-    """An `Allowance` on one Redis primary. *client* must not decode responses."""
+class RedisTokenUsageStore:
+    """`TokenUsageStore` on one Redis primary. *client* must not decode responses."""
 
     def __init__(self, client: redis.Redis, keys: LlmKeys | None = None) -> None:
         self._client: Any = client
@@ -92,13 +105,13 @@ class RedisAllowance:
     def settle(self, reservation: Reservation, *, spent: int) -> None:
         self._book("settle", reservation, spent)
 
-    def spending(self, day: date) -> tuple[Spending, ...]:
+    def usage(self, day: date) -> tuple[TokenUsage, ...]:
         with translated():
             raw: dict[bytes, bytes] = self._client.hgetall(self._keys.tokens(day))
         tokens = {field.decode(): int(value) for field, value in raw.items()}
         scopes = sorted({Scope.parse(field.partition(":")[2]) for field in tokens})
         return tuple(
-            Spending(
+            TokenUsage(
                 scope=scope, day=day, spent=tokens.get(f"spent:{scope}", 0), reserved=tokens.get(f"reserved:{scope}", 0)
             )
             for scope in scopes
@@ -113,8 +126,8 @@ class RedisAllowance:
 _WEEK = 7 * 24 * 3600
 
 
-class RedisOutages:
-    """`Outages` on one Redis primary; an outage is forgotten when nothing was noted for two days.
+class RedisCircuitStore:
+    """`CircuitStore` on one Redis primary; a circuit expires two days after its last change.
 
     *client* must not decode responses. *clock* replaces the server's time (seconds since the epoch), for tests.
     """
@@ -124,56 +137,60 @@ class RedisOutages:
         client: redis.Redis,
         keys: LlmKeys | None = None,
         *,
-        pauses: Pauses | None = None,
+        pauses: BackoffPolicy | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
         self._client: Any = client
         self._keys = keys or LlmKeys()
-        self._pauses = pauses or Pauses()
+        self._pauses = pauses or BackoffPolicy()
         self._run = Scripts(client, clock, package="nous.llm.redis")
 
-    def enter(self, provider: str, *, probe: float) -> Pause | None:
+    def admit(self, provider: str, *, probe: float) -> OpenCircuit | None:
         return _pause(self._run("enter", (self._keys.outages,), (provider, uuid4().hex, repr(probe), repr(GLANCE))))
 
-    def failed(self, provider: str, failure: Failure, *, until: datetime | None = None) -> Pause | None:
+    def record_failure(self, provider: str, failure: Failure, *, until: datetime | None = None) -> OpenCircuit | None:
         keys = (self._keys.outages, self._keys.said(uuid4().hex))
         given = repr(until.timestamp()) if until else ""
-        course = self._pauses.after(failure)
-        policy = (repr(self._pauses.longest), repr(course.first), repr(course.cap), course.begins)
+        curve = self._pauses.after(failure)
+        policy = (repr(self._pauses.longest), repr(curve.first), repr(curve.cap), curve.begins)
         return _pause(self._run("failed", keys, (provider, failure.value, given, *policy)))
 
-    def passed(self, provider: str) -> None:
+    def record_success(self, provider: str) -> None:
         with translated():
             self._client.hdel(self._keys.outages, provider)
 
-    def put_back(self, provider: str) -> None:
+    def release_probe(self, provider: str) -> None:
         self._run("put_back", (self._keys.outages,), (provider,))
 
-    def failing(self, provider: str, question: str) -> Failing | None:
+    def failing(self, provider: str, question: str) -> SuspectQuestion | None:
         with translated():
             found = self._client.get(self._keys.failing(provider, question))
-        return record_codec.decode(Failing, found) if found else None
+        return record_codec.decode(SuspectQuestion, found) if found else None
 
-    def note_failing(self, provider: str, question: str, failing: Failing) -> None:
+    def note_failing(self, provider: str, question: str, failing: SuspectQuestion) -> None:
         with translated():
             self._client.set(self._keys.failing(provider, question), record_codec.encode(failing), ex=_WEEK)
 
-    def current(self) -> Mapping[str, Pause]:
+    def current(self) -> Mapping[str, OpenCircuit]:
         with translated():
             found: dict[bytes, bytes] = self._client.hgetall(self._keys.outages)
-        return {provider.decode(): record_codec.decode(Outage, raw).pause() for provider, raw in sorted(found.items())}
+        return {
+            provider.decode(): record_codec.decode(CircuitState, raw).pause() for provider, raw in sorted(found.items())
+        }
 
 
-def _pause(found: list[Any] | None) -> Pause | None:
-    """A pause as a script returns it: its end, since when, what failed, how often."""
+def _pause(found: list[Any] | None) -> OpenCircuit | None:
+    """Return the open circuit of a script's result: end, start, failure kind, failure count."""
     if not found:
         return None
     ends, since, failure, failures = found
-    return Outage(since=float(since), failure=Failure(failure.decode()), failures=failures).pause(until=float(ends))
+    return CircuitState(since=float(since), failure=Failure(failure.decode()), failures=failures).pause(
+        until=float(ends)
+    )
 
 
-class RedisTally:
-    """A `Tally` on one Redis primary. *client* must not decode responses."""
+class RedisUsageCounters:
+    """`UsageCounters` on one Redis primary. *client* must not decode responses."""
 
     def __init__(self, client: redis.Redis, keys: LlmKeys | None = None) -> None:
         self._client: Any = client

@@ -1,4 +1,7 @@
-"""What was measured of embedders, in Redis. It is no memory, and so not written by a commit but by who measured."""
+"""Measured deduplication thresholds of embedders, in Redis.
+
+They are configuration, not memory, so the calibration writes them directly instead of through a commit.
+"""
 
 from collections.abc import Mapping
 from typing import cast
@@ -22,7 +25,10 @@ class RedisCalibrations:
         return {embedder.decode(): float(threshold) for embedder, threshold in stored.items() if threshold}
 
     def keep(self, embedder: str, threshold: float | None) -> None:
-        """Use *threshold* for *embedder* from the next start on; None: none would do."""
+        """Set the threshold of *embedder*; None removes it, if none would do.
+
+        Processes use it from their next start on.
+        """
         with translated():
             if threshold is None:
                 self._client.hdel(self._keys.calibrations, embedder)

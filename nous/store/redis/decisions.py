@@ -1,7 +1,7 @@
-"""Decisions in Redis: those that were kept, and those that were said and wait to be kept.
+"""Decisions of a session from Redis: stored ones, and published ones not yet committed.
 
-A session may end before the worker that keeps its decisions has come to them, as after a pause of all workers. What
-that worker has not committed is therefore read from the stream; at rest this is nothing.
+A session may end before the worker that stores its decisions has processed them, for example after a pause of all
+workers. Events which that worker has not committed are therefore read from the stream. At rest there are none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from uuid import UUID
 import redis
 import structlog
 
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.bus.dead_letter import accepted_at
 from nous.bus.redis.entries import whole_entries
 from nous.bus.redis.keys import BusKeys
@@ -26,13 +26,16 @@ from nous.store.base import in_order
 from nous.store.keys import StoreKeys
 
 MOST_WAITING = 2000
-"""Entries of a stream that are looked at; behind more of them, keeping has to come first."""
+"""Limit of stream entries that are scanned. With a larger backlog, decisions have to be stored first."""
 
 log = structlog.get_logger(__name__)
 
 
 class RedisDecisions:
-    """`DecisionSource` on one Redis primary. *group* is the worker that keeps decisions."""
+    """`DecisionSource` on one Redis primary.
+
+    *group* is the consumer group that stores decisions.
+    """
 
     def __init__(self, client: redis.Redis, keys: StoreKeys, *, bus_keys: BusKeys, group: str) -> None:
         self._client: Any = client  # narrowed where its answers enter
@@ -41,7 +44,7 @@ class RedisDecisions:
         self._group = group
 
     def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
-        # First what waits: a decision that is kept between the two looks would else be seen by neither.
+        # The stream first: a decision that is committed between the two reads would else be missed by both.
         waiting = {event.id: event.decision for event in self._waiting(scope, episode_id)}
         with translated():
             kept: dict[bytes, bytes] = self._client.hgetall(self._keys.decisions(scope, episode_id))
@@ -50,16 +53,17 @@ class RedisDecisions:
         )
 
     def _waiting(self, scope: Scope, wanted: UUID) -> Iterator[DecisionRecorded]:
-        for lane in Lane:
-            for entry, fields in self._uncommitted(self._bus_keys.stream(DecisionRecorded.type, lane)):
-                event = _told(entry.decode(), fields.get(b"event", b""))
+        for priority in Priority:
+            for entry, fields in self._uncommitted(self._bus_keys.stream(DecisionRecorded.type, priority)):
+                event = _decision_in(entry.decode(), fields.get(b"event", b""))
                 if event and event.scope == scope and episode_id(scope, event.session_id) == wanted:
                     yield event
 
     def _uncommitted(self, stream: str) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
-        """The entries that the group has pending, or has not been offered yet, and some in between.
+        """Yield the entries that the group has pending or not yet received, and some in between.
 
-        They come in pages, so that no more of them is in memory than fits, whatever a foreign producer has put there.
+        Entries are read in pages. Only one page is in memory at a time, also if a foreign producer has filled the
+        stream.
         """
         with translated():
             groups = self._client.xinfo_groups(stream) if self._client.exists(stream) else ()
@@ -68,14 +72,16 @@ class RedisDecisions:
         after = pending or (b"(" + group["last-delivered-id"] if group else b"-")
         for number, entry in enumerate(whole_entries(self._client, stream, after=after.decode())):
             if number == MOST_WAITING:
-                log.warning("decisions wait to be kept; not all of them are seen", stream=stream)
+                log.warning(
+                    "decisions.backlog_truncated", stream=stream, scanned=MOST_WAITING, hint="later ones are not seen"
+                )
                 return
             yield entry
 
 
-def _told(entry: str, raw: bytes) -> DecisionRecorded | None:
+def _decision_in(entry: str, raw: bytes) -> DecisionRecorded | None:
     try:
         event = decode_event(raw, type_hint=DecisionRecorded.type, accepted_at=accepted_at(entry))
     except BadInput:
-        return None  # whoever keeps decisions sets it aside, with the reason
+        return None  # the worker that stores decisions dead-letters it with the reason
     return event if isinstance(event, DecisionRecorded) else None

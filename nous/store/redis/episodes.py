@@ -1,4 +1,7 @@
-"""Episodes in Redis, with what each was made from. How they are written stands in `nous.store.redis.plans`."""
+"""Episodes, their vectors and their summary inputs in Redis.
+
+They are written by `nous.store.redis.plans`.
+"""
 
 import zlib
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +18,7 @@ from nous.domain.episode import Episode
 from nous.domain.errors import Misconfigured
 from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
-from nous.domain.summary_input import Brief
+from nous.domain.summary_input import SummaryInput
 from nous.redis_support.errors import translated
 from nous.store.keys import StoreKeys, scope_named, unrefined_named
 
@@ -23,15 +26,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def packed(brief: Brief) -> bytes:
-    """Write a brief; half of a surrogate pair, which no store holds, becomes a question mark."""
-    windows = [[[_whole(text), role, turn] for text, role, turn in passages] for passages in brief.windows]
-    content: dict[str, Any] = {"windows": windows, "decisions": brief.decisions}
+def packed(summary_input: SummaryInput) -> bytes:
+    """Encode a summary input. Lone surrogates, which cannot be stored, become question marks."""
+    windows = [[[_whole(text), role, turn] for text, role, turn in segments] for segments in summary_input.windows]
+    content: dict[str, Any] = {"windows": windows, "decisions": summary_input.decisions}
     return zlib.compress(orjson.dumps(content, option=orjson.OPT_UTC_Z))
 
 
-def unpacked(raw: bytes) -> Brief:
-    """Read what `packed` wrote.
+def unpacked(raw: bytes) -> SummaryInput:
+    """Decode what `packed` wrote.
 
     Raises:
         Misconfigured: it is something else.
@@ -39,7 +42,7 @@ def unpacked(raw: bytes) -> Brief:
     try:
         return _adapter().validate_json(zlib.decompress(raw))
     except (zlib.error, ValidationError):
-        raise Misconfigured("the store holds a brief that this release cannot read") from None
+        raise Misconfigured("the store holds a summary input that this release cannot read") from None
 
 
 def _whole(text: str) -> str:
@@ -47,12 +50,15 @@ def _whole(text: str) -> str:
 
 
 @cache
-def _adapter() -> TypeAdapter[Brief]:
-    return TypeAdapter(Brief)
+def _adapter() -> TypeAdapter[SummaryInput]:
+    return TypeAdapter(SummaryInput)
 
 
 class RedisEpisodes:
-    """`Episodes`, `EpisodeVectors` and `Briefs` on one Redis primary. *client* must not decode responses."""
+    """`Episodes`, `EpisodeVectors` and `SummaryInputs` on one Redis primary.
+
+    *client* must not decode responses.
+    """
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
         self._client = client
@@ -75,7 +81,7 @@ class RedisEpisodes:
             return ()
         names = self._ask("ZRANGE", self._keys.episodes_by_end(scope), 0, limit - 1, "REV")
         stored = self._ask("HMGET", self._keys.episodes(scope), *names) if names else ()
-        # What was erased between the two questions is None.
+        # An episode that was erased between the two commands is None.
         return tuple(decode(Episode, episode) for episode in stored if episode is not None)
 
     def scopes(self) -> Sequence[Scope]:
@@ -99,8 +105,8 @@ class RedisEpisodes:
         found = zip(names, current, states, strict=True)
         return [UUID(name.decode()) for name, now, of in found if now and not (name in embedded and _is_of(now, of))]
 
-    def brief(self, scope: Scope, episode_id: UUID) -> Brief | None:
-        stored = self._ask("HGET", self._keys.briefs(scope), str(episode_id))
+    def summary_input(self, scope: Scope, episode_id: UUID) -> SummaryInput | None:
+        stored = self._ask("HGET", self._keys.summary_inputs(scope), str(episode_id))
         return None if stored is None else unpacked(stored)
 
     def unrefined(self, *, but: Collection[str] = ()) -> Iterator[tuple[Scope, UUID]]:
@@ -119,8 +125,8 @@ class RedisEpisodes:
 
 
 def _is_of(current: bytes, state: bytes | None) -> bool:
-    """Whether a vector that was made of *state* is of the edition that is *current*.
+    """Return whether a vector made of *state* belongs to the *current* edition.
 
-    Releases that kept no states have made it of the first, unless there is another.
+    A vector without a state comes from an old release, which embedded first editions only.
     """
     return b"/" not in current if state is None else state == current

@@ -1,4 +1,4 @@
-"""Taking from Redis what was forgotten. The keys stand in `nous.store.keys`."""
+"""Erase stored data from Redis. The keys are listed in `nous.store.keys`."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ import redis
 from nous.domain.episode import Episode
 from nous.domain.errors import Retryable
 from nous.domain.events import episode_id
-from nous.domain.fact import Row, tellings
+from nous.domain.fact import Row, occurrences
 from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED
@@ -26,13 +26,16 @@ from nous.store.transcript_source import compacting_name
 
 _ATTEMPTS = 20
 _NOT_REMOVED = frozenset({"forgotten", "aside", "rewriting"})
-"""Tombstones; and what `RedisLogs` removes itself: what is written aside, once its log is gone, and that it is."""
+"""Tombstones stay. `RedisLogs` removes its own keys: its temporary ones, once their log is gone, and its lock."""
 _SIZES = {b"hash": "HLEN", b"list": "LLEN", b"zset": "ZCARD", b"set": "SCARD"}
 _MEMBERS = {b"hash": ("HEXISTS", "HDEL"), b"zset": ("ZSCORE", "ZREM"), b"set": ("SISMEMBER", "SREM")}
 
 
 class Trace(NamedTuple):
-    """Members of a key that have to go, or with None the key itself, and *what* they are called when counted."""
+    """Members of a key to remove, or with None the key itself.
+
+    *what* is the name under which they are counted.
+    """
 
     what: str
     key: str
@@ -50,11 +53,13 @@ class RedisErasure:
 
     def episodes(self, scope: Scope) -> frozenset[UUID]:
         with translated():
-            named = self._client.hkeys(self._keys.episodes(scope)) + self._client.hkeys(self._keys.briefs(scope))
+            named = self._client.hkeys(self._keys.episodes(scope)) + self._client.hkeys(
+                self._keys.summary_inputs(scope)
+            )
             anchored = self._client.hkeys(self._keys.anchors(scope))
         sessions = {unquote(name.decode().partition("/")[2]) for name in anchored}
         sessions |= {unquote(key.rpartition(":")[2]) for key in self._named(scope, "courses")}
-        sessions |= {each.source.session_id for each in tellings(self.rows(scope))}
+        sessions |= {each.source.session_id for each in occurrences(self.rows(scope))}
         decided = (key.rpartition(":")[2] for key in self._named(scope, "decisions"))
         return frozenset(
             (
@@ -87,7 +92,7 @@ class RedisErasure:
     def rewrite(self, scope: Scope, rewrite: Rewrite) -> Erased:
         try:
             for _ in range(_ATTEMPTS):
-                # At each step: it takes its time, and somebody else who was forgetting may have released it.
+                # Renewed at each step: a step may outlast the lock, and a concurrent erasure may have released it.
                 self._logs.hold(scope)
                 log = self._logs.read(scope)
                 self._logs.hold(scope)
@@ -99,17 +104,17 @@ class RedisErasure:
                     return erased
         finally:
             self._logs.release(scope)
-        raise Retryable(f"others learn into {scope} all the time: its log was not rewritten; forget again")
+        raise Retryable(f"others keep appending to the fact log of {scope}: it was not rewritten; erase again")
 
     def _traces(self, scope: Scope, session_id: str) -> Iterator[Trace]:
-        """All that is kept of a session, except by the log."""
+        """Yield everything stored for a session, except rows of the fact log."""
         keys, episode = self._keys, episode_id(scope, session_id)
         name, anchored = str(episode), f"*{anchor_name('', session_id)}"
         yield Trace("episodes", keys.episodes(scope), (name,))
         yield Trace("earlier editions", *self._matching(keys.episode_editions(scope), f"{name}/*"))
-        yield Trace("briefs", keys.briefs(scope), (name,))
+        yield Trace("briefs", keys.summary_inputs(scope), (name,))
         yield Trace("decisions", keys.decisions(scope, episode))
-        yield Trace("courses", keys.course(scope, session_id))
+        yield Trace("courses", keys.session_state(scope, session_id))
         yield Trace("anchored summaries", *self._matching(keys.anchors(scope), anchored))
         for key in self._named(scope, "episode-vectors"):
             yield Trace("episode vectors", key, (name,))
@@ -145,7 +150,7 @@ class RedisErasure:
         return sum(each not in {None, 0} for each in found)
 
     def _without(self, key: str, forms: Collection[str], *, dry_run: bool) -> int:
-        """Take the candidates from every episode in the hash *key*; returns how many."""
+        """Remove the candidates from every episode in the hash *key*; return their number."""
         gone = 0
         with translated():
             for name, raw in self._client.hscan_iter(key, count=100):
@@ -167,14 +172,14 @@ class RedisErasure:
             return key, tuple(name.decode() for name, _ in self._client.hscan_iter(key, match=pattern, count=1000))
 
     def _listed(self, pattern: str) -> Iterator[Trace]:
-        """The sessions whose names match, wherever sessions are listed by how far they have come."""
+        """Yield the matching sessions in each of the sets that list sessions by status."""
         for key in map(self._keys.sessions_at, UNFINISHED):
             with translated():
                 names = tuple(name.decode() for name, _ in self._client.zscan_iter(key, match=pattern, count=1000))
             yield Trace("index entries", key, names)
 
     def _all(self, scope: Scope) -> Iterator[tuple[str, str]]:
-        """Every key of *scope*, of whichever owner, and what it is called; but not what is `_NOT_REMOVED`."""
+        """Yield every key of *scope*, of any owner, with its kind; except those in `_NOT_REMOVED`."""
         for key in self._scan(f"{self._keys.prefix}:*"):
             what = self._keys.of_scope(key, scope)
             if what and what not in _NOT_REMOVED:

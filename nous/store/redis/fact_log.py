@@ -1,6 +1,6 @@
-"""The fact log in Redis. How it is written stands in `nous.store.redis.plans`.
+"""Fact log in Redis. It is written by `nous.store.redis.plans`.
 
-Reading takes one round trip when nothing was appended, or nothing with a vector, and two otherwise.
+A read takes one round trip if nothing was appended, or nothing with a vector, and two otherwise.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
 from nous.store.base import LogSlice
-from nous.store.fact_rows import LogEntry, Place, Slot, as_rows, runs, slice_of, version_at
+from nous.store.fact_rows import LogEntry, Slot, VectorSlot, as_rows, runs, slice_of, version_at
 from nous.store.keys import StoreKeys
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class RedisFactLog:
         embedder: str | None = None,
         limit: int | None = None,
     ) -> LogSlice:
-        """The rows after *after*, or all of them, at most *limit*, with the vectors by *embedder*.
+        """Return the rows after *after*, or all, at most *limit*, with the vectors by *embedder*.
 
         Raises:
             Retryable: the log was rewritten while it was read.
@@ -60,11 +60,14 @@ class RedisFactLog:
     def vectors(
         self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
     ) -> "NDArray[np.float32]":
-        places = [Place(embedder, Slot(index, dim)) for index in slots]
+        places = [VectorSlot(embedder, Slot(index, dim)) for index in slots]
         return as_rows(self._vectors(scope, places, at), places, dim)
 
     def _tail(self, scope: Scope, *, known: int, limit: int | None) -> tuple[LogVersion, list[LogEntry]]:
-        """The log's version, and entries from the last of the *known* ones on, *limit* new ones, all at one moment."""
+        """Return the log's version, and entries from the last of the *known* ones on.
+
+        At most *limit* entries are new. Both are read in one transaction.
+        """
         first = max(known - 1, 0)
         last = -1 if limit is None else known + limit - 1
         with translated(), self._client.pipeline(transaction=True) as pipe:
@@ -72,7 +75,7 @@ class RedisFactLog:
             pipe.lrange(self._keys.fact_rows(scope), first, last)
             head, stored = pipe.execute()
         version = LogVersion.parse(head.decode()) if head else LogVersion()
-        # Behind the head may stand what a commit left that broke off.
+        # A commit that broke off may have left entries behind the head.
         entries = [LogEntry.decode(entry) for entry in stored[: max(version.n - first, 0)]]
         end = version.n if limit is None else min(version.n, known + limit)
         is_last = end == version.n
@@ -80,7 +83,7 @@ class RedisFactLog:
             raise Misconfigured(f"the fact log of {scope} is damaged: its rows do not lead to its version {version}")
         return version, entries
 
-    def _vectors(self, scope: Scope, places: Sequence[Place], version: LogVersion) -> Sequence[bytes]:
+    def _vectors(self, scope: Scope, places: Sequence[VectorSlot], version: LogVersion) -> Sequence[bytes]:
         found: list[bytes] = []
         batch = list(runs(places))
         with translated(), self._client.pipeline(transaction=True) as pipe:
@@ -99,7 +102,10 @@ class RedisFactLog:
 
 
 def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersion) -> bool:
-    """Whether the log at *version*, whose *entries* begin with the last known one, goes on from *known*."""
+    """Return whether the log at *version* continues *known*.
+
+    *entries* begin with the last known entry.
+    """
     if version.epoch != known.epoch or version.n < known.n:
         return False
     return entries[0].chain == known.chain

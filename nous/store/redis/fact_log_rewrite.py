@@ -1,4 +1,4 @@
-"""A fact log that is read as a whole and written anew, aside, and then put in its place in one step."""
+"""Rewrite a fact log as a whole: write the new one to temporary keys, then swap atomically."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,23 +16,23 @@ from nous.facts.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 from nous.store.erasure import NewLog, new_log
-from nous.store.fact_rows import LogEntry, Place, runs
+from nous.store.fact_rows import LogEntry, VectorSlot, runs
 from nous.store.keys import StoreKeys
 
 _HELD = 20
-"""Seconds that those who would append wait for somebody who died while he made the log anew; each step begins them."""
+"""Lifetime of the lock in seconds, renewed by each step: how long appends wait after a rewriter died."""
 _ASIDE = 3600
-"""Seconds that a log lives which nobody puts in its place."""
+"""Lifetime of temporary keys in seconds."""
 _ROWS_AT_ONCE = 1000
 _VECTORS_AT_ONCE = 4096
 
 _Command = tuple[Any, ...]
-"""A command of Redis: its name, the key that it writes, and the rest."""
+"""A Redis command: its name, the key that it writes, and the other arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class WholeLog:
-    """A log at *head*, as that is stored."""
+    """A complete log at *head*, its version as stored."""
 
     head: bytes
     entries: tuple[LogEntry, ...]
@@ -44,7 +44,7 @@ class WholeLog:
 
 
 class RedisLogs:
-    """Fact logs on one Redis primary. *client* must not decode responses."""
+    """Whole-log reader and writer on one Redis primary. *client* must not decode responses."""
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
         self._client: Any = client  # narrowed where its answers enter
@@ -53,7 +53,10 @@ class RedisLogs:
         self._read: tuple[Scope, WholeLog] | None = None
 
     def hold(self, scope: Scope) -> None:
-        """Have those who would append to the log wait until `release`; who is about to may do so once more."""
+        """Take or renew the lock that makes commits wait with appending until `release`.
+
+        A commit that is already past its wait may still append once.
+        """
         with translated():
             self._client.set(self._keys.rewriting(scope), "", ex=_HELD)
 
@@ -62,7 +65,10 @@ class RedisLogs:
             self._client.delete(self._keys.rewriting(scope))
 
     def read(self, scope: Scope) -> WholeLog:
-        """The log as it is now; one that was read last and has not changed since is not decoded again."""
+        """Return the current log.
+
+        The log that was read last is cached until its head changes.
+        """
         with translated():
             head: bytes = self._client.get(self._keys.fact_head(scope)) or b""
         if self._read is None or (self._read[0], self._read[1].head) != (scope, head):
@@ -81,42 +87,49 @@ class RedisLogs:
         return WholeLog(head or b"", entries, tuple(entry.row for entry in entries))
 
     def put(self, scope: Scope, log: WholeLog, erased: Erased) -> bool:
-        """Put *erased*, which was made of *log*, in its place, unless that has grown; whether that was done."""
+        """Replace *log* by *erased*, which was made of it.
+
+        Returns False and replaces nothing if the log has changed since.
+        """
         new = new_log(log.entries, erased, after=log.version)
-        asides = self._asides(scope, log, new)
+        temporary = self._temporary_keys(scope, log, new)
         begun: set[str] = set()
-        for commands in chain(self._rows(scope, new, asides), self._blocks(scope, new, asides)):
+        for commands in chain(self._rows(scope, new, temporary), self._blocks(scope, new, temporary)):
             if not self._write(scope, log, commands, begun):
                 return False
             begun |= {key for _, key, *_ in commands}
         with translated():
             old: list[bytes] = sorted(self._client.scan_iter(f"{self._keys.vectors_of(scope)}*", count=1000))
-        pairs = [key for place, written in asides.items() for key in (written, place)]
+        pairs = [key for place, written in temporary.items() for key in (written, place)]
         keys = (self._keys.fact_head(scope), *pairs, self._keys.fact_rows(scope), *(key.decode() for key in old))
-        return bool(self._run("swap", keys, (log.head, str(new.version), len(asides))))
+        return bool(self._run("swap", keys, (log.head, str(new.version), len(temporary))))
 
     def tidy(self, scope: Scope) -> None:
-        """Remove what was written aside of a log that has changed since: it will never take its place."""
+        """Delete temporary keys of rewrites whose source version is no longer current.
+
+        Such a rewrite can never be swapped in.
+        """
         with translated():
             written: list[bytes] = list(self._client.scan_iter(f"{self._keys.asides_of(scope)}*", count=1000))
-            # Asked after they were found, so that none is of a version that comes only now.
+            # Read after the scan, so that no key found belongs to a version that is newer than the head.
             head: bytes = self._client.get(self._keys.fact_head(scope)) or b""
             current = self._keys.asides_of(scope, head.decode()).encode()
             stale = [key for key in written if not key.startswith(current)]
             if stale:
                 self._client.unlink(*stale)
 
-    def _asides(self, scope: Scope, log: WholeLog, new: NewLog) -> dict[str, str]:
-        """Where each part of *new* is written before it takes its place, by that place."""
+    def _temporary_keys(self, scope: Scope, log: WholeLog, new: NewLog) -> dict[str, str]:
+        """Return the temporary key for each part of *new*, by the key it will replace."""
         parts = [self._keys.fact_rows(scope)] if new.entries else []
         parts += dict.fromkeys(self._block(scope, to) for _, to in new.moves)
         token = token_hex(8)
         return {part: self._keys.aside(scope, log.head.decode(), token, str(at)) for at, part in enumerate(parts)}
 
     def _write(self, scope: Scope, log: WholeLog, commands: Sequence[_Command], begun: Collection[str]) -> bool:
-        """Write aside as long as *log* is the one there is, and all of *begun* is still there; whether that is so.
+        """Run *commands* if the log is still *log* and every key of *begun* still exists.
 
-        Once it is not, whoever was slow brings nothing back after `tidy`, and goes on with nothing that has expired.
+        Returns whether that was so. Thus a slow writer neither recreates keys after `tidy`, nor continues with keys
+        that have expired.
         """
         head = self._keys.fact_head(scope)
         with translated(), self._client.pipeline(transaction=True) as pipe:
@@ -133,21 +146,21 @@ class RedisLogs:
                 return True
         return False
 
-    def _rows(self, scope: Scope, new: NewLog, asides: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
-        """What writes the rows aside, a batch after the other."""
+    def _rows(self, scope: Scope, new: NewLog, temporary: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
+        """Yield the commands that write the rows to temporary keys, in batches."""
         for start in range(0, len(new.entries), _ROWS_AT_ONCE):
             batch = new.entries[start : start + _ROWS_AT_ONCE]
-            yield [("RPUSH", asides[self._keys.fact_rows(scope)], *(entry.encode() for entry in batch))]
+            yield [("RPUSH", temporary[self._keys.fact_rows(scope)], *(entry.encode() for entry in batch))]
 
-    def _blocks(self, scope: Scope, new: NewLog, asides: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
-        """What copies the vectors, likewise."""
+    def _blocks(self, scope: Scope, new: NewLog, temporary: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
+        """Yield the commands that copy the vectors to temporary keys, in batches."""
         for start in range(0, len(new.moves), _VECTORS_AT_ONCE):
             moves = new.moves[start : start + _VECTORS_AT_ONCE]
             content = dict(zip((to for _, to in moves), self._vectors(scope, [old for old, _ in moves]), strict=True))
             written = ((run[0], b"".join(content[place] for place in run)) for run in runs(content))
-            yield [("SETRANGE", asides[self._block(scope, to)], to.offset, raw) for to, raw in written]
+            yield [("SETRANGE", temporary[self._block(scope, to)], to.offset, raw) for to, raw in written]
 
-    def _vectors(self, scope: Scope, places: Sequence[Place]) -> Iterator[bytes]:
+    def _vectors(self, scope: Scope, places: Sequence[VectorSlot]) -> Iterator[bytes]:
         batch = list(runs(places))
         with translated(), self._client.pipeline(transaction=False) as pipe:
             for run in batch:
@@ -157,5 +170,5 @@ class RedisLogs:
             size = run[0].size
             yield from (raw[at * size : (at + 1) * size] for at in range(len(run)))
 
-    def _block(self, scope: Scope, place: Place) -> str:
+    def _block(self, scope: Scope, place: VectorSlot) -> str:
         return self._keys.fact_vectors(scope, place.embedder, dim=place.slot.dim, block=place.block)

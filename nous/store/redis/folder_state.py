@@ -1,4 +1,4 @@
-"""What was seen on disk, in Redis: a hash for each place. The keys stand in `nous.store.keys`."""
+"""Records of watched folders in Redis, one hash for each folder. Keys: `nous.store.keys`."""
 
 from collections.abc import Collection, Mapping
 from importlib import resources
@@ -9,15 +9,15 @@ import redis
 
 from nous.bus.redis.keys import BusKeys
 from nous.redis_support.errors import translated
-from nous.store.folder_state import Place, Remembered, digest_of, packed, unpacked
+from nous.store.folder_state import FileRecord, WatchedFolder, digest_of, packed, unpacked
 from nous.store.keys import StoreKeys
 
 KEPT = 30 * 86400
-"""Seconds that a place is remembered in which nobody looks any more, a host that is gone, say."""
+"""TTL in seconds of a folder that is no longer swept, for example of a host that is gone."""
 
 
-class RedisWatched:
-    """`Watched` on one Redis primary. *client* must not decode responses."""
+class RedisFolderState:
+    """`FolderState` on one Redis primary. *client* must not decode responses."""
 
     def __init__(self, client: redis.Redis, keys: StoreKeys, *, bus_keys: BusKeys) -> None:
         self._client = client
@@ -26,23 +26,23 @@ class RedisWatched:
         source = (resources.files("nous.store.redis") / "scripts" / "remember.lua").read_text("utf-8")
         self._remember = client.register_script(source)
 
-    def recall(self, place: Place) -> Mapping[str, Remembered]:
+    def recall(self, place: WatchedFolder) -> Mapping[str, FileRecord]:
         with translated():
             stored = cast("dict[bytes, bytes]", self._client.hgetall(self._key(place)))
         read = ((name.decode(), unpacked(raw)) for name, raw in stored.items())
         return {name: found for name, found in read if found}
 
-    def remember(self, place: Place, name: str, what: Remembered, *, after: Collection[UUID] = ()) -> bool:
+    def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
         markers = [self._bus_keys.marker(event_id) for event_id in after]
         with translated():
             return bool(self._remember(keys=[self._key(place), *markers], args=[name, packed(what), KEPT]))
 
-    def keep(self, place: Place, *, without: Collection[str] = ()) -> None:
-        with translated(), self._client.pipeline(transaction=False) as both:  # producers may begin none
+    def keep(self, place: WatchedFolder, *, without: Collection[str] = ()) -> None:
+        with translated(), self._client.pipeline(transaction=False) as both:  # the ACL for producers allows no MULTI
             if without:
                 both.hdel(self._key(place), *without)
             both.expire(self._key(place), KEPT)
             both.execute()
 
-    def _key(self, place: Place) -> str:
+    def _key(self, place: WatchedFolder) -> str:
         return self._keys.watched(place.scope, digest_of(place))

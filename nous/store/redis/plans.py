@@ -1,25 +1,25 @@
-"""Writes as plans: for each what has to hold, and what is done then.
+"""Translate each `Write` into a commit plan: preconditions and Redis commands.
 
-No command does harm when it is run again after the same checks, so a commit that broke off half-way can be repeated.
+Every command is idempotent under the same preconditions, so a commit that broke off half-way can be repeated.
 """
 
 from collections.abc import Iterator
 from uuid import UUID
 
-from nous.bus.redis.commit import Check, Command, Plan
+from nous.bus.redis.commit import CommitPlan, Precondition, RedisCommand
 from nous.domain.effects import (
     AppendFacts,
-    ExpectAnchor,
-    ExpectCourse,
+    ExpectAnchoredSummary,
     ExpectEpisode,
-    KeepDecision,
-    KeepVector,
-    NoteCourse,
-    NoteTried,
+    ExpectSessionState,
+    RecordResummaryAttempt,
     ReleaseTranscript,
-    SaveAnchor,
+    RemoveFromResummaries,
+    SaveAnchoredSummary,
+    SaveDecision,
     SaveEpisode,
-    StopOffering,
+    SaveEpisodeVector,
+    SaveSessionState,
     Write,
 )
 from nous.domain.episode import Tier
@@ -29,15 +29,15 @@ from nous.domain.scope import Scope
 from nous.store.fact_rows import Continuation, continuation, runs
 from nous.store.keys import StoreKeys, anchor_name, unrefined_name
 from nous.store.redis.episodes import packed
-from nous.store.redis.sessions import course_plan, is_still_at
+from nous.store.redis.sessions import is_still_at, session_state_plan
 from nous.store.transcript_source import key_of
 
 _ROWS_PER_COMMAND = 1000
-"""Lua's unpack, which hands arguments to a command, fails near 8,000."""
+"""Lua's `unpack`, which passes arguments to a command, fails near 8,000."""
 
 
-def plan_for(write: Write, keys: StoreKeys) -> Plan:
-    """What a commit has to check and do for *write*.
+def plan_for(write: Write, keys: StoreKeys) -> CommitPlan:
+    """Return the preconditions and commands of *write*.
 
     Raises:
         BadInput: it holds what cannot be stored.
@@ -45,151 +45,154 @@ def plan_for(write: Write, keys: StoreKeys) -> Plan:
     """
     match write:
         case SaveEpisode():
-            return _save(write, keys)
-        case NoteTried():
-            return _note(write, keys)
-        case StopOffering():
-            return Plan(commands=(_unlisted(write.scope, write.episode_id, keys),))
-        case KeepVector():
-            return _keep_vector(write, keys)
-        case KeepDecision():
-            return _keep(write, keys)
-        case SaveAnchor():
-            return _anchor(write, keys)
+            return _save_episode(write, keys)
+        case RecordResummaryAttempt():
+            return _record_attempt(write, keys)
+        case RemoveFromResummaries():
+            return CommitPlan(commands=(_unlisted(write.scope, write.episode_id, keys),))
+        case SaveEpisodeVector():
+            return _save_vector(write, keys)
+        case SaveDecision():
+            return _save_decision(write, keys)
+        case SaveAnchoredSummary():
+            return _save_anchored_summary(write, keys)
         case AppendFacts():
             return _append(write, keys)
         case ExpectEpisode():
-            return Plan(checks=(_is_still(write, keys),))
-        case ExpectAnchor():
-            return Plan(checks=(_is_still_anchored(write, keys),))
-        case ExpectCourse():
-            return Plan(checks=(is_still_at(write.by, keys.course(write.scope, write.session_id)),))
+            return CommitPlan(preconditions=(_is_still(write, keys),))
+        case ExpectAnchoredSummary():
+            return CommitPlan(preconditions=(_is_still_anchored(write, keys),))
+        case ExpectSessionState():
+            return CommitPlan(preconditions=(is_still_at(write.by, keys.session_state(write.scope, write.session_id)),))
         case ReleaseTranscript():
             return _release(write, keys)
-        case NoteCourse():
-            return course_plan(write, keys)
+        case SaveSessionState():
+            return session_state_plan(write, keys)
 
 
-def _save(write: SaveEpisode, keys: StoreKeys) -> Plan:
+def _save_episode(write: SaveEpisode, keys: StoreKeys) -> CommitPlan:
     episode, scope, name = write.episode, write.episode.scope, str(write.episode.id)
     states = keys.episode_versions(scope)
     expected = write.replaces.state if write.replaces else ""
-    return Plan(
-        checks=(Check("HGET", states, (name,), expected),),
+    return CommitPlan(
+        preconditions=(Precondition("HGET", states, (name,), expected),),
         commands=(
-            *_set_aside(write, keys),
-            *_prepared(write, keys),
-            Command("HSET", keys.episodes(scope), (name, encode(episode))),
-            Command("HSET", states, (name, episode.state)),
-            Command("ZADD", keys.episodes_by_end(scope), (episode.ended_at.timestamp(), name)),
-            Command("SADD", keys.scopes, (str(scope),)),
+            *_archived(write, keys),
+            *_resummary_state(write, keys),
+            RedisCommand("HSET", keys.episodes(scope), (name, encode(episode))),
+            RedisCommand("HSET", states, (name, episode.state)),
+            RedisCommand("ZADD", keys.episodes_by_end(scope), (episode.ended_at.timestamp(), name)),
+            RedisCommand("SADD", keys.scopes, (str(scope),)),
         ),
     )
 
 
-def _set_aside(write: SaveEpisode, keys: StoreKeys) -> Iterator[Command]:
-    """Keep the edition that is replaced."""
+def _archived(write: SaveEpisode, keys: StoreKeys) -> Iterator[RedisCommand]:
+    """Yield the command that archives the edition being replaced."""
     if write.replaces:
         name = f"{write.replaces.id}/{write.replaces.edition}"
-        yield Command("HSET", keys.episode_editions(write.episode.scope), (name, encode(write.replaces)))
+        yield RedisCommand("HSET", keys.episode_editions(write.episode.scope), (name, encode(write.replaces)))
 
 
-def _prepared(write: SaveEpisode, keys: StoreKeys) -> Iterator[Command]:
-    """Keep what it takes to make the episode anew, and whether that is still to come."""
+def _resummary_state(write: SaveEpisode, keys: StoreKeys) -> Iterator[RedisCommand]:
+    """Yield the commands that keep the summary input and update the resummary queue."""
     scope, episode_id = write.episode.scope, write.episode.id
-    if write.brief:
-        yield Command("HSET", keys.briefs(scope), (str(episode_id), packed(write.brief)))
+    if write.summary_input:
+        yield RedisCommand("HSET", keys.summary_inputs(scope), (str(episode_id), packed(write.summary_input)))
     if write.episode.tier is Tier.LLM:
         yield _unlisted(scope, episode_id, keys)
-    elif write.brief:
-        yield Command("HSET", keys.unrefined, (unrefined_name(scope, episode_id), ""))
+    elif write.summary_input:
+        yield RedisCommand("HSET", keys.unrefined, (unrefined_name(scope, episode_id), ""))
 
 
-def _unlisted(scope: Scope, episode_id: UUID, keys: StoreKeys) -> Command:
-    return Command("HDEL", keys.unrefined, (unrefined_name(scope, episode_id),))
+def _unlisted(scope: Scope, episode_id: UUID, keys: StoreKeys) -> RedisCommand:
+    return RedisCommand("HDEL", keys.unrefined, (unrefined_name(scope, episode_id),))
 
 
-def _is_still(write: ExpectEpisode, keys: StoreKeys) -> Check:
-    return Check("HGET", keys.episode_versions(write.scope), (str(write.episode_id),), write.state)
+def _is_still(write: ExpectEpisode, keys: StoreKeys) -> Precondition:
+    return Precondition("HGET", keys.episode_versions(write.scope), (str(write.episode_id),), write.state)
 
 
-def _is_still_anchored(write: ExpectAnchor, keys: StoreKeys) -> Check:
+def _is_still_anchored(write: ExpectAnchoredSummary, keys: StoreKeys) -> Precondition:
     name = anchor_name(write.agent_id, write.session_id)
-    return Check("HGET", keys.anchor_states(write.scope), (name,), str(write.event_id or ""))
+    return Precondition("HGET", keys.anchor_states(write.scope), (name,), str(write.event_id or ""))
 
 
-def _note(write: NoteTried, keys: StoreKeys) -> Plan:
+def _record_attempt(write: RecordResummaryAttempt, keys: StoreKeys) -> CommitPlan:
     name = unrefined_name(write.scope, write.episode_id)
-    return Plan(commands=(Command("HSET", keys.unrefined, (name, write.by)),))
+    return CommitPlan(commands=(RedisCommand("HSET", keys.unrefined, (name, write.by)),))
 
 
-def _keep(write: KeepDecision, keys: StoreKeys) -> Plan:
+def _save_decision(write: SaveDecision, keys: StoreKeys) -> CommitPlan:
     kept = keys.decisions(write.scope, write.episode_id)
-    return Plan(commands=(Command("HSET", kept, (str(write.event_id), encode(write.decision))),))
+    return CommitPlan(commands=(RedisCommand("HSET", kept, (str(write.event_id), encode(write.decision))),))
 
 
-def _keep_vector(write: KeepVector, keys: StoreKeys) -> Plan:
+def _save_vector(write: SaveEpisodeVector, keys: StoreKeys) -> CommitPlan:
     name, vector = str(write.episode_id), write.vector.astype("<f4").tobytes()
     states = keys.episode_vector_states(write.scope, write.embedder)
-    return Plan(
-        checks=(Check("HGET", keys.episode_versions(write.scope), (name,), write.of),),
+    return CommitPlan(
+        preconditions=(Precondition("HGET", keys.episode_versions(write.scope), (name,), write.of),),
         commands=(
-            # In this order: one that breaks off leaves a vector without its state, which is made again.
-            Command("HDEL", states, (name,)),
-            Command("HSET", keys.episode_vectors(write.scope, write.embedder), (name, vector)),
-            Command("HSET", states, (name, write.of)),
+            # In this order: a commit that breaks off leaves a vector without its state, which is computed again.
+            RedisCommand("HDEL", states, (name,)),
+            RedisCommand("HSET", keys.episode_vectors(write.scope, write.embedder), (name, vector)),
+            RedisCommand("HSET", states, (name, write.of)),
         ),
     )
 
 
-def _anchor(write: SaveAnchor, keys: StoreKeys) -> Plan:
+def _save_anchored_summary(write: SaveAnchoredSummary, keys: StoreKeys) -> CommitPlan:
     anchor, states = write.anchor, keys.anchor_states(write.anchor.scope)
     name = anchor_name(anchor.agent_id, anchor.session_id)
-    return Plan(
-        checks=(Check("HGET", states, (name,), str(write.replaces or "")),),
+    return CommitPlan(
+        preconditions=(Precondition("HGET", states, (name,), str(write.replaces or "")),),
         commands=(
-            Command("HSET", keys.anchors(anchor.scope), (name, encode(anchor))),
-            Command("HSET", states, (name, str(anchor.event_id))),
+            RedisCommand("HSET", keys.anchors(anchor.scope), (name, encode(anchor))),
+            RedisCommand("HSET", states, (name, str(anchor.event_id))),
         ),
     )
 
 
-def _append(write: AppendFacts, keys: StoreKeys) -> Plan:
+def _append(write: AppendFacts, keys: StoreKeys) -> CommitPlan:
     head, rows = keys.fact_head(write.scope), keys.fact_rows(write.scope)
     expected = "" if write.expected == LogVersion() else str(write.expected)
-    unchanged = Check("GET", head, (), expected)
+    unchanged = Precondition("GET", head, (), expected)
     if not write.rows:
-        return Plan(checks=(unchanged,))
+        return CommitPlan(preconditions=(unchanged,))
     added = continuation(write)
-    return Plan(
-        checks=(unchanged,),
+    return CommitPlan(
+        preconditions=(unchanged,),
         commands=(
-            # Whatever stands behind the head was left by a commit that broke off.
-            Command("LTRIM", rows, (0, write.expected.n - 1) if write.expected.n else (1, 0)),
+            # Entries behind the head were left by a commit that broke off.
+            RedisCommand("LTRIM", rows, (0, write.expected.n - 1) if write.expected.n else (1, 0)),
             *_pushed(added, rows),
             *_vectors(added, write, keys),
-            Command("SET", head, (str(added.version),)),
-            Command("SADD", keys.scopes, (str(write.scope),)),
+            RedisCommand("SET", head, (str(added.version),)),
+            RedisCommand("SADD", keys.scopes, (str(write.scope),)),
         ),
         waits_for=(keys.rewriting(write.scope),),
     )
 
 
-def _pushed(added: Continuation, rows: str) -> Iterator[Command]:
+def _pushed(added: Continuation, rows: str) -> Iterator[RedisCommand]:
     entries = [entry.encode() for entry in added.entries]
     for start in range(0, len(entries), _ROWS_PER_COMMAND):
-        yield Command("RPUSH", rows, tuple(entries[start : start + _ROWS_PER_COMMAND]))
+        yield RedisCommand("RPUSH", rows, tuple(entries[start : start + _ROWS_PER_COMMAND]))
 
 
-def _vectors(added: Continuation, write: AppendFacts, keys: StoreKeys) -> Iterator[Command]:
+def _vectors(added: Continuation, write: AppendFacts, keys: StoreKeys) -> Iterator[RedisCommand]:
     content = dict(added.vectors)
     for run in runs(content):
         first = run[0]
         block = keys.fact_vectors(write.scope, first.embedder, dim=first.slot.dim, block=first.block)
-        yield Command("SETRANGE", block, (first.offset, b"".join(content[place] for place in run)))
+        yield RedisCommand("SETRANGE", block, (first.offset, b"".join(content[place] for place in run)))
 
 
-def _release(write: ReleaseTranscript, keys: StoreKeys) -> Plan:
-    """Nothing is done for what nobody uploaded for this scope: a file stays, and so does a key of another kind."""
+def _release(write: ReleaseTranscript, keys: StoreKeys) -> CommitPlan:
+    """Delete the upload, if *write* names one of its scope.
+
+    A file stays, and so does a key of another kind.
+    """
     key = key_of(write.dataref, within=keys.transcripts_of(write.scope))
-    return Plan(commands=(Command("UNLINK", key, ()),)) if key else Plan()
+    return CommitPlan(commands=(RedisCommand("UNLINK", key, ()),)) if key else CommitPlan()

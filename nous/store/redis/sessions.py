@@ -1,6 +1,7 @@
-"""How far sessions have come, in Redis. How it is written stands in `nous.store.redis.sessions`.
+"""Session states and anchored summaries in Redis.
 
-The first part has a fixed length, so that a commit can look whether it is still the same, whichever release wrote it.
+A stored session state begins with the id of the event that caused it. This part has a fixed length, so a commit can
+compare it without decoding the rest, which another release may have written.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,76 +11,82 @@ from uuid import UUID
 
 import redis
 
-from nous.bus.redis.commit import Check, Command, Plan
-from nous.domain.anchored_summary import Anchor, AnchoredSummary
-from nous.domain.effects import NoteCourse
+from nous.bus.redis.commit import CommitPlan, Precondition, RedisCommand
+from nous.domain.anchored_summary import AnchoredSummary, StoredAnchoredSummary
+from nous.domain.effects import SaveSessionState
 from nous.domain.errors import Misconfigured
 from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
-from nous.domain.session_state import UNFINISHED, Course, Stage
+from nous.domain.session_state import UNFINISHED, SessionState, SessionStatus
 from nous.redis_support.errors import translated
 from nous.store.keys import StoreKeys, anchor_name, session_name, session_named
 
 REMEMBERED = 30 * 86400
-"""Seconds for which it is known that a session has ended, or was given up."""
+"""TTL in seconds of the state of a session that has ended or was abandoned."""
 
 _UUID = 36
 
 
-def course_plan(write: NoteCourse, keys: StoreKeys) -> Plan:
-    """What a commit has to check and do for *write*."""
-    course = write.course
-    key, lasts = keys.course(course.scope, course.session_id), course.stage in {Stage.OPEN, Stage.CLOSING}
+def session_state_plan(write: SaveSessionState, keys: StoreKeys) -> CommitPlan:
+    """Return the preconditions and commands of *write*."""
+    session_state = write.session_state
+    key, lasts = (
+        keys.session_state(session_state.scope, session_state.session_id),
+        session_state.status in {SessionStatus.OPEN, SessionStatus.CLOSING},
+    )
     life = () if lasts else ("EX", REMEMBERED)
-    return Plan(
-        checks=(is_still_at(write.replaces.by if write.replaces else None, key),),
-        commands=(Command("SET", key, (_packed(course), *life)), *_listed(course, keys)),
+    return CommitPlan(
+        preconditions=(is_still_at(write.replaces.by if write.replaces else None, key),),
+        commands=(RedisCommand("SET", key, (_packed(session_state), *life)), *_listed(session_state, keys)),
     )
 
 
-def is_still_at(by: UUID | None, key: str) -> Check:
-    """That the session of *key* is where the event *by* has brought it (None: that nothing is known of it)."""
-    return Check("GETRANGE", key, (0, _UUID - 1), str(by or ""))
+def is_still_at(by: UUID | None, key: str) -> Precondition:
+    """Return the precondition that event *by* caused the state under *key* (None: no state)."""
+    return Precondition("GETRANGE", key, (0, _UUID - 1), str(by or ""))
 
 
-def unpacked(stored: bytes) -> Course:
-    """Read a course. Raises `Misconfigured` if it is none that this release can read."""
-    return decode(Course, stored[_UUID:])
+def unpacked(stored: bytes) -> SessionState:
+    """Decode a session state. Raises `Misconfigured` if this release cannot read it."""
+    return decode(SessionState, stored[_UUID:])
 
 
-def _packed(course: Course) -> bytes:
-    return str(course.by).encode() + encode(course)
+def _packed(session_state: SessionState) -> bytes:
+    return str(session_state.by).encode() + encode(session_state)
 
 
-def _listed(course: Course, keys: StoreKeys) -> Iterator[Command]:
-    """List it where it belongs, and nowhere else."""
-    name, since = session_name(course.scope, course.session_id), course.since
+def _listed(session_state: SessionState, keys: StoreKeys) -> Iterator[RedisCommand]:
+    """Yield the commands that list the session under its status, and under no other."""
+    name, since = session_name(session_state.scope, session_state.session_id), session_state.since
     for stage in UNFINISHED:
-        if stage is course.stage and since:
-            yield Command("ZADD", keys.sessions_at(stage), (since.timestamp(), name))
+        if stage is session_state.status and since:
+            yield RedisCommand("ZADD", keys.sessions_at(stage), (since.timestamp(), name))
         else:
-            yield Command("ZREM", keys.sessions_at(stage), (name,))
-    if course.stage is Stage.ABANDONED and since:
-        abandoned = keys.sessions_at(Stage.ABANDONED)
-        yield Command("ZREMRANGEBYSCORE", abandoned, ("-inf", since.timestamp() - REMEMBERED))
-        yield Command("EXPIRE", abandoned, (REMEMBERED,))
+            yield RedisCommand("ZREM", keys.sessions_at(stage), (name,))
+    if session_state.status is SessionStatus.ABANDONED and since:
+        abandoned = keys.sessions_at(SessionStatus.ABANDONED)
+        yield RedisCommand("ZREMRANGEBYSCORE", abandoned, ("-inf", since.timestamp() - REMEMBERED))
+        yield RedisCommand("EXPIRE", abandoned, (REMEMBERED,))
 
 
-class RedisCourses:
-    """`Courses` on one Redis primary. *client* must not decode responses."""
+class RedisSessionStates:
+    """`SessionStates` on one Redis primary. *client* must not decode responses."""
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
         self._client: Any = client  # narrowed where its answers enter
         self._keys = keys
 
-    def course(self, scope: Scope, session_id: str) -> Course | None:
-        """Raises `Misconfigured` where another release has written what this one cannot read."""
+    def session_state(self, scope: Scope, session_id: str) -> SessionState | None:
+        """Return the state of a session, if it has one.
+
+        Raises `Misconfigured` if another release has written what this one cannot read.
+        """
         with translated():
-            stored: bytes | None = self._client.get(self._keys.course(scope, session_id))
+            stored: bytes | None = self._client.get(self._keys.session_state(scope, session_id))
         return None if stored is None else unpacked(stored)
 
     def sessions(
-        self, stage: Stage, *, before: datetime | None = None, limit: int = 100, skip: int = 0
+        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
     ) -> Sequence[tuple[Scope, str]]:
         until = f"({before.timestamp()!r}" if before else "+inf"
         while True:
@@ -90,19 +97,19 @@ class RedisCourses:
             found = [place for name in names if (place := session_named(name))]
             if found or len(names) < max(limit, 1):
                 return found
-            # Of a page with nothing but names that others have written nobody may take that it is the end.
+            # A full page of foreign names is not the end of the list: an empty answer would be taken for it.
             skip += limit
 
 
-class RedisAnchors:
-    """`Anchors` on one Redis primary. *client* must not decode responses."""
+class RedisAnchoredSummaries:
+    """`AnchoredSummaries` on one Redis primary. *client* must not decode responses."""
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
         self._client = client
         self._keys = keys
 
-    def anchor(self, scope: Scope, *, agent_id: str, session_id: str) -> Anchor | None:
-        """The anchor that is stored.
+    def anchored_summary(self, scope: Scope, *, agent_id: str, session_id: str) -> StoredAnchoredSummary | None:
+        """Return the stored anchored summary.
 
         Raises:
             Misconfigured: its summary has another schema version than this release's.
@@ -111,19 +118,19 @@ class RedisAnchors:
             stored = self._client.hget(self._keys.anchors(scope), anchor_name(agent_id, session_id))
         return _read(stored) if isinstance(stored, bytes) else None
 
-    def latest(self, scope: Scope) -> Anchor | None:
-        """The anchor that was made last; every one of the scope is read for it.
+    def latest(self, scope: Scope) -> StoredAnchoredSummary | None:
+        """Return the most recent anchored summary. Reads all of the scope.
 
         Raises:
-            Misconfigured: as `anchor` does.
+            Misconfigured: as `anchored_summary` does.
         """
         with translated():
             stored = cast("list[bytes]", self._client.hvals(self._keys.anchors(scope)))
         return max(map(_read, stored), key=lambda found: found.at, default=None)
 
 
-def _read(stored: bytes) -> Anchor:
-    found = decode(Anchor, stored)
+def _read(stored: bytes) -> StoredAnchoredSummary:
+    found = decode(StoredAnchoredSummary, stored)
     if found.summary.schema_version != AnchoredSummary.SCHEMA_VERSION:
         raise Misconfigured(f"the anchored summary of session {found.session_id!r} needs another release of nous")
     return found

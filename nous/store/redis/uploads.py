@@ -1,4 +1,4 @@
-"""Uploaded transcripts in Redis, each a string. Their names stand in `nous.store.keys`."""
+"""Uploaded transcripts in Redis, one string each. Keys: `nous.store.keys`."""
 
 from typing import cast
 

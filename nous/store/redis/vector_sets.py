@@ -1,13 +1,15 @@
-"""Facts by their vectors in vector sets, which Redis has from version 8 on; alone, or as a cluster.
+"""Nearest-neighbour index of facts in Redis vector sets (Redis 8, single or cluster).
 
-Each set has a mark. Both change in one script, and only while the mark is the one that was seen: who writes late, of a
-log that was rewritten since or on top of a set that was made anew, writes nothing. Whoever is about to judge brings the
-set up to the log, some rows at a time; superseded facts are taken out. A search counts if the set is then still of the
-generation that was brought up to the log, not behind, and as large as its mark says: one that was lost, evicted or cut
-short by a power failure is made anew, and never searched as if it were whole.
+Each set has a watermark. One script changes both, and only if the watermark is the one that the writer has seen. A late
+writer thus writes nothing: neither from a log that was rewritten since, nor into a set that was rebuilt. A process that
+is about to compare facts first brings the set up to the log, some rows at a time; superseded facts are taken out. A
+search result is valid if afterwards the set is still of the same generation, not behind, and as large as its watermark
+says. A set that was lost, evicted or cut short by a power failure is rebuilt, and never searched as if it were
+complete.
 
-Vectors are kept as float32. In one byte a number they would take half the room (1.2 kB a fact with its links instead of
-2.3), but cosines would be off by .002, and every proposal would have to be fetched from the log to be scored again.
+Vectors are stored as float32. With one byte a number they would take half the memory (1.2 kB a fact with its links
+instead of 2.3), but cosines would be off by .002, and every proposal would have to be fetched from the log to be scored
+again.
 """
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -34,10 +36,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """Of which generation an index is, the version up to which it is complete, and how many facts it has then.
+class IndexWatermark:
+    """Generation of an index, the log version up to which it is complete, and its size then.
 
-    A generation begins with an empty index: whatever was seen of an earlier one is worth nothing.
+    A generation begins with an empty index: results of an earlier generation are worthless.
     """
 
     generation: str
@@ -46,7 +48,7 @@ class Mark:
 
     @property
     def begun(self) -> str:
-        """All but the size, which the index itself tells."""
+        """All but the size, which the index itself reports."""
         return f"{self.generation} {self.version}"
 
     def __str__(self) -> str:
@@ -60,15 +62,15 @@ class Mark:
         return cls(generation, LogVersion.parse(version), int(size))
 
     def covers(self, earlier: Self) -> bool:
-        """Whether the index has had all that *earlier* tells of ever since."""
+        """Return whether the index has held everything in *earlier* ever since."""
         return self.generation == earlier.generation and self.version.n >= earlier.version.n
 
 
 ROWS_AT_ONCE = 16
-"""Rows that one script takes in, 1 to 4 ms each: meanwhile the server does nothing else."""
+"""Rows that one script call applies, 1 to 4 ms each: meanwhile the server does nothing else."""
 
 MOST = 1000
-"""Facts that are proposed for a vector at most. To find as many, the engine looks at as many of the nearest."""
+"""Limit of facts proposed for one vector. To find as many, the engine examines as many of the nearest."""
 
 _ATTEMPTS = 20
 _ROWS_READ = 8192
@@ -76,7 +78,10 @@ _ROUNDING = 1e-6
 
 
 class VectorSets:
-    """`CandidateIndexes` on the server whose client *client* gives, with answers as bytes; fed from *log*."""
+    """`CandidateIndexes` on a Redis server, fed from *log*.
+
+    *client* returns the client of that server. It must not decode responses.
+    """
 
     def __init__(self, client: Callable[[], Any], keys: StoreKeys, log: FactLog) -> None:
         self._client = client
@@ -111,11 +116,11 @@ class VectorSet:
         self._log = log
         self._scope = scope
         self._embedder = embedder
-        self._whole: tuple[LogVersion, Mark] | None = None
+        self._whole: tuple[LogVersion, IndexWatermark] | None = None
 
     def near(self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion) -> Sequence[Proposals]:
         for _ in range(_ATTEMPTS):
-            # A mark of a greater version is not enough: after a power failure it may be of rows that the log has lost.
+            # A watermark of a later version is not enough: after a power failure it may cover rows that the log lost.
             known = self._whole[1] if self._whole and self._whole[0] == at else self.caught_up()
             self._whole = at, known
             found = self._searched(vectors, floor)
@@ -123,10 +128,10 @@ class VectorSet:
             if mark and mark.covers(known) and mark.size == size:
                 return found
             self._whole = None
-        raise Retryable(f"the index of {self._scope} is made anew all the time; try again")
+        raise Retryable(f"the index of {self._scope} keeps being rebuilt; try again")
 
-    def caught_up(self) -> Mark:
-        """Bring the set up to the log as it is now; what it has then.
+    def caught_up(self) -> IndexWatermark:
+        """Bring the set up to the current log; return its watermark.
 
         Raises what `CandidateIndex.near` raises.
         """
@@ -135,25 +140,35 @@ class VectorSet:
             after = mark.version if mark else LogVersion()
             page = self._log.read(self._scope, after=after, embedder=self._embedder, limit=ROWS_AT_ONCE)
             if mark is None or mark.size != size or not _continues(page, mark):
-                mark, size = self._advanced(mark, Mark(token_hex(8), LogVersion(epoch=page.version.epoch)), "anew")
+                mark, size = self._advanced(
+                    mark, IndexWatermark(token_hex(8), LogVersion(epoch=page.version.epoch)), "anew"
+                )
                 continue
             if page.rows:
-                mark, size = self._advanced(mark, Mark(mark.generation, page.version), "", page)
+                mark, size = self._advanced(mark, IndexWatermark(mark.generation, page.version), "", page)
             if mark and mark.version == page.version and len(page.rows) < ROWS_AT_ONCE:
                 return mark
 
-    def _advanced(self, seen: Mark | None, to: Mark, how: str, page: LogSlice | None = None) -> tuple[Mark | None, int]:
-        """What the set has and its size after *page* was put to what *seen* tells of, or after others were faster."""
+    def _advanced(
+        self, seen: IndexWatermark | None, to: IndexWatermark, how: str, page: LogSlice | None = None
+    ) -> tuple[IndexWatermark | None, int]:
+        """Apply *page* to the set if its watermark is still *seen*.
+
+        Returns the watermark and size of the set afterwards, also if other writers were faster.
+        """
         last = {row.fact_id: row.is_undone for row in page.rows if isinstance(row, Superseded)} if page else {}
         gone = [str(fact_id) for fact_id, is_undone in last.items() if not is_undone]
         back = frozenset(fact_id for fact_id, is_undone in last.items() if is_undone)
         vectors = {**self._vectors_of(back), **page.vectors} if page else {}
         added = [part for fact_id, vector in vectors.items() for part in (vector.astype("<f4").tobytes(), str(fact_id))]
-        mark = Mark.parse(self._run("advance", str(seen or ""), to.begun, how, len(vectors), *added, *gone))
+        mark = IndexWatermark.parse(self._run("advance", str(seen or ""), to.begun, how, len(vectors), *added, *gone))
         return mark, mark.size if mark else 0
 
     def _vectors_of(self, facts: Collection[UUID]) -> "Mapping[UUID, NDArray[np.float32]]":
-        """The vectors of *facts* that are current again, from the log: the set has lost them."""
+        """Return from the log the vectors of *facts* that are current again.
+
+        The set has dropped them.
+        """
         found: dict[UUID, NDArray[np.float32]] = {}
         version: LogVersion | None = None
         while not found.keys() >= set(facts):
@@ -165,7 +180,7 @@ class VectorSet:
         return found
 
     def _searched(self, vectors: "NDArray[np.float32]", floor: float) -> list[list[tuple[UUID, float]]]:
-        bound = (1 - floor) / 2 + _ROUNDING  # a score is (1 + cosine) / 2, and this what it may be less than 1
+        bound = (1 - floor) / 2 + _ROUNDING  # a score is (1 + cosine) / 2; EPSILON is its distance from 1
         options = ("WITHSCORES", "COUNT", MOST, "EF", MOST, "EPSILON", bound)
         with _answering():
             pipe = self._client().pipeline(transaction=False)
@@ -175,10 +190,10 @@ class VectorSet:
         scored = [zip(answer[::2], answer[1::2], strict=True) for answer in answers]
         return [[(UUID(name.decode()), 2 * float(score) - 1) for name, score in each] for each in scored]
 
-    def _look(self) -> tuple[Mark | None, int]:
-        """The mark, and the size that the set has in truth."""
+    def _look(self) -> tuple[IndexWatermark | None, int]:
+        """Return the watermark, and the actual size of the set."""
         mark, size = self._run("look")
-        return Mark.parse(mark), size
+        return IndexWatermark.parse(mark), size
 
     def _run(self, script: str, *arguments: str | bytes | int) -> Any:
         source = (resources.files("nous.store.redis") / "scripts" / f"{script}.lua").read_text("utf-8")
@@ -186,8 +201,8 @@ class VectorSet:
             return self._client().eval(source, len(self._keys), *self._keys, *arguments)
 
 
-def _continues(page: LogSlice, mark: Mark) -> bool:
-    """Whether the log from which *page* was read is the one that *mark* tells of."""
+def _continues(page: LogSlice, mark: IndexWatermark) -> bool:
+    """Return whether *page* was read from the log that *mark* refers to."""
     if mark.version.n:
         return not page.complete
     return mark.version.epoch == page.version.epoch
@@ -195,7 +210,7 @@ def _continues(page: LogSlice, mark: Mark) -> bool:
 
 @contextmanager
 def _answering() -> Generator[None]:
-    """Let what redis-py raises, of a cluster too, say what the caller can do about it."""
+    """Translate errors of redis-py, those of clusters too, into `IndexUnavailable`."""
     try:
         with translated():
             yield

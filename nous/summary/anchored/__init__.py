@@ -1,1 +1,1 @@
-"""What is carried of a session from one compaction or resume to the next."""
+"""Anchored (rolling) summary, carried from one compaction or resume to the next."""

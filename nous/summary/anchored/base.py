@@ -1,4 +1,4 @@
-"""The seam to whoever makes an anchored summary, with a model or without."""
+"""Interface of anchored summarizers, with a model or without."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -6,11 +6,11 @@ from typing import Protocol
 
 from nous.domain.anchored_summary import AnchoredSummary
 from nous.domain.errors import NousError
-from nous.domain.summary_input import Passage
+from nous.domain.summary_input import Segment
 
 
-class Trouble(StrEnum):
-    """What kept a summarizer from its work."""
+class FailureKind(StrEnum):
+    """Failure kind of a summarizer."""
 
     TIMEOUT = "timeout"
     TRANSPORT = "transport"
@@ -19,21 +19,21 @@ class Trouble(StrEnum):
 
 
 class SummarizerError(NousError):
-    """There is no new summary. The old one stands, and the segments are due again next time."""
+    """The summary was not updated; the old one stays valid, the segments are due again."""
 
-    def __init__(self, kind: Trouble | str, message: str = "") -> None:
-        self.kind = Trouble(kind)
+    def __init__(self, kind: FailureKind | str, message: str = "") -> None:
+        self.kind = FailureKind(kind)
         super().__init__(_text(self.kind, message))
 
 
 class Summarizer(Protocol):
-    """Makes a session's summary anew from what was said since. Safe to call from many threads at once."""
+    """Update a session's rolling summary with new segments. Thread-safe."""
 
-    def summarize(self, segments: Sequence[Passage], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
-        """*existing_summary*, None the first time, with the news of *segments*.
+    def summarize(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
+        """Return *existing_summary*, None the first time, updated with *segments*.
 
-        Its `iteration` is one more than that of the existing one, and 1 the first time. Nothing that was in the
-        existing one is missing, and asking again gives the same summary.
+        The result's `iteration` is one more than that of the existing summary, and 1 the first time. Nothing of the
+        existing summary is missing. The operation is idempotent: asking again gives the same summary.
 
         Raises:
             SummarizerError: there is none; `kind` says why.
@@ -41,11 +41,11 @@ class Summarizer(Protocol):
         ...
 
 
-def _text(kind: Trouble, message: str) -> str:
+def _text(kind: FailureKind, message: str) -> str:
     match kind:
-        case Trouble.TIMEOUT:
+        case FailureKind.TIMEOUT:
             return "summarizer timed out"
-        case Trouble.TRANSPORT | Trouble.PARSE:
+        case FailureKind.TRANSPORT | FailureKind.PARSE:
             return f"summarizer {kind}: {message}"
-        case Trouble.OTHER:
+        case FailureKind.OTHER:
             return f"summarizer: {message}"

@@ -1,16 +1,16 @@
-"""An anchored summary without a model, in the session's own words."""
+"""Heuristic anchored summary, in the session's own words, without a model."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from nous.domain.anchored_summary import AnchoredSummary
 from nous.domain.episode import Outcome
-from nous.domain.summary_input import Passage
+from nous.domain.summary_input import Segment
 from nous.redaction.secrets import looks_secret
 from nous.summary.anchored.retention import kept
 from nous.summary.heuristic.lessons import MOST, distinct, found_out
 from nous.summary.heuristic.outcome import Judgement, judge, open_threads
-from nous.summary.heuristic.record import SessionRecord, Turn
+from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.report import lead
 from nous.summary.heuristic.sentences import is_go_ahead, joined
 from nous.summary.heuristic.statements import rules
@@ -21,26 +21,26 @@ from nous.transcript.model import Entry, Kind, Transcript
 _REQUEST_CHARS = 400
 _ANSWER_CHARS = _VERDICT_CHARS = 240
 _LONGEST_LINE = 900
-"""Characters of any line. An answer that asks lists what there is to choose from."""
+"""The most characters of any line. An answer that asks lists the options."""
 
 _BRIEF_SENTENCES = 4
-"""Sentences of a pasted or forwarded text that stand for it."""
+"""Sentences that are quoted from a pasted or forwarded text."""
 
 _MOST_REPORTS = _MOST_COMMITS = 5
 _SHORT = frozenset({Outcome.PARTIAL, Outcome.UNRESOLVED})
 
 
-class ExtractiveSummarizer:
-    """The summarizer that is always there: no model, no state, no error."""
+class HeuristicAnchoredSummarizer:
+    """Summarizer that is always available: no model, no state, no errors."""
 
-    def summarize(self, segments: Sequence[Passage], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
+    def summarize(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
         return anchored_from(transcript_of(segments), existing_summary)
 
 
 def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = None) -> AnchoredSummary:
-    """Return *previous* with what *transcript* adds: the new turns, or the session from its beginning.
+    """Return *previous* updated with *transcript*: its new turns, or the whole session.
 
-    Where nothing was said, *previous* stays as it is but for its `iteration`.
+    If *transcript* has no content, only the `iteration` of *previous* changes.
     """
     before = previous or AnchoredSummary.empty()
     record = SessionRecord(transcript)
@@ -61,28 +61,28 @@ def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = Non
 
 
 def _asked(record: SessionRecord) -> Iterator[str]:
-    """Return what the user said in each turn, courtesies and mere agreement left out."""
+    """Yield the user's words in each turn, without courtesies and mere agreement."""
     for turn in record.turns:
-        if told := _request(turn):
-            yield told
+        if request := _request(turn):
+            yield request
 
 
-def _request(turn: Turn) -> str:
+def _request(turn: RecordedTurn) -> str:
     said = [one.text for one in (*turn.asked, *turn.brief[:_BRIEF_SENTENCES])]
-    told = [text for text in said if not (is_go_ahead(text) or looks_secret(text) or text.startswith(("{", "<")))]
-    return shortened(" ".join(told), _REQUEST_CHARS)
+    texts = [text for text in said if not (is_go_ahead(text) or looks_secret(text) or text.startswith(("{", "<")))]
+    return shortened(" ".join(texts), _REQUEST_CHARS)
 
 
 def _decided(record: SessionRecord) -> Iterator[str]:
-    """Return the user's rules, likings and verdicts by turn, then what was learned."""
-    told = [(fact.turns, fact.text) for fact in rules(record)]
-    told += [((entry.turn,), _verdict(entry, record)) for entry in record.entries if _decides(entry)]
-    yield from (text for _, text in sorted(told, key=lambda each: each[0]))
+    """Yield the user's rules, preferences and verdicts by turn, then the lessons."""
+    by_turn = [(fact.turns, fact.text) for fact in rules(record)]
+    by_turn += [((entry.turn,), _verdict(entry, record)) for entry in record.entries if _decides(entry)]
+    yield from (text for _, text in sorted(by_turn, key=lambda each: each[0]))
     yield from distinct(found_out(record), MOST)
 
 
 def _decides(entry: Entry) -> bool:
-    """Return whether the user approved, rejected or answered something, with a reason or without."""
+    """Return whether the user approved, rejected or answered something, with or without reason."""
     return entry.kind is Kind.DECISION and entry.text.startswith(("Approved", "Rejected", "Answered"))
 
 
@@ -92,27 +92,27 @@ def _verdict(entry: Entry, record: SessionRecord) -> str:
 
 
 def _from_here(text: str, record: SessionRecord) -> str:
-    """Return *text* with paths below the working directory as they are seen from there."""
+    """Return *text* with paths below the working directory made relative to it."""
     here = (record.transcript.header.cwd or "").rstrip("/")
     return text.replace(f"{here}/", "") if here else text
 
 
 def _pending(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
-    """Return what is open, and if something is missing, the last request."""
+    """Yield what is open, and if something is missing, the last request."""
     yield from (thread for thread in open_threads(record, judgement) if thread != judgement.rationale)
 
 
 def _state(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
-    """Return how it ended and why, and what was last reported, tested and committed."""
+    """Yield how the session ended and why, and what was last reported, tested and committed."""
     yield f"{judgement.outcome.capitalize()}. {judgement.rationale}"
     reported = [turn for turn in record.turns if turn.changes and lead(turn.report)]
     for turn in reported[-_MOST_REPORTS:]:
-        told = joined([one.text for one in lead(turn.report)])
-        yield f"Reported in turn {turn.number}: {shortened(told, _ANSWER_CHARS)}"
+        statements = joined([one.text for one in lead(turn.report)])
+        yield f"Reported in turn {turn.number}: {shortened(statements, _ANSWER_CHARS)}"
     if record.report and (not reported or record.report[0].turn > reported[-1].number or judgement.outcome in _SHORT):
         waits = any(one.is_question for one in record.report)
-        told = joined([one.text for one in record.report])
-        yield f"Last answer: {shortened(told, _LONGEST_LINE if waits else _ANSWER_CHARS)}"
+        statements = joined([one.text for one in record.report])
+        yield f"Last answer: {shortened(statements, _LONGEST_LINE if waits else _ANSWER_CHARS)}"
     if record.runs:
         run = record.runs[-1]
         yield f"Last {run.purpose} run: `{run.command}` {'passed' if run.passed else 'failed'}."
@@ -121,6 +121,6 @@ def _state(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
 
 
 def _listed(said: Iterable[str]) -> str:
-    """Return *said* as bullets, none twice and none with a secret."""
+    """Return *said* as bullets, without repetitions and without secrets."""
     bullets = (f"- {shortened(' '.join(one.split()), _LONGEST_LINE)}" for one in said if not looks_secret(one))
     return "\n".join(dict.fromkeys(bullets))

@@ -1,4 +1,4 @@
-"""What a model is asked for an anchored summary, and how its answer is read."""
+"""Schema, prompt text and parser for a model's anchored summary."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,12 +8,12 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from nous.domain.anchored_summary import LABELS, AnchoredSummary, AnchoredSummarySection, label_of
 from nous.domain.errors import BadInput
-from nous.domain.summary_input import BETWEEN, Passage
+from nous.domain.summary_input import BETWEEN, Segment
 from nous.summary.anchored.retention import lines_of
 from nous.text.sentences import TICKS
 
 _PROSE = frozenset({"intent", "current_state"})
-"""Sections that may be running text; the others are lists, by custom."""
+"""Sections that may be running text; the others are lists by convention."""
 
 _FOREIGN = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
@@ -22,7 +22,7 @@ _RUN = re.compile("`{3,}")
 
 
 def _as_lines(value: object) -> object:
-    """A text as its one item, never as its characters; None as nothing; numbers as they are written."""
+    """Return *value* as a list: a text is one item, None is empty, numbers become texts."""
     if value is None:
         return []
     items = cast("list[object]", value) if isinstance(value, list) else [value]
@@ -43,15 +43,17 @@ class AnchoredAnswer(BaseModel):
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of an answer; every section is required, and a list."""
+    """Return the JSON schema of an answer; every section is required, and a list."""
     return {**AnchoredAnswer.model_json_schema(), "additionalProperties": False}
 
 
 def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
-    """The sections of an answer. A section that is missing is blank; another text or list is a section of its own.
+    """Return the sections of an answer.
+
+    A missing section is blank. Any other text or list of the answer becomes a section of its own.
 
     Raises:
-        BadInput: it is no such answer, in words that a model can be told.
+        BadInput: it is no such answer; the message can be sent to the model.
     """
     if not any(value.get(id_) for id_ in LABELS):
         raise BadInput(f"The answer says nothing in any of its sections; write {', '.join(LABELS)}.")
@@ -64,15 +66,15 @@ def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
     return tuple(AnchoredSummarySection(id_, label_of(id_), _content(id_, lines)) for id_, lines in said.items())
 
 
-def told(previous: AnchoredSummary | None, segments: Sequence[Passage]) -> str:
-    """The summary so far and what is new since, each within a fence that its text cannot close."""
+def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) -> str:
+    """Return the user message: the summary so far and the news, each in a fence it cannot close."""
     so_far = previous.to_prompt_text() if previous else ""
     news = BETWEEN.join(_labelled(segment) for segment in segments)
     return f"The summary so far:\n{_fenced(so_far)}\n\nNew since then:\n{_fenced(news)}"
 
 
 def _foreign(value: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What else an answer says in texts, as the extra sections of the summary before it."""
+    """Return the other texts of an answer, as the extra sections of the summary before it."""
     others = {id_: each for id_, each in value.items() if id_ not in LABELS and _FOREIGN.fullmatch(id_)}
     lines = {id_: [each] if isinstance(each, str) else each for id_, each in others.items()}
     return {id_: each for id_, each in lines.items() if isinstance(each, list) and all(map(_is_text, each))}
@@ -83,7 +85,7 @@ def _is_text(value: object) -> bool:
 
 
 def _content(id_: str, said: Sequence[str]) -> str:
-    """*said* as Markdown: one text of a section of prose stays as it is, anything else is told in bullets."""
+    """Return *said* as Markdown: a prose section's only text as it is, anything else as bullets."""
     texts = [text for each in said if (text := _UNWRITABLE.sub("", each).strip())]
     if id_ in _PROSE and len(texts) == 1:
         return texts[0]
@@ -92,11 +94,11 @@ def _content(id_: str, said: Sequence[str]) -> str:
 
 
 def _bullet(text: str) -> str:
-    """*text* as one bullet, further lines of it indented so that they stay with it."""
+    """Return *text* as one bullet; its further lines are indented so that they stay with it."""
     return f"- {text.strip()}".replace("\n", "\n  ")
 
 
-def _labelled(segment: Passage) -> str:
+def _labelled(segment: Segment) -> str:
     is_labelled = not segment.role or segment.text.startswith(f"[{segment.role}")
     return segment.text if is_labelled else f"[{segment.role}] {segment.text}"
 

@@ -1,6 +1,6 @@
-"""The law of an anchored summary: nothing that it said is gone unless the new text says it.
+"""No-loss merge of anchored summaries: restore every line that the new one lacks.
 
-It is meant to err on one side: what is said twice costs a line, what is lost is lost.
+It is biased to one side: a repeated line costs a line, a lost line is lost.
 """
 
 import re
@@ -20,9 +20,10 @@ _CLAUSE = re.compile(r"[;,]\s|\s[\u2013\u2014-]\s|\s(?=\()")
 
 
 def lines_of(content: str) -> Iterator[str]:
-    """The lines of *content* that say anything: a bullet with what is indented below it, or a block of code, is one.
+    """Yield the lines of *content* that have words.
 
-    A block that is never closed is closed, so that it can be put in another place.
+    A bullet with its indented lines is one line, and so is a code block. A block that is never closed is closed, so
+    that it can be moved to another place.
     """
     position = 0
     for block in fences(content):
@@ -33,7 +34,7 @@ def lines_of(content: str) -> Iterator[str]:
 
 
 def parts_of(line: str) -> Iterator[str]:
-    """What may say by itself what another line says: the whole of *line*, its sentences and its clauses."""
+    """Yield the units that may contain another line: the whole line, its sentences and clauses."""
     yield line
     for start, end in sentences(line):
         sentence = line[start:end]
@@ -42,7 +43,7 @@ def parts_of(line: str) -> Iterator[str]:
 
 
 def sentences_of(line: str) -> list[str]:
-    """*line* in sentences; a block of code is one."""
+    """Return the sentences of *line*; a code block is one."""
     return [line[start:end] for start, end in sentences(line) if _SAYS.search(line[start:end])]
 
 
@@ -73,7 +74,7 @@ def _closed(content: str, block: Fence) -> str:
 
 
 MOST = 0.6
-"""The share of a line's words that have to be there, if it has more than `FEW`; of so few, all have to be."""
+"""The share of a line's words that must occur if it has more than `FEW`; of so few, all must."""
 
 FEW = 3
 
@@ -90,8 +91,8 @@ _CONTRACTED = frozenset({"dont", "cant", "wont", "didnt", "doesnt", "isnt", "are
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One statement, taken apart. `left_of` is the word before each number, which tells what it is a number of."""
+class LineContent:
+    """Parsed statement. `left_of` is the word before each number, which says what it counts."""
 
     form: str
     hard: frozenset[str]
@@ -102,8 +103,8 @@ class Reading:
     left_of: Mapping[str, str]
 
 
-class Text:
-    """What a summary says, in all its sections, as something that can be asked what it holds."""
+class SearchableText:
+    """All lines of a summary, parsed for containment checks."""
 
     def __init__(self, contents: Iterable[str]) -> None:
         said = [line for content in contents for line in _with_code_by_line(content)]
@@ -112,11 +113,14 @@ class Text:
         self._parts = [reading_of(part) for part in parts if part.strip()]
 
     def says_exactly(self, line: str) -> bool:
-        """Whether *line* stands there as it is, but for case, space and the marks before it."""
+        """Return whether *line* occurs literally, but for case, space and list marks."""
         return form_of(line) in self._forms
 
     def holds(self, line: str) -> bool:
-        """Whether *line*, or else each of its sentences, is held by a part. Code has to be there as it is."""
+        """Return whether a part contains *line*, or parts contain each of its sentences.
+
+        Code must occur literally.
+        """
         if self.says_exactly(line):
             return True
         return not is_code(line) and all(self._holds(sentence) for sentence in sentences_of(line))
@@ -128,8 +132,8 @@ class Text:
         return any(holds(part, wanted) for part in self._parts)
 
 
-def holds(part: Reading, wanted: Reading) -> bool:
-    """Whether *part* says what *wanted* says."""
+def holds(part: LineContent, wanted: LineContent) -> bool:
+    """Return whether *part* contains the statement *wanted*."""
     if not (wanted.hard <= part.tokens and part.negations == wanted.negations):
         return False
     if not all(quote in part.form for quote in wanted.quoted) or _are_swapped(part, wanted):
@@ -140,14 +144,14 @@ def holds(part: Reading, wanted: Reading) -> bool:
     return len(wanted.words & part.tokens) >= needed
 
 
-def reading_of(text: str) -> Reading:
-    """*text* taken apart."""
-    told = list(_tokens(text))
-    tokens = [token for token, _ in told]
-    hard = frozenset(token for token, is_hard in told if is_hard)
+def reading_of(text: str) -> LineContent:
+    """Parse *text* into a `LineContent`."""
+    classified = list(_tokens(text))
+    tokens = [token for token, _ in classified]
+    hard = frozenset(token for token, is_hard in classified if is_hard)
     common = words().sets["stopwords"]
     content = frozenset(token for token in tokens if token not in common and not _negates(token)) - hard
-    return Reading(
+    return LineContent(
         form=form_of(text),
         hard=hard,
         quoted=frozenset(form_of(next(filter(None, found.groups()))) for found in _QUOTED.finditer(text)),
@@ -159,13 +163,16 @@ def reading_of(text: str) -> Reading:
 
 
 def form_of(text: str) -> str:
-    """*text* in one case, without the mark of a list before it, and with single spaces and plain quotes."""
+    """Return the normal form of *text*: one case, no list mark, single spaces and plain quotes."""
     plain = unicodedata.normalize("NFKC", _MARK.sub("", text)).casefold().replace("**", "")
     return _SPACE.sub(" ", plain.replace("\u2019", "'").replace("“", '"').replace("”", '"')).strip(" .;")
 
 
 def _with_code_by_line(content: str) -> Iterator[str]:
-    """The lines of *content*, and those within its blocks of code: in a block never closed stands what is no code."""
+    """Yield the lines of *content*, and the lines within its code blocks.
+
+    A block that was never closed may hold lines that are no code.
+    """
     for line in lines_of(content):
         yield line
         if is_code(line):
@@ -173,7 +180,10 @@ def _with_code_by_line(content: str) -> Iterator[str]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool]]:
-    """Each word of *text*, and whether it is hard: a number, a path, an identifier, or a name within a sentence."""
+    """Yield each word of *text*, and whether it is a literal.
+
+    Literals are numbers, paths, identifiers, and names within a sentence.
+    """
     is_first = True
     for raw in unicodedata.normalize("NFKC", _MARK.sub("", text)).replace("\u2019", "'").split():
         word = raw.strip(_EDGE).rstrip(".").strip(_EDGE).removesuffix("'s")
@@ -198,8 +208,8 @@ def _left_of(tokens: list[str], content: frozenset[str]) -> Mapping[str, str]:
     return found
 
 
-def _are_swapped(part: Reading, wanted: Reading) -> bool:
-    """Whether *part* gives one thing the number that *wanted* gives another."""
+def _are_swapped(part: LineContent, wanted: LineContent) -> bool:
+    """Return whether *part* gives one thing the number that *wanted* gives another."""
     numbered = set(wanted.left_of.values()) - {""}
     return any(
         number in wanted.left_of and left in numbered and wanted.left_of[number] != left
@@ -208,7 +218,7 @@ def _are_swapped(part: Reading, wanted: Reading) -> bool:
 
 
 EARLIER = "earlier"
-"""Where lines go that were true of a time: nothing vanishes, and nothing stale poses as current."""
+"""Section for lines that were true at a time: nothing is lost, and nothing outdated looks current."""
 
 PASSING = frozenset({"pending_tasks", "current_state"})
 """Sections that go out of date by nature."""
@@ -220,23 +230,24 @@ class _Lost(NamedTuple):
 
 
 def kept(previous: AnchoredSummary, new: AnchoredSummary) -> tuple[AnchoredSummary, tuple[str, ...]]:
-    """*new* with every line of *previous* put back that it does not hold, and those lines.
+    """Restore in *new* the lines of *previous* that it lacks; return the result and those lines.
 
-    They stand before what *new* says in their section, in their old order; those of what passes, in `earlier`, where
-    the newest are first. A line is held if one line of *new*, in any section, has all its numbers, paths, identifiers,
-    quotes and as many negations, and most of its other words. What was put back once is not put back again.
+    Restored lines stand before the section's new text, in their old order. Those of `PASSING` sections go to `earlier`,
+    the newest first. A line is contained if one line of *new*, in any section, has all its numbers, paths, identifiers
+    and quotes, as many negations, and most of its other words. The merge is idempotent: a restored line is not restored
+    again.
     """
     lost = tuple(_lost(previous, new))
     if not lost:
         return new, ()
     homes = dict.fromkeys([*(one.id for one in new.sections), *(each.home for each in lost)])
-    sections = tuple(_mended(previous, new, home, lost) for home in homes)
+    sections = tuple(_with_restored(previous, new, home, lost) for home in homes)
     summary = AnchoredSummary(sections, new.schema_version, iteration=new.iteration)
     return summary, tuple(each.line.strip() for each in lost)
 
 
 def _lost(previous: AnchoredSummary, new: AnchoredSummary) -> Iterator[_Lost]:
-    text = Text(section.content for section in new.sections)
+    text = SearchableText(section.content for section in new.sections)
     seen: set[str] = set()
     for section in previous.sections:
         for line in lines_of(section.content):
@@ -246,7 +257,7 @@ def _lost(previous: AnchoredSummary, new: AnchoredSummary) -> Iterator[_Lost]:
             seen.add(form)
 
 
-def _mended(
+def _with_restored(
     previous: AnchoredSummary, new: AnchoredSummary, home: str, lost: tuple[_Lost, ...]
 ) -> AnchoredSummarySection:
     section = new.section(home) or previous.section(home) or AnchoredSummarySection(home, label_of(home))

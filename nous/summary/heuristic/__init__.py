@@ -1,1 +1,4 @@
-"""Episodes without a model: outcome, title, summary, lessons and facts, by rules measured on labelled sessions."""
+"""Heuristic episodes without a model: outcome, title, summary, lessons and facts.
+
+The rules were measured on labelled sessions.
+"""

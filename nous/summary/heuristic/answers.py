@@ -1,10 +1,10 @@
-"""Questions of the user with the answer that the session gave them."""
+"""Question-answer pairs: the user's questions and the answers that the session gave."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nous.summary.heuristic.record import SessionRecord, Turn
+from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.sentences import POINTS_BACK, content_words, identifiers, plain
 from nous.text.language import words
 from nous.text.sentences import sentences
@@ -28,7 +28,7 @@ _SKIPPED = ("#", "|", "---", ">", "<")
 
 
 class Answered(NamedTuple):
-    """A question, its answer, and its turn. `is_clear` means that the answer takes up what was asked and names it."""
+    """A question, its answer and its turn; `is_clear` if the answer names the subject."""
 
     question: str
     answer: str
@@ -37,7 +37,7 @@ class Answered(NamedTuple):
 
 
 def answered(record: SessionRecord) -> Iterator[Answered]:
-    """Return the questions of the user that were answered, in order."""
+    """Yield the questions of the user that were answered, in order."""
     for turn in record.turns:
         question = next((short for one in turn.asked if _asks(short := _short(one.text))), "")
         answer = reply_of(turn, question, record.entries) if question else ""
@@ -46,7 +46,7 @@ def answered(record: SessionRecord) -> Iterator[Answered]:
 
 
 def _asks(text: str) -> bool:
-    """Return whether *text* wants to know how things are, and is no order, doubt or question about the work itself."""
+    """Return whether *text* asks for information: no order, doubt or question about the work."""
     known = words()
     is_marked = text.rstrip("\"')").endswith("?") and (known.opens("question", text) or _WHY.search(text))
     is_asked = is_marked or known.opens("interrogative", text) or known.says("wants_to_know", text)
@@ -55,14 +55,17 @@ def _asks(text: str) -> bool:
 
 
 def _is_vague(answer: str) -> bool:
-    """Return whether an answer offers a choice, guesses, or is in a language that the rules do not know."""
+    """Return whether an answer offers a choice, guesses, or is in an unsupported language."""
     known = words()
     is_foreign = sum(not letter.isascii() for letter in answer) > len(answer) * _FOREIGN
     return is_foreign or known.says("proposes", answer) or known.says("hedge", answer)
 
 
 def _belongs(question: str, answer: str) -> bool:
-    """Return whether *answer* takes up what is asked, or names the thing that is asked after; a reason says why."""
+    """Return whether *answer* takes up the question, or names what it asks for.
+
+    The answer to a "why" must give a reason.
+    """
     known = words()
     if POINTS_BACK.match(answer):
         return False
@@ -73,29 +76,30 @@ def _belongs(question: str, answer: str) -> bool:
 
 
 def _short(question: str) -> str:
-    """Return the last words of a long question: what leads up to it is not asked."""
+    """Return the last clause of a long question, without its lead-up."""
     found = question.split()
     clause = _LEAD_UP.split(question)[-1]
     return clause if len(found) > _QUESTION_WORDS and len(clause.split()) > 2 else question
 
 
-def reply_of(turn: Turn, question: str, entries: Sequence[Entry]) -> str:
-    """Return what answers *question* best, short code included: from the sentence that shares most words with it on.
+def reply_of(turn: RecordedTurn, question: str, entries: Sequence[Entry]) -> str:
+    """Return the best answer to *question*, short code included.
 
-    The last message of the turn goes first: what stands before it was said while the agent was still looking.
+    It begins with the sentence that shares most words with the question. The last message of the turn has priority:
+    earlier ones were written while the agent was still looking.
     """
-    told = [part for place in dict.fromkeys(one.place for one in turn.said) for part in _parts(entries[place], place)]
-    if not told:
+    parts = [part for place in dict.fromkeys(one.place for one in turn.said) for part in _parts(entries[place], place)]
+    if not parts:
         return ""
     if _WHY.search(question):
-        told = [part for part in told if words().says("explains", part.text)] or told
+        parts = [part for part in parts if words().says("explains", part.text)] or parts
     asked = set(content_words(question))
-    last = [part for part in told if part.place == told[-1].place]
-    fits = {part: _fit(part, asked) for part in told}
+    last = [part for part in parts if part.place == parts[-1].place]
+    fits = {part: _fit(part, asked) for part in parts}
     margin = 1 if words().says("asks_which", question) or words().says("wants_to_know", question) else 0
     is_elsewhere = max(fits.values()) > fits[last[0]] + margin
-    start = max(told, key=lambda part: (fits[part], part.place)) if is_elsewhere else last[0]
-    return _run_on(told, start)
+    start = max(parts, key=lambda part: (fits[part], part.place)) if is_elsewhere else last[0]
+    return _run_on(parts, start)
 
 
 class _Part(NamedTuple):
@@ -108,7 +112,10 @@ class _Part(NamedTuple):
 
 
 def _parts(entry: Entry, place: int) -> list[_Part]:
-    """Return what a message states, in order; announcements, offers, headings and mere exclamations are left out."""
+    """Return the statements of a message, in order.
+
+    Announcements, offers, headings and mere exclamations are left out.
+    """
     found: list[_Part] = []
     for number, (start, end) in enumerate(sentences(entry.text)):
         raw = entry.text[start:end]
@@ -134,11 +141,11 @@ def _fit(part: _Part, asked: set[str]) -> float:
     return len(asked & set(content_words(part.text))) + bool(_YES_OR_NO.match(part.text))
 
 
-def _run_on(told: Sequence[_Part], start: _Part) -> str:
-    """Return *start* and what follows it in its message, within the length of an answer."""
+def _run_on(parts: Sequence[_Part], start: _Part) -> str:
+    """Return *start* and its successors in the same message, within the length of an answer."""
     found: list[str] = []
     room = _ANSWER_WORDS
-    for part in told[told.index(start) :]:
+    for part in parts[parts.index(start) :]:
         length = len(part.text.split())
         if part.place != start.place or (found and length > room):
             break

@@ -1,4 +1,4 @@
-"""Command lines that a session ran: which test, build, lint or format, in which directory, and whether they passed."""
+"""Test, build, lint and format runs of a session: command, directory, and success."""
 
 import re
 from collections import deque
@@ -21,7 +21,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRun:
-    """One run of a command line in a directory; `is_whole` is false where it picks some tests or files."""
+    """One run of a command in a directory; not `is_whole` if it selects some tests or files."""
 
     purpose: Purpose
     command: str
@@ -54,7 +54,7 @@ _LEAD = re.compile(r"(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|command|timeout(?: -\S
 _PART = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _REDIRECTED = re.compile(r"\s*(?:\d?>&?|&>|<|\|).*|\s+--?\s*\Z", re.DOTALL)
 _CHANGE_DIRECTORY = re.compile(r"cd\s+(['\"]?)([^'\"\s]+)\1\Z")
-_READ = 10_000  # characters of a command line; what is longer writes a file
+_READ = 10_000  # characters of a command line; a longer one writes a file
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?\n\1\b", re.DOTALL)
 _MANNER = re.compile(
     r" (?:-[vxqs]+|-?-(?:count|timeout|parallel|jobs)(?:[= ]\w+)?|--(?:verbose|quiet|color=\S+))(?= |\Z)"
@@ -90,9 +90,10 @@ _RESULTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR, Kind.DECISION})
 
 
 def results_by_call(transcript: Transcript) -> Mapping[str, Entry]:
-    """Return the result of each call by the id of the call's entry: a result, an error, or the user's rejection.
+    """Return the result of each call by the id of its entry.
 
-    A call id may be used again: the latest call that has it counts. Calls without an id are answered in order.
+    A result may also be an error, or the user's rejection. A call id may be used again: the latest call that has it
+    counts. Calls without an id are answered in order.
     """
     calls: dict[str, str] = {}
     waiting: deque[str] = deque()
@@ -117,16 +118,16 @@ def is_undone(result: Entry | None) -> bool:
 
 
 def has_passed(result: Entry) -> bool:
-    """Return whether a command with that *result* ran without a fault; a test run that found no test did not pass."""
-    told = result.text[-_VERDICT_CHARS:]
-    is_idle = _NOTHING_RAN.search(told) and not _SOMETHING_RAN.search(told)
-    return not (is_undone(result) or is_idle or _FAILED.search(told))
+    """Return whether a command with that *result* passed; a test run without tests did not."""
+    ending = result.text[-_VERDICT_CHARS:]
+    is_idle = _NOTHING_RAN.search(ending) and not _SOMETHING_RAN.search(ending)
+    return not (is_undone(result) or is_idle or _FAILED.search(ending))
 
 
 def runs_of(action: Action, result: Entry | None, place: int, home: str) -> Iterator[CommandRun]:
-    """Return the known runs in the command line of *action*; *home* is the session's working directory.
+    """Yield the known runs in the command line of *action*.
 
-    Without a result, or with the user's rejection, nothing ran.
+    *home* is the session's working directory. Without a result, or with the user's rejection, nothing ran.
     """
     if not action.command or result is None or result.kind is Kind.DECISION:
         return
@@ -151,7 +152,10 @@ def runs_of(action: Action, result: Entry | None, place: int, home: str) -> Iter
 
 
 def usual(runs: Sequence[CommandRun]) -> list[CommandRun]:
-    """Return one run for each purpose and directory that passed: of the whole, the command that ran most and last."""
+    """Return one run per purpose and directory: of the passed, complete runs, the most frequent.
+
+    If several are, the latest of them.
+    """
     chosen: dict[tuple[Purpose, str], CommandRun] = {}
     whole = [run for run in runs if run.passed and run.is_whole]
     counts: dict[tuple[Purpose, str, str], int] = {}
@@ -167,7 +171,7 @@ def usual(runs: Sequence[CommandRun]) -> list[CommandRun]:
 
 
 def _below(directory: str, home: str) -> str:
-    """Return *directory* as it is seen from *home*; empty for *home* itself."""
+    """Return *directory* relative to *home*; empty for *home* itself."""
     path, base = directory.rstrip("/"), home.rstrip("/")
     if base and (path == base or path.startswith(f"{base}/")):
         return path[len(base) + 1 :]

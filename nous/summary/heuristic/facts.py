@@ -1,4 +1,4 @@
-"""Candidate facts without a model, from few sources that were measured to be right, the surest first."""
+"""Heuristic candidate facts from a few sources that were measured as reliable, surest first."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from nous.redaction.secrets import looks_secret
 from nous.summary.heuristic.answers import answered
 from nous.summary.heuristic.commands import Purpose, usual
 from nous.summary.heuristic.record import SessionRecord
-from nous.summary.heuristic.report import lead, told_from
+from nous.summary.heuristic.report import lead, passage_from
 from nous.summary.heuristic.sentences import Sentence, content_words, names, telling_words
 from nous.summary.heuristic.statements import stated, subject_of
 from nous.text.language import words
@@ -18,16 +18,16 @@ from nous.text.sentences import shortened
 from nous.transcript.tool_actions import taken_away_by
 
 _SHORT = 8
-"""Turns up to which each turn's report still stands at the end; in longer sessions later work overtakes it."""
+"""Turns up to which the reports of all turns still hold at the end; in longer sessions later work supersedes them."""
 
-_MOST_ANSWERS, _MOST_DEEDS, _MOST_STATED = 3, 3, 6
+_MOST_ANSWERS, _MOST_ACTIONS, _MOST_STATED = 3, 3, 6
 _FEWEST_WORDS = 5
 _MOSTLY_CODE = 0.65
 _CODE = re.compile(r"`[^`]+`")
 _FIRST_PERSON = re.compile(r"\b(?:I|[Yy]ou|[Rr]egarding)\b")
 _BY_AGENT = re.compile(r"^(?:Done[.:\u2014 -]+)?I(?:['\u2019]ve| have)? (?:also |now |successfully )*", re.IGNORECASE)
 _LONGEST = 400
-_DEED_WORDS = 40
+_ACTION_WORDS = 40
 _RUN_AS = {
     Purpose.TEST: "Tests are run",
     Purpose.BUILD: "The build is run",
@@ -37,10 +37,10 @@ _RUN_AS = {
 
 
 def candidate_facts(record: SessionRecord, most: int = MOST_CANDIDATES) -> tuple[CandidateFact, ...]:
-    """Return at most *most* facts, none twice."""
-    told = [fact for source in (stated_facts, answer_facts, deed_facts) for fact in source(record)]
+    """Return at most *most* facts, without duplicates."""
+    facts = [fact for source in (stated_facts, answer_facts, action_facts) for fact in source(record)]
     found: dict[frozenset[str], CandidateFact] = {}
-    for fact in told:
+    for fact in facts:
         form = frozenset(telling_words(fact.text))
         if form and not looks_secret(fact.text) and not any(form <= other for other in found):
             found[form] = fact
@@ -49,12 +49,12 @@ def candidate_facts(record: SessionRecord, most: int = MOST_CANDIDATES) -> tuple
 
 
 def stated_facts(record: SessionRecord) -> Iterable[CandidateFact]:
-    """Return what the user states for good."""
+    """Return the user's lasting statements."""
     return list(stated(record))[:_MOST_STATED]
 
 
 def answer_facts(record: SessionRecord) -> Iterator[CandidateFact]:
-    """Return the last questions that got an answer; of a long session, those after a thing that the answer names."""
+    """Yield the last answered questions; of a long session, those whose answer names a thing."""
     found = [one for one in answered(record) if one.is_clear and not one.answer.endswith(":")]
     if len(record.requests) > _SHORT:
         found = [one for one in found if words().says("asks_which", one.question)]
@@ -65,15 +65,15 @@ def answer_facts(record: SessionRecord) -> Iterator[CandidateFact]:
         )
 
 
-def deed_facts(record: SessionRecord) -> Iterator[CandidateFact]:
-    """Return what the agent reports as done where it names what it changed."""
+def action_facts(record: SessionRecord) -> Iterator[CandidateFact]:
+    """Yield what the agent reports as done, if it names what it changed."""
     turns = [turn for turn in record.turns if turn.changes and turn.report]
-    for turn in turns[-_MOST_DEEDS:] if len(record.requests) <= _SHORT else turns[-1:]:
+    for turn in turns[-_MOST_ACTIONS:] if len(record.requests) <= _SHORT else turns[-1:]:
         said = lead(turn.report)
-        first = next((one for one in said if _tells_deed(one.text) and not _is_gone(one, record)), None)
+        first = next((one for one in said if _reports_action(one.text) and not _is_gone(one, record)), None)
         if first is None:
             continue
-        text = _BY_AGENT.sub("", _told(said[said.index(first) :]))
+        text = _BY_AGENT.sub("", _report(said[said.index(first) :]))
         yield CandidateFact(
             text=shortened(text[:1].upper() + text[1:], _LONGEST),
             category=Category.EVENT,
@@ -83,16 +83,16 @@ def deed_facts(record: SessionRecord) -> Iterator[CandidateFact]:
         )
 
 
-def _told(said: Sequence[Sentence]) -> str:
-    """Return the first of *said* with the items that it leads in, or the next ones that name what was done."""
+def _report(said: Sequence[Sentence]) -> str:
+    """Return the first of *said* with the items it introduces, or its successors with names."""
     if said[0].text.endswith(":"):
-        return told_from(said, said[0], _DEED_WORDS)
+        return passage_from(said, said[0], _ACTION_WORDS)
     kept = takewhile(lambda one: names(one.text) and not _FIRST_PERSON.search(one.text), said[1:3])
-    return told_from([said[0], *kept], said[0], _DEED_WORDS)
+    return passage_from([said[0], *kept], said[0], _ACTION_WORDS)
 
 
-def _tells_deed(text: str) -> bool:
-    """Return whether *text* reports something done to a thing that it names, in enough words to be understood."""
+def _reports_action(text: str) -> bool:
+    """Return whether *text* reports an action on a thing it names, in enough words to be clear."""
     known = words()
     is_less = any(known.says(name, text) for name in ("hedge", "undone", "proposes"))
     is_code = sum(map(len, _CODE.findall(text))) > len(text) * _MOSTLY_CODE
@@ -106,13 +106,13 @@ def _tells_deed(text: str) -> bool:
 
 def _is_gone(one: Sentence, record: SessionRecord) -> bool:
     """Return whether a file that *one* names was removed after it was said."""
-    told = set(names(one.text))
+    mentioned = set(names(one.text))
     removed = (path for place, action in record.done if place > one.place for path in taken_away_by(action.command))
-    return any(path.endswith(name) or name.endswith(path) for path in removed for name in told)
+    return any(path.endswith(name) or name.endswith(path) for path in removed for name in mentioned)
 
 
 def command_facts(record: SessionRecord) -> Iterator[CandidateFact]:
-    """Return the command of each purpose that ran and passed."""
+    """Yield the command of each purpose that ran and passed."""
     for run in usual(record.runs):
         where = f" in {run.directory}" if run.directory else ""
         yield CandidateFact(

@@ -1,10 +1,10 @@
-"""Facts of an episode that brought none, without a model: what its user states, and key points that stand alone."""
+"""Heuristic facts for an episode without facts: user statements and key points."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nous.domain.episode import CandidateFact, Category, Summary, Trust
-from nous.domain.summary_input import Brief
+from nous.domain.summary_input import SummaryInput
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import POINTS_BACK, alike, content_words, names
 from nous.summary.heuristic.statements import stated, subject_of
@@ -15,31 +15,33 @@ from nous.text.language import words
 from nous.transcript.model import Transcript
 
 LEAST, MOST = 0.6, 0.7
-"""The confidence of key points, and the most that any such fact gets."""
+"""The confidence of key points, and the highest confidence of any such fact."""
 
 _FEWEST_WORDS = 4
 _GAP = "[..."
-"""Begins the mark of what an excerpt leaves out."""
+"""Begins the mark of a gap in an excerpt."""
 
 
-def facts_of(summary: Summary, brief: Brief | None) -> tuple[CandidateFact, ...]:
-    """Return what *summary* and the user's words in *brief* teach, the surest first.
+def facts_of(summary: Summary, summary_input: SummaryInput | None) -> tuple[CandidateFact, ...]:
+    """Return the facts in *summary* and the user's words in *summary_input*, surest first.
 
-    Each is held to what was said, as a model's facts are. Without *brief* no turn can be named.
+    Each is grounded like a model's facts. Without *summary_input* no turn can be cited.
     """
     points = list(_points(summary))
-    if brief is None:
+    if summary_input is None:
         return tuple(point for point in points if not is_instruction(point.text))
-    own = (replace(fact, trust=Trust.USER) for fact in _sound(stated(SessionRecord(_shown(brief))), brief))
+    own = (
+        replace(fact, trust=Trust.USER) for fact in _sound(stated(SessionRecord(_shown(summary_input))), summary_input)
+    )
     found: list[CandidateFact] = []
-    for fact in (*own, *_sound(points, brief)):
+    for fact in (*own, *_sound(points, summary_input)):
         if not any(alike(fact.text, other.text) for other in found):
             found.append(fact)
     return tuple(found)
 
 
 def _points(summary: Summary) -> Iterator[CandidateFact]:
-    """Return the key points that a reader who was not there understands, and that are no events or guesses."""
+    """Yield the key points that are clear without context, and are no events or guesses."""
     known = words()
     for point in summary.key_points:
         is_less = known.says("hedge", point) or known.opens("deed", point) or known.opens("wish", point)
@@ -48,11 +50,11 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
             yield CandidateFact(text=point, category=category, subject=subject_of(point), confidence=LEAST)
 
 
-def _shown(brief: Brief) -> Transcript:
-    """Return the session as far as *brief* shows it, without what a person's words are shown of in part."""
-    return transcript_of([each for each in brief.passages if each.role != "User" or _GAP not in each.text])
+def _shown(summary_input: SummaryInput) -> Transcript:
+    """Return the shown session as a transcript, without partially shown user messages."""
+    return transcript_of([each for each in summary_input.segments if each.role != "User" or _GAP not in each.text])
 
 
-def _sound(facts: Iterable[CandidateFact], brief: Brief) -> Iterator[CandidateFact]:
-    for fact in grounded(facts, brief, canary="", prompt="").facts:
+def _sound(facts: Iterable[CandidateFact], summary_input: SummaryInput) -> Iterator[CandidateFact]:
+    for fact in grounded(facts, summary_input, canary="", prompt="").facts:
         yield replace(fact, confidence=min(fact.confidence, MOST))

@@ -1,4 +1,4 @@
-"""Lessons for the next session like this one: causes of faults, what mended a failure, what the user corrected."""
+"""Lessons for the next session: causes of faults, fixes of failures, user corrections."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -28,20 +28,20 @@ _ONE_OFF = re.compile(
 
 
 def lessons(record: SessionRecord, most: int = MOST) -> tuple[str, ...]:
-    """Return at most *most* lessons: what the user stated for good, then what was found out; none much like another."""
-    told = [fact.text for fact in stated(record) if fact.category in _LASTING][:_MOST_STATED]
-    return tuple(distinct((*told, *found_out(record)), most))
+    """Return at most *most* distinct lessons: lasting user statements first, then findings."""
+    from_user = [fact.text for fact in stated(record) if fact.category in _LASTING][:_MOST_STATED]
+    return tuple(distinct((*from_user, *found_out(record)), most))
 
 
 def found_out(record: SessionRecord) -> Iterator[str]:
-    """Return what mended a failure and which causes the agent told; of a service nothing."""
+    """Yield what fixed a failure, and the causes that the agent reported; nothing for a service."""
     if not record.is_service:
-        yield from _mended(record)
+        yield from _fixes(record)
         yield from _causes(record)
 
 
-def _mended(record: SessionRecord) -> Iterator[str]:
-    """Return what was said or done between a run that failed and the run of the same command that passed."""
+def _fixes(record: SessionRecord) -> Iterator[str]:
+    """Yield the cause given between a failed run and the next passed run of the same command."""
     failed = {run.command: run for run in record.runs if not run.passed}
     for command, run in failed.items():
         after = next(
@@ -57,9 +57,9 @@ def _mended(record: SessionRecord) -> Iterator[str]:
 
 
 def _causes(record: SessionRecord) -> Iterator[str]:
-    """Return the causes that the agent told at the end of a turn, the best of each turn before any has a second.
+    """Yield the causes that the agent reported at the end of turns, the best of each turn first.
 
-    What the user objects to in the next turn was none.
+    A cause that the user objects to in the next turn is none.
     """
     ranked: list[tuple[int, float, str]] = []
     for turn, after in pairwise((*record.turns, None)):
@@ -71,7 +71,7 @@ def _causes(record: SessionRecord) -> Iterator[str]:
 
 
 def _is_cause(one: Sentence) -> bool:
-    """Return whether a sentence explains something that it names, so that it can be understood alone."""
+    """Return whether a sentence explains something that it names, and is clear without context."""
     known, text = words(), one.text
     if one.speaker is not Kind.ASSISTANT or one.is_question or looks_secret(text) or len(text) > _LONGEST:
         return False
@@ -85,7 +85,7 @@ def _is_cause(one: Sentence) -> bool:
 
 
 def worth(text: str) -> float:
-    """Return how much a text explains and names; it ranks causes."""
+    """Return how much a text explains and names, as a rank of causes."""
     return len(words().contains["explains"].findall(text)) + 0.5 * min(len(set(names(text))), 4)
 
 

@@ -1,4 +1,4 @@
-"""The summary of a session in its own words: what was asked, what came of it, how it ended."""
+"""Heuristic summary text in the session's own words: requests, results, and how it ended."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from nous.domain.episode import Outcome
 from nous.summary.heuristic.answers import answered, reply_of
 from nous.summary.heuristic.lessons import found_out, worth
 from nous.summary.heuristic.outcome import Judgement
-from nous.summary.heuristic.record import SessionRecord, Turn
+from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.report import OFFERED, ended, result_of
 from nous.summary.heuristic.sentences import is_go_ahead, names, telling_words
 from nous.text.language import words
@@ -15,7 +15,7 @@ from nous.text.language import words
 _MOST_WORDS = 140
 _ASKED_WORDS = 18
 _RESULT_WORDS = {1: 110, 2: 56, 3: 44, 4: 36}
-"""The most words of a result, by how many requests there are; of more, 30."""
+"""The most words of a result, by the number of requests; for more requests, 30."""
 
 _CAUSE_WORDS, _OPENING, _FEWEST_WORDS = 40, 40, 4
 
@@ -32,16 +32,16 @@ def summary_of(record: SessionRecord, judgement: Judgement) -> str:
     ending = _ending(record, judgement)
     causes = (text for text in found_out(record) if len(text.split()) <= _CAUSE_WORDS and names(text))
     cause = max(causes, key=worth, default="")
-    told = _told(record, _MOST_WORDS - len(f"{cause} {ending}".split()))
-    is_new = cause and not any(cause[:_OPENING] in each for each in told)
-    found = " ".join(filter(None, (*told, f"Found: {ended(cause)}" if is_new else "", ending)))
+    exchanges = _exchanges(record, _MOST_WORDS - len(f"{cause} {ending}".split()))
+    is_new = cause and not any(cause[:_OPENING] in each for each in exchanges)
+    found = " ".join(filter(None, (*exchanges, f"Found: {ended(cause)}" if is_new else "", ending)))
     return found or judgement.rationale
 
 
-def _told(record: SessionRecord, room: int) -> Sequence[str]:
-    """Return the requests with their results that fit into *room* words, in order.
+def _exchanges(record: SessionRecord, room: int) -> Sequence[str]:
+    """Return the requests with results that fit into *room* words, in order.
 
-    The last and the first come before the others, and those before that changed or said most.
+    Priority have the last and the first, then those that changed or said most.
     """
     turns = record.requests
     most = _RESULT_WORDS.get(len(turns), 30)
@@ -61,16 +61,16 @@ def _told(record: SessionRecord, room: int) -> Sequence[str]:
     return [chosen[number] for number in sorted(chosen)]
 
 
-def _result(record: SessionRecord, turn: Turn, most: int) -> str:
-    """Return what came of a turn; of one that changed nothing, what was replied, with code that is short."""
+def _result(record: SessionRecord, turn: RecordedTurn, most: int) -> str:
+    """Return the result of a turn; if it changed nothing, the reply, with short code."""
     result = result_of(record, turn, most)
     if turn.changes or turn.is_interim or result.startswith(OFFERED):
         return result
     return max(result, reply_of(turn, "", record.entries), key=lambda text: ("`" in text, len(text)))
 
 
-def _weight(turn: Turn) -> float:
-    """Return how much of the session a turn is: its changes, and what its request and report name."""
+def _weight(turn: RecordedTurn) -> float:
+    """Return the weight of a turn in the session: its changes, and the names it mentions."""
     said = [one.text for one in (*turn.asked, *turn.report[:6])]
     return 2 * min(turn.changes, 5) + len({name for text in said for name in names(text)}) + (not turn.is_interim)
 
@@ -84,18 +84,18 @@ def _exchange(asked: str, result: str) -> str:
     return f"“{asked}”: {ended(result)}"
 
 
-def request_of(turn: Turn, most: int = _ASKED_WORDS) -> str:
-    """Return what a turn asks for in the user's words, from its first wish on, cut to *most* words.
+def request_of(turn: RecordedTurn, most: int = _ASKED_WORDS) -> str:
+    """Return a turn's request in the user's words, from its first wish on, cut to *most* words.
 
-    It is empty for a mere go-ahead, and for what names nothing.
+    It is empty for a mere go-ahead, and for text that names nothing.
     """
     said = [one for one in turn.asked or turn.brief[:_BRIEF_SENTENCES] if not is_go_ahead(one.text)]
     bare = (_LINK.sub("", one.text).strip() for one in said)
-    told = [text for text in bare if len(telling_words(text)) > 1]
-    pasted = next((at for at, text in enumerate(told, 1) if text.endswith(":")), len(told))
-    told = told[:pasted]
-    wish = next((at for at, text in enumerate(told) if words().opens("wish", text) or text.endswith("?")), 0)
-    found = " ".join(told[wish:]).split()
+    texts = [text for text in bare if len(telling_words(text)) > 1]
+    pasted = next((at for at, text in enumerate(texts, 1) if text.endswith(":")), len(texts))
+    texts = texts[:pasted]
+    wish = next((at for at, text in enumerate(texts) if words().opens("wish", text) or text.endswith("?")), 0)
+    found = " ".join(texts[wish:]).split()
     return " ".join(found[:most]).rstrip(".:,; ") + ("…" if len(found) > most else "")
 
 

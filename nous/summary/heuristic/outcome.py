@@ -1,4 +1,4 @@
-"""How a session ended for the person who asked, told from how its record ends."""
+"""Outcome classifier: how a session ended for its user, by evidence at its end."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from nous.domain.episode import Outcome
 from nous.summary.heuristic.commands import has_passed
-from nous.summary.heuristic.record import SessionRecord, Turn
+from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.report import OFFER
 from nous.summary.heuristic.sentences import Sentence, content_words
 from nous.text.language import words
@@ -16,7 +16,7 @@ from nous.transcript.tool_actions import hands_over
 
 _QUOTED_CHARS = 120
 _LONG = 24
-"""Turns from which the end of a session says little of all that was asked in it."""
+"""Turns from which the end of a session says little about everything that was asked in it."""
 
 _ASKS, _ORDERS = 0.5, 0.1
 """Shares of the turns of a talk; people who chat in `chitchat-dataset` ask in up to .4 and order in up to .06."""
@@ -35,9 +35,9 @@ _CHOICE = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """An outcome, the sentence that names its evidence, and the turns it rests on.
+    """An outcome, the sentence that names its evidence, and the turns that it is based on.
 
-    `is_sure` is false where the record does not show how it ended. `waits_for` is a question to the user that is open.
+    `is_sure` is false if the record does not show how it ended. `waits_for` is an open question to the user.
     """
 
     outcome: Outcome
@@ -51,7 +51,7 @@ _Rule = Callable[[SessionRecord], Judgement | None]
 
 
 def judge(record: SessionRecord) -> Judgement:
-    """Return the outcome by the first rule that applies; the order is that of how much each kind of evidence shows."""
+    """Return the outcome by the first rule that applies; the strongest evidence comes first."""
     rules = _SERVICE_RULES if record.is_service else _WORK_RULES
     return next(found for rule in rules if (found := rule(record)))
 
@@ -63,15 +63,18 @@ def _nothing_asked(record: SessionRecord) -> Judgement | None:
     return Judgement(outcome=Outcome.INFORMATIONAL, rationale=said, is_sure=bool(record.turns))
 
 
-def _wants_something(requests: Sequence[Turn]) -> bool:
-    """Return whether a talk is about requests: half of the turns ask, or a tenth order; chat does so in passing."""
+def _wants_something(requests: Sequence[RecordedTurn]) -> bool:
+    """Return whether a talk is about requests: half of its turns ask, or a tenth order.
+
+    Chat does both only in passing.
+    """
     asks = sum(any(one.is_question for one in turn.asked) for turn in requests)
     orders = sum(any(words().opens("wish", one.text) for one in turn.asked) for turn in requests)
     return asks >= len(requests) * _ASKS or orders >= len(requests) * _ORDERS
 
 
 def _broken_off(record: SessionRecord) -> Judgement | None:
-    """Judge a session that ends with the user's stop or rejection, or with an error, and without an answer to it."""
+    """Judge a session that ends in the user's stop or rejection, or in an unanswered error."""
     last = record.last
     if last is None or last.turn not in {turn.number for turn in record.requests}:
         return None
@@ -80,9 +83,9 @@ def _broken_off(record: SessionRecord) -> Judgement | None:
     if last.kind is Kind.SYSTEM:
         return _short_of(record, last, f"The user interrupted the work in turn {last.turn}, and nothing followed.")
     if last.kind is Kind.ERROR or last.is_error:
-        told = " ".join(last.text.split())
+        error = " ".join(last.text.split())
         return _short_of(
-            record, last, f"The record ends in an error in turn {last.turn}: {shortened(told, _QUOTED_CHARS)}"
+            record, last, f"The record ends in an error in turn {last.turn}: {shortened(error, _QUOTED_CHARS)}"
         )
     return None
 
@@ -95,7 +98,7 @@ def _short_of(record: SessionRecord, last: Entry, rationale: str) -> Judgement:
 
 
 def _failing_last(record: SessionRecord) -> Judgement | None:
-    """Judge a session whose last command failed, and whose last words do not report that it was mended."""
+    """Judge a session whose last command failed and whose last words report no fix."""
     last = next(((place, each) for place, each in reversed(record.actions) if each.command), None)
     if last is None or record.closing:
         return None
@@ -103,8 +106,8 @@ def _failing_last(record: SessionRecord) -> Judgement | None:
     result = record.results.get(action.call.id)
     if result is None or result.kind is Kind.DECISION or has_passed(result) or _READS.match(action.command):
         return None
-    told = [one for turn in record.turns for one in turn.said if one.place > place]
-    if any(_is_done(one) for one in told) or any(at > place for at, _ in record.changes):
+    later = [one for turn in record.turns for one in turn.said if one.place > place]
+    if any(_is_done(one) for one in later) or any(at > place for at, _ in record.changes):
         return None
     turn = action.call.turn
     return Judgement(
@@ -115,7 +118,7 @@ def _failing_last(record: SessionRecord) -> Judgement | None:
 
 
 def _waits_for_choice(record: SessionRecord) -> Judgement | None:
-    """Judge a session that ends with the agent's question which way to go, before anything was changed in that turn."""
+    """Judge a session that ends with a choice for the user, before that turn changed anything."""
     turn = record.requests[-1] if record.requests else None
     if turn is None or record.closing or not turn.report:
         return None
@@ -134,7 +137,7 @@ def _waits_for_choice(record: SessionRecord) -> Judgement | None:
 
 
 def _unfinished(record: SessionRecord) -> Judgement | None:
-    """Judge a session without an answer to the last request, or whose last words only announce the next step."""
+    """Judge a session without an answer to the last request, or that ends in an announcement."""
     turn = record.requests[-1] if record.requests else None
     if turn is None or record.closing:
         return None
@@ -142,7 +145,7 @@ def _unfinished(record: SessionRecord) -> Judgement | None:
     if not turn.report and not turn.changes:
         rationale = f"Turn {turn.number} has no answer."
         return Judgement(outcome=outcome, rationale=rationale, turns=(turn.number,), is_sure=False)
-    has_run = any(run.turn == turn.number and run.passed for run in record.runs)  # some formats tell calls first
+    has_run = any(run.turn == turn.number and run.passed for run in record.runs)  # some formats list calls first
     is_last = record.last is not None and record.last.kind is Kind.ASSISTANT
     if is_last and turn.report and _announces(turn.report[-1]) and not has_run:
         rationale = f"The record breaks off in turn {turn.number}, where the agent announced its next step."
@@ -155,7 +158,7 @@ def _announces(one: Sentence) -> bool:
 
 
 def _ended_well(record: SessionRecord) -> Judgement:
-    """Judge everything else: as done, and as sure as what the end of the record shows."""
+    """Judge everything else as resolved, as sure as the end of the record shows."""
     if closing := record.closing:
         said = shortened(closing.asked[0].text, _QUOTED_CHARS)
         return Judgement(
@@ -177,8 +180,8 @@ def _ended_well(record: SessionRecord) -> Judgement:
     return Judgement(outcome=Outcome.RESOLVED, rationale=reason, turns=(turn.number,), is_sure=not is_long)
 
 
-def _evidence(record: SessionRecord, later: Sequence[Turn]) -> str | None:
-    """Return what shows, from the last request on, that it was met."""
+def _evidence(record: SessionRecord, later: Sequence[RecordedTurn]) -> str | None:
+    """Return the evidence, from the last request on, that it was met."""
     number = later[0].number
     commits = [subject for subject, turn in record.commits if turn >= number]
     if commits:
@@ -186,25 +189,25 @@ def _evidence(record: SessionRecord, later: Sequence[Turn]) -> str | None:
     runs = [run for run in record.runs if run.turn >= number]
     if runs and runs[-1].passed:
         return f"`{shortened(runs[-1].command, 80)}` passed in turn {runs[-1].turn}, the last run of the session."
-    told = [one for turn in later for one in turn.report]
-    if done := next((one for one in told if _is_done(one) and len(one.text.split()) > 1), None):
+    reported = [one for turn in later for one in turn.report]
+    if done := next((one for one in reported if _is_done(one) and len(one.text.split()) > 1), None):
         return f"In turn {done.turn} the agent reported: {shortened(done.text, _QUOTED_CHARS)}"
-    if later[0].is_question and told and not told[-1].is_question:
-        return f"The question of turn {number} was answered: {shortened(told[0].text, _QUOTED_CHARS)}"
+    if later[0].is_question and reported and not reported[-1].is_question:
+        return f"The question of turn {number} was answered: {shortened(reported[0].text, _QUOTED_CHARS)}"
     if any(turn.changes for turn in later):
         return f"What turn {number} asked for was carried out by {sum(turn.changes for turn in later)} calls."
     return None
 
 
 def _is_done(one: Sentence) -> bool:
-    """Return whether a sentence reports something as done; a plan, a guess or a question does not."""
+    """Return whether a sentence reports something as done, and is no plan, guess or question."""
     known = words()
     is_less = one.is_question or any(known.says(name, one.text) for name in ("undone", "about_to", "hedge"))
     return known.says("done", one.text) and not is_less and not known.opens("condition", one.text)
 
 
 def _handed_over(record: SessionRecord) -> Judgement | None:
-    """Judge a service run that was passed on to a person, or whose user asks for that at the end."""
+    """Judge a service run that was passed on to a person, or whose user asks for that."""
     call = next((action for _, action in reversed(record.done) if hands_over(action)), None)
     last = record.turns[-1] if record.turns else None
     asks = last is not None and any(words().says("handed_over", one.text) for one in last.asked)
@@ -212,14 +215,17 @@ def _handed_over(record: SessionRecord) -> Judgement | None:
         return None
     turn = call.call.turn if call else last.number if last else 0
     outcome = Outcome.PARTIAL if _served(record) else Outcome.UNRESOLVED
-    told = "was handed over to a person" if call else "ended with the user's wish for a person"
+    end = "was handed over to a person" if call else "ended with the user's wish for a person"
     given = (call.call.tool_input or {}).get("summary") if call else None
     reason = f": {shortened(given, _QUOTED_CHARS)}" if isinstance(given, str) and given else "."
-    return Judgement(outcome=outcome, rationale=f"In turn {turn} the matter {told}{reason}", turns=(turn,))
+    return Judgement(outcome=outcome, rationale=f"In turn {turn} the matter {end}{reason}", turns=(turn,))
 
 
-def _served(record: SessionRecord) -> list[Turn]:
-    """Return the turns in which a service did something for its user; without calls on record, by its own word."""
+def _served(record: SessionRecord) -> list[RecordedTurn]:
+    """Return the turns in which a service did something for its user.
+
+    Without calls on record, its own report counts.
+    """
     if not record.actions:
         return [turn for turn in record.turns if any(_is_done(one) for one in turn.report)]
     passed_on = {action.call.turn for _, action in record.done if hands_over(action)}
@@ -227,7 +233,7 @@ def _served(record: SessionRecord) -> list[Turn]:
 
 
 def _service_end(record: SessionRecord) -> Judgement:
-    """Judge a service run by what it did last and by the user's last word."""
+    """Judge a service run by its last action and by the user's last word."""
     served, last = _served(record), record.turns[-1]
     ending = [one for turn in record.turns[-2:] for one in turn.report]
     refused = next((one for one in ending if words().says("refuses", one.text)), None)
@@ -237,16 +243,16 @@ def _service_end(record: SessionRecord) -> Judgement:
         is_open = refused is not None and not accepted and served[-1].number < last.number - 1
         rationale = f"In turn {served[-1].number} what the user asked for was carried out."
         if is_open and refused:
-            told = shortened(refused.text, _QUOTED_CHARS)
-            rationale = f"Something was carried out, and in turn {refused.turn} something was refused: {told}"
+            quote = shortened(refused.text, _QUOTED_CHARS)
+            rationale = f"Something was carried out, and in turn {refused.turn} something was refused: {quote}"
         return Judgement(
             outcome=Outcome.PARTIAL if is_open else Outcome.RESOLVED,
             rationale=rationale,
             turns=(served[-1].number,),
         )
     if accepted and any(turn.report for turn in record.requests):
-        told = "accepted that nothing is changed" if refused else "was content with the answer"
-        rationale = f"In turn {last.number} the user {told}."
+        quote = "accepted that nothing is changed" if refused else "was content with the answer"
+        rationale = f"In turn {last.number} the user {quote}."
         return Judgement(outcome=Outcome.RESOLVED, rationale=rationale, turns=(last.number,), is_sure=False)
     return Judgement(
         outcome=Outcome.UNRESOLVED,
@@ -267,7 +273,7 @@ _SERVICE_RULES: tuple[_Rule, ...] = (_nothing_asked, _handed_over, _service_end)
 
 
 def open_threads(record: SessionRecord, judgement: Judgement) -> tuple[str, ...]:
-    """Return what is open at the end: why it is not resolved, and the question or the request that it concerns."""
+    """Return what is open: why it is not resolved, and the question or request at issue."""
     if judgement.outcome not in {Outcome.PARTIAL, Outcome.UNRESOLVED} or not record.requests:
         return ()
     said = [one.text for turn in reversed(record.requests) for one in (*turn.asked, *turn.brief)]

@@ -1,4 +1,4 @@
-"""A session as turns: what the user asked in each, what the agent did and reported, and how the record ends."""
+"""Session record by turns: user requests, agent actions and reports, and the ending."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_actions import Action, actions_of, subject_of_commit, taken_away_by, writes, written_files
 
 _HOOK = "Operation stopped by hook"
-"""Begins what a hook wrote behind the user's words."""
+"""Begins the text of a hook behind the user's words."""
 
 _INJECTED = re.compile(
     r"\A\s*(?:\[Request interrupted|Caveat: |<(?:local-command|command-|system-reminder|"
@@ -31,12 +31,13 @@ _PREFIX = re.compile(r"\A(?:[a-z]+(?:\([^)]*\))?!?|[A-Z]{2,}-\d+): (?=\S)")
 
 
 @dataclass(slots=True)
-class Turn:
-    """One user prompt and what came of it.
+class RecordedTurn:
+    """One user prompt, and the agent's response to it.
 
     `asked` are the user's own sentences, `brief` those of a long or forwarded text, `report` the sentences of the
-    agent's last message, `said` all that the agent said, `decisions` the user's approvals, answers and rejections.
-    `is_interim` means that calls follow the last message, which may have been said while the agent was still looking.
+    agent's last message, `said` all sentences of the agent, `decisions` the user's approvals, answers and rejections.
+    `is_interim` means that calls follow the last message, so that it may have been written while the agent was still
+    looking.
     """
 
     number: int
@@ -56,8 +57,8 @@ class Turn:
     @property
     def is_farewell(self) -> bool:
         """Return whether the user only thanks, praises or takes leave."""
-        told = " ".join(one.text for one in self.asked)
-        return len(told) <= _LONGEST_FAREWELL and is_farewell(told) and not self.brief and not self.changes
+        text = " ".join(one.text for one in self.asked)
+        return len(text) <= _LONGEST_FAREWELL and is_farewell(text) and not self.brief and not self.changes
 
 
 class SessionRecord:
@@ -123,11 +124,11 @@ class SessionRecord:
         ]
 
     @cached_property
-    def turns(self) -> Sequence[Turn]:
-        """The turns in order; what stands before the first prompt is turn 0."""
-        turns: dict[int, Turn] = {}
+    def turns(self) -> Sequence[RecordedTurn]:
+        """The turns in order; entries before the first prompt are turn 0."""
+        turns: dict[int, RecordedTurn] = {}
         for place, entry in enumerate(self.entries):
-            turn = turns.setdefault(entry.turn, Turn(entry.turn))
+            turn = turns.setdefault(entry.turn, RecordedTurn(entry.turn))
             if entry.kind is Kind.USER:
                 own, brief = _user_sentences(entry, place)
                 turn.asked, turn.brief = (*turn.asked, *own), (*turn.brief, *brief)
@@ -144,20 +145,20 @@ class SessionRecord:
         return list(turns.values())
 
     @cached_property
-    def requests(self) -> Sequence[Turn]:
-        """The turns in which the user, or who forwards a task, wants something; the last is what counts at the end."""
+    def requests(self) -> Sequence[RecordedTurn]:
+        """The turns with a request of the user or a task's sender; the last one decides the end."""
         asked = [turn for turn in self.turns if turn.asked or turn.brief]
         return [turn for turn in asked if not turn.is_farewell] or asked
 
     @cached_property
-    def closing(self) -> Turn | None:
-        """The last turn with a word of the user, if they only thank, praise or take leave in it."""
+    def closing(self) -> RecordedTurn | None:
+        """The last turn with words of the user, if they only thank, praise or take leave in it."""
         last = next((turn for turn in reversed(self.turns) if turn.asked), None)
         return last if last and last.is_farewell and last.number > self.requests[-1].number else None
 
     @cached_property
     def last(self) -> Entry | None:
-        """The last entry that says anything about how the session ended."""
+        """The last entry that shows how the session ended."""
         telling = (entry for entry in reversed(self.entries) if entry.kind is not Kind.THINKING)
         return next((entry for entry in telling if entry.kind is not Kind.SYSTEM or _INTERRUPTED in entry.text), None)
 
@@ -169,7 +170,7 @@ class SessionRecord:
 
     @cached_property
     def is_service(self) -> bool:
-        """Return whether an agent serves a customer by tools of its own: no files, no command lines."""
+        """Return whether an agent serves a customer with its own tools: no files, no command lines."""
         is_work = self.files or any(action.command for _, action in self.actions)
         serves = any(words().says("serves", one.text) for turn in self.turns for one in turn.said)
         return serves and not is_work

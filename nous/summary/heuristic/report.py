@@ -1,10 +1,10 @@
-"""The result of a turn: the statements of the agent's last message, or else the effects of its calls."""
+"""Result of a turn: statements of the agent's last message, or else effects of its calls."""
 
 import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from nous.summary.heuristic.record import SessionRecord, Turn
+from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, identifiers
 from nous.text.language import words
 from nous.text.sentences import shortened
@@ -15,7 +15,7 @@ _FEWEST_WORDS = 4
 _MOST_ITEMS, _MOST_FILES, _OPENING = 3, 3, 5
 _ITEM_WORDS, _OFFER_WORDS = 16, 12
 OFFER = re.compile(r"\W*(?:option|approach|alternative) ?[A-D1-4]\b", re.IGNORECASE)
-"""Opens one of several ways that the agent offers."""
+"""Opens one of several options that the agent offers."""
 
 OFFERED = "The agent offered"
 
@@ -28,9 +28,10 @@ _LABEL = re.compile(r"[^.:]{1,40}:\Z")
 
 
 def lead(report: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences that state something: no filler, question, heading, announcement or offer.
+    """Return the sentences that state something.
 
-    Neither does one that leads in what is left out, such as a code block.
+    Fillers, questions, headings, announcements and offers are left out. So is a sentence that introduces something left
+    out, such as a code block.
     """
     known = words()
     return [
@@ -45,34 +46,38 @@ def lead(report: Sequence[Sentence]) -> list[Sentence]:
     ]
 
 
-def result_of(record: SessionRecord, turn: Turn, most: int = RESULT_WORDS) -> str:
-    """Return what came of *turn* in at most about *most* words; empty where the record does not show it."""
+def result_of(record: SessionRecord, turn: RecordedTurn, most: int = RESULT_WORDS) -> str:
+    """Return the result of *turn* in at most about *most* words; empty if the record shows none."""
     offers = [one.text.rstrip(".:") for one in turn.report if OFFER.match(one.text)]
     if len(offers) > 1:
         return f"{OFFERED} {'; '.join(' '.join(text.split()[:_OFFER_WORDS]) for text in offers[:_MOST_ITEMS])}."
-    told = _last_told(turn)
-    if not told or (turn.is_interim and not any(words().says("done", one.text) for one in told)):
-        return done_by_calls(record, turn) or (told_from(told, told[0], most) if told else "")
-    whole = [one for one in told if not POINTS_BACK.match(one.text)] or told
+    statements = _last_statements(turn)
+    if not statements or (turn.is_interim and not any(words().says("done", one.text) for one in statements)):
+        return done_by_calls(record, turn) or (passage_from(statements, statements[0], most) if statements else "")
+    whole = [one for one in statements if not POINTS_BACK.match(one.text)] or statements
     done = (one for one in whole[:_OPENING] if turn.changes and words().says("done", one.text))
-    return told_from(told, next(done, whole[0]), most)
+    return passage_from(statements, next(done, whole[0]), most)
 
 
-def _last_told(turn: Turn) -> list[Sentence]:
-    """Return what the last message of *turn* that states something says."""
+def _last_statements(turn: RecordedTurn) -> list[Sentence]:
+    """Return the statements of the last message of *turn* that has any."""
     places = dict.fromkeys(one.place for one in reversed(turn.said))
     messages = [lead([one for one in turn.said if one.place == place]) for place in places]
-    telling = [told for told in messages if told]
-    done = (told for told in telling if turn.changes and any(words().says("done", one.text) for one in told))
+    telling = [statements for statements in messages if statements]
+    done = (
+        statements
+        for statements in telling
+        if turn.changes and any(words().says("done", one.text) for one in statements)
+    )
     return next(done, telling[0] if telling else [])
 
 
-def told_from(told: Sequence[Sentence], first: Sentence, most: int) -> str:
-    """Return *first* and what follows it in about *most* words; of a list that it leads in, the first items."""
+def passage_from(statements: Sequence[Sentence], first: Sentence, most: int) -> str:
+    """Return *first* and its successors in about *most* words; of a list, a few items."""
     found = [first.text]
     room = most - len(first.text.split())
     is_list = first.text.endswith(":")
-    for one in told[told.index(first) + 1 :]:
+    for one in statements[statements.index(first) + 1 :]:
         length = min(len(one.text.split()), _ITEM_WORDS) if is_list else len(one.text.split())
         if length > room or (is_list and len(found) > _MOST_ITEMS):
             break
@@ -86,17 +91,17 @@ def told_from(told: Sequence[Sentence], first: Sentence, most: int) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    told = text.split()
-    return text if len(told) <= most else f"{' '.join(told[:most])}…"
+    found = text.split()
+    return text if len(found) <= most else f"{' '.join(found[:most])}…"
 
 
 def ended(text: str) -> str:
-    """Return *text* with a mark at its end."""
+    """Return *text* with a punctuation mark at its end."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text.rstrip(':;,')}."
 
 
-def done_by_calls(record: SessionRecord, turn: Turn) -> str:
-    """Return the files that the calls of *turn* wrote and removed, its commits, and its last check."""
+def done_by_calls(record: SessionRecord, turn: RecordedTurn) -> str:
+    """Return the effects of the calls of *turn*: files written and removed, commits, last check."""
     calls = [action for _, action in record.done if action.call.turn == turn.number]
     written = list(dict.fromkeys(_name(path) for action in calls for path in written_files(action)))
     removed = list(dict.fromkeys(_name(path) for action in calls for path in removed_by(action.command)))
@@ -110,8 +115,8 @@ def done_by_calls(record: SessionRecord, turn: Turn) -> str:
         f"{' and '.join(passed[-_MOST_FILES:])} passed" if passed else "",
         f"{' and '.join(failed[-_MOST_FILES:])} failed" if failed else "",
     )
-    told = "; ".join(filter(None, parts))
-    return f"{told[:1].upper()}{told[1:]}." if told else ""
+    effects = "; ".join(filter(None, parts))
+    return f"{effects[:1].upper()}{effects[1:]}." if effects else ""
 
 
 def _name(path: str) -> str:

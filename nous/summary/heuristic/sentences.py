@@ -1,4 +1,4 @@
-"""Sentences of a message: cleaned of Markdown, with who says them and where they stand."""
+"""Sentences of a message without Markdown, with speaker and position."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,10 +18,10 @@ _MARKUP = re.compile(
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|__(.+?)__|(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])")
 _LINK = re.compile(r"\[([^\[\]]{1,300})\]\([^()\s]{1,2000}\)")
 _DATA, _SHOWN = re.compile(r"(?<![!-\u2fff])[!-\u2fff]{400,}|(?<!\S)\S{4000,}"), 60
-"""Characters in a row without a space, and more of them in scripts that write none."""
+"""Characters in a row without a space, and more of them in scripts without spaces; how many of them are kept."""
 
 _NEXT_NUMBER = re.compile(r"(?<=[.!?])\s+\d+[.)]\s*\Z")
-"""The mark of the next list item, where it stands behind the sentence before it."""
+"""The mark of the next list item, if it stands behind the sentence before it."""
 
 _HARNESS_MARK = re.compile(r"(?<!\s)\s*#{3}[A-Z]+#{3}\s*")
 _QUOTED = re.compile(
@@ -73,7 +73,7 @@ class Sentence:
 
 
 def sentences_of(entry: Entry, place: int) -> tuple[Sentence, ...]:
-    """Return what the entry at *place* says in prose; code blocks, tables and tags are left out."""
+    """Return the prose sentences of the entry at *place*, without code blocks, tables and tags."""
     return tuple(_sentences(entry, place))
 
 
@@ -100,7 +100,7 @@ def _sentences(entry: Entry, place: int) -> Iterator[Sentence]:
 
 
 def plain(text: str) -> str:
-    """Return *text* on one line without list marks, emphasis, link targets and stop marks of test harnesses.
+    """Return *text* on one line, without list marks, emphasis, link targets and harness marks.
 
     A token longer than any name is cut: it is data, and the patterns take time that is quadratic in its length.
     """
@@ -111,7 +111,7 @@ def plain(text: str) -> str:
 
 
 def identifiers(text: str) -> list[str]:
-    """Return names of code, files, options, tickets and numbers in *text*, without backticks, in order."""
+    """Return names of code, files, options, tickets, and numbers in *text*, without backticks."""
     return [found.strip("`") for found in _IDENTIFIER.findall(text)]
 
 
@@ -121,7 +121,7 @@ def names(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the words of *text* that tell it from others, in lower case and order: no stop words, no small talk."""
+    """Return the distinctive words of *text*, lower-case, in order, without stop words."""
     known = words()
     idle = known.sets["stopwords"] | known.sets["general"]
     found = (word.strip(".-+#").lower() for word in _WORD.findall(text))
@@ -137,7 +137,10 @@ def telling_words(text: str) -> list[str]:
 
 
 def alike(one: str, other: str) -> bool:
-    """Return whether two statements share half of their words (Jaccard), every identifier, and how often they deny."""
+    """Return whether two statements share half of their words (Jaccard) and all identifiers.
+
+    They must also have equally many negations.
+    """
     first, second = set(content_words(one)), set(content_words(other))
     if set(identifiers(one)) != set(identifiers(other)) or len(_DENIAL.findall(one)) != len(_DENIAL.findall(other)):
         return False
@@ -153,21 +156,21 @@ def is_courtesy(text: str) -> bool:
     for name in ("thanks", "praise", "goodbye"):
         rest = known.contains[name].sub(" ", rest)
     idle = known.sets["stopwords"] | known.sets["courtesy"]
-    told = [word for word in _BARE_WORD.findall(rest.lower()) if word not in idle]
-    return len(told) <= (2 if rest != text else 0)
+    left = [word for word in _BARE_WORD.findall(rest.lower()) if word not in idle]
+    return len(left) <= (2 if rest != text else 0)
 
 
 def is_go_ahead(text: str) -> bool:
-    """Return whether *text* is a courtesy, or only agrees to what was proposed."""
+    """Return whether *text* is a courtesy, or only agrees to a proposal."""
     known = words()
     idle = known.sets["stopwords"] | known.sets["courtesy"] | known.sets["orders"]
-    told = _BARE_WORD.findall(text.lower())
-    agrees = bool(told) and told[0] in known.sets["courtesy"] and not text.endswith("?")
-    return is_courtesy(text) or (agrees and all(word in idle for word in told))
+    found = _BARE_WORD.findall(text.lower())
+    agrees = bool(found) and found[0] in known.sets["courtesy"] and not text.endswith("?")
+    return is_courtesy(text) or (agrees and all(word in idle for word in found))
 
 
 def is_farewell(text: str) -> bool:
-    """Return whether *text* thanks, praises or takes leave, and wants nothing more."""
+    """Return whether *text* thanks, praises or takes leave, and asks for nothing more."""
     known = words()
     is_kind = any(known.says(name, text) for name in ("thanks", "praise", "goodbye"))
     asks_more = text.endswith("?") or any(known.says(name, text) for name in ("wants_more", "complaint", "handed_over"))

@@ -1,4 +1,7 @@
-"""Statements of the user that last: rules, preferences, decisions and corrections, and the reasons of rejections."""
+"""Lasting statements of the user: rules, preferences, decisions and corrections.
+
+Rejections count too, with their reasons.
+"""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +21,7 @@ _ANSWERED = re.compile(r'"(?P<question>[^"]+)"="(?P<answer>[^"]+)"')
 _PLAN = re.compile(r"Approved the plan:\s*(?:Plan:\s*)?", re.IGNORECASE)
 _PLAN_CHARS, _QUOTED_WORDS = 200, 20
 _PATHS = re.compile(r"/(?:[^/\s()]+/)+")
-_DESCRIBED = re.compile(r'\w+\((?:desc|description)="(?P<told>[^"]+)".*', re.DOTALL)
+_DESCRIBED = re.compile(r'\w+\((?:desc|description)="(?P<description>[^"]+)".*', re.DOTALL)
 _TIES = re.compile(
     r"^(?:[A-Z]\)\s+)?(?:\W*(?:so|and|nah|i think|i guess|i mean|but|also|then|ok|okay|yes|yeah|sure|hmm+|well|oh|ah"
     r"|please|btw|by the way|note|fyi|important|remember(?: that|:)|actually|again|sorry|wait|great|perfect|thanks"
@@ -34,8 +37,8 @@ _VERB = re.compile(
     r"(prefer|like|want|need|love|hate|use|think|work|live|dislike|expect)\b"
 )
 _FIRST_PERSON = tuple(
-    (re.compile(pattern), told)
-    for pattern, told in (
+    (re.compile(pattern), instead)
+    for pattern, instead in (
         (r"\bI(?:'m| am)\b", "the user is"),
         (r"\bI(?:'d| would)\b", "the user would"),
         (r"\bI(?:'ve| have)\b", "the user has"),
@@ -50,13 +53,13 @@ _LEFT_OVER = re.compile(r"\b(?:I|I'?m|myself|mine)\b", re.IGNORECASE)
 
 
 def stated(record: SessionRecord) -> Iterator[CandidateFact]:
-    """Return what the user states for good, each with its turn, the surest first."""
+    """Yield the user's lasting statements as facts, each with its turn, surest first."""
     found = [*rules(record), *_decided(record)]
     yield from sorted(found, key=lambda fact: -fact.confidence)
 
 
 def rules(record: SessionRecord) -> Iterator[CandidateFact]:
-    """Return the rules, preferences, decisions and corrections in the user's own sentences, in order."""
+    """Yield rules, preferences, decisions and corrections in the user's own sentences, in order."""
     for turn in record.turns:
         changed = any(_CHANGED_MIND.search(one.text) for one in turn.asked)
         for one in turn.asked:
@@ -73,7 +76,7 @@ def rules(record: SessionRecord) -> Iterator[CandidateFact]:
 
 
 def _can_stand(one: Sentence) -> bool:
-    """Return whether a sentence is whole, says something, and points at nothing that only its session shows."""
+    """Return whether a sentence is complete and refers to nothing that only its session shows."""
     known = words()
     text = one.text
     if not _SHORTEST <= len(text) <= _LONGEST or one.text.rstrip("\"')").endswith(("?", ":")) or looks_secret(text):
@@ -83,7 +86,7 @@ def _can_stand(one: Sentence) -> bool:
 
 
 def _kind_of(one: Sentence) -> tuple[Category, float] | None:
-    """Return what kind of lasting statement *one* is, and how surely."""
+    """Return the category and confidence of *one* as a lasting statement, or None."""
     known, text = words(), standing_alone(one.text)
     if known.says("from_now_on", text):
         return Category.RULE, 0.95
@@ -106,32 +109,34 @@ def _kind_of(one: Sentence) -> tuple[Category, float] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """A decision of the user on something that the agent put to them: an approved plan, an answer, or a rejection."""
+class UserVerdict:
+    """A decision of the user on a proposal: an approved plan, an answer, or a rejection."""
 
     kind: str
     text: str
     turn: int
 
 
-def verdicts(record: SessionRecord) -> Iterator[Verdict]:
-    """Return the user's verdicts that say more than yes or no, in order."""
+def verdicts(record: SessionRecord) -> Iterator[UserVerdict]:
+    """Yield the user's verdicts that say more than yes or no, in order."""
     for entry in (entry for turn in record.turns for entry in turn.decisions):
         text = " ".join(entry.text.split())
         if answers := list(_ANSWERED.finditer(text)):
-            told = "; ".join(f"asked “{each['question']}”, the user answered “{each['answer']}”" for each in answers)
-            yield Verdict("answer", f"{told[:1].upper()}{told[1:]}", entry.turn)
+            exchange = "; ".join(
+                f"asked “{each['question']}”, the user answered “{each['answer']}”" for each in answers
+            )
+            yield UserVerdict("answer", f"{exchange[:1].upper()}{exchange[1:]}", entry.turn)
         elif (rejected := _REJECTED.match(text)) and _instructs(rejected["reason"]):
             reason = shortened(rejected["reason"], _LONGEST)
-            yield Verdict("rejection", f"The user rejected {_what(rejected['what'])}: “{reason}”", entry.turn)
+            yield UserVerdict("rejection", f"The user rejected {_what(rejected['what'])}: “{reason}”", entry.turn)
         elif plan := _PLAN.match(text):
-            yield Verdict(
+            yield UserVerdict(
                 "approval", f"The user approved the plan “{shortened(text[plan.end() :], _PLAN_CHARS)}”", entry.turn
             )
 
 
 def _decided(record: SessionRecord) -> Iterator[CandidateFact]:
-    """Return the answers and rejections as facts; an approved plan is none, since its result is."""
+    """Yield the answers and rejections as facts; an approved plan is none, since its result is."""
     for verdict in verdicts(record):
         if verdict.kind != "approval" and not looks_secret(verdict.text):
             yield _by_user(verdict.text, verdict.turn, Category.DECISION, 0.85)
@@ -148,7 +153,7 @@ def _instructs(reason: str) -> bool:
 def _what(rejected: str) -> str:
     bare = _PATHS.sub("", rejected)
     described = _DESCRIBED.match(bare)
-    return f"“{described['told']}”" if described else shortened(bare, 80)
+    return f"“{described['description']}”" if described else shortened(bare, 80)
 
 
 def _by_user(text: str, turn: int, category: Category, confidence: float) -> CandidateFact:
@@ -164,19 +169,19 @@ def subject_of(text: str) -> str:
 
 
 def standing_alone(text: str) -> str:
-    """Return *text* without the words that tie it to what was said before, with a capital."""
+    """Return *text* capitalized and without the words that tie it to the preceding text."""
     bare = _TIES.sub("", text) or text
     return bare[:1].upper() + bare[1:]
 
 
 def third_person(text: str) -> str:
-    """Return a statement in the first person as one about the user.
+    """Return a first-person statement as one about the user.
 
-    Where its grammar is not plain, it is quoted if it is short, and else the result is empty.
+    If its grammar is not simple, it is quoted if it is short; otherwise the result is empty.
     """
-    told = _VERB.sub(r"the user \1\2s", _FILLER.sub("I ", text.replace("\u2019", "'")))
+    rewritten = _VERB.sub(r"the user \1\2s", _FILLER.sub("I ", text.replace("\u2019", "'")))
     for pattern, instead in _FIRST_PERSON:
-        told = pattern.sub(instead, told)
-    if len(_I.findall(text)) > 1 or _LEFT_OVER.search(told):
+        rewritten = pattern.sub(instead, rewritten)
+    if len(_I.findall(text)) > 1 or _LEFT_OVER.search(rewritten):
         return f"The user said: “{text}”" if len(text.split()) <= _QUOTED_WORDS else ""
-    return told[:1].upper() + told[1:]
+    return rewritten[:1].upper() + rewritten[1:]

@@ -1,4 +1,4 @@
-"""The tier without a model: an episode's summary and candidate facts from the transcript's own words."""
+"""Heuristic tier: an episode's summary and candidate facts from the transcript's own words."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,9 @@ from nous.transcript.model import Transcript
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """A summary, the candidate facts, the files written to, and whether the outcome rests on evidence.
+    """A heuristic summary with candidate facts and written files.
 
-    `outcome_turns` are the turns that the outcome rests on.
+    `is_sure` means that evidence shows the outcome. `outcome_turns` are the turns that the outcome is based on.
     """
 
     summary: Summary
@@ -28,7 +28,7 @@ class Extracted:
 
 
 def summarize(transcript: Transcript) -> Extracted:
-    """Summarise *transcript*. Pure: the same transcript gives the same answer."""
+    """Summarize *transcript*. Pure: the same transcript gives the same result."""
     record = SessionRecord(transcript)
     judgement = judge(record)
     topics = topics_of(record)

@@ -1,4 +1,7 @@
-"""A session's title: the file's own, what was committed or asked for, or what was reported; and its topics."""
+"""Title and topics of a session.
+
+The title is the file's own, or taken from a commit, a request or a report.
+"""
 
 import re
 from collections import Counter
@@ -13,7 +16,7 @@ from nous.text.language import words
 MOST_TOPICS = 6
 _MOST_WORDS, _FEWEST_WORDS = 10, 5
 _REQUESTS_READ, _SENTENCES_READ = 8, 10
-"""Turns from the beginning, and sentences of each, among which the request that names the session is looked for."""
+"""Turns from the beginning, and sentences of each, that are searched for the request that names the session."""
 
 _CLAUSE = re.compile(
     r"(?:[.;!?:](?=\s|\Z)| - | — |, (?:and|but|so|then|because) |\s(?=(?:What|Why|How|Where|Which|When) ))\s*"
@@ -26,20 +29,20 @@ _LEADS_UP = re.compile(
     r"|right now|this is|there is|it['\u2019]s|it is)\b",
     re.IGNORECASE,
 )
-"""Opens a clause that leads up to what is wanted."""
+"""Opens a clause that leads up to a request."""
 
 _MANNER = re.compile(
     r"(?:don't|do not|please make it|make it|start with|read|claim|keep|use|be|open up|check out|commit|push|merge"
     r"|rebase|pull|switch|continue)\b",
     re.IGNORECASE,
 )
-"""Says how to work, or asks for a chore of version control, and not what the session is about."""
+"""Describes how to work, or asks for a chore of version control, and not what the session is about."""
 
 _ITEM_LABEL = re.compile(r"^(?:[A-Z]|\d+)\)\s+|^[A-Z]:\s+|^(?:Plan|Task|Goal|Title):\s+")
 _TAIL = re.compile(r"[\s,:;.!?\u2013\u2014-]+$")
 _HASH = re.compile(r"[0-9a-f]{7,40}|\d+|v?\d[\d.]*")
 _BEFORE_WISH = frozenset(("to", "and", "also", "please", "then", "now", "no", "just"))
-"""Words after which a clause may begin anew with what is wanted."""
+"""Words after which a clause may start again with a request."""
 
 
 def title_of(record: SessionRecord, topics: Sequence[str]) -> str:
@@ -48,22 +51,22 @@ def title_of(record: SessionRecord, topics: Sequence[str]) -> str:
     if own and own.strip():
         return _cut(own.split())
     weights = _weights(record)
-    told = max(_proposed(record), key=lambda each: each.weight * _worth(each.text, weights), default=None)
-    if told is None:
+    best = max(_proposed(record), key=lambda each: each.weight * _worth(each.text, weights), default=None)
+    if best is None:
         first = next((one.text for turn in record.requests for one in (*turn.asked, *turn.brief)), "")
         return _with_topics(_TAIL.sub("", _without_preamble(_NOISE.sub(" ", first).strip())) or "Session", topics)
-    return _with_topics(told.text, topics)
+    return _with_topics(best.text, topics)
 
 
 class _Proposed(NamedTuple):
-    """A clause that may name the session, and how much its place speaks for it."""
+    """A clause that may name the session, and the weight of its position."""
 
     text: str
     weight: float
 
 
 def _proposed(record: SessionRecord) -> Iterator[_Proposed]:
-    """Return clauses of what was committed, asked for and reported; of equals the first is taken."""
+    """Yield clauses of commits, requests and reports; among equals the first is taken."""
     is_one = len(record.commits) <= len(record.requests)
     for subject, _ in record.commits:
         yield from (_Proposed(clause, 1.2 if is_one else 0.7) for clause in _clauses(subject))
@@ -72,12 +75,12 @@ def _proposed(record: SessionRecord) -> Iterator[_Proposed]:
             weight = (0.6 if one.is_item else 1.2 if one.is_heading else 1.0) / (1 + rank / 3)
             yield from (_Proposed(clause, weight) for clause in _clauses(one.text))
     for turn in record.turns[-1:]:
-        deeds = (one.text for one in lead(turn.report) if words().opens("deed", one.text))
-        yield from (_Proposed(clause, 0.5) for text in deeds for clause in _clauses(text))
+        reported = (one.text for one in lead(turn.report) if words().opens("deed", one.text))
+        yield from (_Proposed(clause, 0.5) for text in reported for clause in _clauses(text))
 
 
 def topics_of(record: SessionRecord) -> tuple[str, ...]:
-    """Return the names and words that most of the session is about: tickets, files, then frequent words of the user."""
+    """Return the main topics of the session: tickets, files, then frequent words of the user."""
     found: Counter[str] = Counter()
     for turn in record.turns:
         for said, weight in ((turn.asked, 3), (turn.brief[:12], 1), (turn.report[:12], 1)):
@@ -95,13 +98,13 @@ def topics_of(record: SessionRecord) -> tuple[str, ...]:
 
 
 def _last_part(name: str) -> str:
-    """Return the last part of a path, and a name as it is; empty for what names nothing to a reader."""
+    """Return the last part of a path, or the name itself; empty if it tells a reader nothing."""
     part = name.rstrip("/").rsplit("/", 1)[-1]
     return part if 2 < len(part) < 40 and " " not in part and not _HASH.fullmatch(part) else ""
 
 
 def _weights(record: SessionRecord) -> Counter[str]:
-    """Return in how many turns, requests and reports each content word is said."""
+    """Return the number of turns, requests and reports in which each content word occurs."""
     return Counter(
         word
         for turn in record.turns
@@ -111,15 +114,15 @@ def _weights(record: SessionRecord) -> Counter[str]:
 
 
 def _clauses(text: str) -> Iterator[str]:
-    """Return the clauses of *text* that say something, and what of them begins with a wish."""
+    """Yield the clauses of *text* with content, and their parts that begin with a wish."""
     bare = _ITEM_LABEL.sub("", _NOISE.sub(" ", text))
     for part in _CLAUSE.split(bare)[:4]:
         clause = _TAIL.sub("", _without_preamble(" ".join(part.split())))
-        told = clause.split()
-        starts = [at for at in range(1, len(told) - 3) if words().opens("wish", told[at])]
-        starts = [at for at in starts if told[at - 1].endswith(",") or told[at - 1].lower() in _BEFORE_WISH]
+        tokens = clause.split()
+        starts = [at for at in range(1, len(tokens) - 3) if words().opens("wish", tokens[at])]
+        starts = [at for at in starts if tokens[at - 1].endswith(",") or tokens[at - 1].lower() in _BEFORE_WISH]
         for at in (0, *starts):
-            if len(telling_words(found := " ".join(told[at:]))) > 1:
+            if len(telling_words(found := " ".join(tokens[at:]))) > 1:
                 yield found
 
 
@@ -130,15 +133,15 @@ def _without_preamble(text: str) -> str:
 
 
 def _worth(clause: str, weights: Counter[str]) -> float:
-    """Return how much of what the session speaks of the first ten words of *clause* say."""
+    """Return how many frequent words of the session the first ten words of *clause* contain."""
     head = " ".join(clause.split()[:_MOST_WORDS])
-    told = sum(min(weights[word], 4) for word in set(content_words(head))) + 2 * len(set(names(head))) + 1
+    score = sum(min(weights[word], 4) for word in set(content_words(head))) + 2 * len(set(names(head))) + 1
     factor = 1.3 if words().opens("wish", clause) else 1.0
-    return told * factor * (0.4 if _LEADS_UP.match(clause) else 1.0) * (0.4 if _MANNER.match(head) else 1.0)
+    return score * factor * (0.4 if _LEADS_UP.match(clause) else 1.0) * (0.4 if _MANNER.match(head) else 1.0)
 
 
 def _with_topics(text: str, topics: Sequence[str]) -> str:
-    """Return *text* in at most ten words; a short one is followed by what the session is about."""
+    """Return *text* in at most ten words; a short one is followed by topics of the session."""
     found = _cut(text.split())
     room = _MOST_WORDS - len(found.split())
     missing = [topic for topic in topics if topic.lower() not in found.lower() and not _HASH.fullmatch(topic)]
@@ -148,15 +151,15 @@ def _with_topics(text: str, topics: Sequence[str]) -> str:
 
 
 def _cut(found: Sequence[str]) -> str:
-    told = [*found[:_MOST_WORDS]]
+    kept = [*found[:_MOST_WORDS]]
     while (
         len(found) > _MOST_WORDS
-        and len(told) > _FEWEST_WORDS
-        and told[-1].lower().strip(",.;:") in words().sets["dangling"]
+        and len(kept) > _FEWEST_WORDS
+        and kept[-1].lower().strip(",.;:") in words().sets["dangling"]
     ):
-        told.pop()
-    last = max((at for at, word in enumerate(told[:-1]) if word.endswith(",")), default=0)
-    if len(found) > _MOST_WORDS and len(told) - last <= _FEWEST_WORDS <= last:
-        told = told[: last + 1]
-    text = _TAIL.sub("", " ".join(told))
+        kept.pop()
+    last = max((at for at, word in enumerate(kept[:-1]) if word.endswith(",")), default=0)
+    if len(found) > _MOST_WORDS and len(kept) - last <= _FEWEST_WORDS <= last:
+        kept = kept[: last + 1]
+    text = _TAIL.sub("", " ".join(kept))
     return text[:1].upper() + text[1:]

@@ -1,7 +1,7 @@
-"""What a model says a session taught, held to what was said in it.
+"""Grounding check: keep a model's facts only if the session's turns support them.
 
-A fact stays only if the turns that it cites say its numbers, paths and names; turns that were cited wrongly are put
-right where another turn says it. Whatever is dropped is counted, by reason. Whose words a fact is, the session shows.
+A fact stays only if the turns that it cites contain its numbers, paths and names. Wrong citations are corrected if
+another turn contains them. Dropped facts are counted by reason. The session decides whose statement a fact is.
 """
 
 from collections import Counter
@@ -10,21 +10,21 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from nous.domain.episode import CandidateFact, Category, Trust
-from nous.domain.summary_input import MOST_CANDIDATES, Brief
+from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.redaction.secrets import looks_secret
 from nous.summary.llm.literals import plain
-from nous.summary.llm.response_checks import Ours, is_instruction, is_planted, overrides
-from nous.summary.llm.source_index import MOST, Claim, Session, trust_of
+from nous.summary.llm.response_checks import PromptEcho, is_instruction, is_planted, overrides
+from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, trust_of
 
 LONGEST = 4_000
-"""Characters of a fact. What is longer is no statement."""
+"""The most characters of a fact. Anything longer is no single statement."""
 
 _RULE_SHARE = 0.5
-"""How much of a rule its user has to have said; the rest is how it is put."""
+"""The share of a rule's words that its user must have said; the rest is paraphrase."""
 
 
 class Dropped(StrEnum):
-    """Why a fact was dropped."""
+    """The reason why a fact was dropped."""
 
     BLANK = "says nothing"
     TOO_LONG = "too long"
@@ -39,7 +39,7 @@ class Dropped(StrEnum):
 
 
 class Changed(StrEnum):
-    """What was put right in a fact that stayed."""
+    """A correction of a fact that was kept."""
 
     TURNS = "cited turns corrected"
     RULE = "a rule that no person gave became a concept"
@@ -47,7 +47,7 @@ class Changed(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounded:
-    """The facts that stayed, in order; how many were dropped, by reason, and changed, by what."""
+    """The supported facts, in order, and the counts of dropped and changed facts by reason."""
 
     facts: tuple[CandidateFact, ...]
     dropped: tuple[tuple[str, int], ...] = ()
@@ -55,17 +55,17 @@ class Grounded:
 
     @property
     def cut(self) -> int:
-        """How many of those that were dropped there was only no room for."""
+        """The number of facts that were dropped only because of the cap."""
         return dict(self.dropped).get(Dropped.OVER_CAP, 0)
 
 
-def grounded(facts: Iterable[CandidateFact], brief: Brief, *, canary: str, prompt: str) -> Grounded:
-    """Those of *facts* that *brief* says, and not only the *prompt* or its example, which *canary* marks.
+def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, canary: str, prompt: str) -> Grounded:
+    """Return the *facts* that *summary_input* supports, without echoes of the *prompt*.
 
-    Doing so again changes nothing.
+    *canary* is the word that marks the prompt's example. The check is idempotent.
     """
-    session = Session.of(brief)
-    ours = Ours(prompt, canary, session)
+    session = SourceIndex.of(summary_input)
+    ours = PromptEcho(prompt, canary, session)
     dropped: Counter[str] = Counter()
     changed: Counter[str] = Counter()
     kept: dict[str, CandidateFact] = {}
@@ -84,10 +84,10 @@ def grounded(facts: Iterable[CandidateFact], brief: Brief, *, canary: str, promp
     return Grounded(facts=surest, dropped=_counted(dropped), changed=_counted(changed))
 
 
-def _judged(fact: CandidateFact, session: Session, ours: Ours) -> CandidateFact | Dropped:
+def _judged(fact: CandidateFact, session: SourceIndex, ours: PromptEcho) -> CandidateFact | Dropped:
     if reason := _unfit(fact):
         return reason
-    claim = Claim.of(fact.text)
+    claim = CitedStatement.of(fact.text)
     if reason := _foreign(fact, claim, session, ours):
         return reason
     turns = _citation(fact, claim, session)
@@ -95,12 +95,12 @@ def _judged(fact: CandidateFact, session: Session, ours: Ours) -> CandidateFact 
         return turns
     if is_planted(claim, turns, session):
         return Dropped.PLANTED
-    trust = trust_of(claim, session.passages(turns), enough=_RULE_SHARE if fact.category is Category.RULE else MOST)
+    trust = trust_of(claim, session.segments(turns), enough=_RULE_SHARE if fact.category is Category.RULE else MOST)
     return replace(fact, turns=turns, category=_category(fact, trust), trust=trust)
 
 
 def _unfit(fact: CandidateFact) -> Dropped | None:
-    """Whether *fact* is nothing to keep, whoever said it."""
+    """Return why *fact* is not worth keeping regardless of its source, or None."""
     if len(fact.text) > LONGEST:
         return Dropped.TOO_LONG
     if not any(character.isalnum() for character in fact.text):
@@ -108,30 +108,30 @@ def _unfit(fact: CandidateFact) -> Dropped | None:
     return Dropped.SECRET if looks_secret(fact.text) or looks_secret(fact.subject) else None
 
 
-def _foreign(fact: CandidateFact, claim: Claim, session: Session, ours: Ours) -> Dropped | None:
-    """Whether *fact* is from our own prompt, or an instruction that no person gave."""
+def _foreign(fact: CandidateFact, claim: CitedStatement, session: SourceIndex, ours: PromptEcho) -> Dropped | None:
+    """Return why *fact* comes from our prompt or from a prompt injection, or None."""
     if ours.is_leak(f"{fact.text} {fact.subject}", claim):
         return Dropped.LEAK
     if ours.is_echo(claim):
         return Dropped.ECHO
-    is_asked = any(heard.is_personal and heard.says(claim) for heard in session.passages())
+    is_asked = any(segment.is_personal and segment.says(claim) for segment in session.segments())
     if overrides(fact.text) or (is_instruction(fact.text) and not is_asked):
         return Dropped.PLANTED
     return None
 
 
-def _citation(fact: CandidateFact, claim: Claim, session: Session) -> tuple[int, ...] | Dropped:
-    """The turns that *fact* rests on: those that it cites, if they say what cannot be put in other words."""
+def _citation(fact: CandidateFact, claim: CitedStatement, session: SourceIndex) -> tuple[int, ...] | Dropped:
+    """Return the turns that support *fact*: those it cites, if they contain all its literals."""
     cited = tuple(sorted({turn for turn in fact.turns if turn in session.turns}))
     if not cited:
         return session.turns_saying(claim) or Dropped.UNSUPPORTED
-    if all(any(session.turns[turn].told.says(token) for turn in cited) for token in claim.tokens):
+    if all(any(session.turns[turn].literals.says(token) for turn in cited) for token in claim.tokens):
         return cited
     return session.turns_saying(claim) or session.turns_with_parts_of(claim, cited) or Dropped.NOT_SAID
 
 
 def _category(fact: CandidateFact, trust: Trust) -> Category:
-    """Its category; a rule is one only if a person gave it."""
+    """Return the fact's category; a rule remains one only if a person gave it."""
     return Category.CONCEPT if fact.category is Category.RULE and trust is not Trust.USER else fact.category
 
 
@@ -143,12 +143,12 @@ def _changes(before: CandidateFact, after: CandidateFact) -> Iterable[str]:
 
 
 def _form(text: str) -> str:
-    """The form in which two texts are the same."""
+    """Return the normal form in which equal texts are the same."""
     return plain(text).replace('"', "").rstrip(" .!;:")
 
 
 def _surest(facts: list[CandidateFact]) -> tuple[CandidateFact, ...]:
-    """As many as there may be, in order."""
+    """Return the facts with the highest confidence up to the cap, in order."""
     if len(facts) <= MOST_CANDIDATES:
         return tuple(facts)
     by_surety = sorted(range(len(facts)), key=lambda at: -facts[at].confidence)

@@ -1,7 +1,7 @@
-"""The JSON object in what a model wrote, whatever stands around it.
+"""Recover the JSON object from a model's answer, despite surrounding text.
 
-The text is read token by token; prose and the ticks of a code block are what stands outside of every bracket. What is
-malformed or breaks off is followed to its end all the same, so that no part of it is taken for the answer.
+The text is read token by token. Text outside of every bracket is prose or a code fence. Malformed or truncated JSON is
+still read to its end, so that no part of it is taken for the answer.
 """
 
 import json
@@ -13,15 +13,15 @@ from typing import Any, cast
 from nous.domain.errors import BadInput
 
 DEEPEST = 64
-"""Brackets inside brackets; an answer has a few."""
+"""The deepest nesting of brackets; an answer has a few."""
 
 _MOST_ATTEMPTS = 1_000
-"""Objects beside each other that are looked at."""
+"""The most objects beside each other that are tried."""
 
 _SPACE = r"[\s\ufeff\u200b\u2060]"
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
-# Braces that begin nothing are passed over as fast as `re` can. What is looked at ends with the next bare quotation
-# mark and a colon, so that no part of a text is looked at more than a few times.
+# Braces that begin no object are skipped at the speed of `re`. A match ends with the next bare quotation mark and a
+# colon, so that no part of a text is scanned more than a few times.
 _OPENING = re.compile(rf"(?:\[{_SPACE}*+)?\{{{_SPACE}*+{_STRING}{_SPACE}*+:", re.DOTALL)
 _EMPTY = re.compile(rf"\{{{_SPACE}*+\}}")
 _TOKEN = re.compile(
@@ -33,10 +33,11 @@ _FENCE = re.compile(rf"(?:{_SPACE}|```+\w*)*+")
 
 
 def object_in(text: str) -> dict[str, Any]:
-    """The largest object in *text* that can be read completely.
+    """Return the largest JSON object in *text* that can be parsed completely.
 
     Raises:
-        BadInput: there is none, or a larger one never closes. The text is a sentence that can be told to the model; it
+        BadInput: there is none, or a larger one never closes. The message is a sentence that can be sent to the model;
+            it
             quotes nothing.
     """
     best: _Attempt | None = None
@@ -59,7 +60,7 @@ def object_in(text: str) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class _Attempt:
-    """To read what begins at *start*: `stack` are the brackets that are open, `awaited` what has to come next."""
+    """Parser state from `start` on: `stack` holds open brackets, `awaited` the expected token."""
 
     start: int
     end: int = 0
@@ -75,7 +76,7 @@ class _Attempt:
 
     @property
     def rank(self) -> tuple[bool, int]:
-        """Of those that cannot be used, what never closes is what the model was at."""
+        """Rank among failed attempts: an object that never closes is what the model was writing."""
         return bool(self.stack), self.size
 
     def read(self, text: str) -> None:
@@ -95,7 +96,10 @@ class _Attempt:
             self._parse()
 
     def _takes(self, kind: str, piece: str) -> bool:
-        """Whether a token may stand here; if so, it does. A comma before a closing bracket is left out."""
+        """Consume a token if it may stand here, and return whether it did.
+
+        A comma before a closing bracket is left out.
+        """
         match self.awaited, kind:
             case (("value" | "item"), ("{" | "[")):
                 self._open(kind)
@@ -135,12 +139,12 @@ class _Attempt:
     def _parse(self) -> None:
         try:
             self.value = json.loads("".join(self.pieces), strict=False)
-        except ValueError:  # a number such as 1.2.3, or an escape that there is not
+        except ValueError:  # a number such as 1.2.3, or an unknown escape
             self.broke_at = self.start
 
 
 def _attempts(text: str) -> Iterator[_Attempt]:
-    """What begins like an object with a member, or like an array of such; not what is inside of another."""
+    """Yield attempts at top-level objects with a member, or arrays of such objects."""
     position = 0
     for _ in range(_MOST_ATTEMPTS):
         opening = _OPENING.search(text, position)
@@ -162,7 +166,7 @@ def _complaint(attempt: _Attempt) -> str:
 
 
 def _nothing_in(text: str) -> str:
-    """What is wrong with *text* that holds no object."""
+    """Return the complaint about *text* without an object."""
     bare = text[cast("re.Match[str]", _FENCE.match(text)).end() :]
     if not bare:
         return "The answer is empty; write one JSON object."
@@ -183,10 +187,10 @@ _END_SUMMARY = re.compile(r"</summary\s*+>", re.IGNORECASE)
 
 
 def summary_in(text: str) -> str:
-    """What *text* says apart from its analysis, trimmed: the summary, or all of it where no summary is marked.
+    """Return *text* without its analysis, trimmed: the marked summary, or all if none is marked.
 
-    What breaks off is taken as it is: an analysis goes on to a whole summary behind it or else to the end, a summary to
-    the end.
+    Truncated tags are tolerated: an analysis reaches to a whole summary behind it or else to the end, a summary to the
+    end.
     """
     said = _without_analyses(text)
     begin = _BEGIN_SUMMARY.search(said)
@@ -209,6 +213,9 @@ def _without_analyses(text: str) -> str:
 
 
 def _summary_behind(text: str, position: int) -> str:
-    """The rest of *text* from where a summary begins that is whole. Thoughts may well name the tag of a summary."""
+    """Return *text* from the first complete summary on.
+
+    An analysis may mention the tag of a summary.
+    """
     begin = _BEGIN_SUMMARY.search(text, position)
     return text[begin.start() :] if begin and _END_SUMMARY.search(text, begin.end()) else ""

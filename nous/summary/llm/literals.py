@@ -1,7 +1,8 @@
-"""The parts of a statement that cannot be put in other words: numbers, dates, paths, names of code, what is quoted.
+"""Literals of a statement: numbers, dates, paths, identifiers and quotes.
 
-They are compared in one form: NFKC, casefolded, with one kind of quote, apostrophe, hyphen and space, and without the
-marks of code and emphasis. `9,017` is 9017 and `v1.20` is 1.20; a number stands apart from its unit.
+No paraphrase changes them. They are compared in one normal form: NFKC, casefolded, with one kind of quote, apostrophe,
+hyphen and space, and without the marks of code and emphasis. `9,017` is 9017 and `v1.20` is 1.20; a number is separate
+from its unit.
 """
 
 import re
@@ -17,7 +18,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff`")
 )
 _RAISED = str.maketrans({digit: f"^{number}" for number, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
-"""NFKC would make `10²` and `102` the same."""
+"""Without this, NFKC would make `10²` and `102` the same."""
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
@@ -51,15 +52,15 @@ _CLOSING = ".,;:!?)]}'"
 _ELISION = re.compile(r"\s*(?:\.\.\.|\u2026)\s*")
 
 
-class HardToken(NamedTuple):
-    """A part of a statement, in the form in which it is compared, and how it may be said."""
+class Literal(NamedTuple):
+    """Literal in its normal form, and its kind, which decides how it is compared."""
 
     kind: str
     text: str
 
 
-class Told:
-    """A text that hard tokens are looked for in."""
+class LiteralSource:
+    """Text in which literals are looked up."""
 
     def __init__(self, text: str) -> None:
         self.text = plain(text)
@@ -77,7 +78,7 @@ class Told:
         """Its words alone, with one space around each."""
         return f" {' '.join(_WORD.findall(self.text))} "
 
-    def says(self, token: HardToken) -> bool:
+    def says(self, token: Literal) -> bool:
         match token.kind:
             case "number":
                 return token.text in self.numbers
@@ -90,74 +91,72 @@ class Told:
 
 
 def plain(text: str) -> str:
-    """*text* in the form in which texts are compared."""
+    """Return the normal form of *text* for comparison."""
     form = unicodedata.normalize("NFKC", text.translate(_RAISED)).translate(_PLAIN)
     return " ".join(_GROUPED.sub(_ungrouped, form.casefold().replace("**", "")).split())
 
 
-def hard_tokens(text: str) -> frozenset[HardToken]:
-    """What of *text* has to be said by whoever it is taken from. The numbers of turns that it names are not."""
-    found: set[HardToken] = set()
+def literals_in(text: str) -> frozenset[Literal]:
+    """Return the literals that a source of *text* must contain; turn numbers are not among them."""
+    found: set[Literal] = set()
     rest = _TURNS.sub(" ", unicodedata.normalize("NFKC", text.translate(_RAISED)))
     for find in (_quoted, _links, _paths, _hashes):
         rest = find(rest, found)
     rest = _named(rest, found)
     rest = plain(rest)
     for date, written in _dates(rest):
-        found.add(HardToken("date", date))
+        found.add(Literal("date", date))
         rest = rest.replace(written, " ")
-    return frozenset(found | {HardToken("number", number) for number in _numbers(rest)})
+    return frozenset(found | {Literal("number", number) for number in _numbers(rest)})
 
 
-def _quoted(text: str, found: set[HardToken]) -> str:
+def _quoted(text: str, found: set[Literal]) -> str:
     def take(quote: re.Match[str]) -> str:
         said = next(part for part in quote.groups() if part is not None)
         is_code = quote[0][0] == "`"
         for part in _ELISION.split(said):
             if is_code and (code := plain(part).strip(" ")):
-                found.add(HardToken("code", code))
+                found.add(Literal("code", code))
             elif words := _WORD.findall(plain(part)):
-                found.add(HardToken("quote", f" {' '.join(words)} "))
-                found.update(HardToken("number", number) for number in _numbers(plain(part)))
+                found.add(Literal("quote", f" {' '.join(words)} "))
+                found.update(Literal("number", number) for number in _numbers(plain(part)))
         return " "
 
     return _QUOTED.sub(take, text)
 
 
-def _links(text: str, found: set[HardToken]) -> str:
-    return _taken(_URL, text, lambda link: HardToken("link", plain(link.rstrip(_CLOSING + "/"))), found)
+def _links(text: str, found: set[Literal]) -> str:
+    return _taken(_URL, text, lambda link: Literal("link", plain(link.rstrip(_CLOSING + "/"))), found)
 
 
-def _paths(text: str, found: set[HardToken]) -> str:
+def _paths(text: str, found: set[Literal]) -> str:
     return _taken(_PATH, text, _path, found)
 
 
-def _hashes(text: str, found: set[HardToken]) -> str:
-    return _taken(_HASH, text, lambda digits: HardToken("hash", plain(digits)), found)
+def _hashes(text: str, found: set[Literal]) -> str:
+    return _taken(_HASH, text, lambda digits: Literal("hash", plain(digits)), found)
 
 
-def _named(text: str, found: set[HardToken]) -> str:
+def _named(text: str, found: set[Literal]) -> str:
     return _taken(_NAME, text, _name, found)
 
 
-def _path(written: str) -> HardToken | None:
-    """A path; not two words with a stroke between them, such as `and/or`, nor a fraction."""
+def _path(written: str) -> Literal | None:
+    """Return the literal of a path; None for `and/or` and the like, and for fractions."""
     path = written.rstrip(".")
     parts = [part for part in path.split("/") if part]
     is_path = path[0] in "/~." or len(parts) > 2 or "." in parts[-1] or "_" in path
     is_fraction = all(part.replace(".", "").isdigit() for part in parts)
-    return HardToken("path", plain(path.rstrip("/"))) if is_path and parts and not is_fraction else None
+    return Literal("path", plain(path.rstrip("/"))) if is_path and parts and not is_fraction else None
 
 
-def _name(written: str) -> HardToken | None:
+def _name(written: str) -> Literal | None:
     is_none = _VERSION_OF.fullmatch(written) or _INITIALS.fullmatch(written)
-    return None if is_none else HardToken("name", plain(written))
+    return None if is_none else Literal("name", plain(written))
 
 
-def _taken(
-    pattern: re.Pattern[str], text: str, token_of: Callable[[str], HardToken | None], found: set[HardToken]
-) -> str:
-    """*text* without the tokens that *pattern* finds, which go into *found*."""
+def _taken(pattern: re.Pattern[str], text: str, token_of: Callable[[str], Literal | None], found: set[Literal]) -> str:
+    """Return *text* without the literals that *pattern* finds, and add these to *found*."""
 
     def take(written: re.Match[str]) -> str:
         token = token_of(written[0])
@@ -169,8 +168,11 @@ def _taken(
     return pattern.sub(take, text)
 
 
-def _bounded(token: HardToken) -> re.Pattern[str]:
-    """*token* that is no part of a longer one. A hash may be the beginning of a hash, a path the end of a path."""
+def _bounded(token: Literal) -> re.Pattern[str]:
+    """Return a pattern for *token* that does not match within a longer one.
+
+    A hash may be the beginning of a hash, a path the end of a path.
+    """
     first, last = token.text[0], token.text[-1]
     before = r"(?<!\w)(?<!\d\.)" if first.isalnum() or first == "_" else ""
     if token.kind == "path":
@@ -188,7 +190,7 @@ def _numbers(text: str) -> list[str]:
 
 
 def _canonical(number: str) -> str:
-    """Without leading zeros, and without those at the end of a decimal."""
+    """Return *number* without leading zeros, and without those at the end of a decimal."""
     whole, _, rest = number.partition(".")
     rest = rest if "." in rest else rest.rstrip("0")
     return (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
@@ -199,7 +201,7 @@ def _ungrouped(number: re.Match[str]) -> str:
 
 
 def _dates(text: str) -> list[tuple[str, str]]:
-    """The days named in *text* as ISO 8601, each with how it is written there."""
+    """Return the days named in *text* as ISO 8601, each with how it is written there."""
     iso = [(found[0][:10], found[0]) for found in _ISO.finditer(text)]
     first = [(_iso(found[3], found[1], found[2]), found[0]) for found in _MONTH_FIRST.finditer(text)]
     return iso + first + [(_iso(found[3], found[2], found[1]), found[0]) for found in _DAY_FIRST.finditer(text)]

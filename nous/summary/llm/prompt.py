@@ -1,4 +1,4 @@
-"""What a model is told, from a file of words and a brief."""
+"""Prompt templates from TOML files, and the session data that is filled in."""
 
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -11,22 +11,22 @@ from typing import Any
 
 from nous.domain.episode import Decision
 from nous.domain.errors import BadInput
-from nous.domain.summary_input import BETWEEN, Passage
+from nous.domain.summary_input import BETWEEN, Segment
 from nous.text.sentences import shortened
 
 _MARK = 8
 _MOST_DECISIONS, _LONGEST_DECISION = 40, 500
 _SHOWN = frozenset({"transcript", "pairs"})
-"""The places of what a model is asked about; no prompt of ours does without the one it has."""
+"""Placeholders for the data that the model is asked about; every prompt must contain the one of its kind."""
 
 _NEEDED = {"version": str, "canary": str, "most_tokens": int, "system": str, "user": str}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """The words of a prompt: what a model is, and what it is asked, with the places that are filled in.
+class PromptTemplate:
+    """System and user text of a prompt, with placeholders.
 
-    `version` names them; `canary` is a name of the example that no session has.
+    `version` names the template; `canary` is a name in its example that no session has.
     """
 
     version: str
@@ -36,21 +36,21 @@ class Prompt:
     most_tokens: int
 
     def filled(self, **places: str) -> str:
-        """What is asked, with each `$place` filled in."""
+        """Return the user text, with each `$place` filled in."""
         return Template(self.user).substitute(places).strip()
 
 
 @cache
-def built_in(name: str) -> Prompt:
-    """The prompt called *name* that comes with the package."""
+def built_in(name: str) -> PromptTemplate:
+    """Return the prompt called *name* that comes with the package."""
     return parsed((resources.files("nous.summary.llm") / "prompts" / f"{name}.toml").read_text("utf-8"), name=name)
 
 
-def parsed(text: str, *, name: str, is_own: bool = False) -> Prompt:
-    """Read a prompt for *name*; the version of one that *is_own*, somebody's own words, tells it by its digest too.
+def parsed(text: str, *, name: str, is_own: bool = False) -> PromptTemplate:
+    """Parse the prompt *name*; the version of a custom one (*is_own*) includes its digest.
 
     Raises:
-        BadInput: it is no TOML, a field is missing or of the wrong type, or a place is unknown, or missing.
+        BadInput: it is no TOML, a field is missing or of the wrong type, or a placeholder is unknown or missing.
     """
     try:
         fields = tomllib.loads(text)
@@ -60,7 +60,7 @@ def parsed(text: str, *, name: str, is_own: bool = False) -> Prompt:
     if wrong:
         raise BadInput(f"{', '.join(wrong)}: missing, or of the wrong type")
     version = f"{name}-{fields['version']}" + (f"+{sha256(text.encode()).hexdigest()[:8]}" if is_own else "")
-    prompt = Prompt(
+    prompt = PromptTemplate(
         version=version,
         system=fields["system"].strip(),
         user=fields["user"],
@@ -73,7 +73,7 @@ def parsed(text: str, *, name: str, is_own: bool = False) -> Prompt:
     return prompt
 
 
-def _check_places(prompt: Prompt, like: Prompt) -> None:
+def _check_places(prompt: PromptTemplate, like: PromptTemplate) -> None:
     known, found = _places(like), _places(prompt)
     if unknown := found - known:
         raise BadInput(
@@ -83,34 +83,34 @@ def _check_places(prompt: Prompt, like: Prompt) -> None:
         raise BadInput(f"user: ${min(missing)} is missing, so the model would not see what it is asked about")
 
 
-def _places(prompt: Prompt) -> set[str]:
+def _places(prompt: PromptTemplate) -> set[str]:
     template: Any = Template(prompt.user)
     if not template.is_valid():
         raise BadInput("user: a dollar sign that begins no place has to be written $$")
     return set(template.get_identifiers())
 
 
-def fenced(passages: Sequence[Passage], *, name: str = "transcript") -> str:
-    """*passages* as data between two lines that nothing among them can be, each turn with its number above it.
+def fenced(segments: Sequence[Segment], *, name: str = "transcript") -> str:
+    """Return *segments* as data in a fence that no text among them can close, with turn numbers.
 
-    The lines are marked with the digest of what stands between them: who writes a session cannot foresee it.
+    The fence is marked with the digest of its content, which the author of a session cannot predict.
     """
-    told = BETWEEN.join(_numbered(passages))
-    mark = sha256(told.encode(errors="replace")).hexdigest()[:_MARK]
-    return f"<{name} {mark}>\n{told}\n</{name} {mark}>"
+    content = BETWEEN.join(_numbered(segments))
+    mark = sha256(content.encode(errors="replace")).hexdigest()[:_MARK]
+    return f"<{name} {mark}>\n{content}\n</{name} {mark}>"
 
 
-def _numbered(passages: Sequence[Passage]) -> Iterator[str]:
+def _numbered(segments: Sequence[Segment]) -> Iterator[str]:
     turn = 0
-    for passage in passages:
-        if passage.turn and passage.turn != turn:
-            turn = passage.turn
+    for segment in segments:
+        if segment.turn and segment.turn != turn:
+            turn = segment.turn
             yield f"--- turn {turn} ---"
-        yield passage.text
+        yield segment.text
 
 
 def decisions_block(decisions: Sequence[Decision]) -> str:
-    """The decisions of a session, a line each, of very many the latest; nothing where there are none."""
+    """Return the session's decisions, one per line, the latest if there are many; may be empty."""
     if not decisions:
         return ""
     latest = decisions[-_MOST_DECISIONS:]

@@ -1,7 +1,7 @@
-"""What a model is asked for about a session, and how its answer is read.
+"""Schema and lenient parser for a model's summary of a session.
 
-`EpisodeAnswer` is both: its JSON schema is strict, and its reading is lenient. Whatever was repaired is noted; what no
-repair can mend is told to the model, in words.
+`EpisodeAnswer` is both: its JSON schema is strict, and its parsing is lenient. Every repair is noted. An error that no
+repair can fix becomes a complaint that can be sent to the model.
 """
 
 from collections.abc import Callable
@@ -23,8 +23,8 @@ _LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
 _DEEPEST = 8
 
 
-class Answer(NamedTuple):
-    """What was read of a model's answer. `notes` say what had to be repaired, each once."""
+class ModelSummary(NamedTuple):
+    """Parsed answer of a model. `notes` list the repairs, each once."""
 
     summary: Summary
     facts: tuple[CandidateFact, ...]
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Notes:
-    """What was repaired, by where it stood."""
+    """Repairs, by field."""
 
     said: list[str] = field(default_factory=list[str])
 
@@ -63,7 +63,7 @@ def _cut(text: str, longest: int, note: repair.Note) -> str:
 
 
 def _facts(value: Any, note: repair.Note) -> list[dict[str, Any]]:
-    """Facts as objects that say something; a fact may be a mere text."""
+    """Return the facts with a text, as objects; a fact may be a mere text."""
     facts: list[dict[str, Any]] = []
     for item in repair.items_of(_unpacked(value, note), note):
         fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
@@ -76,7 +76,7 @@ def _facts(value: Any, note: repair.Note) -> list[dict[str, Any]]:
 
 
 def _unpacked(value: Any, note: repair.Note) -> Any:
-    """*value*, or the objects that a text of it spells out: some models write JSON within JSON."""
+    """Return *value*, or the JSON that it holds as a text: some models write JSON within JSON."""
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value
     for text in (value, f"[{value}]"):
@@ -91,7 +91,7 @@ def _unpacked(value: Any, note: repair.Note) -> Any:
 
 
 def _is_shallow(value: Any) -> bool:
-    """Whether *value* is no deeper than facts are."""
+    """Return whether *value* is nested no deeper than facts are."""
     layer = [value]
     for _ in range(_DEEPEST):
         layer = [inner for each in layer if isinstance(each, list | dict) for inner in _inside(each)]
@@ -106,19 +106,19 @@ def _no_note(_: str) -> None: ...
 
 
 def _outcome(value: Any, note: repair.Note) -> str:
-    """One of the four, or what was said instead."""
+    """Return one of the four outcomes, or the original text."""
     return repair.outcome_of(value, note) or shortened(repair.text_of(value, note), _LONGEST_OUTCOME)
 
 
 class _Lenient(BaseModel):
-    """Every field is required in the schema, and none when it is read."""
+    """Model whose fields are all required in the schema, but optional when parsed."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, json_schema_extra={"additionalProperties": False})
 
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, value: Any) -> Any:
-        """Fields by their names, however these are written; what is missing is null."""
+        """Match field names regardless of case and separators; missing fields are null."""
         fields = {_squeezed(name): each for name, each in cast("dict[str, Any]", value).items()}
         return {name: fields.get(_squeezed(name)) for name in cls.model_fields}
 
@@ -154,35 +154,36 @@ class EpisodeAnswer(_Lenient):
 
 
 class FactsAnswer(_Lenient):
-    """What a session taught, and nothing else."""
+    """The facts that a session taught, and nothing else."""
 
     candidate_facts: Annotated[list[FactAnswer], _repaired(_facts)] = Field(description="What is worth keeping.")
 
 
 class _Untitled(GenerateJsonSchema):
-    """Without a title for every field: it only says the field's name again."""
+    """Schema generator without field titles, which only repeat the names."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - as it is called
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - the signature is pydantic's
         return False
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of the answer that is asked for."""
+    """Return the JSON schema of a summary with facts."""
     return EpisodeAnswer.model_json_schema(schema_generator=_Untitled)
 
 
 def facts_schema() -> dict[str, Any]:
-    """The JSON schema of an answer of facts alone."""
+    """Return the JSON schema of facts alone."""
     return FactsAnswer.model_json_schema(schema_generator=_Untitled)
 
 
-def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> Answer:
-    """The summary and the facts of a model's answer; *is_whole* is false where the answer was cut off at its limit.
+def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSummary:
+    """Parse the summary and the facts of an answer.
 
-    An outcome that cannot be understood is partial with *coerce*, and its rationale says so.
+    *is_whole* is false if the answer was cut off at its limit. With *coerce*, an outcome that cannot be understood
+    counts as partial, and its rationale says so.
 
     Raises:
-        BadInput: it cannot be used; the text says why and can be told to the model.
+        BadInput: it cannot be used; the message says why and can be sent to the model.
     """
     notes = _Notes()
     answer = EpisodeAnswer.model_validate(_object_in(text, is_whole=is_whole), context=notes)
@@ -203,16 +204,18 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> Answer:
         topics=tuple(answer.topics),
         open_threads=tuple(answer.open_threads),
     )
-    return Answer(summary, tuple(_fact(each) for each in answer.candidate_facts), tuple(dict.fromkeys(notes.said)))
+    return ModelSummary(
+        summary, tuple(_fact(each) for each in answer.candidate_facts), tuple(dict.fromkeys(notes.said))
+    )
 
 
 def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tuple[CandidateFact, ...]:
-    """The facts of a model's answer to `facts_schema`.
+    """Parse the facts of a model's answer to `facts_schema`.
 
     Raises:
-        BadInput: as `read` does; an answer that only leaves the list out has not said that there are none.
+        BadInput: as `read` does; an answer without the list has not said that there are no facts.
     """
-    del coerce  # whatever can be taken for a fact is
+    del coerce  # facts are always parsed leniently
     found = _object_in(text, is_whole=is_whole)
     if not {_squeezed(name) for name in found} & set(map(_squeezed, FactsAnswer.model_fields)):
         raise BadInput('The answer has no "candidate_facts"; write the list, empty if there is nothing to keep.')
@@ -220,7 +223,10 @@ def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tup
 
 
 def _object_in(text: str, *, is_whole: bool) -> dict[str, Any]:
-    """The object of an answer that may be tags around JSON; tags in the JSON's own strings are none."""
+    """Return the JSON object of an answer, which may be within tags.
+
+    Tags within the JSON's own strings are content.
+    """
     bare = repair.text_of(text, _no_note)
     tag, brace = bare.find("<"), bare.find("{")
     try:
@@ -249,10 +255,10 @@ def _with_doubt(rationale: str) -> str:
 
 
 def _complaint(blank: list[str], *, has_outcome: bool) -> str:
-    told = [f"The {name} is missing or blank." for name in blank]
+    problems = [f"The {name} is missing or blank." for name in blank]
     if not has_outcome:
-        told.append(f"The outcome has to be one of {', '.join(Outcome)}.")
-    return " ".join(told)
+        problems.append(f"The outcome has to be one of {', '.join(Outcome)}.")
+    return " ".join(problems)
 
 
 def _squeezed(name: str) -> str:

@@ -1,7 +1,7 @@
-"""What a model has from its own instructions and not from the session: their sentences, and their example.
+"""Detect prompt echoes and prompt injection in a model's facts, and oversized summaries.
 
-What a person says to be remembered is meant to be. What a file, a page or a tool's output says to be remembered is not,
-and neither is anything else that it says in the same breath.
+A person's request to remember something is legitimate. The same request in a file, a page or a tool's output is not,
+and neither is anything near it.
 """
 
 import re
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from nous.domain.episode import Summary
-from nous.summary.llm.literals import Told, hard_tokens, plain
-from nous.summary.llm.source_index import MOST, Claim, Heard, Session, content_of
+from nous.summary.llm.literals import LiteralSource, literals_in, plain
+from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, SourceTurn, content_of
 from nous.text.sentences import sentences
 
 _MOST = 0.8
@@ -21,35 +21,38 @@ _NO_LETTER = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+")
 
 
-class Ours:
-    """The text of a prompt, and the *canary*: a word of its example that no session can hold."""
+class PromptEcho:
+    """Detector of text from our own prompt.
 
-    def __init__(self, prompt: str, canary: str, session: Session) -> None:
+    *canary* is a word of the prompt's example that no session holds.
+    """
+
+    def __init__(self, prompt: str, canary: str, session: SourceIndex) -> None:
         self._prompt = prompt
         self._canary = canary.strip()
         self._session = session
 
-    def is_echo(self, claim: Claim) -> bool:
-        """Whether most of *claim* stands in one sentence of the prompt, and in no turn of the session."""
+    def is_echo(self, claim: CitedStatement) -> bool:
+        """Return whether a sentence of the prompt has most of *claim*, and no turn of the session."""
         is_ours = any(
             len(claim.content & sentence) >= _FEWEST and claim.share_in(sentence) >= _MOST
             for sentence in self._sentences
         )
         return is_ours and not any(claim.share_in(turn.content) >= _MOST for turn in self._session.turns.values())
 
-    def is_leak(self, text: str, claim: Claim) -> bool:
-        """Whether *text* has the canary, however it is written, or what else only its example says."""
+    def is_leak(self, text: str, claim: CitedStatement) -> bool:
+        """Return whether *text* has the canary in any spelling, or other words of the example alone."""
         if not _letters(self._canary):
             return False
-        told = Told(text)
+        source = LiteralSource(text)
         return (
             _letters(self._canary) in _letters(text)
-            or any(f" {word} " in told.words for word in self._words_of_canary)
+            or any(f" {word} " in source.words for word in self._words_of_canary)
             or not self._tokens.isdisjoint(claim.tokens)
             or any(self._is_of(example, claim) for example in self._examples)
         )
 
-    def _is_of(self, example: Heard, claim: Claim) -> bool:
+    def _is_of(self, example: SourceTurn, claim: CitedStatement) -> bool:
         own = (claim.content & example.content) - self._session.content
         return len(own) >= _FEWEST_OF_EXAMPLE and len(own) >= _MOST_OF_EXAMPLE * len(claim.content)
 
@@ -58,18 +61,18 @@ class Ours:
         return [content_of(self._prompt[start:end]) for start, end in sentences(self._prompt)]
 
     @cached_property
-    def _examples(self) -> list[Heard]:
+    def _examples(self) -> list[SourceTurn]:
         """The lines with the canary."""
-        return [Heard(line) for line in self._prompt.splitlines() if _letters(self._canary) in _letters(line)]
+        return [SourceTurn(line) for line in self._prompt.splitlines() if _letters(self._canary) in _letters(line)]
 
     @cached_property
     def _tokens(self) -> frozenset[object]:
-        tokens = (token for example in self._examples for token in hard_tokens(example.text))
+        tokens = (token for example in self._examples for token in literals_in(example.text))
         return frozenset(token for token in tokens if not self._session.says(token))
 
     @cached_property
     def _words_of_canary(self) -> list[str]:
-        """The parts of the canary that the session does not know."""
+        """The parts of the canary that do not occur in the session."""
         parts = (part for part in _WORD.findall(plain(self._canary)) if len(part) >= _SHORTEST)
         return [part for part in parts if not content_of(part) <= self._session.content]
 
@@ -90,7 +93,7 @@ _OVERRIDES = re.compile(
     r"|\b(?:reveal|print|repeat|output|leak|show)\b[^.\n]{0,30}\bsystem prompt|\byou are now (?:an? |the |in )\w+",
     re.IGNORECASE,
 )
-"""Takes the place of what the model was told."""
+"""Instructions that override the model's prompt."""
 
 _TO_MEMORY = re.compile(
     rf"\b{_MODEL} (?:must|should|shall|need to|needs to|have to|has to|will)(?: \w+)? {_KEEP}\b"
@@ -100,7 +103,7 @@ _TO_MEMORY = re.compile(
     rf"|\b{_KEEP} (?:this|the following)\s*:|\bcandidate_facts\b",
     re.IGNORECASE,
 )
-"""Says what a memory has to keep."""
+"""Instructions that say what a memory has to keep."""
 
 _TO_READER = re.compile(
     rf"(?:^|[.!:;>\"'*(\n\]]\s*|\b(?:please|must|should|always|now)\s+){_KEEP}"
@@ -108,46 +111,50 @@ _TO_READER = re.compile(
     r"|\bsystem prompt\b|\b(?:important|note|attention)\b[^.\n]{0,40}\b(?:ai|llm|assistant|agent|model)s?\b\s*[:,]",
     re.IGNORECASE,
 )
-"""What an agent may say to its user, but a tool's output has no business to say."""
+"""Instructions to the reader: legitimate from an agent to its user, but not in a tool's output."""
 
 
 def is_instruction(text: str) -> bool:
-    """Whether *text* tells a model what to do, or a memory what to keep."""
+    """Return whether *text* instructs a model, or says what a memory has to keep."""
     return bool(_OVERRIDES.search(text) or _TO_MEMORY.search(text))
 
 
 def overrides(text: str) -> bool:
-    """Whether *text* takes the place of what a model was told; nobody's memory is the place for that."""
+    """Return whether *text* tries to override a model's prompt; this never belongs in a memory."""
     return _OVERRIDES.search(text) is not None
 
 
-def is_planted(claim: Claim, turns: Iterable[int], session: Session) -> bool:
-    """Whether such an instruction says *claim*, in any turn, or says more of it than all else in *turns*.
+def is_planted(claim: CitedStatement, turns: Iterable[int], session: SourceIndex) -> bool:
+    """Return whether *claim* comes from an injected instruction.
 
-    What a person says as well is not planted.
+    So it does if an instruction in any turn says it, or contains more of it than everything else in *turns*. A claim
+    that a person states as well is not planted.
     """
-    if any(heard.is_personal and heard.says(claim) for heard in session.passages()):
+    if any(segment.is_personal and segment.says(claim) for segment in session.segments()):
         return False
-    saying = [heard for heard in session.passages() if heard.says(claim)]
-    near = list(session.passages(turns))
-    most = max((claim.share_in(heard.content) for heard in near), default=0.0)
-    nearest = [heard for heard in near if claim.share_in(heard.content) == most]
-    if any(heard.is_personal for heard in nearest):
+    saying = [segment for segment in session.segments() if segment.says(claim)]
+    near = list(session.segments(turns))
+    most = max((claim.share_in(segment.content) for segment in near), default=0.0)
+    nearest = [segment for segment in near if claim.share_in(segment.content) == most]
+    if any(segment.is_personal for segment in nearest):
         nearest = []
-    return any(_plants(heard, claim) for heard in [*saying, *nearest])
+    return any(_plants(segment, claim) for segment in [*saying, *nearest])
 
 
-def _plants(heard: Heard, claim: Claim) -> bool:
-    """Whether *heard* is an instruction near *claim*. What an agent says is looked at by sentences, the rest whole."""
-    if heard.role != _ASSISTANT:
-        return is_instruction(heard.text) or _TO_READER.search(heard.text) is not None
-    if not is_instruction(heard.text):
+def _plants(segment: SourceTurn, claim: CitedStatement) -> bool:
+    """Return whether *segment* is an instruction near *claim*.
+
+    An agent's text is checked by sentences, any other text as a whole.
+    """
+    if segment.role != _ASSISTANT:
+        return is_instruction(segment.text) or _TO_READER.search(segment.text) is not None
+    if not is_instruction(segment.text):
         return False
-    spans = list(sentences(heard.text))
+    spans = list(sentences(segment.text))
     around = (
-        heard.text[spans[max(0, at - 1)][0] : spans[min(len(spans) - 1, at + 1)][1]]
+        segment.text[spans[max(0, at - 1)][0] : spans[min(len(spans) - 1, at + 1)][1]]
         for at, (start, end) in enumerate(spans)
-        if is_instruction(heard.text[start:end])
+        if is_instruction(segment.text[start:end])
     )
     return any(claim.share_in(content_of(text)) >= MOST for text in around)
 
@@ -157,7 +164,10 @@ TITLE, SUMMARY = (5, 10), (100, 150)
 
 
 def off_size(summary: Summary) -> Iterator[str]:
-    """The names of what is not of the size that was asked for. A summary may be shorter: some sessions say little."""
+    """Yield the names of parts that are not of the requested size.
+
+    A summary may be shorter: some sessions say little.
+    """
     fewest, most = TITLE
     if not fewest <= len(summary.title.split()) <= most:
         yield "title"

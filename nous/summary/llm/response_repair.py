@@ -1,4 +1,7 @@
-"""What a model meant by a value of another type than was asked for. A text is never taken apart by its characters."""
+"""Coerce values of the wrong type in a model's answer.
+
+A text is never split into its characters.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -12,16 +15,16 @@ from nous.domain.errors import BadInput
 from nous.summary.llm.json_recovery import object_in
 
 Note = Callable[[str], None]
-"""Called with what was repaired, in words that quote nothing."""
+"""Callback for each repair, described in words that quote nothing."""
 
 LIKELY = 0.8
-"""How sure a fact is of which nobody has said so."""
+"""The confidence of a fact that states none."""
 
 _UNSAFE = re.compile(r"[\x00\ud800-\udfff]")
 _BULLET = re.compile(r"^\s*(?:[-*\u2022\u2023\u2013]|\d{1,3}[.)])\s+")
 _LINES = re.compile(r"[\r\n\u2022]+")
 _SAYING = ("text", "fact", "point", "lesson", "topic", "thread", "content", "statement", "description", "value", "name")
-"""Where an object keeps its text, if it has to be one."""
+"""Keys that may hold the text of an object where a text was asked for."""
 
 _OUTCOMES: Mapping[Outcome, str] = {
     Outcome.RESOLVED: "resolved success successful succeeded completed complete done fixed solved finished",
@@ -50,7 +53,7 @@ _NO_DATE = frozenset({"", "null", "none", "unknown", "n/a"})
 
 
 def text_of(value: object, note: Note) -> str:
-    """*value* as a text; empty where it says nothing."""
+    """Return *value* as a text; empty if it has none."""
     match value:
         case None:
             return ""
@@ -68,7 +71,7 @@ def text_of(value: object, note: Note) -> str:
 
 
 def texts_of(value: object, note: Note) -> list[str]:
-    """*value* as a list of texts, without those that say nothing."""
+    """Return *value* as a list of texts, without blank ones."""
     texts = [text_of(each, note) for each in items_of(value, note)]
     if blank := sum(not text for text in texts):
         note(f"{blank} blank items were dropped" if blank > 1 else "a blank item was dropped")
@@ -76,7 +79,7 @@ def texts_of(value: object, note: Note) -> list[str]:
 
 
 def items_of(value: object, note: Note) -> Sequence[object]:
-    """*value* as a list: the lines of a text, what an object holds, or else the only item."""
+    """Return *value* as a list: a text's lines, an object's values, or else the value alone."""
     match value:
         case list():
             return cast("list[object]", value)
@@ -95,7 +98,7 @@ def items_of(value: object, note: Note) -> Sequence[object]:
 
 
 def outcome_of(value: object, note: Note) -> Outcome | None:
-    """The outcome that *value* means, in other letters or by a synonym; None if nobody can tell."""
+    """Return the outcome that *value* means, in any spelling or by a synonym; None if unclear."""
     text = text_of(value, note)
     plain = "|".join(re.findall(r"[a-z]+", text.casefold().removeprefix("outcome.")))
     found = next((outcome for outcome, names in _OUTCOMES.items() if plain in names.split()), None)
@@ -105,7 +108,7 @@ def outcome_of(value: object, note: Note) -> Outcome | None:
 
 
 def category_of(value: object, note: Note) -> Category:
-    """The category that *value* names, or `technical`."""
+    """Return the category that *value* names, or `technical`."""
     name = text_of(value, note).casefold().strip(" .`\"'")
     for known in Category:
         if name in {known.value, f"{known.value}s"}:
@@ -115,7 +118,7 @@ def category_of(value: object, note: Note) -> Category:
 
 
 def confidence_of(value: object, note: Note) -> float:
-    """*value* as a number between 0 and 1. From ten up to a hundred it is taken for a percentage."""
+    """Return *value* as a number between 0 and 1; from 10 to 100 it is taken for a percentage."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     number = _number_in(text_of(value, _unheard).casefold())
@@ -124,7 +127,7 @@ def confidence_of(value: object, note: Note) -> float:
 
 
 def turns_of(value: object, note: Note) -> list[int]:
-    """The numbers of turns in *value*, in order."""
+    """Return the turn numbers in *value*, in order."""
     items = items_of(value, _unheard)
     if isinstance(value, list) and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
         return sorted({turn for turn in cast("list[int]", value) if 0 < turn <= _LAST_TURN})
@@ -134,7 +137,7 @@ def turns_of(value: object, note: Note) -> list[int]:
 
 
 def date_of(value: object, note: Note) -> str | None:
-    """*value* if it is an ISO 8601 date, or the year or month of one."""
+    """Return *value* if it is an ISO 8601 date, or the year or month of one."""
     text = text_of(value, _unheard)
     if text.casefold() in _NO_DATE:
         return None
@@ -158,7 +161,7 @@ def _lines(text: str) -> Sequence[object]:
 
 
 def _number_in(text: str) -> float:
-    """The share that *text* means, or NaN."""
+    """Return the share that *text* means, or NaN."""
     if text in _SURE:
         return _SURE[text]
     found = _SHARE.match(text)
@@ -183,7 +186,7 @@ def _turns_in(item: object) -> set[int]:
 
 
 def is_date(text: str) -> bool:
-    """Whether *text* is a date in ISO 8601, or the year or month of one."""
+    """Return whether *text* is a date in ISO 8601, or the year or month of one."""
     if _PART_OF_DATE.match(text):
         return True
     for read in (date.fromisoformat, datetime.fromisoformat):
@@ -196,4 +199,4 @@ def is_date(text: str) -> bool:
 
 
 def _unheard(_: str) -> None:
-    """For where what was repaired is told by the caller, or goes without saying."""
+    """Ignore a repair that the caller notes itself, or that needs no note."""

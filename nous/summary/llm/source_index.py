@@ -1,4 +1,4 @@
-"""A session as it was shown to a model, by turns, ready to be asked where something was said."""
+"""Index of a session's turns as a model saw them; finds the turns that support a statement."""
 
 import re
 from collections import defaultdict
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nous.domain.episode import Trust
-from nous.domain.summary_input import Brief
-from nous.summary.llm.literals import HardToken, Told, hard_tokens, plain
+from nous.domain.summary_input import SummaryInput
+from nous.summary.llm.literals import Literal, LiteralSource, literals_in, plain
 from nous.text.language import words
 from nous.transcript.model import WEB_TOOLS
 
 MOST = 0.6
-"""Which share of a statement's words is most of it."""
+"""The share of a statement's words that counts as most of it."""
 
 _DECISION = "Decision"
 _PERSONAL = frozenset({"User", _DECISION})
@@ -22,13 +22,13 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s|e|'s)\Z")
 _STEM, _SHORTEST = 6, 3
 _UNSPACED = "\u2e80"
-"""From here on are the scripts that put no space between words; there, pairs of characters stand for them."""
+"""Scripts from this character on have no spaces between words; there, character pairs stand for words."""
 
 _SPEAKERS = frozenset({"user", "assistant", "agent"})
 
 
 def content_of(text: str) -> frozenset[str]:
-    """The words of *text* that say something, without their endings."""
+    """Return the stems of the content words of *text*."""
     empty = words().sets["stopwords"] | _SPEAKERS
     found = (word for word in _WORD.findall(plain(text)) if word not in empty)
     return frozenset(stem for word in found for stem in _stems(word))
@@ -41,23 +41,23 @@ def _stems(word: str) -> Iterable[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A statement, and what has to be found of it where it was said."""
+class CitedStatement:
+    """A statement, as the literals and content words that its source must contain."""
 
-    tokens: frozenset[HardToken]
+    tokens: frozenset[Literal]
     content: frozenset[str]
 
     @classmethod
-    def of(cls, text: str) -> "Claim":
-        return cls(hard_tokens(text), content_of(text))
+    def of(cls, text: str) -> "CitedStatement":
+        return cls(literals_in(text), content_of(text))
 
     def share_in(self, content: frozenset[str]) -> float:
-        """Which share of its words is in *content*."""
+        """Return the share of its words that is in *content*."""
         return len(self.content & content) / len(self.content) if self.content else 0.0
 
 
-class Heard:
-    """A text of a session, and whose it is."""
+class SourceTurn:
+    """A text of a session, and its speaker's role."""
 
     def __init__(self, text: str, role: str = "") -> None:
         self.text = text
@@ -65,71 +65,72 @@ class Heard:
 
     @property
     def is_personal(self) -> bool:
-        """Whether a person speaks, and not a program or a model."""
+        """Return whether a person speaks, and not a program or a model."""
         return self.role in _PERSONAL
 
     @cached_property
-    def told(self) -> Told:
-        return Told(self.text)
+    def literals(self) -> LiteralSource:
+        return LiteralSource(self.text)
 
     @cached_property
     def content(self) -> frozenset[str]:
         return content_of(self.text)
 
-    def has_all_of(self, claim: Claim) -> bool:
-        """Whether it has the words of *claim* that cannot be replaced."""
-        return all(self.told.says(token) for token in claim.tokens)
+    def has_all_of(self, claim: CitedStatement) -> bool:
+        """Return whether it contains all literals of *claim*."""
+        return all(self.literals.says(token) for token in claim.tokens)
 
-    def says(self, claim: Claim, share: float = MOST) -> bool:
-        """Whether it has those, and *share* of the others."""
+    def says(self, claim: CitedStatement, share: float = MOST) -> bool:
+        """Return whether it contains all literals of *claim*, and *share* of its words."""
         return claim.share_in(self.content) >= share and self.has_all_of(claim)
 
 
-class Session:
-    """What of a session was shown, by turns."""
+class SourceIndex:
+    """The shown segments of a session, by turn."""
 
-    def __init__(self, passages: Mapping[int, Sequence[Heard]]) -> None:
-        self._passages = passages
-        self.turns = {number: Heard("\n".join(one.text for one in heard)) for number, heard in passages.items()}
+    def __init__(self, segments: Mapping[int, Sequence[SourceTurn]]) -> None:
+        self._segments = segments
+        self.turns = {number: SourceTurn("\n".join(one.text for one in said)) for number, said in segments.items()}
 
     @classmethod
-    def of(cls, brief: Brief) -> "Session":
-        """The turns of *brief*. A decision is said in the turns that show it."""
-        passages: defaultdict[int, list[Heard]] = defaultdict(list)
-        for passage in brief.passages:
-            if passage.turn:
-                passages[passage.turn].append(Heard(passage.text, passage.role))
-        for decision in brief.decisions:
+    def of(cls, summary_input: SummaryInput) -> "SourceIndex":
+        """Build the index of *summary_input*. A decision belongs to the turns that show it."""
+        segments: defaultdict[int, list[SourceTurn]] = defaultdict(list)
+        for segment in summary_input.segments:
+            if segment.turn:
+                segments[segment.turn].append(SourceTurn(segment.text, segment.role))
+        for decision in summary_input.decisions:
             for turn in decision.turns:
-                passages[turn].append(Heard(decision.description, _DECISION))
-        return cls(passages)
+                segments[turn].append(SourceTurn(decision.description, _DECISION))
+        return cls(segments)
 
     @cached_property
     def content(self) -> frozenset[str]:
         return frozenset[str]().union(*(turn.content for turn in self.turns.values()))
 
-    def passages(self, turns: Iterable[int] | None = None) -> Iterable[Heard]:
-        """What was said in *turns*, or in all of them."""
-        return (heard for turn in (self._passages if turns is None else turns) for heard in self._passages[turn])
+    def segments(self, turns: Iterable[int] | None = None) -> Iterable[SourceTurn]:
+        """Return the segments of *turns*, or of all turns."""
+        return (segment for turn in (self._segments if turns is None else turns) for segment in self._segments[turn])
 
-    def says(self, token: HardToken) -> bool:
-        return any(turn.told.says(token) for turn in self.turns.values())
+    def says(self, token: Literal) -> bool:
+        return any(turn.literals.says(token) for turn in self.turns.values())
 
-    def turns_saying(self, claim: Claim) -> tuple[int, ...]:
-        """The few turns that say *claim* best, each by itself; none if none does."""
+    def turns_saying(self, claim: CitedStatement) -> tuple[int, ...]:
+        """Return the few turns that each support *claim* best; none if none does."""
         saying = [number for number, turn in self.turns.items() if turn.says(claim)]
         best = max((claim.share_in(self.turns[number].content) for number in saying), default=0.0)
         return tuple(sorted(n for n in saying if claim.share_in(self.turns[n].content) == best)[:_MOST_TURNS])
 
-    def turns_with_parts_of(self, claim: Claim, cited: Iterable[int]) -> tuple[int, ...]:
-        """Turns that say *claim* together: those of *cited* that have any of its tokens, and one for each other token.
+    def turns_with_parts_of(self, claim: CitedStatement, cited: Iterable[int]) -> tuple[int, ...]:
+        """Return the turns that support *claim* together.
 
-        None if a token is in no turn, or if together they do not say half of it.
+        These are the turns of *cited* that have any of its literals, and one for each other literal. The result is
+        empty if a literal is in no turn, or if together they do not contain most of its words.
         """
-        taken = {number for number in cited if any(self.turns[number].told.says(token) for token in claim.tokens)}
+        taken = {number for number in cited if any(self.turns[number].literals.says(token) for token in claim.tokens)}
         for token in sorted(claim.tokens):
-            if not any(self.turns[number].told.says(token) for number in taken):
-                having = [number for number in sorted(self.turns) if self.turns[number].told.says(token)]
+            if not any(self.turns[number].literals.says(token) for number in taken):
+                having = [number for number in sorted(self.turns) if self.turns[number].literals.says(token)]
                 if not having:
                     return ()
                 taken.add(max(having, key=lambda number: claim.share_in(self.turns[number].content)))
@@ -142,28 +143,31 @@ _OUTPUT_OF = re.compile(r"\[Output of ([^\]\n]+)\]")
 _RANKS = {trust: rank for rank, trust in enumerate(Trust)}
 
 
-def trust_of(claim: Claim, heard: Iterable[Heard], *, enough: float = MOST) -> Trust:
-    """The most trusted speaker of *heard* who says *claim*; a person says it with *enough* of its words.
+def trust_of(claim: CitedStatement, segments: Iterable[SourceTurn], *, enough: float = MOST) -> Trust:
+    """Return the trust in the most trusted speaker of *segments* who says *claim*.
 
-    Where nobody says it alone, a model has put it together: of what was nearest to it, by the least trusted who said
-    that. It is nobody's word then, so it is never the user's.
+    A person says it with *enough* of its words. If no speaker says it alone, a model has combined it: then it has the
+    trust of the least trusted speaker among the nearest segments, and never that of the user.
     """
-    told = [(_speaker(one), claim.share_in(one.content), one.has_all_of(claim)) for one in heard]
+    speakers = [(_speaker(one), claim.share_in(one.content), one.has_all_of(claim)) for one in segments]
     saying = [
-        trust for trust, share, is_exact in told if is_exact and share >= (enough if trust is Trust.USER else MOST)
+        trust for trust, share, is_exact in speakers if is_exact and share >= (enough if trust is Trust.USER else MOST)
     ]
     if saying:
         return min(saying, key=_RANKS.__getitem__)
-    most = max((share for _, share, _ in told), default=0.0)
-    nearest = [Trust.ASSISTANT, *(trust for trust, share, _ in told if share == most)]
+    most = max((share for _, share, _ in speakers), default=0.0)
+    nearest = [Trust.ASSISTANT, *(trust for trust, share, _ in speakers if share == most)]
     return max(nearest, key=_RANKS.__getitem__)
 
 
-def _speaker(heard: Heard) -> Trust:
-    """On whose word what was *heard* stands. Lines of calls and failures are what programs have made of them."""
-    if heard.is_personal:
+def _speaker(segment: SourceTurn) -> Trust:
+    """Return the trust in the speaker of *segment*.
+
+    Lines of calls and failures come from programs.
+    """
+    if segment.is_personal:
         return Trust.USER
-    if heard.role in _AGENTS:
+    if segment.role in _AGENTS:
         return Trust.ASSISTANT
-    named = _OUTPUT_OF.match(heard.text)
+    named = _OUTPUT_OF.match(segment.text)
     return Trust.WEB if named and named[1] in WEB_TOOLS else Trust.TOOL

@@ -1,7 +1,7 @@
-"""What the words of a language tell about the sentence they stand in.
+"""Word lists and phrase patterns by language, loaded from the TOML files beside this module.
 
-Another language is another TOML file here, with the tables of english.toml or some of them: its words are known beside
-those of the others, since a session may be in any of them, or in two.
+To add a language, add a TOML file with the tables of english.toml or some of them. The lists of all languages are
+merged, since a session may be in any of them, or in two.
 """
 
 import re
@@ -18,9 +18,9 @@ Pattern = re.Pattern[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """Sets of words, patterns to search for anywhere, and patterns to match where a sentence begins.
+    """Word sets, patterns to search for anywhere, and patterns to match at a sentence's start.
 
-    What each stands for is said beside it in the TOML file.
+    The TOML file documents each list.
     """
 
     sets: Mapping[str, frozenset[str]]
@@ -28,22 +28,22 @@ class Words:
     begins: Mapping[str, Pattern]
 
     def says(self, name: str, sentence: str) -> bool:
-        """Whether *sentence* has one of the phrases of the list *name*."""
+        """Return whether *sentence* contains a phrase of the list *name*."""
         return self.contains[name].search(sentence) is not None
 
     def opens(self, name: str, sentence: str) -> bool:
-        """Whether *sentence* begins with one of the phrases of the list *name*."""
+        """Return whether *sentence* begins with a phrase of the list *name*."""
         return self.begins[name].match(sentence) is not None
 
     def without(self, name: str, sentence: str) -> str:
-        """*sentence* without the phrase of the list *name* that it begins with."""
+        """Return *sentence* without the phrase of the list *name* that it begins with."""
         found = self.begins[name].match(sentence)
         return sentence[found.end() :] if found else sentence
 
 
 @cache
 def words() -> Words:
-    """The words of every language that there is a file for, read once."""
+    """Return the word lists of all languages, loaded once."""
     here = files(__name__).iterdir()
     texts = [
         file.read_text("utf-8") for file in sorted(here, key=lambda file: file.name) if file.name.endswith(".toml")
@@ -52,7 +52,7 @@ def words() -> Words:
 
 
 def words_in(texts: Iterable[str]) -> Words:
-    """The lists of several TOML files as one: a file adds to the lists of the same name, and need not have them all."""
+    """Merge the lists of several TOML files; a file may have only some of the lists."""
     openers: list[str] = []
     sets: dict[str, set[str]] = defaultdict(set)
     contains: dict[str, list[str]] = defaultdict(list)

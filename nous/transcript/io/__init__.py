@@ -1,1 +1,1 @@
-"""From bytes to records: unpacked, split into lines, recovered where they are damaged."""
+"""Turn bytes into records: decompress, split into lines, recover damaged content."""

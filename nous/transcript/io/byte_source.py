@@ -1,4 +1,4 @@
-"""The bytes of a session file on their way to a reader: unpacked, looked into, measured."""
+"""Input stream of a session file: decompression, look-ahead, length and sha256."""
 
 import gzip
 import io
@@ -13,20 +13,21 @@ from nous.domain.errors import BadInput
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 _LIBRARIES = ("compression.zstd", "backports.zstd")
-"""What Python has from 3.14 on, and the same for those before."""
+"""The standard library from Python 3.14 on, and its backport for earlier versions."""
 
 
 def is_packed(head: bytes) -> bool:
-    """Whether a file that begins like this is compressed in a way that is known."""
+    """Return whether a file that begins like this has a known compression."""
     return head.startswith((GZIP, ZSTANDARD))
 
 
 def unpacker(head: bytes, packed: BinaryIO) -> Callable[[int], bytes]:
-    """What reads the unpacked bytes of *packed*, which begins with *head*; it gives all that comes before damage.
+    """Return a function that reads the decompressed bytes of *packed*.
 
-    It raises one of `damages` where the damage is. Raises BadInput if a library is missing.
+    *packed* begins with *head*. The function returns everything before a damaged position, and raises one of `damages`
+    there. Raises BadInput if a library is missing.
     """
-    # read1 gives what was unpacked before it comes to the damage; read would lose it.
+    # read1 returns what was decompressed before the damage; read would discard it.
     if head.startswith(GZIP):
         return gzip.GzipFile(fileobj=packed).read1
     library = _zstandard()
@@ -36,7 +37,7 @@ def unpacker(head: bytes, packed: BinaryIO) -> Callable[[int], bytes]:
 
 
 def damages() -> tuple[type[Exception], ...]:
-    """What reading damaged bytes raises."""
+    """Return the exceptions that damaged compressed bytes raise."""
     library = _zstandard()
     return (EOFError, zlib.error, gzip.BadGzipFile, *((library.ZstdError,) if library else ()))
 
@@ -51,20 +52,20 @@ def _zstandard() -> Any:
 
 
 DAMAGED = "packed data damaged"
-"""How the reason begins why packed bytes end before their end."""
+"""Prefix of the reason why compressed data ended early."""
 
 _CHUNK = 1 << 18
 _LONGEST_MAGIC = 4
 
 
-class Tap(io.RawIOBase):
-    """A stream that can be looked into before it is read, and knows the length and sha256 of all that came through.
+class ByteSource(io.RawIOBase):
+    """Stream with look-ahead that records the length and sha256 of all bytes read.
 
-    Packed bytes that turn out to be damaged end the stream where the damage is, and `damage` says so.
+    Damaged compressed data ends the stream at the damage; `damage` then holds the reason.
     """
 
     def __init__(self, read: Callable[[int], bytes], damages: tuple[type[Exception], ...] = ()) -> None:
-        """Draw from *read*; what it raises of *damages* says that the bytes it unpacks are damaged."""
+        """Read from *read*; an exception among *damages* means damaged compressed data."""
         super().__init__()
         self._read = read
         self._damages = damages
@@ -75,27 +76,30 @@ class Tap(io.RawIOBase):
 
     @classmethod
     def on(cls, source: BinaryIO) -> Self:
-        """A tap on what *source* holds, unpacked if it is packed. Raises BadInput if a library for that is missing."""
-        tap = cls(source.read)
-        head = tap.look(_LONGEST_MAGIC)
-        return cls(unpacker(head, tap.buffered()), damages()) if is_packed(head) else tap
+        """Wrap *source*, and decompress it if it is compressed.
+
+        Raises BadInput if a library for that is missing.
+        """
+        byte_source = cls(source.read)
+        head = byte_source.look(_LONGEST_MAGIC)
+        return cls(unpacker(head, byte_source.buffered()), damages()) if is_packed(head) else byte_source
 
     @property
     def digest(self) -> str:
         return self._sha256.hexdigest()
 
     def buffered(self) -> BinaryIO:
-        """What is to be read, by lines too."""
+        """Return a buffered stream, which can be read by lines too."""
         return cast("BinaryIO", io.BufferedReader(self, _CHUNK))
 
     def look(self, size: int) -> bytes:
-        """The next *size* bytes, fewer at the end. They stay to be read."""
+        """Return the next *size* bytes, fewer at the end, without consuming them."""
         while (missing := size - len(self._waiting)) > 0 and (drawn := self._draw(missing)):
             self._waiting += drawn
         return self._waiting[:size]
 
     def drain(self) -> None:
-        """Read to the end, so that length and digest are those of the whole."""
+        """Read to the end, so that length and digest cover the whole stream."""
         while self._draw(_CHUNK):
             pass
 
@@ -120,10 +124,13 @@ class Tap(io.RawIOBase):
 
 
 _CONTROLS = tuple(map(chr, (*range(9), 11, *range(14, 27), *range(28, 32))))
-"""What no text holds: not tab, line ends, form feed, escape."""
+"""Control characters that no text holds: all but tab, line ends, form feed and escape."""
 
 
 def is_text(text: str) -> bool:
-    """Whether a person could read this: next to no control characters, and few bytes that no encoding explains."""
+    """Return whether *text* is readable for a person.
+
+    It has next to no control characters (1 in 200), and few undecodable bytes (1 in 10).
+    """
     strange = sum(map(text.count, _CONTROLS))
     return strange * 200 <= len(text) and text.count("\ufffd") * 10 <= len(text)

@@ -1,4 +1,7 @@
-"""Finding JSON objects and arrays in bytes that are not one JSON document: glued together, torn off, one of many."""
+"""Find complete JSON values in bytes that are not one valid JSON document.
+
+Values may be glued together, torn off, or mixed with other content.
+"""
 
 import json
 import re
@@ -19,7 +22,7 @@ _MOST_BEGINNINGS = 64
 
 
 class End(Enum):
-    """Why a scan ended."""
+    """Reason why a scan ended."""
 
     OUT_OF_DATA = "what follows may complete the rest"
     CLOSED = "a closing bracket belongs to something that was opened before"
@@ -27,7 +30,7 @@ class End(Enum):
 
 
 class Scan(NamedTuple):
-    """Where complete values begin and end, where the rest begins, and what ended the scan."""
+    """Spans of complete values, the start of the rest, and the reason why the scan ended."""
 
     spans: list[tuple[int, int]]
     rest: int
@@ -35,7 +38,7 @@ class Scan(NamedTuple):
 
 
 def scan(data: bytes, start: int = 0) -> Scan:
-    """The complete objects and arrays side by side in *data*, whatever stands between them."""
+    """Find the complete objects and arrays in *data*, ignoring the bytes between them."""
     spans: list[tuple[int, int]] = []
     depth = 0
     begin = rest = position = start
@@ -61,9 +64,10 @@ def _is_torn(data: bytes, position: int) -> bool:
 
 
 def parse(data: bytes) -> Any:
-    """The JSON value in *data*. Lone surrogates are replaced and NaN is understood, as the programs write both.
+    """Parse the JSON value in *data*, accepting lone surrogates and NaN.
 
-    Raises ValueError for what is not JSON, and its subclass UnicodeDecodeError for what is not UTF-8.
+    Agents write both; lone surrogates are replaced. Raises ValueError for invalid JSON, and its subclass
+    UnicodeDecodeError for invalid UTF-8.
     """
     try:
         return orjson.loads(data)
@@ -77,7 +81,10 @@ def parse(data: bytes) -> Any:
 
 
 def beginnings(data: bytes) -> Iterator[int]:
-    """Where in a damaged line a whole object might begin: every `{"`, the first few of them."""
+    """Yield the offsets in a damaged line at which an object may begin: the first `{"`s.
+
+    At most 64 of them.
+    """
     position = 0
     for _ in range(_MOST_BEGINNINGS):
         position = data.find(b'{"', position + 1)

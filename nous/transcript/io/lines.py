@@ -1,14 +1,14 @@
-"""The lines of a file, each with where it stands, none longer than memory can bear."""
+"""Read lines with their positions, with a size limit so that memory stays bounded."""
 
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, cast
 
-from nous.transcript.model import Notes
+from nous.transcript.model import ReadNotes
 
 LONGEST_LINE = 32 * 1024 * 1024
-"""Bytes. What is longer is passed over and counted: no session says that much in one breath."""
+"""Bytes. Longer lines are skipped and counted: no message of a real session is that long."""
 
 TOO_LONG = f"line longer than {LONGEST_LINE >> 20} MiB"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -24,8 +24,8 @@ class Line(NamedTuple):
 
 
 @dataclass(slots=True)
-class Cursor:
-    """Where the next byte stands."""
+class ReadPosition:
+    """Position of the next byte."""
 
     line: int = 1
     offset: int = 0
@@ -35,8 +35,11 @@ class Cursor:
         self.offset += len(data)
 
 
-def lines(stream: BinaryIO, notes: Notes, cursor: Cursor) -> Iterator[Line]:
-    """Every line of *stream*, which begins at *cursor*; a byte order mark is taken off. *cursor* moves along."""
+def lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[Line]:
+    """Yield every line of *stream*, without a byte order mark.
+
+    *stream* begins at *cursor*, which advances. Lines longer than `LONGEST_LINE` are skipped and counted in *notes*.
+    """
     while data := stream.readline(LONGEST_LINE):
         number, offset = cursor.line, cursor.offset
         cursor.offset += len(data)
@@ -50,11 +53,11 @@ def lines(stream: BinaryIO, notes: Notes, cursor: Cursor) -> Iterator[Line]:
         yield Line(number, offset + mark, data[mark:] if mark else data)
 
 
-def many_lines(stream: BinaryIO, notes: Notes, cursor: Cursor) -> Iterator[list[bytes]]:
-    """The lines of *stream* without their ends, many at once, which is how to read them at little cost.
+def many_lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[list[bytes]]:
+    """Yield the lines of *stream* without their ends, in batches; faster than `lines`.
 
-    *cursor* stands where the first of them begins. Lists end in an empty one, but for the last, whose only line the
-    file ends in. A line that is too long is passed over, as in `lines`.
+    *cursor* is the position of the first line in the batch. Every batch ends with an empty line, except for the last,
+    which holds only an unterminated last line. Lines that are too long are skipped, as in `lines`.
     """
     pieces: list[bytes] = []
     length = 0
@@ -79,7 +82,7 @@ def many_lines(stream: BinaryIO, notes: Notes, cursor: Cursor) -> Iterator[list[
         cursor.offset += length
 
 
-def _pass_over_the_rest(stream: BinaryIO, cursor: Cursor) -> None:
+def _pass_over_the_rest(stream: BinaryIO, cursor: ReadPosition) -> None:
     while data := stream.readline(_CHUNK):
         cursor.pass_over(data)
         if data.endswith(b"\n"):
@@ -89,8 +92,8 @@ def _pass_over_the_rest(stream: BinaryIO, cursor: Cursor) -> None:
 _WINDOW_CHUNK = 1 << 20
 
 
-class Window(io.RawIOBase):
-    """The bytes of *source* from where it stands, up to *length* of them."""
+class FileWindow(io.RawIOBase):
+    """Up to *length* bytes of *source*, from its current position."""
 
     def __init__(self, source: BinaryIO, length: int) -> None:
         super().__init__()
@@ -99,7 +102,7 @@ class Window(io.RawIOBase):
 
     @classmethod
     def on(cls, source: BinaryIO, begin: int, end: int) -> BinaryIO:
-        """What stands between two offsets, to be read by lines too."""
+        """Return a buffered stream of the bytes between two offsets."""
         source.seek(begin)
         return cast("BinaryIO", io.BufferedReader(cls(source, max(0, end - begin)), _WINDOW_CHUNK))
 

@@ -1,7 +1,7 @@
-"""The JSON objects of a session file, whichever way they were written down.
+"""Parse the JSON objects of a session file in any layout, including damaged files.
 
-One a line, as elements of an array (compact or pretty), one object over many lines, an array with lines after it; and
-all of these damaged: torn, glued, with NULs or bad UTF-8. What cannot be read is counted with its line.
+Layouts: one object per line, elements of an array (compact or pretty), one object over many lines, an array followed by
+lines. Damage: torn, glued together, with NULs or invalid UTF-8. Unreadable content is counted with its line.
 """
 
 import re
@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import orjson
 
 from nous.transcript.io.json_values import End, beginnings, parse, scan
-from nous.transcript.io.lines import LONGEST_LINE, TOO_LONG, Cursor, Line, lines, many_lines
-from nous.transcript.model import Notes
+from nous.transcript.io.lines import LONGEST_LINE, TOO_LONG, Line, ReadPosition, lines, many_lines
+from nous.transcript.model import ReadNotes
 
 BROKEN = "broken line"
 TORN = "torn record at the end"
@@ -22,11 +22,11 @@ _CHUNK = 1 << 20
 _BLANK = b" \t\r\n\0"
 _OPENING = (b"{", b"[")
 _MESSAGES = re.compile(rb'"(?:messages|conversations)"\s*:\s*\[')
-"""Where the messages begin in a document that holds a session."""
+"""Start of the messages in a document that holds a session."""
 
 
 class Record(NamedTuple):
-    """An object, and where it begins."""
+    """A JSON object and its position."""
 
     value: dict[str, Any]
     line: int
@@ -34,16 +34,17 @@ class Record(NamedTuple):
 
 
 def nothing(_: bytes, /) -> str | None:
-    """Passes over no line."""
+    """Skip no line."""
     return None
 
 
 def records(
-    stream: BinaryIO, notes: Notes, cursor: Cursor, *, pass_over: Callable[[bytes], str | None] = nothing
+    stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition, *, pass_over: Callable[[bytes], str | None] = nothing
 ) -> Iterator[Record]:
-    """Every object in *stream*, in order; *stream* begins at *cursor*, which moves along.
+    """Yield every object in *stream*, in order.
 
-    *pass_over* may look at a line before it is parsed and give the reason why it need not be.
+    *stream* begins at *cursor*, which advances. *pass_over* may inspect a line before it is parsed and return a reason
+    to skip it.
     """
     incoming = lines(stream, notes, cursor)
     first = next((line for line in incoming if line.data.strip(_BLANK)), None)
@@ -61,13 +62,13 @@ def records(
 
 
 def is_one_a_line(stream: BinaryIO) -> bool:
-    """Whether the values in *stream* stand on lines of their own, as the first line that says something tells."""
-    first = next((line for line in lines(stream, Notes(), Cursor()) if line.data.strip(_BLANK)), None)
+    """Return whether *stream* has one value per line, judged by the first non-blank line."""
+    first = next((line for line in lines(stream, ReadNotes(), ReadPosition()) if line.data.strip(_BLANK)), None)
     return first is None or not _spans_lines(first.data)
 
 
 def _spans_lines(first: bytes) -> bool:
-    """Whether a file that begins with this line holds an array, or an object that is not complete on its line."""
+    """Return whether a file with this first line holds an array or a multi-line object."""
     start = first.lstrip(_BLANK)
     if start.startswith(b"["):
         return True
@@ -75,9 +76,9 @@ def _spans_lines(first: bytes) -> bool:
 
 
 def _one_a_line(
-    stream: BinaryIO, notes: Notes, cursor: Cursor, pass_over: Callable[[bytes], str | None]
+    stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition, pass_over: Callable[[bytes], str | None]
 ) -> Iterator[Record]:
-    # Whole sessions come through here, so a line that is as it should be costs as little as can be.
+    # Hot path: nearly all lines of nearly all sessions are valid, so a valid line must be cheap.
     loads, skipped = orjson.loads, notes.skipped
     for found in many_lines(stream, notes, cursor):
         number, end = cursor.line - 1, cursor.offset
@@ -97,8 +98,8 @@ def _one_a_line(
                 yield from _objects(value, number, offset, notes)
 
 
-def _on_line(line: Line, notes: Notes) -> Iterator[Record]:
-    """What stands on one line, whatever state that is in."""
+def _on_line(line: Line, notes: ReadNotes) -> Iterator[Record]:
+    """Yield the objects on one line, valid or damaged."""
     try:
         value = orjson.loads(line.data)
     except orjson.JSONDecodeError:
@@ -107,8 +108,8 @@ def _on_line(line: Line, notes: Notes) -> Iterator[Record]:
         yield from _objects(value, line.number, line.offset, notes)
 
 
-def _objects(value: Any, number: int, offset: int, notes: Notes) -> Iterator[Record]:
-    """The object that *value* is, or those that it lists."""
+def _objects(value: Any, number: int, offset: int, notes: ReadNotes) -> Iterator[Record]:
+    """Yield the object *value*, or the objects in a list."""
     if isinstance(value, dict):
         yield Record(cast("dict[str, Any]", value), number, offset)
     elif isinstance(value, list):
@@ -118,8 +119,13 @@ def _objects(value: Any, number: int, offset: int, notes: Notes) -> Iterator[Rec
         notes.trouble("not an object", number)
 
 
-def _spread(first: Line, stream: BinaryIO, notes: Notes, cursor: Cursor) -> Generator[Record, None, Iterator[Line]]:
-    """Yield the elements of an array, or objects written over lines. Returns the lines of what was not read as such."""
+def _spread(
+    first: Line, stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition
+) -> Generator[Record, None, Iterator[Line]]:
+    """Yield the elements of an array, or objects that span lines.
+
+    Returns the lines that could not be read this way.
+    """
     data = first.data
     cursor.line, cursor.offset = first.number, first.offset
     start = data.find(b"[") + 1 if data.lstrip(_BLANK).startswith(b"[") else 0
@@ -138,7 +144,7 @@ def _spread(first: Line, stream: BinaryIO, notes: Notes, cursor: Cursor) -> Gene
             cursor.pass_over(data[:used])
             data = data[used:]
             if is_long:
-                continue  # what follows are more messages, as in an array
+                continue  # more messages follow, as in an array
             if found.end is End.OUT_OF_DATA:
                 notes.trouble(TORN, cursor.line)
                 cursor.pass_over(data)
@@ -148,10 +154,11 @@ def _spread(first: Line, stream: BinaryIO, notes: Notes, cursor: Cursor) -> Gene
         data += more
 
 
-def _inside_torn(data: bytes, cursor: Cursor, notes: Notes) -> Generator[Record, None, int]:
-    """What a document that has no end, or none so far, says: itself without its messages, then each whole message.
+def _inside_torn(data: bytes, cursor: ReadPosition, notes: ReadNotes) -> Generator[Record, None, int]:
+    """Yield a document without an end: first itself without messages, then each whole message.
 
-    Returns where the last of these ends; 0 if *data* does not begin with such a document.
+    The end may only be missing so far. Returns the offset where the last message ends; 0 if *data* does not begin with
+    such a document.
     """
     opening = _MESSAGES.search(data)
     begin = len(data) - len(data.lstrip(_BLANK + b"],"))
@@ -160,7 +167,7 @@ def _inside_torn(data: bytes, cursor: Cursor, notes: Notes) -> Generator[Record,
     try:
         head = parse(data[begin : opening.end()] + b"]}")
     except ValueError:
-        return 0  # these are not messages of the document itself
+        return 0  # nested deeper: not the document's own messages
     line = cursor.line
     yield Record(head, line + data.count(b"\n", 0, begin), cursor.offset + begin)
     used = counted = opening.end()
@@ -172,12 +179,18 @@ def _inside_torn(data: bytes, cursor: Cursor, notes: Notes) -> Generator[Record,
 
 
 def _more(stream: BinaryIO, data: bytes) -> bytes:
-    """Enough that a long value is not scanned too many times; nothing if it is longer than memory can bear."""
+    """Read more of *stream*, enough that a long value is not rescanned too many times.
+
+    Empty if the value is longer than memory can hold.
+    """
     return b"" if len(data) > LONGEST_LINE else stream.read(max(_CHUNK, len(data)))
 
 
-def _after(data: bytes, end: End, stream: BinaryIO, notes: Notes, cursor: Cursor) -> Iterator[Line]:
-    """The lines from the end of an array on, or from the first line after a torn value that begins like an object."""
+def _after(data: bytes, end: End, stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[Line]:
+    """Yield the lines after an array, or after a torn value.
+
+    After a torn value, these begin at the first line that starts like an object.
+    """
     if end is not End.CLOSED:
         blank = len(data) - len(data.lstrip(_BLANK + b"],"))
         cursor.pass_over(data[:blank])
@@ -192,7 +205,7 @@ def _after(data: bytes, end: End, stream: BinaryIO, notes: Notes, cursor: Cursor
     yield from lines(stream, notes, cursor)
 
 
-def _parsed(data: bytes, line: int, offset: int, notes: Notes) -> Iterator[Record]:
+def _parsed(data: bytes, line: int, offset: int, notes: ReadNotes) -> Iterator[Record]:
     try:
         value = parse(data)
     except UnicodeDecodeError:
@@ -203,8 +216,8 @@ def _parsed(data: bytes, line: int, offset: int, notes: Notes) -> Iterator[Recor
         yield from _objects(value, line, offset, notes)
 
 
-def _salvaged(line: Line, notes: Notes) -> Iterator[Record]:
-    """What can be recovered from a line that is not one JSON value."""
+def _salvaged(line: Line, notes: ReadNotes) -> Iterator[Record]:
+    """Recover the objects on a line that is not one JSON value."""
     data = line.data.replace(b"\0", b"").strip()
     if not data:
         if b"\0" in line.data:
@@ -221,8 +234,8 @@ def _salvaged(line: Line, notes: Notes) -> Iterator[Record]:
         yield from _tail(data[begin:], Line(line.number, line.offset + begin, line.data), notes)
 
 
-def _tail(data: bytes, line: Line, notes: Notes) -> Iterator[Record]:
-    """The whole objects at the end of *data*, if there are some behind the damage, which is reported either way."""
+def _tail(data: bytes, line: Line, notes: ReadNotes) -> Iterator[Record]:
+    """Report the damage in *data*, and yield the whole objects at its end, if any."""
     notes.trouble(_damage(data, line), line.number)
     found: list[tuple[int, Any]] = []
     while last := _last_value(data):
@@ -233,7 +246,7 @@ def _tail(data: bytes, line: Line, notes: Notes) -> Iterator[Record]:
 
 
 def _last_value(data: bytes) -> tuple[int, Any] | None:
-    """The value that *data* ends in, and where it begins."""
+    """Return the start and the value of the JSON that *data* ends in, or None."""
     for begin in beginnings(data):
         try:
             return begin, orjson.loads(data[begin:])

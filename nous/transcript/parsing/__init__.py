@@ -1,1 +1,1 @@
-"""What readers have in common: blocks, chats, results, and whose words a text is."""
+"""Parsing helpers shared by the readers: content blocks, chats, tool results, user text."""

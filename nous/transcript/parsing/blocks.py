@@ -1,4 +1,4 @@
-"""The content blocks of Anthropic messages, as the API takes them and Claude Code keeps them."""
+"""Parser for the content blocks of Anthropic messages, from the API and from Claude Code."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,25 +7,29 @@ from typing import Any
 from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import AgentReading
 from nous.transcript.parsing.values import as_list, as_object, as_text
-from nous.transcript.reader import Draft, Place
+from nous.transcript.reader import Draft, RecordPlace
 
 Block = Mapping[str, Any]
 
 
 @dataclass(slots=True)
 class BlockReading(AgentReading):
-    """Turns the content of one message after another into entries."""
+    """Turns the content of successive messages into drafts of entries."""
 
     def of_user(
         self,
         content: object,
-        place: Place,
+        place: RecordPlace,
         *,
         is_meta: bool = False,
         is_rejected: bool = False,
         is_decided: bool = False,
     ) -> list[Draft]:
-        """The results of tools, each for itself, then what the user said. Text of a *meta* message is nobody's."""
+        """Return drafts of a user message: one per tool result, then the user's own text.
+
+        With *is_meta* the text becomes system text, because no person wrote it. *is_rejected* and *is_decided* apply to
+        the tool results; see `outcome`.
+        """
         drafts: list[Draft] = []
         said: list[str] = []
         if not content:
@@ -44,8 +48,12 @@ class BlockReading(AgentReading):
             drafts += self.said(said, place)
         return drafts
 
-    def of_assistant(self, content: object, place: Place, *, message: str) -> list[Draft]:
-        """What the model said, under the id of its *message*, and what it called, under that of its *place*."""
+    def of_assistant(self, content: object, place: RecordPlace, *, message: str) -> list[Draft]:
+        """Return drafts of a model message: text, thinking and tool calls, in block order.
+
+        Text gets the id *message*, so that the parts of one answer can be merged. Thinking and calls get ids from
+        *place*.
+        """
         drafts: list[Draft] = []
         if not content:
             self.notes.skip("empty message")
@@ -68,7 +76,7 @@ class BlockReading(AgentReading):
                     self.notes.skip(f"{kind} block")
         return drafts
 
-    def _result(self, block: Block, place: Place, part: int, *, is_rejected: bool, is_decided: bool) -> Draft:
+    def _result(self, block: Block, place: RecordPlace, part: int, *, is_rejected: bool, is_decided: bool) -> Draft:
         content = block.get("content")
         if not isinstance(content, str):
             for inner in blocks_in(content):
@@ -86,7 +94,7 @@ class BlockReading(AgentReading):
 
 
 def text_of(content: object) -> str:
-    """The text in *content*, which is a string or a list of blocks."""
+    """Return the text in *content*, a string or a list of blocks."""
     if isinstance(content, str):
         return content
     texts = (block.get("text") for block in blocks_in(content) if block.get("type", "text") == "text")
@@ -94,7 +102,7 @@ def text_of(content: object) -> str:
 
 
 def blocks_in(content: object) -> Sequence[Block]:
-    """*content* as blocks: a string is one of text."""
+    """Return *content* as blocks; a string becomes one text block."""
     if isinstance(content, str):
         return ({"type": "text", "text": content},)
     if isinstance(content, dict):

@@ -1,4 +1,4 @@
-"""What chat formats have in common: messages with a role, in a list, in an object, or one a line."""
+"""Base parser for chat formats: role messages in a list, in an object, or one per line."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
 from nous.transcript.parsing.plain_chat import another_session, own_name
 from nous.transcript.parsing.values import as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Sample
+from nous.transcript.reader import Draft, RecordPlace, Sample
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
@@ -19,7 +19,7 @@ _ENOUGH = 0.5
 
 
 class Look(NamedTuple):
-    """What a sample looks like: whether most of it is messages, and whose marks they bear."""
+    """Format signals in a sample: mostly messages, Anthropic content, OpenAI content."""
 
     is_chat: bool
     is_anthropic: bool
@@ -48,7 +48,7 @@ def role_of(value: Mapping[str, Any]) -> str:
 
 @dataclass(slots=True)
 class ChatReading(BlockReading):
-    """A reading of messages one after another. Where several sessions follow each other, a mark parts them."""
+    """Base reading for role messages; marks where another session starts in the same file."""
 
     messages: int = 0
     sessions: int = 0
@@ -68,16 +68,16 @@ class ChatReading(BlockReading):
                 self.notes.skip("not a message")
 
     @abstractmethod
-    def message(self, role: str, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
-        """What a message of *role* says."""
+    def message(self, role: str, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+        """Return the drafts of one message; *role* is normalized."""
 
-    def _place(self, record: Record, time: Any = None) -> Place:
+    def _place(self, record: Record, time: Any = None) -> RecordPlace:
         self.messages += 1
-        return Place(f"message-{self.messages}", record.line, record.offset, time)
+        return RecordPlace(f"message-{self.messages}", record.line, record.offset, time)
 
 
 def _in_record(record: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The messages that *record* holds, after its system prompt; or itself."""
+    """Return the messages in *record*, with its system prompt first; else *record* itself."""
     held = record.get("messages")
     if not isinstance(held, list):
         return [record]

@@ -1,31 +1,42 @@
-"""What a file says of its session as a whole, gathered from all over it."""
+"""Session header and prompt queue of Claude Code transcripts.
+
+Header values are collected from records all over the file.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.blocks import text_of
 from nous.transcript.parsing.user_text import said_by_user
 from nous.transcript.parsing.values import as_count, as_object, as_text
-from nous.transcript.reader import Draft, Place
+from nous.transcript.reader import Draft, RecordPlace
 
 _READ_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-"""Where titles stand, the more trusted first."""
+"""Record types that hold a title, and the field with it; the most trusted first."""
 
 
 @dataclass(slots=True)
-class About:
-    """Gathers the header. What is known at the first message is learned at once, the rest when the file is read."""
+class ClaudeSessionInfo:
+    """Collects the session header from the records of a file.
+
+    `introduce` and `charge` learn values at the first message. `conclude` adds those that need the whole file. `usage`
+    maps message ids to tokens (read, written).
+    """
 
     is_sub_agents: bool | None = None
     usage: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     titles: dict[str, str] = field(default_factory=dict[str, str])
 
-    def introduce(self, record: Mapping[str, Any], notes: Notes) -> None:
-        """Learn who is speaking where, from the first message. A file belongs to whom that belongs."""
+    def introduce(self, record: Mapping[str, Any], notes: ReadNotes) -> None:
+        """Learn the session, directory and branch from the first message of the file's session.
+
+        A file belongs to the session of that message. If the file began with messages of a sub-agent, a second call
+        with the main session's message replaces the session ids.
+        """
         self.is_sub_agents = record.get("isSidechain") is True
         if not self.is_sub_agents and notes.header.parent_session_id:
             notes.header = replace(notes.header, session_id=None, parent_session_id=None)
@@ -38,8 +49,11 @@ class About:
             git_branch=as_text(record.get("gitBranch")),
         )
 
-    def charge(self, own: str, message: Mapping[str, Any], notes: Notes) -> None:
-        """Keep the last usage that is given for the message *own*: its records repeat or complete it."""
+    def charge(self, own: str, message: Mapping[str, Any], notes: ReadNotes) -> None:
+        """Keep the final token usage of the message *own*.
+
+        Several records of one message repeat or complete its usage. The one with the most output tokens counts.
+        """
         if notes.header.model is None and not (model := as_text(message.get("model"))).startswith("<"):
             notes.learn(model=model)
         usage = as_object(message.get("usage"))
@@ -49,12 +63,12 @@ class About:
         self.usage[own] = sum(as_count(usage.get(name)) for name in _READ_TOKENS), written
 
     def title(self, record: Mapping[str, Any]) -> None:
-        """Remember a title of this session; a later one of the same kind replaces it."""
+        """Store a title of this session; a later one of the same type replaces it."""
         kind = as_text(record.get("type"))
         self.titles[kind] = as_text(record.get(_TITLES[kind]))
 
-    def conclude(self, notes: Notes) -> None:
-        """Learn what only the whole file tells."""
+    def conclude(self, notes: ReadNotes) -> None:
+        """Learn the title and the token totals, which need the whole file."""
         title = next((self.titles[kind] for kind in _TITLES if self.titles.get(kind)), None)
         read = sum(tokens for tokens, _ in self.usage.values())
         written = sum(tokens for _, tokens in self.usage.values())
@@ -65,30 +79,34 @@ _TASK = re.compile(r"\s*\{\s*\"task_id\"")
 
 
 @dataclass(slots=True)
-class Waiting:
-    """A message in the queue, where it was typed, and whether a prompt of its own has said it since."""
+class QueuedPrompt:
+    """A queued message and the place where it was typed.
+
+    `is_said`: a separate prompt record has repeated it since.
+    """
 
     text: str
-    place: Place
+    place: RecordPlace
     is_said: bool = False
 
 
 @dataclass(slots=True)
-class Queue:
-    """Follows the queue. A message taken out of it was given to the model, and often nothing else in the file says so.
+class PromptQueue:
+    """Tracks messages that the user queued while the model was working.
 
-    Where something else does (an attachment, or a prompt of its own, before or after), the same words come twice.
+    A message removed from the queue went to the model, often without any other record in the file. Where another record
+    exists (an attachment, or a separate prompt before or after), the same words appear twice. `has_given` detects that.
     """
 
-    waiting: list[Waiting] = field(default_factory=list[Waiting])
+    waiting: list[QueuedPrompt] = field(default_factory=list[QueuedPrompt])
     given: set[str] = field(default_factory=set[str])
 
-    def moved(self, operation: Mapping[str, Any], place: Place) -> Draft | None:
-        """What a `queue-operation` record gives to the model."""
+    def moved(self, operation: Mapping[str, Any], place: RecordPlace) -> Draft | None:
+        """Apply a `queue-operation` record; return the draft of a message that goes to the model."""
         text = text_of(operation.get("content"))
         match operation.get("operation"):
             case "enqueue":
-                self.waiting.append(Waiting(text, place))
+                self.waiting.append(QueuedPrompt(text, place))
             case "remove" if self.waiting:
                 return self._give(self.waiting.pop(self._index_of(text)), place)
             case "dequeue" if self.waiting:
@@ -100,7 +118,11 @@ class Queue:
         return None
 
     def has_given(self, words: str) -> bool:
-        """Whether these words of the user, read elsewhere, were already given from the queue since the last prompt."""
+        """Return whether the queue has emitted *words* since the last prompt.
+
+        *words* are the user's words in another record. A waiting message with the same words is marked as said, so that
+        it is not emitted a second time.
+        """
         if words in self.given:
             self.given.discard(words)
             return True
@@ -112,16 +134,19 @@ class Queue:
         return False
 
     def left(self) -> Iterator[Draft]:
-        """What was typed but never taken out: nobody has answered it yet, or the session ended."""
+        """Yield the messages that are still queued at the end of the file.
+
+        They are typed but unanswered: the model has not reached them yet, or the session ended.
+        """
         for message in self.waiting:
             if draft := self._give(message, message.place):
                 yield draft
 
     def _index_of(self, text: str) -> int:
-        """Where *text* waits; the first place if the record does not say what it takes."""
+        """Return the index of *text* in the queue; 0 if the record does not name its message."""
         return next((index for index, message in enumerate(self.waiting) if text and message.text == text), 0)
 
-    def _give(self, message: Waiting, place: Place) -> Draft | None:
+    def _give(self, message: QueuedPrompt, place: RecordPlace) -> Draft | None:
         text, said = message.text, said_by_user(message.text)
         is_bare_command = text.startswith("/") and " " not in text.strip()
         if said.kind is not Kind.USER or is_bare_command or _TASK.match(text) or message.is_said:

@@ -1,4 +1,4 @@
-"""What the sessions of all agents have in common: a user who says something, and tools that are called and answer."""
+"""Base parser for agent sessions: user messages, and tool calls paired with results."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from nous.transcript.model import Kind
 from nous.transcript.parsing.user_text import said_by_user, without_colour, without_insertions
-from nous.transcript.reader import Draft, Place, RecordReading
+from nous.transcript.reader import Draft, RecordPlace, RecordReading
 from nous.transcript.tool_summary import extract_tool_summary, paths_touched
 
 QUESTION_TOOLS = frozenset({"AskUserQuestion", "ask_user", "ask_user_question", "AskQuestion", "AskUser", "question"})
@@ -30,76 +30,81 @@ _EXIT_CODE = re.compile(r"Exit code -?[1-9]")
 _ERROR_TAGS = re.compile(r"</?tool_use_error>")
 
 
-class Call(NamedTuple):
+class ToolCall(NamedTuple):
     """A tool call that waits for its result."""
 
     tool: str
     summary: str
 
 
-class Outcome(NamedTuple):
-    """What came of a call, in words."""
+class ToolOutcome(NamedTuple):
+    """Classified result of a tool call: entry kind and text."""
 
     kind: Kind
     text: str
 
 
-UNKNOWN_CALL = Call("", "a tool call")
+UNKNOWN_CALL = ToolCall("", "a tool call")
 
 
-def call(tool: str, tool_input: Mapping[str, Any]) -> Call:
-    return Call(tool, extract_tool_summary(tool, tool_input) or tool or UNKNOWN_CALL.summary)
+def call(tool: str, tool_input: Mapping[str, Any]) -> ToolCall:
+    return ToolCall(tool, extract_tool_summary(tool, tool_input) or tool or UNKNOWN_CALL.summary)
 
 
-def outcome(text: str, *, of: Call, is_error: bool, is_rejected: bool = False, is_decided: bool = False) -> Outcome:
-    """Judge the *text* that came back. A rejection is the user's decision, whatever the program calls it.
+def outcome(
+    text: str, *, of: ToolCall, is_error: bool, is_rejected: bool = False, is_decided: bool = False
+) -> ToolOutcome:
+    """Classify the result *text* of the call *of*.
 
-    What a tool puts out may read like an answer or an approval, but only a question or a plan has one; unless the
-    program says elsewhere that something was *decided*.
+    A rejection is a user decision even if the program reports it as an error. Tool output may read like an answer or an
+    approval, but only question and plan tools have one. If the tool is unknown, *is_decided* allows it too: the program
+    says elsewhere that the user decided.
     """
     text = without_insertions(without_colour(text))
     if is_rejected or (is_error and text.startswith(_REJECTED)):
-        return Outcome(Kind.DECISION, rejection(text, of))
+        return ToolOutcome(Kind.DECISION, rejection(text, of))
     if is_error and text.startswith(_INTERRUPTED):
-        return Outcome(Kind.DECISION, f"Interrupted {_what(of)}")
+        return ToolOutcome(Kind.DECISION, f"Interrupted {_what(of)}")
     is_decided = is_decided and not of.tool
     has_failed = text.startswith(_FAILED) or _EXIT_CODE.match(text) is not None
     if not has_failed and (of.tool in QUESTION_TOOLS or is_decided):
         if text.startswith(_DECLINED):
-            return Outcome(Kind.DECISION, text)
+            return ToolOutcome(Kind.DECISION, text)
         if not is_error and (of.tool in QUESTION_TOOLS or _ANSWERED.match(text)) and text:
-            return Outcome(Kind.DECISION, f"Answered: {_AFTERWORD.sub('', _ANSWERED.sub('', text, count=1)).strip()}")
+            return ToolOutcome(
+                Kind.DECISION, f"Answered: {_AFTERWORD.sub('', _ANSWERED.sub('', text, count=1)).strip()}"
+            )
     if of.tool in PLAN_TOOLS or is_decided:
         if text.startswith(_NOT_APPROVED):
-            return Outcome(Kind.DECISION, rejection(text, of))
+            return ToolOutcome(Kind.DECISION, rejection(text, of))
         plan = _PLAN.search(text)
         if not is_error and (plan or text.startswith(_APPROVED)):
             title = f": {plan['title'].strip()}" if plan else ""
-            return Outcome(Kind.DECISION, f"Approved the plan{title}")
+            return ToolOutcome(Kind.DECISION, f"Approved the plan{title}")
     if is_error or has_failed:
-        return Outcome(Kind.ERROR, _ERROR_TAGS.sub("", text).strip())
-    return Outcome(Kind.TOOL_RESULT, text)
+        return ToolOutcome(Kind.ERROR, _ERROR_TAGS.sub("", text).strip())
+    return ToolOutcome(Kind.TOOL_RESULT, text)
 
 
-def rejection(text: str, of: Call) -> str:
-    """The user's no to a call, with the reason if *text* gives one."""
+def rejection(text: str, of: ToolCall) -> str:
+    """Return the text of a rejection by the user, with the reason if *text* gives one."""
     given = _REASON.search(text)
     reason = given["reason"] if given else "" if text.startswith(_REJECTED) else text
     return f"Rejected {_what(of)}: {reason.strip()}" if reason.strip() else f"Rejected {_what(of)}"
 
 
-def _what(of: Call) -> str:
+def _what(of: ToolCall) -> str:
     return "the plan" if of.tool in PLAN_TOOLS else of.summary
 
 
 @dataclass(slots=True)
 class AgentReading(RecordReading):
-    """A reading that remembers calls until their results come."""
+    """Base reading that remembers tool calls until their results arrive."""
 
-    calls: dict[str, Call] = field(default_factory=dict[str, Call])
+    calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
 
-    def said(self, texts: Sequence[str], place: Place) -> list[Draft]:
-        """What stands in the place of a user's message, the user's own words first and together."""
+    def said(self, texts: Sequence[str], place: RecordPlace) -> list[Draft]:
+        """Return drafts of a user message; the user's own words come first, joined together."""
         parts = [said_by_user(text) for text in texts]
         for part in parts:
             if part.kind is None:
@@ -113,8 +118,8 @@ class AgentReading(RecordReading):
         )
         return drafts
 
-    def call(self, tool: str, tool_input: dict[str, Any], call_id: str, place: Place, part: int = 0) -> Draft:
-        """A call, which is remembered until its result comes."""
+    def call(self, tool: str, tool_input: dict[str, Any], call_id: str, place: RecordPlace, part: int = 0) -> Draft:
+        """Return the draft of a tool call, and remember the call until its result arrives."""
         made = call(tool, tool_input)
         if call_id:
             self.calls[call_id] = made
@@ -129,7 +134,7 @@ class AgentReading(RecordReading):
         self,
         text: str,
         call_id: str,
-        place: Place,
+        place: RecordPlace,
         part: int = 0,
         *,
         is_error: bool = False,
@@ -137,7 +142,7 @@ class AgentReading(RecordReading):
         is_decided: bool = False,
         tool: str = "",
     ) -> Draft:
-        """What came of the call *call_id*: output, an error, or the user's decision."""
+        """Return the draft for the result of *call_id*: output, an error or a user decision."""
         made = self.calls.pop(call_id, None) or (call(tool, {}) if tool else UNKNOWN_CALL)
         came = outcome(text, of=made, is_error=is_error, is_rejected=is_rejected, is_decided=is_decided)
         draft = place.draft(came.kind, came.text, part)

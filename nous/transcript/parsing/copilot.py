@@ -1,14 +1,14 @@
-"""The calls of Copilot CLI: who asked for them, what the user decided on them, and what came of them."""
+"""Parser for Copilot CLI events: tool calls, user decisions and session information."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nous.transcript.model import Kind, Notes
-from nous.transcript.parsing.conversation import PLAN_TOOLS, AgentReading, Call, call, rejection
+from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.parsing.conversation import PLAN_TOOLS, AgentReading, ToolCall, call, rejection
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, as_text
-from nous.transcript.reader import Draft, Place
+from nous.transcript.reader import Draft, RecordPlace
 
 Data = Mapping[str, Any]
 
@@ -25,42 +25,46 @@ _PLAN_REJECTED = re.compile(r"not approved|reject|declin", re.IGNORECASE)
 
 @dataclass(slots=True)
 class CallReading(AgentReading):
-    """`told` are the calls that were told, `typed` those of the user, and `decided` those that the user decided on.
+    """Turns events about tool calls into drafts; emits each call and each decision once.
 
-    `asked` keeps, by its id, which call each request for permission is about; `plan` is the call that shows one.
+    `emitted` are the ids of emitted calls, `typed` those of calls by the user, `decided` those of calls that the user
+    decided on. `asked` maps each permission request to its call. `plan` is the call that presents a plan.
     """
 
-    told: set[str] = field(default_factory=set[str])
+    emitted: set[str] = field(default_factory=set[str])
     typed: set[str] = field(default_factory=set[str])
     decided: set[str] = field(default_factory=set[str])
     asked: dict[str, str] = field(default_factory=dict[str, str])
     plan: str = ""
 
-    def requested(self, requests: object, place: Place) -> Iterator[Draft]:
-        """The calls that an answer asks for. One that began before the answer was written down is told already."""
+    def requested(self, requests: object, place: RecordPlace) -> Iterator[Draft]:
+        """Yield the calls that an answer requests.
+
+        A call whose start was recorded before the answer is already emitted, and is skipped.
+        """
         for part, request in enumerate(map(as_object, as_list(requests)), 1):
             tool, own = as_text(request.get("name")), as_text(request.get("toolCallId"))
             yield from self._called(tool, request.get("arguments"), own, place, part)
 
-    def started(self, data: Data, place: Place) -> Iterable[Draft]:
-        """A call that begins: most were asked for before."""
+    def started(self, data: Data, place: RecordPlace) -> Iterable[Draft]:
+        """Return the draft of a call that starts; most calls were requested before."""
         return self._called(
             as_text(data.get("toolName")), data.get("arguments"), as_text(data.get("toolCallId")), place
         )
 
-    def typed_call(self, data: Data, place: Place) -> Iterable[Draft]:
-        """A call that the user makes: a `!` command, or the name of a tool and what it is given."""
+    def typed_call(self, data: Data, place: RecordPlace) -> Iterable[Draft]:
+        """Return the draft of a call by the user: a `!` command, or a tool with its arguments."""
         own, tool, given = _names(data)
         if own:
-            self.told.add(own)
+            self.emitted.add(own)
             self.typed.add(own)
         command = as_text(given.get("command"))
         return (place.draft(Kind.USER, f"! {command}" if command else call(tool, given).summary),)
 
-    def returned(self, data: Data, place: Place) -> Iterable[Draft]:
-        """What came of a call, unless the user's decision on it has been told."""
+    def returned(self, data: Data, place: RecordPlace) -> Iterable[Draft]:
+        """Return the result of a call, unless the user's decision on it is already emitted."""
         own, tool, _ = _names(data)
-        made = self.calls.get(own) or Call(tool, tool or "a tool call")
+        made = self.calls.get(own) or ToolCall(tool, tool or "a tool call")
         error = as_object(data.get("error"))
         failed, text = data.get("success") is False, _text(data)
         if own in self.decided and (failed or made.tool in PLAN_TOOLS):
@@ -79,20 +83,23 @@ class CallReading(AgentReading):
         return (self.result(text, answered, place, is_error=failed, is_rejected=is_no, tool=made.tool),)
 
     def asked_for(self, data: Data) -> None:
-        """Permission for a call is asked for."""
+        """Remember the call of a permission request; skip requests that a hook resolved."""
         request = as_object(data.get("permissionRequest"))
         own = as_text(request.get("toolCallId"))
         if data.get("resolvedByHook") is not True and (asked := as_text(data.get("requestId"))):
             self.asked[asked] = own
 
-    def permitted(self, data: Data, place: Place) -> Iterable[Draft]:
-        """What the user said to a request for permission. What rules and hooks say to it is no decision."""
+    def permitted(self, data: Data, place: RecordPlace) -> Iterable[Draft]:
+        """Return the user's decision on a permission request.
+
+        Verdicts of rules and hooks are skipped, because they are not user decisions.
+        """
         result = as_object(data.get("result"))
         request = as_text(data.get("requestId"))
         verdict = as_text(result.get("kind")) or as_text(data.get("kind"))
         own = as_text(data.get("toolCallId")) or self.asked.get(request, "")
         was_asked = self.asked.pop(request, None) is not None
-        made = self.calls.get(own) or Call("", "a tool call")
+        made = self.calls.get(own) or ToolCall("", "a tool call")
         if verdict == _DENIED_BY_USER and own not in self.decided:
             self._decide(own)
             text = rejection(as_text(result.get("feedback")), made)
@@ -104,39 +111,39 @@ class CallReading(AgentReading):
             return ()
         return (place.draft(Kind.DECISION, text, tool=made.tool or None, call_id=own or None),)
 
-    def planned(self, data: Data, place: Place) -> Iterable[Draft]:
-        """What the user said to a plan."""
+    def planned(self, data: Data, place: RecordPlace) -> Iterable[Draft]:
+        """Return the user's decision on a plan."""
         if self.plan in self.decided:
             self.notes.skip("repeated decision")
             return ()
         self._decide(self.plan)
         text = "Approved the plan"
         if data.get("approved") is not True:
-            text = rejection(as_text(data.get("feedback")), Call("exit_plan_mode", ""))
+            text = rejection(as_text(data.get("feedback")), ToolCall("exit_plan_mode", ""))
         return (place.draft(Kind.DECISION, text),)
 
     def _decide(self, own: str) -> None:
         if own:
             self.decided.add(own)
 
-    def _called(self, tool: str, given: object, own: str, place: Place, part: int = 0) -> Iterable[Draft]:
-        if own in self.told:
+    def _called(self, tool: str, given: object, own: str, place: RecordPlace, part: int = 0) -> Iterable[Draft]:
+        if own in self.emitted:
             self.notes.skip("repeated call")
             return ()
         if own:
-            self.told.add(own)
+            self.emitted.add(own)
         if tool in PLAN_TOOLS:
             self.plan = own
         return (self.call(tool, as_arguments(given), own, place, part),)
 
 
 def _names(data: Data) -> tuple[str, str, dict[str, Any]]:
-    """The id, tool and arguments of a call."""
+    """Return the id, the tool and the arguments of a call."""
     return as_text(data.get("toolCallId")), as_text(data.get("toolName")), as_arguments(data.get("arguments"))
 
 
 def _text(data: Data) -> str:
-    """What a call gave: its output, or why it failed."""
+    """Return the output of a call, or its error message."""
     result, error = data.get("result"), data.get("error")
     output = as_object(result).get("content") if isinstance(result, dict) else result
     texts = (as_text(as_object(found).get("text")) for found in as_list(as_object(result).get("contents")))
@@ -148,15 +155,18 @@ _CACHED = ("cache_read", "cache_write")
 
 
 @dataclass(slots=True)
-class About:
-    """Gathers the header. `written` are the tokens of each answer, by its id; `read` those that the end counts."""
+class CopilotSessionInfo:
+    """Collects the session header.
+
+    `written` maps the id of each answer to its output tokens. `read` are the input tokens reported at shutdown.
+    """
 
     title: str = ""
     written: dict[str, int] = field(default_factory=dict[str, int])
     read: int = 0
 
-    def learn(self, kind: str, data: Mapping[str, Any], notes: Notes) -> None:
-        """Learn what an event of this *kind* says of the session."""
+    def learn(self, kind: str, data: Mapping[str, Any], notes: ReadNotes) -> None:
+        """Update the header from an event of this *kind*."""
         match kind:
             case "session.start" | "session.resume" | "session.context_changed":
                 context = as_object(data.get("context")) or data
@@ -177,18 +187,21 @@ class About:
             case _:
                 pass
 
-    def charge(self, own: str, data: Mapping[str, Any], notes: Notes) -> None:
-        """Count the answer *own* once, in however many pieces it comes."""
+    def charge(self, own: str, data: Mapping[str, Any], notes: ReadNotes) -> None:
+        """Count the output tokens of the answer *own* once, however many pieces it comes in."""
         notes.learn(model=as_text(data.get("model")))
         self.written[own] = max(self.written.get(own, 0), as_count(data.get("outputTokens")))
 
-    def conclude(self, notes: Notes) -> None:
-        """Learn what only the whole file tells."""
+    def conclude(self, notes: ReadNotes) -> None:
+        """Learn the title and the token totals, which need the whole file."""
         notes.learn(title=self.title, input_tokens=self.read, output_tokens=sum(self.written.values()))
 
 
 def _tokens_read(data: Mapping[str, Any]) -> int:
-    """What the end of a session counts: by model with what was cached, or by sort without."""
+    """Return the input tokens that a shutdown event reports.
+
+    Totals per model include cached tokens. Totals per token type list cached tokens separately.
+    """
     usages = (as_object(as_object(of).get("usage")) for of in as_object(data.get("modelMetrics")).values())
     by_model = sum(as_count(usage.get("inputTokens")) for usage in usages)
     details = as_object(data.get("tokenDetails"))
@@ -196,7 +209,7 @@ def _tokens_read(data: Mapping[str, Any]) -> int:
     return by_model or sum(by_sort)
 
 
-_TOLD = {
+_EVENT_TEXTS = {
     "session.error": (Kind.ERROR, "{message}"),
     "session.warning": (Kind.SYSTEM, "{message}"),
     "session.info": (Kind.SYSTEM, "{message}"),
@@ -209,25 +222,25 @@ _TOLD = {
     "skill.invoked": (Kind.SYSTEM, "Skill {name}"),
     "abort": (Kind.SYSTEM, "Aborted: {reason}"),
 }
-"""Of which kind they are, and in which of their fields the words are."""
+"""Entry kind for each event type, and the template of its text."""
 
 _IN_A_PERSONS_PLACE = frozenset({"system.notification"})
 _NOISE = frozenset({"authentication", "mcp", "configuration", "timing"})
-"""Information that says nothing of the work."""
+"""Types of `session.info` events that do not concern the work."""
 
 
-def told(kind: str, data: Mapping[str, Any], place: Place) -> Draft | None:
-    """What the event says; None if it is of no kind that says something, or says nothing."""
-    if kind not in _TOLD or str(data.get("infoType")) in _NOISE:
+def event_draft(kind: str, data: Mapping[str, Any], place: RecordPlace) -> Draft | None:
+    """Return the draft of an event; None if its type has no template or its text is empty."""
+    if kind not in _EVENT_TEXTS or str(data.get("infoType")) in _NOISE:
         return None
-    whose, words = _TOLD[kind]
+    whose, words = _EVENT_TEXTS[kind]
     text = words.format_map(_Fields(data)).strip()
     is_error, is_meta = whose is Kind.ERROR, kind in _IN_A_PERSONS_PLACE
     return place.draft(whose, text, is_error=is_error, is_meta=is_meta) if text else None
 
 
 class _Fields(dict[str, Any]):
-    """The fields of an event as text, the missing ones empty; `agent` is the name of one as it is shown."""
+    """Event fields as text, empty if missing; `agent` is the display name of a sub-agent."""
 
     def __getitem__(self, name: str) -> str:
         if name == "agent":

@@ -1,4 +1,4 @@
-"""Messages of the Gemini API: a role, and parts that are text, thoughts, calls, and answers to calls."""
+"""Parser for Gemini API messages: text, thoughts, function calls and responses."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, AgentReading
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
-from nous.transcript.reader import Draft, Place
+from nous.transcript.reader import Draft, RecordPlace
 
 _CONTEXT = ("<session_context>", "This is the Gemini CLI.", "This is the Qwen Code.")
 _BY_A_PROGRAM = (*_CONTEXT, "System: Please continue.", "[System Notification")
@@ -26,9 +26,9 @@ _FOLDER = re.compile(
 
 
 class Part(NamedTuple):
-    """A text in the user's place, and what it is: `USER` only for what a person typed.
+    """A piece of a user message and its entry kind: `USER` only for text that a person typed.
 
-    `META` is a program's, and without a kind it is nothing that anybody said.
+    `is_meta`: a program wrote it. Without a kind no entry is made; `text` then gives the reason.
     """
 
     kind: Kind | None
@@ -37,7 +37,10 @@ class Part(NamedTuple):
 
 
 def parts_of_prompt(texts: Sequence[str]) -> Iterator[Part]:
-    """What each of *texts* is. From where files are referenced, nothing more of the prompt is the user's."""
+    """Yield the pieces of a prompt.
+
+    After the marker for referenced files, nothing is the user's text.
+    """
     for text in texts:
         words, files, _ = text.partition(_FILES)
         yield _part(words)
@@ -47,7 +50,7 @@ def parts_of_prompt(texts: Sequence[str]) -> Iterator[Part]:
 
 
 def working_folder(text: str) -> str:
-    """The first folder that a session's context names; nothing if *text* is none."""
+    """Return the first directory that a session context names; empty if *text* is no context."""
     found = _FOLDER.search(text) if text.lstrip().startswith(_CONTEXT) else None
     return found["folder"].strip() if found else ""
 
@@ -97,8 +100,8 @@ _ANSWERS = "User has provided the following answers:"
 _UNANSWERED = ("User dismissed", "User declined", "User cancelled")
 
 
-class Verdict(NamedTuple):
-    """What became of a call: its text, and whether it failed or the user said no."""
+class ApprovalVerdict(NamedTuple):
+    """Outcome of a tool call: its text, and whether it failed or the user rejected it."""
 
     text: str
     is_error: bool = False
@@ -106,14 +109,20 @@ class Verdict(NamedTuple):
 
 
 @dataclass(slots=True)
-class PartReading(AgentReading):
-    """Turns messages into entries. What was asked or answered once is not told again: files repeat their messages."""
+class GeminiPartReading(AgentReading):
+    """Turns messages into drafts.
+
+    Emits each call and each result once, because files repeat their messages.
+    """
 
     asked: set[str] = field(default_factory=set[str])
     answered: set[str] = field(default_factory=set[str])
 
-    def of_prompt(self, texts: Sequence[str], place: Place, *, is_delegated: bool = False) -> Iterator[Draft]:
-        """What stands in the user's place; in a sub-agent's session that is its task, which nobody typed."""
+    def of_prompt(self, texts: Sequence[str], place: RecordPlace, *, is_delegated: bool = False) -> Iterator[Draft]:
+        """Yield drafts of a user message.
+
+        With *is_delegated*, in the session of a sub-agent, it is the sub-agent's task, which no person typed.
+        """
         typed: list[str] = []
         for number, part in enumerate(parts_of_prompt(texts), 1):
             if part.kind is None:
@@ -127,8 +136,11 @@ class PartReading(AgentReading):
         if typed:
             yield from self.said(["\n\n".join(filter(None, typed))], place)
 
-    def of_model(self, content: object, place: Place, *, has_calls: bool = False) -> Iterator[Draft]:
-        """What the model thought, said, and called, in that order of its parts. Calls may stand elsewhere as well."""
+    def of_model(self, content: object, place: RecordPlace, *, has_calls: bool = False) -> Iterator[Draft]:
+        """Yield thoughts, text and calls of a model message, in the order of its parts.
+
+        With *has_calls* the calls are also listed elsewhere, so calls among the parts are skipped.
+        """
         for number, part in enumerate(parts_in(content)):
             text = as_text(part.get("text")).strip()
             if "functionCall" in part:
@@ -145,8 +157,8 @@ class PartReading(AgentReading):
             else:
                 self.notes.skip(_name_of(part))
 
-    def of_call(self, value: JsonObject, place: Place, number: int) -> Iterator[Draft]:
-        """A call, unless it was told before."""
+    def of_call(self, value: JsonObject, place: RecordPlace, number: int) -> Iterator[Draft]:
+        """Yield the draft of a call, unless it is already emitted."""
         tool, given = as_text(value.get("name")), as_arguments(value.get("args"))
         own = as_text(value.get("id")) or f"{place.id}/call/{number}"
         if own in self.asked:
@@ -155,8 +167,11 @@ class PartReading(AgentReading):
         self.asked.add(own)
         yield self.call(tool, given, own, _under(place, "call"), number)
 
-    def of_response(self, value: JsonObject, place: Place, number: int, *, status: str = "") -> Iterator[Draft]:
-        """What came of a call, unless it was told before. One without an id answers the first call of its tool."""
+    def of_response(self, value: JsonObject, place: RecordPlace, number: int, *, status: str = "") -> Iterator[Draft]:
+        """Yield the draft for the result of a call, unless it is already emitted.
+
+        A response without an id answers the first open call of its tool.
+        """
         tool = as_text(value.get("name"))
         own = as_text(value.get("id")) or self._first_open(tool)
         if own and own in self.answered:
@@ -170,7 +185,7 @@ class PartReading(AgentReading):
         )
 
     def _judged(
-        self, text: str, value: JsonObject, place: Place, number: int, status: str, tool: str, own: str
+        self, text: str, value: JsonObject, place: RecordPlace, number: int, status: str, tool: str, own: str
     ) -> Draft:
         place = _under(place, "result")
         if tool in _QUESTIONS and not (status == "error" or _is_cancelled(text, status)):
@@ -187,30 +202,30 @@ class PartReading(AgentReading):
 
 
 def parts_in(content: object) -> list[dict[str, Any]]:
-    """*content* as parts: a string is one of text, and one part may stand without its list."""
+    """Return *content* as parts; accepts a string, one part without a list, or a list."""
     found = [content] if isinstance(content, str | dict) else as_list(content)
     return [{"text": part} if isinstance(part, str) else as_object(part) for part in found]
 
 
 def texts_in(content: object) -> list[str]:
-    """The texts among the parts of *content*, thoughts aside."""
+    """Return the texts among the parts of *content*, without thoughts."""
     found = (as_text(part.get("text")) for part in parts_in(content) if not part.get("thought"))
     return [text for text in found if text]
 
 
 def responses_in(content: object) -> list[dict[str, Any]]:
-    """The answers to calls among the parts of *content*."""
+    """Return the function responses among the parts of *content*."""
     return [as_object(part["functionResponse"]) for part in parts_in(content) if "functionResponse" in part]
 
 
 def others_in(content: object) -> list[str]:
-    """What else stands among the parts of *content*, by name."""
+    """Return the names of the parts of *content* that are neither text nor a response."""
     known = {"text", "functionResponse"}
     return [_name_of(part) for part in parts_in(content) if not known & part.keys()]
 
 
 def text_of_response(response: object) -> str:
-    """The output or error in *response*, or whatever it holds."""
+    """Return the output or error in *response*; if it has neither, all of it as text."""
     held = as_object(response)
     for key in ("output", "error"):
         if key in held:
@@ -218,22 +233,28 @@ def text_of_response(response: object) -> str:
     return as_shown(response) if response else ""
 
 
-def verdict(text: str, tool: str, *, is_cancelled: bool, has_failed: bool) -> Verdict:
-    """Judge what came of a call of *tool*. A cancelled call is the user's no, and so is a plan sent back."""
+def verdict(text: str, tool: str, *, is_cancelled: bool, has_failed: bool) -> ApprovalVerdict:
+    """Classify the result of a call of *tool*.
+
+    A cancelled call is a rejection by the user. So is a plan that was sent back.
+    """
     if is_cancelled:
-        return Verdict(_reason(text), is_rejected=True)
+        return ApprovalVerdict(_reason(text), is_rejected=True)
     if tool in PLAN_TOOLS and text.startswith(_PLAN_REJECTED):
         feedback = text.partition(_FEEDBACK)[2].partition(_AFTER_FEEDBACK)[0]
-        return Verdict(feedback.strip(), is_rejected=True)
+        return ApprovalVerdict(feedback.strip(), is_rejected=True)
     if tool in PLAN_TOOLS and not text.startswith(_PLAN_APPROVED):
-        return Verdict(text, is_error=True)
+        return ApprovalVerdict(text, is_error=True)
     if tool in _SHELLS and _EXIT_CODE.search(text[-_TAIL:]):
         has_failed = True
-    return Verdict(text, is_error=has_failed)
+    return ApprovalVerdict(text, is_error=has_failed)
 
 
 def answered(text: str) -> str:
-    """The user's answer to a question, as a decision says it: answers in JSON one after another, prose as it is."""
+    """Return the decision text for the user's answer to a question.
+
+    Answers in JSON are joined; prose stays as it is.
+    """
     if text.startswith(_UNANSWERED):
         return "Declined to answer"
     answers = as_object(as_arguments(text).get("answers"))
@@ -246,14 +267,14 @@ def _is_cancelled(text: str, status: str) -> bool:
 
 
 def _reason(text: str) -> str:
-    """Why the user cancelled, if *text* says more than that."""
+    """Return the user's reason for a cancellation; empty if *text* gives none."""
     given = text.removeprefix(_CANCELLATION).strip()
     if given.startswith(_INTERRUPTED):
         return "cancelled while it ran"
     return "" if _NO_REASON.fullmatch(given) else given
 
 
-def _under(place: Place, name: str) -> Place:
+def _under(place: RecordPlace, name: str) -> RecordPlace:
     return place._replace(id=f"{place.id}/{name}")
 
 
@@ -262,12 +283,15 @@ def _name_of(part: JsonObject) -> str:
 
 
 def kind_of(message: Mapping[str, Any]) -> str:
-    """Who wrote it: in a session its type, in the bare API its role."""
+    """Return the author of *message*: its type in a session, its role in the bare API."""
     return as_text(message.get("type")) or as_text(message.get("role")) or "no type"
 
 
 def response_of(call: Mapping[str, Any], own: str) -> object:
-    """What answers the call *own*: beside its answer may stand those of its neighbours. Else what was shown of it."""
+    """Return the response to the call *own*, or else the result that was displayed.
+
+    The result may also hold responses to neighbouring calls.
+    """
     responses = responses_in(call.get("result"))
     found = next((response for response in responses if response.get("id") == own), next(iter(responses), {}))
     texts = "\n\n".join(texts_in(call.get("result")))
@@ -275,7 +299,7 @@ def response_of(call: Mapping[str, Any], own: str) -> object:
 
 
 def mark_of(message: Mapping[str, Any]) -> str:
-    """What tells the words of a message from others; nothing if it has none."""
+    """Return a digest of the author and words of *message*; empty if it has no words."""
     words = "\n\n".join(text.strip() for text in texts_in(message.get("content", message.get("parts"))))
     role = "user" if kind_of(message) == "user" else "model"
     return blake2b(f"{role} {words}".encode(errors="replace"), digest_size=12).hexdigest() if words else ""

@@ -1,11 +1,11 @@
-"""A message of LangChain in each of its written forms, and the messages that an object holds."""
+"""Parser for LangChain messages in each serialized form, and for streamed answers."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text
-from nous.transcript.reader import Place
+from nous.transcript.reader import RecordPlace
 
 JsonObject = Mapping[str, Any]
 
@@ -14,7 +14,10 @@ _ONLY_HERE = frozenset({"human", "ai"})
 
 
 class Message(NamedTuple):
-    """Who speaks, what the message holds, whether it is a piece of one, and whether its form is surely LangChain's."""
+    """A LangChain message: its type and fields.
+
+    `is_piece`: a chunk of a streamed answer. `is_marked`: the form is certainly LangChain's.
+    """
 
     kind: str
     fields: JsonObject
@@ -23,7 +26,10 @@ class Message(NamedTuple):
 
 
 def message(value: JsonObject) -> Message | None:
-    """What `messages_to_dict`, `dumpd` or a plain dump of the model wrote; None if it is no message."""
+    """Parse a message; None if *value* is no message.
+
+    Reads the output of `messages_to_dict`, of `dumpd`, and of a plain dump of the model.
+    """
     kwargs, data = value.get("kwargs"), value.get("data")
     if isinstance(kwargs, dict) and "lc" in value:
         names = as_list(value.get("id"))
@@ -38,7 +44,7 @@ def message(value: JsonObject) -> Message | None:
 
 
 def held(value: JsonObject) -> list[JsonObject] | None:
-    """The messages that *value* lists, as a prompt or the state of a graph; None if it lists none."""
+    """Return the messages of a prompt or of a graph state; None if *value* lists none."""
     for holder in (value, as_object(value.get("kwargs")), as_object(value.get("values"))):
         if isinstance(holder.get("messages"), list):
             return [as_object(found) for found in _flat(holder["messages"])]
@@ -46,7 +52,7 @@ def held(value: JsonObject) -> list[JsonObject] | None:
 
 
 def _flat(listed: object) -> Iterator[Any]:
-    """The elements of a list, or of the lists in it."""
+    """Yield the elements of a list, or of the lists in it."""
     for found in as_list(listed):
         if isinstance(found, list):
             yield from as_list(found)
@@ -66,8 +72,8 @@ _REPEATS_CALL = frozenset({"tool_use", "input_json_delta", "function_call", "too
 
 
 @dataclass(slots=True)
-class Requested:
-    """A call; its arguments are pieces of JSON until they are complete."""
+class RequestedCall:
+    """A tool call; its arguments arrive as JSON fragments until they are complete."""
 
     id: str
     tool: str
@@ -81,18 +87,21 @@ class Requested:
 
 
 @dataclass(slots=True)
-class Answer:
-    """An answer as it grows: its text, its thoughts, and its calls. `passed` is what was passed over."""
+class StreamedAnswer:
+    """An answer that grows with each chunk: its text, thoughts and calls.
 
-    place: Place
+    `passed` names the parts that were skipped.
+    """
+
+    place: RecordPlace
     own: str = ""
     texts: list[str] = field(default_factory=list[str])
     thoughts: list[str] = field(default_factory=list[str])
-    calls: list[Requested] = field(default_factory=list[Requested])
+    calls: list[RequestedCall] = field(default_factory=list[RequestedCall])
     passed: list[str] = field(default_factory=list[str])
 
     def add(self, fields: Mapping[str, Any], *, between: str = "") -> None:
-        """Take up what a message or a piece of one says; *between* stands between the parts of its text."""
+        """Add the content of a message or a chunk; *between* joins its text parts."""
         content, extra = parts(fields.get("content")), as_object(fields.get("additional_kwargs"))
         self.texts += [between.join(content.texts)] if content.texts else []
         thoughts = content.thoughts or [as_text(extra.get("reasoning_content"))]
@@ -110,7 +119,7 @@ class Answer:
         index = index if isinstance(index, int) else None
         known = [call for call in self.calls if call.index == index and own in {"", call.id}]
         if not known:
-            known = [Requested(own, "", index=index)]
+            known = [RequestedCall(own, "", index=index)]
             self.calls += known
         known[-1].tool += as_text(piece.get("name"))
         known[-1].pieces.append(as_text(piece.get("args")))
@@ -118,16 +127,16 @@ class Answer:
 
 @dataclass(slots=True)
 class Parts:
-    """The content of a message, sorted."""
+    """Content of a message, sorted by type."""
 
     texts: list[str] = field(default_factory=list[str])
     thoughts: list[str] = field(default_factory=list[str])
-    calls: list[Requested] = field(default_factory=list[Requested])
+    calls: list[RequestedCall] = field(default_factory=list[RequestedCall])
     passed: list[str] = field(default_factory=list[str])
 
 
 def parts(content: object) -> Parts:
-    """*content*, which is a string or a list of strings and blocks."""
+    """Sort the parts of *content*, a string or a list of strings and blocks."""
     sorted_ = Parts()
     for found in [content] if isinstance(content, str) else as_list(content):
         block = {"type": "text", "text": found} if isinstance(found, str) else as_object(found)
@@ -139,35 +148,38 @@ def parts(content: object) -> Parts:
         elif kind in _REPEATS_CALL:
             given = as_arguments(block.get("input", block.get("args", block.get("arguments"))))
             if tool := as_text(block.get("name")):
-                sorted_.calls.append(Requested(as_text(block.get("call_id", block.get("id"))), tool, given))
+                sorted_.calls.append(RequestedCall(as_text(block.get("call_id", block.get("id"))), tool, given))
         else:
             sorted_.passed.append(f"{kind} part")
     return sorted_
 
 
 def _thought(block: Mapping[str, Any]) -> str:
-    """What was thought, in the words of the provider."""
+    """Return the text of a thought from any provider."""
     said = (as_text(block.get(key)) for key in ("reasoning", "thinking", "text"))
     summary = (as_text(as_object(part).get("text")) for part in as_list(block.get("summary")))
     return next(filter(None, said), "") or "\n\n".join(summary)
 
 
-def _calls(fields: Mapping[str, Any], extra: Mapping[str, Any]) -> list[Requested]:
-    """The calls of a message: today's form, those whose arguments are no JSON, or what the provider sent."""
+def _calls(fields: Mapping[str, Any], extra: Mapping[str, Any]) -> list[RequestedCall]:
+    """Return the calls of a message.
+
+    Reads the current form, calls whose arguments are not JSON, and else the form that the provider sent.
+    """
     found = as_list(fields.get("tool_calls")) + as_list(fields.get("invalid_tool_calls"))
     today = [call for value in found if (call := as_object(value))]
     if today:
         return [
-            Requested(as_text(call.get("id")), as_text(call.get("name")), as_arguments(call.get("args")))
+            RequestedCall(as_text(call.get("id")), as_text(call.get("name")), as_arguments(call.get("args")))
             for call in today
         ]
     return list(_first_form(extra))
 
 
-def _first_form(extra: Mapping[str, Any]) -> Iterator[Requested]:
-    """Calls as OpenAI sends them, which old dumps keep as they came."""
+def _first_form(extra: Mapping[str, Any]) -> Iterator[RequestedCall]:
+    """Yield calls in OpenAI's form, which old dumps keep unchanged."""
     for found in as_list(extra.get("tool_calls")) or [extra.get("function_call")]:
         call = as_object(found)
         function = as_object(call.get("function")) or call
         if tool := as_text(function.get("name")):
-            yield Requested(as_text(call.get("id")) or tool, tool, as_arguments(function.get("arguments")))
+            yield RequestedCall(as_text(call.get("id")) or tool, tool, as_arguments(function.get("arguments")))

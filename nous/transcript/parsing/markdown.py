@@ -1,11 +1,11 @@
-"""Fenced code in Markdown: what stands in it says nothing about the text around it."""
+"""Detects fenced code in Markdown, so that callers can ignore labels inside of it."""
 
 import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 MOST_HELD = 4_000_000
-"""Characters that are held back until a fence is closed. One that is open for longer was never meant to be."""
+"""Limit in characters for lines held back inside an open fence. A longer one was left open by mistake."""
 
 _FENCE = re.compile(r" {0,3}(?P<run>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
 
@@ -18,71 +18,75 @@ class TextLine(NamedTuple):
     text: str
 
 
-class Fence(NamedTuple):
-    """A line that opens fenced code, or closes it if it has no `info`."""
+class MarkdownFence(NamedTuple):
+    """A line that opens fenced code, or closes it if `info` is empty."""
 
     run: str
     info: str
 
     def closes(self, opened: str) -> bool:
-        """Whether this ends the code that the run *opened* began."""
+        """Return whether this line closes the code that the run *opened* started."""
         return not self.info and self.is_like(opened)
 
     def is_like(self, opened: str) -> bool:
         return self.run[:1] == opened[:1] and len(self.run) >= len(opened)
 
 
-class Told(NamedTuple):
-    """A line, and whether it stands in fenced code."""
+class FenceLine(NamedTuple):
+    """A line, and whether it is inside of fenced code."""
 
     line: TextLine
     is_code: bool
 
 
-def fence_in(text: str) -> Fence | None:
-    """The fence that the line *text* is."""
+def fence_in(text: str) -> MarkdownFence | None:
+    """Return the fence on the line *text*; None if it is no fence."""
     found = _FENCE.match(text) if "```" in text or "~~~" in text else None
     if found is None or (found["run"].startswith("`") and "`" in found["info"]):
         return None
-    return Fence(found["run"], found["info"].strip())
+    return MarkdownFence(found["run"], found["info"].strip())
 
 
 @dataclass(slots=True)
 class Fences:
-    """Tells which lines stand in fenced code.
+    """Classifies lines as fenced code or text.
 
-    People forget to close a fence. So from the first line in it on that would mean something outside, a *mark*, lines
-    are held back: they are code if the fence is closed, and text if another one opens before, or the end comes.
+    Authors forget to close fences. So inside of a fence, lines are held back from the first *mark* on: a line that
+    would have a meaning outside of code. They are code if the fence is closed. They are text if another fence opens
+    first, or the input ends.
     """
 
     opened: str = ""
     held: list[TextLine] = field(default_factory=list[TextLine])
     size: int = 0
 
-    def told(self, line: TextLine, *, is_mark: bool) -> list[Told]:
-        """The lines up to *line* of which it is known by now. Outside of code, it does not matter if it *is_mark*."""
+    def classify(self, line: TextLine, *, is_mark: bool) -> list[FenceLine]:
+        """Return the lines up to *line* that can be classified by now, in order.
+
+        Outside of code, *is_mark* has no effect.
+        """
         fence = fence_in(line.text)
         if not self.opened:
             self.opened = fence.run if fence else ""
-            return [Told(line, is_code=False)]
+            return [FenceLine(line, is_code=False)]
         if self.held and fence and fence.info and fence.is_like(self.opened):
-            return [*self.rest(), *self.told(line, is_mark=is_mark)]
+            return [*self.rest(), *self.classify(line, is_mark=is_mark)]
         closed = fence is not None and fence.closes(self.opened)
         self.opened = "" if closed else self.opened
         if not self.held and not is_mark:
-            return [Told(line, is_code=True)]
+            return [FenceLine(line, is_code=True)]
         self.held.append(line)
         self.size += len(line.text)
         if closed:
             return self._released(is_code=True)
         return self.rest() if self.size > MOST_HELD else []
 
-    def rest(self) -> list[Told]:
-        """What is held back, whose fence was never closed. What follows is text."""
+    def rest(self) -> list[FenceLine]:
+        """Return the lines held back in an unclosed fence; the lines that follow are text."""
         self.opened = ""
         return self._released(is_code=False)
 
-    def _released(self, *, is_code: bool) -> list[Told]:
-        released = [Told(line, is_code) for line in self.held]
+    def _released(self, *, is_code: bool) -> list[FenceLine]:
+        released = [FenceLine(line, is_code) for line in self.held]
         self.held, self.size = [], 0
         return released

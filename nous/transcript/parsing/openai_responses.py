@@ -1,4 +1,4 @@
-"""A conversation of items, each told once."""
+"""Parser for OpenAI Responses items; emits each item of a conversation once."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ import orjson
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import UNKNOWN_CALL, AgentReading, call, rejection
-from nous.transcript.parsing.plain_chat import tells_of_failure
+from nous.transcript.parsing.plain_chat import reports_failure
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Place
+from nous.transcript.reader import Draft, RecordPlace
 
 Item = Mapping[str, Any]
 
@@ -29,8 +29,8 @@ _NAMED = frozenset({"function_call", "mcp_call", "mcp_approval_request"})
 _GIVEN_AS_ACTION = ("action", "operation")
 
 
-class Text(NamedTuple):
-    """The text of some content, and what else was in it."""
+class ItemText(NamedTuple):
+    """Text of some content, and the types of its parts without text."""
 
     text: str
     passed: tuple[str, ...]
@@ -45,7 +45,7 @@ def is_output(kind: str) -> bool:
 
 
 def is_item(value: Item) -> bool:
-    """Whether *value* is an item: a typed one, or a message that is one by its role alone."""
+    """Return whether *value* is an item: a typed one, or a message known by its role alone."""
     kind = value.get("type")
     if kind is None or kind == "message":
         return str(value.get("role")) in ROLES and "content" in value
@@ -53,7 +53,7 @@ def is_item(value: Item) -> bool:
 
 
 def is_sure(value: Item) -> bool:
-    """Whether *value* is an item that no other format has."""
+    """Return whether *value* is an item in a form that no other format has."""
     kind = as_text(value.get("type"))
     if kind in {"", "message"}:
         has_role = str(value.get("role")) in ROLES
@@ -64,10 +64,10 @@ def is_sure(value: Item) -> bool:
     return is_call(kind) and kind != "tool_call" and ("call_id" in value or "id" in value)
 
 
-def text_in(content: object) -> Text:
-    """The text of a string or of parts; the types of the parts that hold none."""
+def text_in(content: object) -> ItemText:
+    """Return the text of a string or of parts, and the types of the parts without text."""
     if isinstance(content, str):
-        return Text(content, ())
+        return ItemText(content, ())
     texts: list[str] = []
     passed: list[str] = []
     for found in as_list(content):
@@ -77,33 +77,33 @@ def text_in(content: object) -> Text:
             texts.append(text)
         else:
             passed.append(f"{part.get('type')} part")
-    return Text("\n\n".join(texts), tuple(passed))
+    return ItemText("\n\n".join(texts), tuple(passed))
 
 
-class Requested(NamedTuple):
-    """A call: the tool, and what it was given."""
+class ItemCall(NamedTuple):
+    """A tool call: the tool and its arguments."""
 
     tool: str
     given: dict[str, Any]
 
 
-def requested(item: Item) -> Requested:
-    """What a call asks for. The tools of the platform are named after their items."""
+def requested(item: Item) -> ItemCall:
+    """Return the tool and arguments of a call; platform tools are named after their items."""
     kind = as_text(item.get("type"))
     if kind in _NAMED:
-        return Requested(as_text(item.get("name")), as_arguments(item.get("arguments")))
+        return ItemCall(as_text(item.get("name")), as_arguments(item.get("arguments")))
     if kind == "custom_tool_call":
-        return Requested(as_text(item.get("name")), {"input": as_text(item.get("input"))})
+        return ItemCall(as_text(item.get("name")), {"input": as_text(item.get("input"))})
     given = next((as_object(item[key]) for key in _GIVEN_AS_ACTION if isinstance(item.get(key), dict)), None)
     if given is None:
         given = as_arguments(item.get("arguments")) or dict(_beside(item))
     if "queries" in given and "query" not in given:
         given = {**given, "query": "; ".join(map(as_text, as_list(given["queries"])))}
-    return Requested(as_text(item.get("name")) or kind.removesuffix("_call"), given)
+    return ItemCall(as_text(item.get("name")) or kind.removesuffix("_call"), given)
 
 
 def _beside(item: Item) -> Iterator[tuple[str, Any]]:
-    """What stands in the item itself and tells what was asked for."""
+    """Yield the arguments that are fields of the item itself."""
     for key in ("code", "queries", "actions", "input"):
         if item.get(key):
             yield key, item[key]
@@ -112,12 +112,15 @@ def _beside(item: Item) -> Iterator[tuple[str, Any]]:
 
 
 def call_id(item: Item) -> str:
-    """What pairs a call with its output: early outputs of shells name it `id`."""
+    """Return the id that pairs a call with its output; early shell outputs call it `id`."""
     return as_text(item.get("call_id")) or as_text(item.get("id"))
 
 
 def fingerprint(item: Item) -> str:
-    """The same for the same item, however it was handed back; nothing for a thought, which may be left out."""
+    """Return a digest that is equal for each repetition of an item.
+
+    Empty for reasoning, which a repetition may leave out.
+    """
     kind = as_text(item.get("type")) or "message"
     if kind == "reasoning":
         return ""
@@ -132,7 +135,7 @@ _NOT_APPROVED = ("Tool execution was not approved.",)
 
 
 class Result(NamedTuple):
-    """What came back. `passed` are the parts that are no text."""
+    """Result of a tool call; `passed` names its parts without text."""
 
     text: str
     is_error: bool = False
@@ -141,7 +144,7 @@ class Result(NamedTuple):
 
 
 def output_of(item: Item) -> Result:
-    """What an output says, and whether the call failed."""
+    """Return the text of an output, and whether the call failed or was rejected."""
     given = _unwrapped(item.get("output"))
     failed = item.get("status") == "failed"
     if isinstance(given, dict):
@@ -153,18 +156,18 @@ def output_of(item: Item) -> Result:
     text, passed = text_in(given)
     if text.startswith(_NOT_APPROVED):
         return Result(_without(text), is_rejected=True)
-    return Result(text, failed or tells_of_failure(text), passed=passed)
+    return Result(text, failed or reports_failure(text), passed=passed)
 
 
 def result_inside(item: Item) -> Result | None:
-    """What came of a call that the platform made itself; None if its item does not say."""
+    """Return the result of a call that the platform made itself; None if its item has none."""
     error = item.get("error")
     if error:
         return Result(as_text(as_object(error).get("message")) or as_shown(error), is_error=True)
     if item.get("status") == "failed":
         return Result("failed", is_error=True)
     text = as_text(item.get("output")) or "\n\n".join(filter(None, _found(item)))
-    return Result(text, tells_of_failure(text)) if text else None
+    return Result(text, reports_failure(text)) if text else None
 
 
 def _found(item: Item) -> Iterator[str]:
@@ -177,7 +180,7 @@ def _found(item: Item) -> Iterator[str]:
 
 
 def _unwrapped(output: object) -> object:
-    """An output that was put in a JSON string together with how the command ended."""
+    """Decode an output that was put in a JSON string together with the exit code."""
     if not isinstance(output, str) or not output.startswith("{"):
         return output
     try:
@@ -202,7 +205,7 @@ def _of_object(given: Mapping[str, Any], *, failed: bool) -> Result:
 
 
 def _run(run: Mapping[str, Any]) -> str:
-    """What a command of a shell printed, and how it ended if it failed."""
+    """Return the output of a shell command, with its exit status if it failed."""
     outcome = as_object(run.get("outcome"))
     said = [as_text(run.get(key)).rstrip("\n") for key in ("stdout", "stderr")]
     if _is_failure(run):
@@ -217,7 +220,7 @@ def _is_failure(run: Mapping[str, Any]) -> bool:
 
 
 def _without(text: str) -> str:
-    """The reason that follows the note of a rejection, if one does."""
+    """Return the reason after the notice of a rejection; empty if there is none."""
     return text.removeprefix(_NOT_APPROVED[0]).strip()
 
 
@@ -225,39 +228,42 @@ _NOT_THE_USERS = ("<environment_context>", "<user_instructions>", "# AGENTS.md i
 
 
 @dataclass(slots=True)
-class ItemReading(AgentReading):
-    """Turns one item after another into entries.
+class ResponseItemReading(AgentReading):
+    """Turns successive items into drafts; skips repeated items.
 
-    `seen` are the items that have an id, `told` the fingerprints of all that was said in this conversation.
+    `seen` are the ids of emitted items. `emitted` are the fingerprints of all items in this conversation, in order.
     """
 
     items: int = 0
     seen: set[str] = field(default_factory=set[str])
-    told: list[str] = field(default_factory=list[str])
+    emitted: list[str] = field(default_factory=list[str])
 
-    def place(self, item: Item, record: Record, time: datetime | None = None) -> Place:
+    def place(self, item: Item, record: Record, time: datetime | None = None) -> RecordPlace:
         self.items += 1
         own = as_text(item.get("id")) or f"item-{self.items}"
         said_at = parse_time(item.get("created_at", item.get("timestamp")))
-        return Place(own, record.line, record.offset, said_at or time)
+        return RecordPlace(own, record.line, record.offset, said_at or time)
 
-    def unheard(self, items: list[Item]) -> tuple[list[Item], bool]:
-        """What is new in *items*, which are a whole conversation, and whether it is another than the one so far."""
-        if not self.told:
+    def new_items(self, items: list[Item]) -> tuple[list[Item], bool]:
+        """Return the new items of a conversation, and whether it is another conversation.
+
+        *items* are a whole conversation. If it begins with all items emitted so far, only the rest is new.
+        """
+        if not self.emitted:
             return items, False
-        heard = 0
+        matched = 0
         for number, item in enumerate(items):
             mark = fingerprint(item)
-            if heard == len(self.told) or (mark and mark != self.told[heard]):
+            if matched == len(self.emitted) or (mark and mark != self.emitted[matched]):
                 break
-            heard += bool(mark)
-            if heard == len(self.told):
+            matched += bool(mark)
+            if matched == len(self.emitted):
                 self.notes.skipped["repeated item"] += number + 1
                 return items[number + 1 :], False
-        self.told.clear()
+        self.emitted.clear()
         return items, True
 
-    def item(self, item: Item, place: Place) -> Iterable[Draft]:
+    def item(self, item: Item, place: RecordPlace) -> Iterable[Draft]:
         kind, own = as_text(item.get("type")) or "message", as_text(item.get("id"))
         if own and f"{kind} {own}" in self.seen:
             self.notes.skip("repeated item")
@@ -265,10 +271,10 @@ class ItemReading(AgentReading):
         if own:
             self.seen.add(f"{kind} {own}")
         if mark := fingerprint(item):
-            self.told.append(mark)
+            self.emitted.append(mark)
         return self._of(kind, item, place)
 
-    def _of(self, kind: str, item: Item, place: Place) -> Iterable[Draft]:
+    def _of(self, kind: str, item: Item, place: RecordPlace) -> Iterable[Draft]:
         if kind == "message":
             return self._message(item, place)
         if kind == "mcp_approval_request":
@@ -286,7 +292,7 @@ class ItemReading(AgentReading):
         self.notes.skip(kind)
         return ()
 
-    def _message(self, item: Item, place: Place) -> Iterable[Draft]:
+    def _message(self, item: Item, place: RecordPlace) -> Iterable[Draft]:
         text, passed = text_in(item.get("content"))
         self._pass_over(passed)
         role = str(item.get("role"))
@@ -299,7 +305,7 @@ class ItemReading(AgentReading):
             return ()
         return (place.draft(Kind.ASSISTANT if role == "assistant" else Kind.SYSTEM, text.strip()),)
 
-    def _thought(self, item: Item, place: Place) -> Iterable[Draft]:
+    def _thought(self, item: Item, place: RecordPlace) -> Iterable[Draft]:
         thoughts = [*as_list(item.get("summary")), *as_list(item.get("content"))]
         text = "\n\n".join(as_text(as_object(thought).get("text")) for thought in thoughts).strip()
         if text:
@@ -307,13 +313,13 @@ class ItemReading(AgentReading):
         self.notes.skip("empty reasoning")
         return ()
 
-    def _called(self, item: Item, place: Place) -> Iterator[Draft]:
+    def _called(self, item: Item, place: RecordPlace) -> Iterator[Draft]:
         tool, given = requested(item)
         yield self.call(tool, given, call_id(item), place)
         if inside := result_inside(item):
             yield from self._came(inside, item, place, 1)
 
-    def _came(self, came: Result, item: Item, place: Place, part: int = 0) -> Iterator[Draft]:
+    def _came(self, came: Result, item: Item, place: RecordPlace, part: int = 0) -> Iterator[Draft]:
         self._pass_over(came.passed)
         if came.text or came.is_rejected or came.is_error or not came.passed:
             yield self.result(
@@ -325,7 +331,7 @@ class ItemReading(AgentReading):
                 is_rejected=came.is_rejected,
             )
 
-    def _decided(self, item: Item, place: Place) -> Draft:
+    def _decided(self, item: Item, place: RecordPlace) -> Draft:
         asked = as_text(item.get("approval_request_id"))
         made = self.calls.get(asked, UNKNOWN_CALL)
         if item.get("approve") is True:

@@ -1,7 +1,7 @@
-"""The parts of OpenCode's messages: what was said, called, and came of it.
+"""Parser for OpenCode messages and their parts; gathers the files of a session.
 
-Parts lie in a folder of their message, or, in the first layout, all in one. Names are made of ids, and ids are what a
-file says: one that is no plain name leads nowhere.
+The parts of a message are in a folder per message, or, in the first layout, all in one folder. File names are built
+from ids in other files. An id that is no plain file name is ignored, so that no path leads out of the folder.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import AgentReading
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Place
+from nous.transcript.reader import Draft, RecordPlace
 
 Part = Mapping[str, Any]
 
@@ -27,14 +27,17 @@ _ENDED = frozenset({"completed", "success", "error"})
 
 
 @dataclass(slots=True)
-class PartReading(AgentReading):
-    """Turns one part after another into entries. `step_tokens` are those of the steps, which are parts too."""
+class OpenCodePartReading(AgentReading):
+    """Turns message parts into drafts.
+
+    `step_input` and `step_output` add up the tokens of steps, which are parts too.
+    """
 
     step_input: int = 0
     step_output: int = 0
 
-    def of_model(self, part: Part, message: str, place: Place, *, is_summary: bool = False) -> Iterable[Draft]:
-        """What *part* of an answer says. Its text stands under the id of its *message*."""
+    def of_model(self, part: Part, message: str, place: RecordPlace, *, is_summary: bool = False) -> Iterable[Draft]:
+        """Return drafts of a *part* of an answer; its text gets the id of its *message*."""
         own = _own(part, place)
         text = as_text(part.get("text")).strip()
         match part.get("type"):
@@ -49,8 +52,8 @@ class PartReading(AgentReading):
             case _:
                 return self._other(part, own)
 
-    def of_user(self, parts: Iterable[Part], place: Place, *, is_delegated: bool = False) -> Iterator[Draft]:
-        """What stands in the user's place: their words together, then what they and the program added."""
+    def of_user(self, parts: Iterable[Part], place: RecordPlace, *, is_delegated: bool = False) -> Iterator[Draft]:
+        """Yield drafts of a user message: its text, joined, then attachments and insertions."""
         said: list[str] = []
         added: list[Draft] = []
         for part in parts:
@@ -69,7 +72,7 @@ class PartReading(AgentReading):
             yield draft
         yield from added
 
-    def _tool(self, part: Part, place: Place) -> Iterator[Draft]:
+    def _tool(self, part: Part, place: RecordPlace) -> Iterator[Draft]:
         state = as_object(part.get("state"))
         tool, call_id = as_text(part.get("tool")), as_text(part.get("callID")) or place.id
         yield self.call(tool, as_arguments(state.get("input")), call_id, place)
@@ -88,8 +91,8 @@ class PartReading(AgentReading):
         is_error = status == "error" or bool(as_count(as_object(state.get("metadata")).get("exit")))
         yield self.result(error or as_shown(state.get("output")), call_id, ended, 1, is_error=is_error)
 
-    def _other(self, part: Part, place: Place, *, is_users: bool = False) -> Iterable[Draft]:
-        """What is neither said nor called."""
+    def _other(self, part: Part, place: RecordPlace, *, is_users: bool = False) -> Iterable[Draft]:
+        """Return drafts of a part that is neither text, reasoning nor a tool call."""
         match part.get("type"):
             case "subtask":
                 task = as_text(part.get("description")) or as_text(part.get("prompt"))
@@ -112,7 +115,7 @@ class PartReading(AgentReading):
 
 
 def tokens_of(value: Mapping[str, Any]) -> tuple[int, int]:
-    """Tokens read, from the cache too, and written."""
+    """Return the tokens read (cached ones included) and written."""
     tokens = as_object(value.get("tokens"))
     cache = as_object(tokens.get("cache"))
     read = as_count(tokens.get("input")) + as_count(cache.get("read")) + as_count(cache.get("write"))
@@ -125,8 +128,8 @@ def error_text(error: object) -> str:
     return next((text for text in said if isinstance(text, str) and text), "") or as_shown(error) or "no reason given"
 
 
-def _own(part: Part, place: Place) -> Place:
-    """Where *part* stands: in its message, at its own time."""
+def _own(part: Part, place: RecordPlace) -> RecordPlace:
+    """Return the place of *part*: in its message, with its own id and time."""
     time = as_object(part.get("time")) or as_object(as_object(part.get("state")).get("time"))
     began = parse_time(time.get("start", time.get("created")))
     return place._replace(id=as_text(part.get("id")) or place.id, time=began or place.time)
@@ -138,17 +141,19 @@ def _file_name(part: Part) -> str:
 
 
 LEFT_OUT = "left_out"
-"""Where the document says what is missing in it, counted by reason."""
+"""Key under which the gathered document counts omitted files, by reason."""
 
 TOO_MUCH = "file that would make the session too long"
 UNREADABLE = "file that is no JSON object"
 
 MOST = LONGEST_LINE - (1 << 20)
-"""Bytes that are gathered: a document is read as one line."""
+"""Limit in bytes of a gathered session, because a document is read as one line."""
 
 
 def gather_session(path: Path, most: int = MOST) -> bytes | None:
-    """The session whose own file is at *path*, with its messages and their parts; None if that is no such file.
+    """Return the session file at *path* with its messages and parts, as one document.
+
+    None if *path* is no session file. Files that would exceed *most* bytes are omitted and counted.
 
     Raises OSError.
     """
@@ -165,7 +170,7 @@ def gather_session(path: Path, most: int = MOST) -> bytes | None:
 
 
 class _Tree:
-    """Reads files until there is enough of them."""
+    """Reads JSON files up to a total size in bytes; counts the files it omits."""
 
     def __init__(self, most: int) -> None:
         self.left = most
@@ -173,7 +178,7 @@ class _Tree:
         self._flat: dict[str, list[Mapping[str, Any]]] | None = None
 
     def read(self, path: Path) -> Mapping[str, Any]:
-        """The object in the file at *path*; an empty one, which is counted, if there is none."""
+        """Return the object in the file at *path*; an empty one, counted as omitted, if none."""
         size = path.stat().st_size
         if size > self.left:
             return self._without(TOO_MUCH)
@@ -188,7 +193,7 @@ class _Tree:
         return found
 
     def files(self, folder: Path) -> Iterator[Mapping[str, Any]]:
-        """The objects in *folder*, in the order of their names, which is that of time."""
+        """Yield the objects in *folder*, sorted by file name, which is the order of time."""
         if folder.is_dir():
             yield from filter(None, (self.read(path) for path in sorted(folder.glob("*.json")) if path.is_file()))
 
@@ -211,7 +216,10 @@ class _Tree:
 
 
 def _root(path: Path) -> Path | None:
-    """The folder that holds `session/`, which the file at *path* lies below of, and `message/`."""
+    """Return the folder that holds `message/` and `session/`; None if there is none.
+
+    The file at *path* is below `session/`.
+    """
     return next(
         (folder.parent for folder in path.absolute().parents if folder.name == "session" and _has_messages(folder)),
         None,
@@ -223,7 +231,7 @@ def _has_messages(sessions: Path) -> bool:
 
 
 def _plain(own: object) -> str | None:
-    """*own* if it is an id that can be the name of a file, and of nothing outside of its folder."""
+    """Return *own* if it is safe as the name of a file inside its folder; else None."""
     try:
         return safe_session_id(as_text(own))
     except BadInput:

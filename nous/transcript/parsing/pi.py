@@ -1,4 +1,4 @@
-"""The messages of pi: prompts, answers, results of tools, and `!` commands of the user."""
+"""Parser for pi messages: prompts, answers, tool results and `!` commands of the user."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,7 +9,7 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import blocks_in, text_of
 from nous.transcript.parsing.conversation import UNKNOWN_CALL, AgentReading
 from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_text
-from nous.transcript.reader import Draft, Place
+from nous.transcript.reader import Draft, RecordPlace
 
 _FROM_A_PROGRAM = re.compile(
     r"Read HEARTBEAT\.md|\[cron:[\w-]{1,64}[ \]]|A new session was started via /new|Pre-compaction memory flush"
@@ -33,10 +33,11 @@ _ABOUT_END = "\n```"
 _NOTICE = "System: ["
 
 
-class Prompt(NamedTuple):
-    """What a text in the user's place is. A bare skill is called, but nothing is said; `files` were attached.
+class UserPrompt(NamedTuple):
+    """The user's words in a user message, separated from insertions.
 
-    A program may send what a sub-agent found.
+    A bare skill call has a `skill` but no `words`. `files` counts attached files. `is_from_a_program`: no person wrote
+    it. `is_sub_agents`: a program delivers the result of a sub-agent.
     """
 
     words: str
@@ -50,15 +51,15 @@ def _is_from_a_program(text: str) -> bool:
     return _FROM_A_PROGRAM.match(text) is not None
 
 
-def words_in(text: str) -> Prompt:
-    """Take the user's own words out of *text*."""
+def words_in(text: str) -> UserPrompt:
+    """Separate the user's own words in *text* from insertions."""
     text, files = _without_files(text.strip())
     if skill := _SKILL.match(text):
         rest = text.partition(_SKILL_END)[2].strip()
-        return Prompt(f"/skill:{skill['name']} {rest}" if rest else "", f"/skill:{skill['name']}", files)
+        return UserPrompt(f"/skill:{skill['name']} {rest}" if rest else "", f"/skill:{skill['name']}", files)
     text = _without_envelope(text)
     found = _OF_A_SUB_AGENT.match(text) is not None
-    return Prompt(text, files=files, is_from_a_program=_is_from_a_program(text), is_sub_agents=found)
+    return UserPrompt(text, files=files, is_from_a_program=_is_from_a_program(text), is_sub_agents=found)
 
 
 def _without_files(text: str) -> tuple[str, int]:
@@ -71,7 +72,7 @@ def _without_files(text: str) -> tuple[str, int]:
 
 
 def _without_envelope(text: str) -> str:
-    """*text* without what OpenClaw says of the message: notices, who sent it when and where, and its id."""
+    """Return *text* without OpenClaw's envelope: notices, sender, time, channel, message id."""
     start = 0
     while (end := _end_of_a_part(text, start)) > start:
         start = end
@@ -79,7 +80,7 @@ def _without_envelope(text: str) -> str:
 
 
 def _end_of_a_part(text: str, start: int) -> int:
-    """Where the part of an envelope that begins at *start* ends; *start* if none begins there."""
+    """Return the end of the envelope part at *start*; *start* if none begins there."""
     if text.startswith("\n", start):
         return start + 1
     if text.startswith(_NOTICE, start):
@@ -94,7 +95,7 @@ def _end_of_a_part(text: str, start: int) -> int:
 JsonObject = Mapping[str, Any]
 
 _MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
-"""Models that OpenClaw names where it repeats what it has sent to a channel."""
+"""Models that OpenClaw names for repeats of messages that it sent to a channel."""
 
 _CUT_SHORT = frozenset({"error", "aborted"})
 _ABORTED = ("Command aborted", "Operation aborted")
@@ -104,14 +105,14 @@ _FAILED = frozenset({"error", "failed"})
 
 @dataclass(slots=True)
 class MessageReading(AgentReading):
-    """Turns one message after another into entries. `answer` is the last that the model gave."""
+    """Turns successive messages into drafts; `answer` is the last answer of the model."""
 
     answer: str = ""
     tokens_in: int = 0
     tokens_out: int = 0
 
-    def message(self, message: JsonObject, place: Place) -> Iterable[Draft]:
-        """What is said in *message*."""
+    def message(self, message: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the drafts of *message*."""
         role = str(message.get("role", "no role"))
         match role:
             case "user":
@@ -123,23 +124,25 @@ class MessageReading(AgentReading):
             case "bashExecution":
                 return self._typed(message, place)
             case "branchSummary" | "compactionSummary":
-                return self.told(Kind.SUMMARY, message.get("summary"), place, role)
+                return self.text_draft(Kind.SUMMARY, message.get("summary"), place, role)
             case "custom" | "hookMessage":
-                return self.told(Kind.SYSTEM, message.get("content"), place, role, is_meta=True)
+                return self.text_draft(Kind.SYSTEM, message.get("content"), place, role, is_meta=True)
             case "system":
-                return self.told(Kind.SYSTEM, message.get("content"), place, role)
+                return self.text_draft(Kind.SYSTEM, message.get("content"), place, role)
             case _:
                 self.notes.skip(f"{role} message")
                 return ()
 
-    def told(self, kind: Kind, content: object, place: Place, what: str, *, is_meta: bool = False) -> Iterable[Draft]:
-        """The text of *content*, which is a *what*; nothing if it is empty."""
+    def text_draft(
+        self, kind: Kind, content: object, place: RecordPlace, what: str, *, is_meta: bool = False
+    ) -> Iterable[Draft]:
+        """Return a draft of the text in *content*; none if it is empty, counted by *what*."""
         if text := "\n\n".join(self._texts(content)).strip():
             return (place.draft(kind, text, is_meta=is_meta),)
         self.notes.skip(f"empty {what}")
         return ()
 
-    def _prompt(self, message: JsonObject, place: Place) -> Iterator[Draft]:
+    def _prompt(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         said: list[str] = []
         for part, text in enumerate(self._texts(message.get("content")), 1):
             prompt = words_in(text)
@@ -155,7 +158,7 @@ class MessageReading(AgentReading):
                 said.append(prompt.words)
         yield from self.said(said, place)
 
-    def _answered(self, message: JsonObject, place: Place) -> Iterator[Draft]:
+    def _answered(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         self._charge(message)
         model, text = as_text(message.get("model")), text_of(message.get("content")).strip()
         if model in _MIRRORS and text == self.answer:
@@ -177,8 +180,8 @@ class MessageReading(AgentReading):
         self.tokens_in += sum(as_count(usage.get(name)) for name in ("input", "cacheRead", "cacheWrite"))
         self.tokens_out += as_count(usage.get("output"))
 
-    def _block(self, block: JsonObject, place: Place, part: int, *, is_cut_short: bool) -> Iterable[Draft]:
-        """What *block* of an answer says. An answer that was cut short made none of its calls."""
+    def _block(self, block: JsonObject, place: RecordPlace, part: int, *, is_cut_short: bool) -> Iterable[Draft]:
+        """Return drafts of a *block* of an answer; an answer cut short made none of its calls."""
         match block.get("type"):
             case "text":
                 text = as_text(block.get("text")).strip()
@@ -193,7 +196,7 @@ class MessageReading(AgentReading):
                 self.notes.skip("call that was not made" if kind == "toolCall" else f"{kind} block")
                 return ()
 
-    def _returned(self, message: JsonObject, place: Place) -> Iterator[Draft]:
+    def _returned(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         text = "\n\n".join(self._texts(message.get("content")))
         own, tool = as_text(message.get("toolCallId")), as_text(message.get("toolName"))
         failed = message.get("isError") is True
@@ -204,8 +207,8 @@ class MessageReading(AgentReading):
         failed = (failed or status in _FAILED) and not text.startswith(_NOT_RUN)
         yield self.result(text, own, place, is_error=failed, tool=tool)
 
-    def _interrupted(self, text: str, own: str, tool: str, place: Place) -> Iterator[Draft]:
-        """The user stopped the call *own* while it ran: the decision, then what it had given so far."""
+    def _interrupted(self, text: str, own: str, tool: str, place: RecordPlace) -> Iterator[Draft]:
+        """Yield the user's interruption of the call *own*, then its output up to there."""
         made = self.calls.get(own, UNKNOWN_CALL)
         yield place.draft(
             Kind.DECISION, f"Interrupted {made.summary}", tool=made.tool or tool or None, call_id=own or None
@@ -214,8 +217,8 @@ class MessageReading(AgentReading):
         if so_far:
             yield self.result(so_far, own, place, 1, tool=tool)
 
-    def _typed(self, message: JsonObject, place: Place) -> Iterator[Draft]:
-        """A command that the user ran, and what it gave."""
+    def _typed(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        """Yield a command that the user ran, and its output."""
         command, output = as_text(message.get("command")), as_text(message.get("output")).strip()
         yield place.draft(Kind.USER, f"! {command}")
         if message.get("cancelled") is True:
@@ -227,7 +230,7 @@ class MessageReading(AgentReading):
             self.notes.skip("empty output")
 
     def _texts(self, content: object) -> list[str]:
-        """The texts in *content*; what else is in it is counted."""
+        """Return the texts in *content*; count its other blocks as skipped."""
         texts: list[str] = []
         for block in blocks_in(content):
             if isinstance(text := block.get("text"), str) and block.get("type", "text") == "text":

@@ -1,4 +1,4 @@
-"""Where chats say nothing, their words have to tell: of a failure, and of where one session ends and another begins."""
+"""Text heuristics for chats without metadata: failures, session names, tags."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,19 +8,22 @@ _FAILURE = re.compile(r"(?:\w{0,80}Error|Traceback)\b", re.IGNORECASE)
 _NAMES = ("session_id", "conversation_id", "thread_id", "id", "task_id")
 
 
-def tells_of_failure(result: str) -> bool:
-    """Whether the *result* of a tool is that it failed; formats without error flags leave it to the words."""
+def reports_failure(result: str) -> bool:
+    """Return whether the *result* of a tool reports a failure.
+
+    For formats without error flags.
+    """
     return _FAILURE.match(result) is not None
 
 
 def own_name(session: Mapping[str, Any]) -> str:
-    """What a session calls itself; nothing if it has no name."""
+    """Return the name or id of a session; empty if it has none."""
     named = (session.get(key) for key in _NAMES)
     return next((str(own) for own in named if isinstance(own, str | int) and not isinstance(own, bool) and own), "")
 
 
 def another_session(name: str) -> str:
-    """What to say where another session begins."""
+    """Return the text of the entry that marks the start of another session."""
     return f"Another session begins: {name}" if name else "Another session begins"
 
 
@@ -28,17 +31,17 @@ _TAG = re.compile(r"<(/?)(think|tool_call|tool_response)>")
 
 
 class Tagged(NamedTuple):
-    """A piece of text, and the tag around it; no tag if it stands for itself."""
+    """A piece of text and its tag; the tag is empty for text outside of tags."""
 
     tag: str
     text: str
 
 
 def tagged(text: str) -> Iterator[Tagged]:
-    """The pieces of *text*, in order, the blank ones left out.
+    """Yield the pieces of *text* in order, without blank ones.
 
-    A tag that is never closed is part of the text. Thoughts may be closed without being opened: many prompts end in
-    the opening tag.
+    A tag that is never closed is part of the text. Thoughts may be closed without being opened: many prompts end in the
+    opening tag.
     """
     found = list(_TAG.finditer(text)) if "</" in text else []
     last = {tag[2]: tag.start() for tag in found if tag[1]}

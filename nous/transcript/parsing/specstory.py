@@ -1,7 +1,7 @@
-"""The lines that part an export into messages, and those that introduce it.
+"""Parser for SpecStory exports: message headings, session lines and tool use blocks.
 
-Every agent's calls are shown in their own way; what they share is that the output is shown last, in a fence of plain
-text or behind a label.
+Each agent's calls are shown in a different form. In all of them the output comes last, in a fence of plain text or
+behind a label.
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from nous.transcript.parsing.markdown import Fence, fence_in
+from nous.transcript.parsing.markdown import MarkdownFence, fence_in
 from nous.transcript.parsing.turns import TEXT_LIMIT
 from nous.transcript.parsing.values import as_arguments, parse_time
 
@@ -25,7 +25,10 @@ _LONGEST = 400
 
 
 class Heading(NamedTuple):
-    """Who speaks from here on; with which model and when, where it says so. Former versions said `Assistant`."""
+    """A message heading: its speaker, and the model and time if given.
+
+    `is_former`: a heading of older versions, which wrote `Assistant` or no name.
+    """
 
     is_user: bool
     is_former: bool
@@ -34,8 +37,8 @@ class Heading(NamedTuple):
     time: datetime | None
 
 
-class About(NamedTuple):
-    """What a line before the first message says of the session."""
+class SpecStorySessionInfo(NamedTuple):
+    """Session information on a line before the first message."""
 
     agent: str = ""
     session_id: str = ""
@@ -43,41 +46,44 @@ class About(NamedTuple):
 
 
 def heading_in(text: str) -> Heading | None:
-    """The heading that the line *text* is. One that names nobody goes on with what the agent says."""
+    """Return the heading on the line *text*; None if it is no heading.
+
+    A heading without a name continues the agent's message.
+    """
     found = _HEADING.fullmatch(text) if text.startswith("_**") and len(text) <= _LONGEST else None
     if found is None:
         return None
     about = found["about"] or ""
     rest = about.removesuffix(_SIDECHAIN).removesuffix(") (")
-    told = _ABOUT.fullmatch(rest)
+    details = _ABOUT.fullmatch(rest)
     return Heading(
         is_user=found["who"] == "User",
         is_former=found["who"] in _FORMER,
         is_sidechain=bool(found["mark"]) or rest != about,
-        model=told["model"] if told else "",
-        time=parse_time(told["time"]) if told else None,
+        model=details["model"] if details else "",
+        time=parse_time(details["time"]) if details else None,
     )
 
 
-def about_in(text: str) -> About | None:
-    """What the line *text* says of the session, if it does."""
+def about_in(text: str) -> SpecStorySessionInfo | None:
+    """Return the session information on the line *text*; None if it has none."""
     if len(text) > _LONGEST:
         return None
     if found := _SESSION.match(text):
-        return About(agent=found["agent"], session_id=found["id"])
+        return SpecStorySessionInfo(agent=found["agent"], session_id=found["id"])
     if found := _TITLE.match(text):
-        return About(title=found["title"] or "")
+        return SpecStorySessionInfo(title=found["title"] or "")
     return None
 
 
 def message_id_in(text: str) -> str:
-    """The id of the message that the line *text* gives below its heading."""
+    """Return the message id on the line *text*, below a heading; empty if it has none."""
     found = _MESSAGE.fullmatch(text[:_LONGEST])
     return found["id"] if found else ""
 
 
 LONGEST = 2 * TEXT_LIMIT
-"""Characters of a tool use that are kept."""
+"""Limit in characters kept of a tool use."""
 
 OPENING = "<tool-use"
 FORMER_OPENING = "<details>"
@@ -103,11 +109,11 @@ _KEYS = {"directory": "workdir", "path": "path", "pattern": "pattern", "query": 
 _WEB = {"WebFetch": "url", "WebSearch": "query", "web_fetch": "url", "google_web_search": "query"}
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "powershell", "cmd"})
 _LOOKING = frozenset({"read", "search"})
-"""Calls that have few words of their own: what is shown without a label is what was found."""
+"""Kinds of calls with little input: content without a label is their output."""
 
 
 class ToolUse(NamedTuple):
-    """A call and its output; `output` is None if none is shown."""
+    """A tool call and its output; `output` is None if none is shown."""
 
     tool: str
     given: dict[str, Any]
@@ -117,11 +123,11 @@ class ToolUse(NamedTuple):
 
 
 @dataclass(slots=True)
-class Block:
-    """The lines of a `<tool-use>` while they come in; or of the bare `<details>` of former versions.
+class ToolUseBlock:
+    """Collects the lines of a `<tool-use>` block, or of a bare `<details>` of older versions.
 
-    Its end is what looks like one outside of fences. Former versions wrapped output in three backticks even if it had
-    fences of its own: there the end stands right behind a fence that seems to open.
+    The block ends at a closing tag outside of fences. Older versions wrapped output in three backticks even if it had
+    fences of its own. There the closing tag may follow directly after a fence that seems to open.
     """
 
     is_bare: bool = False
@@ -131,7 +137,7 @@ class Block:
     has_just_opened: bool = False
 
     def ends_with(self, text: str) -> bool:
-        """Take the line *text*, and say whether it was the last."""
+        """Take the line *text*; return whether it closes the block."""
         closing = _FORMER_CLOSING if self.is_bare else _CLOSING
         if closing.fullmatch(text) and (not self.opened or self.has_just_opened):
             return True
@@ -147,8 +153,8 @@ class Block:
             self.has_just_opened = False
         return False
 
-    def told(self) -> ToolUse:
-        """What the lines say."""
+    def parse(self) -> ToolUse:
+        """Return the tool call in the collected lines."""
         tag, _, rest = "\n".join(self.lines).replace("&#96;", "`").partition(">")
         shown = _Shown(_attribute(_NAME, tag), "read" if self.is_bare else _attribute(_TYPE, tag))
         before, _, after = rest.partition("<summary>")
@@ -161,12 +167,12 @@ class Block:
         lines = (body if closed else before).removeprefix("\n").split("\n")
         while lines and (not lines[-1].strip() or _DETAILS.fullmatch(lines[-1])):
             lines.pop()
-        return shown.told(lines)
+        return shown.parse(lines)
 
 
 @dataclass(slots=True)
 class _Shown:
-    """What is shown of a call, gathered into its input."""
+    """Input of a call, collected from the Markdown that shows it."""
 
     tool: str
     kind: str
@@ -175,7 +181,7 @@ class _Shown:
     patch: list[str] = field(default_factory=list[str])
     awaits: str = ""
 
-    def told(self, lines: list[str]) -> ToolUse:
+    def parse(self, lines: list[str]) -> ToolUse:
         number = 0
         output: str | None = None
         label = ""
@@ -196,14 +202,14 @@ class _Shown:
             number += 1
         return ToolUse(self.tool, self.input(), output, is_error=label == "error", is_answer=label == _ANSWER)
 
-    def is_output(self, fence: Fence) -> bool:
-        """Whether *fence* holds output: plain text does, and whatever was read."""
+    def is_output(self, fence: MarkdownFence) -> bool:
+        """Return whether *fence* holds output: plain text, or the result of a read or search."""
         if self.awaits:
             return False
         return fence.info in {"", "text", "output"} or self.kind in _LOOKING
 
     def code(self, info: str, lines: list[str], start: int, run: str) -> int:
-        """Take the code that begins at line *start* into the input. Returns the number of its last line."""
+        """Add the code that begins at line *start* to the input; return its last line's number."""
         end = start + 1
         while end < len(lines) and not ((fence := fence_in(lines[end])) and fence.closes(run)):
             end += 1
@@ -223,7 +229,7 @@ class _Shown:
         return end
 
     def reads(self, line: str) -> bool:
-        """Take a line outside of code into the input. False if it is no part of that."""
+        """Add a line outside of code to the input; False if it is no part of the input."""
         value = line.strip()
         if patched := _FILE_OF_PATCH.fullmatch(line):
             what = "Update" if patched["what"] == "Modify" else patched["what"]
@@ -246,7 +252,10 @@ class _Shown:
         return True
 
     def key(self, *, is_set_off: bool) -> str:
-        """What a value without a label is: that of a command, which stands at the start of its line, or of a file."""
+        """Return the argument name for a value without a label.
+
+        A command stands at the start of its line, a path is indented.
+        """
         if self.tool in _WEB:
             return _WEB[self.tool]
         if self.kind == "search":
@@ -257,9 +266,9 @@ class _Shown:
 
     def input(self) -> dict[str, Any]:
         words = "\n".join(filter(None, self.words))
-        told = {"description": words} if words else {}
+        description = {"description": words} if words else {}
         patch = {"patch": "\n".join(self.patch)} if self.patch else {}
-        return {**told, **patch, **{name: value for name, value in self.given.items() if value}}
+        return {**description, **patch, **{name: value for name, value in self.given.items() if value}}
 
 
 def _attribute(pattern: re.Pattern[str], tag: str) -> str:
@@ -268,7 +277,7 @@ def _attribute(pattern: re.Pattern[str], tag: str) -> str:
 
 
 def _unfenced(lines: list[str]) -> str:
-    """Output without the fence around all of it."""
+    """Return output without the fence around all of it."""
     begin, end = 0, len(lines)
     while begin < end and not lines[begin].strip():
         begin += 1

@@ -1,44 +1,44 @@
-"""Drafts on their way from a reader to a transcript: numbered by turn, named apart, and cut to size."""
+"""Final stage of parsing: numbers drafts by turn, makes their ids unique, truncates them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from nous.domain.errors import BadInput
-from nous.transcript.model import Entry, Kind, Notes
+from nous.transcript.model import Entry, Kind, ReadNotes
 from nous.transcript.parsing.values import LONGEST_MARK, as_list, as_object, cut, is_cut
 from nous.transcript.reader import Draft
 
 RESULT_LIMIT = 4_000
-"""Characters of a tool's output, or of an argument of a call, that are kept. Nearly all of a coding session is that."""
+"""Limit in characters kept of a tool's output or a call's argument: nearly all text of a coding session."""
 
 TEXT_LIMIT = 1_000_000
-"""Characters of anything else that are kept."""
+"""Limit in characters kept of any other text."""
 
 EXTRAS = frozenset({"thinking", "meta", "sidechains"})
-"""What is passed over, and counted, unless it is asked for."""
+"""Groups of entries that are left out, and counted, unless included by name."""
 
 
 def extras(names: Collection[str]) -> frozenset[str]:
-    """*names*, if all of them are of `EXTRAS`; BadInput otherwise."""
+    """Return *names* as a set if `EXTRAS` contains all of them; raises BadInput otherwise."""
     if unknown := set(names) - EXTRAS:
         raise BadInput(f"{', '.join(sorted(unknown))} cannot be included; choose of {', '.join(sorted(EXTRAS))}")
     return frozenset(names)
 
 
-# Every entry passes here, and a member of an enum is looked up slowly.
+# Looking up an enum member is slow, and every entry passes here.
 _USER, _ASSISTANT, _THINKING = Kind.USER, Kind.ASSISTANT, Kind.THINKING
 _OUTPUT = frozenset({Kind.TOOL_RESULT, Kind.ERROR})
 _DEEPEST = 50
-"""Levels of an argument that are kept: JSON may be nested deeper than Python can follow."""
+"""Levels kept of a nested argument, because JSON may be nested deeper than Python can recurse."""
 
 
 @dataclass(slots=True)
 class Finishing:
-    """Makes entries of drafts. It numbers them by turn (a user's prompt begins one) and makes each id unique.
+    """Turns drafts into entries: numbers them by turn and makes each id unique.
 
-    Parts of one answer, told by their common id, become one entry if nothing stands between them; so an answer is held
-    back until something else comes, or `conclude`. All it remembers are plain values, as in a `Reading`.
+    A user prompt begins a turn. Consecutive parts of one answer have a common id and become one entry. So an answer is
+    held back until another draft follows, or `conclude`. All state is plain values, as in a `Reading`.
     """
 
     result_limit: int = RESULT_LIMIT
@@ -48,8 +48,8 @@ class Finishing:
     again: dict[str, int] = field(default_factory=dict[str, int])
     held: Draft | None = None
 
-    def entries(self, drafts: Iterable[Draft], notes: Notes) -> Iterator[Entry]:
-        """The entries that are complete with *drafts*."""
+    def entries(self, drafts: Iterable[Draft], notes: ReadNotes) -> Iterator[Entry]:
+        """Yield the entries that *drafts* complete; count left-out ones in *notes*."""
         for draft in drafts:
             is_extra = draft.agent is not None or draft.is_meta or draft.kind is _THINKING
             if is_extra and (extra := _extra(draft)) not in self.include:
@@ -66,7 +66,7 @@ class Finishing:
                 yield self._finished(draft)
 
     def conclude(self) -> Iterator[Entry]:
-        """Nothing follows: the entry that was held back."""
+        """Yield the entry that was held back; no draft follows."""
         if self.held:
             yield self._finished(self.held)
             self.held = None
@@ -98,7 +98,7 @@ class Finishing:
         )
 
     def _unused(self, own: str) -> str:
-        """The id *own* with a number, from 2 on, that no entry has."""
+        """Return the id *own* with a number, from 2 on, that no entry has."""
         number = self.again.get(own, 1)
         while (candidate := f"{own}#{(number := number + 1)}") in self.ids:
             pass
@@ -114,14 +114,14 @@ def _extra(draft: Draft) -> str:
 
 
 def _cut_once(text: str, limit: int) -> str:
-    """*text* cut to *limit*, unless that was done when it was written."""
+    """Return *text* cut to *limit*, unless it was already cut when it was written."""
     if len(text) <= limit or (len(text) <= limit + LONGEST_MARK and is_cut(text, limit)):
         return text
     return cut(text, limit)
 
 
 def _cut_input(given: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
-    """*given*, or a copy in which long values are cut."""
+    """Return *given*, or a copy in which long values are cut."""
     for value in given.values():
         if (isinstance(value, str) and len(value) > limit) or isinstance(value, dict | list):
             return _cut_value(given, limit)

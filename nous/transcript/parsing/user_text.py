@@ -1,4 +1,4 @@
-"""Whose words a text is: programs write much into the user's mouth that no user has said."""
+"""Separates the user's words from text that programs insert into user messages."""
 
 import re
 from collections.abc import Iterator
@@ -24,44 +24,47 @@ _SHELL = re.compile(r"<bash-input>(?P<command>.*?)(?:</bash-input>\s*)?$", re.DO
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
-class Said(NamedTuple):
-    """What a text in the user's place is. Without a kind it is nothing that anyone said, and `text` says what it is."""
+class UserText(NamedTuple):
+    """Classified text of a user message.
+
+    Without a kind no person said it; `text` then names what it is.
+    """
 
     kind: Kind | None
     text: str
 
 
-def said_by_user(text: str) -> Said:
-    """Take apart what stands in the place of a user's message.
+def said_by_user(text: str) -> UserText:
+    """Classify the text of a user message.
 
-    A slash command with arguments and a `!` command are the user's words; a bare slash command and an interruption are
-    acts of the user, of kind `SYSTEM`; the summary that begins a compacted session is one.
+    A slash command with arguments and a `!` command are the user's words. A bare slash command and an interruption are
+    acts of the user, of kind `SYSTEM`. The summary that begins a compacted session is of kind `SUMMARY`.
     """
     given, text = text, without_insertions(without_colour(text))
     if not text:
-        return Said(None, "inserted context" if given.strip() else "empty message")
+        return UserText(None, "inserted context" if given.strip() else "empty message")
     if text.startswith(_NOT_THE_USERS):
-        return Said(None, "not the user's words")
+        return UserText(None, "not the user's words")
     if text.startswith(_INTERRUPTED):
-        return Said(Kind.SYSTEM, text)
+        return UserText(Kind.SYSTEM, text)
     if text.startswith(_CONTINUED):
-        return Said(Kind.SUMMARY, text)
+        return UserText(Kind.SUMMARY, text)
     if text.startswith(("<command-name>", "<command-message>")):
         return _command(text)
     if text.startswith("<bash-input>") and (shell := _SHELL.match(text)):
-        return Said(Kind.USER, f"! {shell['command'].strip()}")
-    return Said(Kind.USER, text)
+        return UserText(Kind.USER, f"! {shell['command'].strip()}")
+    return UserText(Kind.USER, text)
 
 
 def without_insertions(text: str) -> str:
-    """*text* without reminders and editor context, which programs put into prompts and results."""
+    """Return *text* without reminders and editor context that programs insert."""
     if "<" in text and ("</system-reminder>" in text or "</ide_" in text):
         text = "".join(_between_insertions(text))
     return text.strip()
 
 
 def _between_insertions(text: str) -> Iterator[str]:
-    # Not one pattern: for each tag that nothing closes it would look to the end of the text again.
+    # Not a single pattern: it would scan to the end of the text again for each unclosed tag.
     begin = position = 0
     never_closed: set[str] = set()
     while (opening := _OPENING.search(text, position)) and len(never_closed) < _MOST_TAGS:
@@ -77,17 +80,17 @@ def _between_insertions(text: str) -> Iterator[str]:
 
 
 def without_colour(text: str) -> str:
-    """*text* without the escape sequences of a terminal."""
+    """Return *text* without terminal escape sequences."""
     return _ANSI.sub("", text) if "\x1b" in text else text
 
 
-def _command(text: str) -> Said:
-    """A slash command with its arguments, and what was typed after it."""
+def _command(text: str) -> UserText:
+    """Parse a slash command with its arguments, and the text typed after it."""
     name = _COMMAND.search(text)
     if name is None:
-        return Said(None, "not the user's words")
+        return UserText(None, "not the user's words")
     given = _ARGUMENTS.search(text)
     words = [part for part in (given["arguments"].strip(), given["after"].strip()) if part] if given else []
     if words:
-        return Said(Kind.USER, f"{name['name']} {' '.join(words)}")
-    return Said(Kind.SYSTEM, name["name"])
+        return UserText(Kind.USER, f"{name['name']} {' '.join(words)}")
+    return UserText(Kind.SYSTEM, name["name"])

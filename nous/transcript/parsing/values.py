@@ -1,4 +1,4 @@
-"""Values out of foreign JSON, as what they should be or else as nothing."""
+"""Converts untyped JSON values to an expected type, or to an empty value."""
 
 import re
 from datetime import UTC, datetime
@@ -26,7 +26,10 @@ def as_count(value: object) -> int:
 
 
 def as_arguments(value: object) -> dict[str, Any]:
-    """The arguments of a call, an object or JSON in a string; if they are neither, what they are, as `arguments`."""
+    """Return the arguments of a call, given as an object or as JSON in a string.
+
+    Any other value is returned under the key `arguments`.
+    """
     parsed = value
     if isinstance(value, str):
         try:
@@ -37,23 +40,23 @@ def as_arguments(value: object) -> dict[str, Any]:
 
 
 def as_shown(value: object) -> str:
-    """A result as text: a string as it is, anything else as indented JSON; nothing if there is none."""
+    """Return a result as text: a string unchanged, other values as indented JSON, None empty."""
     if value is None or isinstance(value, str):
         return value or ""
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode(errors="replace")
-    except TypeError:  # it reads what is nested deeper than what it writes
+    except TypeError:  # orjson reads deeper nesting than it writes
         return "(nested too deeply to be shown)"
 
 
 _LAST_SECOND_COUNT = 100_000_000_000
-"""Numbers above are milliseconds: as seconds they would be after the year 5000."""
+"""Largest number read as seconds. Larger ones are milliseconds: as seconds they would be after the year 5000."""
 
 
 def parse_time(value: object) -> datetime | None:
-    """ISO 8601 text (any number of fraction digits; without a zone it is UTC) or epoch seconds or milliseconds, in UTC.
+    """Parse ISO 8601 text, epoch seconds or epoch milliseconds as a time in UTC.
 
-    None for whatever is neither.
+    Text may have any number of fraction digits; without a zone it is UTC. None for any other value.
     """
     try:
         if isinstance(value, str):
@@ -72,16 +75,16 @@ def _in_utc(time: datetime) -> datetime:
 
 
 LONGEST_MARK = 45
-"""Characters of a mark for the longest text there could be."""
+"""Length in characters of the mark for the longest possible text."""
 
 _HEAD = 0.7
 _MARK = re.compile(r"\n\n\.\.\. \[truncated \d{1,12} chars\] \.\.\.\n\n")
 
 
 def cut(text: str, limit: int) -> str:
-    """*text*, or its beginning and end (7 : 3) around a mark that says how many characters are missing.
+    """Return *text*, or its beginning and end (7 : 3) around a mark with the missing length.
 
-    Of the text at most *limit* characters are kept, fewer where a cut would tear what people take for one sign. The
+    At most *limit* characters of the text are kept, fewer where a cut would split what people take for one sign. The
     mark is not counted.
     """
     if len(text) <= limit:
@@ -92,6 +95,6 @@ def cut(text: str, limit: int) -> str:
 
 
 def is_cut(text: str, limit: int) -> bool:
-    """Whether *text* holds a mark, without which it would be no longer than *limit*."""
+    """Return whether *text* was cut to *limit*: without its mark it is no longer than that."""
     mark = _MARK.search(text)
     return mark is not None and len(text) - len(mark[0]) <= limit

@@ -1,17 +1,23 @@
-"""Bodies of the Anthropic Messages API: `{system?, messages: [{role, content: text or blocks}]}`, or only the list."""
+"""Reader for request bodies of the Anthropic Messages API.
+
+The form is `{system?, messages: [{role, content: text or blocks}]}`, or only the list of messages.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.blocks import text_of
 from nous.transcript.parsing.chat import ChatReading, look
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 
 class AnthropicMessages:
-    """Told from Chat Completions by its blocks: calls and results are content."""
+    """Recognizes Anthropic messages by their blocks.
+
+    Unlike in Chat Completions, calls and results are content.
+    """
 
     format = "anthropic_messages"
 
@@ -21,7 +27,7 @@ class AnthropicMessages:
             return 0.0
         return 0.4 if seen.is_openai else 0.8
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Conversation(notes)
 
 
@@ -30,9 +36,9 @@ READER = AnthropicMessages()
 
 @dataclass(slots=True)
 class _Conversation(ChatReading):
-    """The conversation that a body continues."""
+    """The conversation in a request body."""
 
-    def message(self, role: str, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def message(self, role: str, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         content = value.get("content")
         match role:
             case "user":

@@ -1,7 +1,8 @@
-"""Antigravity: the steps of a conversation as JSON lines, `brain/<id>/.system_generated/logs/transcript.jsonl`.
+"""Reader for Antigravity transcripts: conversation steps as JSON lines.
 
-Nothing links a result to its call: results follow in the order of the calls. What the user typed stands in
-`<USER_REQUEST>`, amid what the editor adds; approving an artifact comes as a comment before it.
+The file is `brain/<id>/.system_generated/logs/transcript.jsonl`. Nothing links a result to its call: results follow in
+the order of the calls. The user's text stands in `<USER_REQUEST>`, among insertions of the editor. The approval of an
+artifact comes as a comment before it.
 """
 
 import re
@@ -14,10 +15,10 @@ from typing import Any
 import orjson
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.conversation import AgentReading
 from nous.transcript.parsing.values import as_list, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _MARKS = ("step_index", "source", "type", "status")
 _NOT_TYPED = frozenset({"SYSTEM", "MODEL", "USER_IMPLICIT"})
@@ -34,7 +35,7 @@ _HEAD = 300
 
 
 class Antigravity:
-    """Reads the transcripts of Antigravity's command line and of its editor."""
+    """Reads transcripts of Antigravity's command line and of its editor."""
 
     format = "antigravity"
 
@@ -42,7 +43,7 @@ class Antigravity:
         marked = sum(all(mark in record for mark in _MARKS) for record in sample.records)
         return 0.97 * marked / len(sample.records) if marked else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Conversation(notes)
 
 
@@ -51,7 +52,10 @@ READER = Antigravity()
 
 @dataclass(slots=True)
 class _Conversation(AgentReading):
-    """`waiting` are the calls that have no result yet, in order; `seen` the marks of the steps that were told."""
+    """The steps of a conversation.
+
+    `waiting` are the calls without a result, in order. `seen` are the digests of emitted steps.
+    """
 
     waiting: deque[str] = field(default_factory=deque[str])
     seen: set[str] = field(default_factory=set[str])
@@ -66,7 +70,7 @@ class _Conversation(AgentReading):
             self.notes.skip("repeated step")
             return ()
         self.seen.add(mark)
-        place = Place(own, record.line, record.offset, parse_time(step.get("created_at")))
+        place = RecordPlace(own, record.line, record.offset, parse_time(step.get("created_at")))
         match kind:
             case "USER_INPUT":
                 return self._user(step, text, place)
@@ -84,7 +88,7 @@ class _Conversation(AgentReading):
             case _:
                 return (self._result(kind, step, text, place),)
 
-    def _user(self, step: Mapping[str, Any], text: str, place: Place) -> Iterator[Draft]:
+    def _user(self, step: Mapping[str, Any], text: str, place: RecordPlace) -> Iterator[Draft]:
         self._forget()
         self.notes.learn(model=_chosen_model(text))
         if as_text(step.get("source")) in _NOT_TYPED:
@@ -98,7 +102,7 @@ class _Conversation(AgentReading):
         if request or not before:
             yield from self.said([request], place)
 
-    def _planned(self, step: Mapping[str, Any], text: str, place: Place) -> Iterator[Draft]:
+    def _planned(self, step: Mapping[str, Any], text: str, place: RecordPlace) -> Iterator[Draft]:
         if thought := as_text(step.get("thinking")).strip():
             yield place._replace(id=f"{place.id}/thinking").draft(Kind.THINKING, thought)
         if text:
@@ -110,13 +114,13 @@ class _Conversation(AgentReading):
             given = {name: _decoded(value) for name, value in as_object(asked.get("args")).items()}
             yield self.call(as_text(asked.get("name")).removeprefix("default_api:"), given, own, place, number)
 
-    def _failed(self, text: str, place: Place) -> Draft:
-        """An error of the program, which may be all that came of a call."""
+    def _failed(self, text: str, place: RecordPlace) -> Draft:
+        """Return an error of the program; it may be the only result of a call."""
         if self.waiting:
             return self._answer(text, place, is_error=True)
         return place.draft(Kind.ERROR, text or "an error", is_error=True)
 
-    def _result(self, kind: str, step: Mapping[str, Any], text: str, place: Place) -> Draft:
+    def _result(self, kind: str, step: Mapping[str, Any], text: str, place: RecordPlace) -> Draft:
         text = _BOOKKEEPING.sub("", text, count=1).strip()
         status = as_text(step.get("status"))
         is_command = kind == "RUN_COMMAND" or self._next_tool() == "run_command"
@@ -124,7 +128,7 @@ class _Conversation(AgentReading):
         return self._answer(text, place, is_error=is_error, is_cancelled=status in _CANCELLED, tool=kind.lower())
 
     def _forget(self) -> None:
-        """What was called before is over, with or without a result."""
+        """Drop the open calls: a new turn or answer ends them, with or without a result."""
         for own in self.waiting:
             self.calls.pop(own, None)
         self.waiting.clear()
@@ -133,7 +137,9 @@ class _Conversation(AgentReading):
         made = self.calls.get(self.waiting[0]) if self.waiting else None
         return made.tool if made else ""
 
-    def _answer(self, text: str, place: Place, *, is_error: bool, is_cancelled: bool = False, tool: str = "") -> Draft:
+    def _answer(
+        self, text: str, place: RecordPlace, *, is_error: bool, is_cancelled: bool = False, tool: str = ""
+    ) -> Draft:
         is_denied = is_error and _DENIED.search(text[:_HEAD]) is not None
         own = self.waiting.popleft() if self.waiting else ""
         return self.result(
@@ -147,7 +153,10 @@ class _Conversation(AgentReading):
 
 
 def _request(text: str) -> tuple[str, str]:
-    """What stands before the user's words, and the words. Without marks, all is words but what the editor adds."""
+    """Split *text* into the part before the user's words, and the words.
+
+    Without request tags, all of it counts as the user's words except for the editor's insertions.
+    """
     if _REQUEST not in text:
         for name in _INSERTED:
             text = text.partition(f"<{name}>")[0]
@@ -160,14 +169,14 @@ def _request(text: str) -> tuple[str, str]:
 
 
 def _chosen_model(text: str) -> str:
-    """The model to which the user changed, if the settings that *text* tells say so."""
+    """Return the model that the user changed to; empty if *text* reports no such change."""
     settings = text.partition(_SETTINGS)[2]
     change = settings.partition(_MODEL)[2].partition("\n")[0]
     return change.partition(" to ")[2].partition(". ")[0].removesuffix(".")
 
 
 def _decision(uri: str, comment: str) -> str:
-    """What the user decided on an artifact, with what was commented."""
+    """Return the user's decision on an artifact, with the comment."""
     name = uri.rpartition("/")[2] or "an artifact"
     verdict = f"Approved {name}" if _APPROVED in comment else f"Commented on {name}"
     remark = comment.replace(_APPROVED, "").strip()
@@ -175,7 +184,7 @@ def _decision(uri: str, comment: str) -> str:
 
 
 def _decoded(value: object) -> object:
-    """An argument as it was meant: most transcripts keep strings as JSON, quotes and all."""
+    """Decode an argument: most transcripts keep strings as JSON, with the quotes."""
     if isinstance(value, str) and value.startswith('"') and value.endswith('"'):
         try:
             return orjson.loads(value)
@@ -185,7 +194,7 @@ def _decoded(value: object) -> object:
 
 
 def _mark(own: str, kind: str, text: str, step: Mapping[str, Any]) -> str:
-    """What tells a step from every other one: its number, and what it says."""
+    """Return a digest that identifies a step by its number and its content."""
     says = [kind, text, as_text(step.get("thinking"))]
     says += (as_text(as_object(asked).get("name")) for asked in as_list(step.get("tool_calls")))
     return f"{own} {blake2b(chr(0).join(says).encode(errors='replace'), digest_size=8).hexdigest()}"

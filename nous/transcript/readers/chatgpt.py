@@ -1,6 +1,7 @@
-"""ChatGPT export: `conversations.json`, a list of conversations, or one of them. Its messages are a tree.
+"""Reader for ChatGPT exports: `conversations.json`, a list of conversations or one of them.
 
-Told is the branch that the user sees. A message to a tool is a call; the answer is the tool's message below it.
+The messages form a tree. Only the branch that the user sees is read. A message to a tool is a call; the tool's message
+below it is the result.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,17 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.conversation import AgentReading
-from nous.transcript.parsing.plain_chat import another_session, own_name, tells_of_failure
+from nous.transcript.parsing.plain_chat import another_session, own_name, reports_failure
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 
 def branch(conversation: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The messages from the first to the current one, each after the id of its node.
+    """Return the messages from the first to the current one, each after the id of its node.
 
-    Where the current node is not in the tree, it is the one that was written last.
+    If the current node is not in the tree, the message that was written last takes its place.
     """
     mapping = {own: as_object(node) for own, node in as_object(conversation.get("mapping")).items()}
     parents = {as_text(child): own for own, node in mapping.items() for child in as_list(node.get("children"))}
@@ -33,7 +34,7 @@ def branch(conversation: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def messages_in(conversation: Mapping[str, Any]) -> int:
-    """How many messages the tree holds, on all of its branches."""
+    """Return the number of messages on all branches of the tree."""
     nodes = as_object(conversation.get("mapping")).values()
     return sum(bool(as_object(as_object(node).get("message"))) for node in nodes)
 
@@ -55,7 +56,7 @@ _ABOUT = ("about_user_message", "about_model_message")
 
 
 class Content(NamedTuple):
-    """Its text, and what in it is none."""
+    """Text of a message, and the names of its content without text."""
 
     text: str
     passed: tuple[str, ...]
@@ -79,14 +80,14 @@ def content_of(message: Mapping[str, Any]) -> Content:
 
 
 def standing_instructions(message: Mapping[str, Any]) -> str:
-    """What the user wants ChatGPT to know in every conversation."""
+    """Return the user's custom instructions for all conversations."""
     about = as_object(as_object(message.get("metadata")).get("user_context_message_data"))
     said = "\n\n".join(filter(None, (as_text(about.get(key)).strip() for key in _ABOUT)))
     return content_of(message).text.strip() or said
 
 
 def given_to_tool(message: Mapping[str, Any]) -> dict[str, Any]:
-    """What a call hands to its tool: JSON, or else code or text."""
+    """Return the arguments of a call: JSON, or else code or text."""
     text = content_of(message).text
     given = as_arguments(text)
     if not text or given != {"arguments": text}:
@@ -119,7 +120,7 @@ _FAILED = "failed"
 
 
 class ChatGPT:
-    """Reads what ChatGPT gives to those who ask for their data."""
+    """Reads the data exports of ChatGPT."""
 
     format = "chatgpt"
 
@@ -127,7 +128,7 @@ class ChatGPT:
         found = sum(map(_is_conversation, sample.records))
         return _SURE * found / len(sample.records) if found else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Export(notes)
 
 
@@ -136,7 +137,10 @@ READER = ChatGPT()
 
 @dataclass(slots=True)
 class _Export(AgentReading):
-    """`asked` are the last calls of the tools in this turn, by their names, and `last` is the last of all."""
+    """The conversations of an export.
+
+    `asked` maps each tool to its last call in this turn. `last` is the last call of all.
+    """
 
     conversations: int = 0
     asked: dict[str, str] = field(default_factory=dict[str, str])
@@ -154,69 +158,71 @@ class _Export(AgentReading):
         self.notes.learn(session_id=own, title=as_text(value.get("title")), model=model)
         if self.conversations > 1:
             name = as_text(value.get("title")) or own_name(value)
-            place = Place(own or f"conversation-{self.conversations}", record.line, record.offset)
+            place = RecordPlace(own or f"conversation-{self.conversations}", record.line, record.offset)
             yield place.draft(Kind.SYSTEM, another_session(name))
         path = branch(value)
         if left := messages_in(value) - len(path):
             self.notes.skipped["another branch"] += left
         for node, message in path:
             time = parse_time(message.get("create_time"))
-            place = Place(as_text(message.get("id")) or node, record.line, record.offset, time)
+            place = RecordPlace(as_text(message.get("id")) or node, record.line, record.offset, time)
             yield from self._message(message, place)
 
-    def _message(self, message: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _message(self, message: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         role = str(as_object(message.get("author")).get("role"))
         metadata = as_object(message.get("metadata"))
         self.notes.learn(model=as_text(metadata.get("model_slug")))
         kind = str(as_object(message.get("content")).get("content_type"))
         if metadata.get("is_user_system_message") is True or kind in _INSTRUCTIONS:
-            return self._told(standing_instructions(message), place)
+            return self._text_draft(standing_instructions(message), place)
         text, passed = content_of(message)
         for reason in passed:
             self.notes.skip(reason)
         if role == "tool":
             return self._came(text, message, place)
         if role == "assistant" and kind == "thoughts":
-            return self._told(text, place, Kind.THINKING)
+            return self._text_draft(text, place, Kind.THINKING)
         if role == "assistant" and kind == "reasoning_recap":
             self.notes.skip(kind)
             return ()
         if role == "assistant" and as_text(message.get("recipient")) not in _EVERYBODY:
             return (self._called(as_text(message.get("recipient")), message, place),)
         if metadata.get("is_visually_hidden_from_conversation") is True:
-            return self._told(text, place, is_meta=True)
+            return self._text_draft(text, place, is_meta=True)
         return self._spoken(role, text, metadata, place)
 
-    def _spoken(self, role: str, text: str, metadata: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _spoken(self, role: str, text: str, metadata: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         if role == "user":
             self._forget_calls()
             yield from self.said([text], place)
         elif role in {"assistant", "system"}:
-            yield from self._told(text, place, Kind.ASSISTANT if role == "assistant" else Kind.SYSTEM)
+            yield from self._text_draft(text, place, Kind.ASSISTANT if role == "assistant" else Kind.SYSTEM)
         else:
             self.notes.skip(f"{role} message")
         if as_object(metadata.get("finish_details")).get("type") == "interrupted":
             yield place.draft(Kind.SYSTEM, "Interrupted by the user", 1)
 
-    def _told(self, text: str, place: Place, kind: Kind = Kind.SYSTEM, *, is_meta: bool = False) -> Iterable[Draft]:
+    def _text_draft(
+        self, text: str, place: RecordPlace, kind: Kind = Kind.SYSTEM, *, is_meta: bool = False
+    ) -> Iterable[Draft]:
         if text.strip():
             return (place.draft(kind, text.strip(), is_meta=is_meta),)
         self.notes.skip("empty message")
         return ()
 
-    def _called(self, tool: str, message: Mapping[str, Any], place: Place) -> Draft:
+    def _called(self, tool: str, message: Mapping[str, Any], place: RecordPlace) -> Draft:
         self.asked[tool] = self.last = place.id
         return self.call(tool, given_to_tool(message), place.id, place)
 
-    def _came(self, text: str, message: Mapping[str, Any], place: Place) -> Iterable[Draft]:
-        """What a tool answered, if it did so in words; it may answer a call more than once."""
+    def _came(self, text: str, message: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+        """Return a tool's answer in words; one call may have several answers."""
         if not text.strip():
             self.notes.skip("empty message")
             return ()
         tool = as_text(as_object(message.get("author")).get("name"))
         ran = as_object(as_object(message.get("metadata")).get("aggregate_result"))
         kind = as_object(message.get("content")).get("content_type")
-        failed = str(ran.get("status")).startswith(_FAILED) or kind == "system_error" or tells_of_failure(text)
+        failed = str(ran.get("status")).startswith(_FAILED) or kind == "system_error" or reports_failure(text)
         return (self.result(text, self.asked.get(tool, self.last), place, is_error=failed, tool=tool),)
 
     def _forget_calls(self) -> None:

@@ -1,7 +1,7 @@
-"""Claude Code: JSON lines of `~/.claude/projects/<project>/<session>.jsonl`.
+"""Reader for Claude Code transcripts: `~/.claude/projects/<project>/<session>.jsonl`.
 
-One answer of the model comes as several records with one `message.id`; most records of type `user` are results of
-tools; what the user typed while the model was at work stands in the queue.
+One answer of the model comes as several records with one `message.id`. Most records of type `user` are results of
+tools. Messages that the user typed while the model was working are in the queue.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.blocks import BlockReading, text_of
-from nous.transcript.parsing.claude_code import About, Queue
+from nous.transcript.parsing.claude_code import ClaudeSessionInfo, PromptQueue
 from nous.transcript.parsing.values import as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _MARKS = ("parentUuid", "isSidechain", "leafUuid")
 _TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode", "custom-title", "ai-title"})
@@ -33,7 +33,7 @@ JsonObject = Mapping[str, Any]
 
 
 class ClaudeCode:
-    """Reads what Claude Code 1.0 to 2.1 wrote."""
+    """Reads files of Claude Code 1.0 to 2.1."""
 
     format = "claude_code"
 
@@ -42,7 +42,7 @@ class ClaudeCode:
         is_qwens = any("parts" in as_object(record.get("message")) for record in sample.records)
         return min(1.0, 0.5 + marked / len(sample.records)) if marked and not is_qwens else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
 
@@ -57,10 +57,13 @@ def _is_marked(record: Mapping[str, Any]) -> bool:
 
 @dataclass(slots=True)
 class _Session(BlockReading):
-    """`seen` are the uuids of its records, and `links` the pull requests that were told."""
+    """The records of a session.
 
-    about: About = field(default_factory=About)
-    queue: Queue = field(default_factory=Queue)
+    `seen` are the ids (uuid) of records read so far. `links` are the pull requests already emitted.
+    """
+
+    about: ClaudeSessionInfo = field(default_factory=ClaudeSessionInfo)
+    queue: PromptQueue = field(default_factory=PromptQueue)
     seen: set[str] = field(default_factory=set[str])
     links: set[str] = field(default_factory=set[str])
 
@@ -75,20 +78,23 @@ class _Session(BlockReading):
             self.notes.skip("repeated record")
             return ()
         self.seen.add(uuid)
-        if kind in _MESSAGES and (self.about.is_sub_agents is None or self._is_told_apart(value)):
+        if kind in _MESSAGES and (self.about.is_sub_agents is None or self._is_main_session(value)):
             self.about.introduce(value, self.notes)
-        place = Place(uuid, record.line, record.offset, parse_time(value.get("timestamp")))
+        place = RecordPlace(uuid, record.line, record.offset, parse_time(value.get("timestamp")))
         if kind in _MESSAGES and (value.get("isSidechain") is True) is not self.about.is_sub_agents:
             return self._sidechain(value, place)
         return self._of(kind, value, place)
 
-    def _is_told_apart(self, value: JsonObject) -> bool:
-        """Whether this is of the session itself, in a file that began with what a sub-agent said."""
+    def _is_main_session(self, value: JsonObject) -> bool:
+        """Return whether a file that began with a sub-agent's messages has one of its own session."""
         return self.about.is_sub_agents is True and value.get("isSidechain") is not True
 
     @staticmethod
     def pass_over(line: bytes, /) -> str | None:
-        """Two records of three are noise, told by their beginning; a message that speaks of such a record is none."""
+        """Return the reason to skip a line unparsed: two of three records are noise.
+
+        Noise is recognized by the beginning of the line. A message that quotes such a record is not skipped.
+        """
         found = line.find(_PROGRESS, 0, _HEAD)
         is_progress = found >= 0 and line.find(_MESSAGE, 0, found) < 0
         if not (is_progress or line.startswith(_SNAPSHOT)) or _GLUE in line:
@@ -99,7 +105,7 @@ class _Session(BlockReading):
         self.about.conclude(self.notes)
         return self.queue.left()
 
-    def _of(self, kind: str, value: JsonObject, place: Place) -> Iterable[Draft]:
+    def _of(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
             case "assistant":
                 return self._assistant(value, place)
@@ -119,7 +125,7 @@ class _Session(BlockReading):
             case _:
                 return self._title(value)
 
-    def _user(self, value: JsonObject, place: Place) -> Iterable[Draft]:
+    def _user(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         content = as_object(value.get("message")).get("content")
         if value.get("isCompactSummary") is True:
             return (place.draft(Kind.SUMMARY, text_of(content)),)
@@ -130,7 +136,7 @@ class _Session(BlockReading):
         drafts = self.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected, is_decided=is_decided)
         return self._new(drafts) if any(draft.kind is Kind.USER for draft in drafts) else drafts
 
-    def _assistant(self, value: JsonObject, place: Place) -> Iterable[Draft]:
+    def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         message = as_object(value.get("message"))
         content = message.get("content")
         if value.get("isApiErrorMessage") is True:
@@ -143,8 +149,8 @@ class _Session(BlockReading):
             return drafts[1:]
         return drafts
 
-    def _sidechain(self, value: JsonObject, place: Place) -> Iterator[Draft]:
-        """What was said in another conversation than the file's own: inside of a sub-agent."""
+    def _sidechain(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        """Yield drafts from a conversation other than the file's own: one inside a sub-agent."""
         message = as_object(value.get("message"))
         if value.get("type") == "assistant":
             drafts = self.of_assistant(message.get("content"), place, message=as_text(message.get("id")) or place.id)
@@ -154,7 +160,7 @@ class _Session(BlockReading):
             draft.agent = as_text(value.get("agentId")) or "sidechain"
             yield draft
 
-    def _system(self, value: JsonObject, place: Place) -> Iterable[Draft]:
+    def _system(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         subtype, content = str(value.get("subtype")), as_text(value.get("content"))
         match subtype:
             case "compact_boundary":
@@ -169,7 +175,7 @@ class _Session(BlockReading):
                 self.notes.skip(f"system: {subtype}")
                 return ()
 
-    def _attachment(self, value: JsonObject, place: Place) -> Iterable[Draft]:
+    def _attachment(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         attachment = as_object(value.get("attachment"))
         if attachment.get("type") != "queued_command":
             self.notes.skip(f"attachment: {attachment.get('type')}")
@@ -179,18 +185,21 @@ class _Session(BlockReading):
         return self._new(self.of_user(attachment.get("prompt"), place, is_meta=is_meta))
 
     def _new(self, drafts: list[Draft]) -> Iterable[Draft]:
-        """*drafts* without the user's words that the queue has given already."""
+        """Yield *drafts* without the user's words that the queue has already emitted."""
         for draft in drafts:
             if draft.kind is Kind.USER and self.about.is_sub_agents:
-                draft.kind = Kind.SUB_AGENT  # what the agent that started it told it to do
+                draft.kind = Kind.SUB_AGENT  # the prompt is from the agent that started this one
                 yield draft
             elif draft.kind is Kind.USER and self.queue.has_given(draft.text):
                 self.notes.skip("repeated from the queue")
             else:
                 yield draft
 
-    def _summary(self, value: JsonObject, place: Place) -> Iterable[Draft]:
-        """Most summaries at the head of a file are of other sessions: their leaf is in none of its records."""
+    def _summary(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the draft of a summary, or store it as the title.
+
+        Most summaries at the head of a file belong to other sessions: none of the file's records is their leaf.
+        """
         if as_text(value.get("leafUuid")) in self.seen:
             return self._title(value)
         return (place.draft(Kind.SYSTEM, f"An earlier session: {as_text(value.get('summary'))}"),)
@@ -200,7 +209,7 @@ class _Session(BlockReading):
         self.notes.skip("title")
         return ()
 
-    def _link(self, value: JsonObject, place: Place) -> Iterable[Draft]:
+    def _link(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         url = as_text(value.get("prUrl"))
         if url in self.links:
             self.notes.skip("repeated pr-link")

@@ -1,7 +1,7 @@
-"""Codex CLI: JSON lines of `~/.codex/sessions/<date>/rollout-<time>-<id>.jsonl`, each `{timestamp, type, payload}`.
+"""Reader for Codex CLI transcripts: `~/.codex/sessions/<date>/rollout-<time>-<id>.jsonl`.
 
-What was said stands there twice or more: as items of the conversation with the model, and as events. Until September
-2025 the lines were the items themselves.
+Each line is `{timestamp, type, payload}`. A message appears twice or more: as an item of the conversation with the
+model, and as events. Until September 2025 the lines were the items themselves.
 """
 
 import re
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
-from nous.transcript.parsing.codex.events import ItemReading
+from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.parsing.codex.events import ThreadItemReading
 from nous.transcript.parsing.codex.session import EVENT
 from nous.transcript.parsing.values import as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _TYPES = frozenset(
     {
@@ -35,7 +35,7 @@ _MOST = 0.4
 
 
 class Codex:
-    """Reads what Codex 0.2 to 0.146 wrote."""
+    """Reads files of Codex 0.2 to 0.146."""
 
     format = "codex"
 
@@ -50,7 +50,7 @@ class Codex:
         flat = sum(map(_is_flat, sample.records)) / len(sample.records)
         return 0.75 if wrapped + flat >= _MOST else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
 
@@ -58,7 +58,7 @@ READER = Codex()
 
 
 def _is_head(record: Mapping[str, Any]) -> bool:
-    """Whether this is the first line of a rollout of before October 2025."""
+    """Return whether *record* is the first line of a rollout from before October 2025."""
     return {"id", "timestamp", "instructions"} <= record.keys() and not {"type", "role", "messages"} & record.keys()
 
 
@@ -67,7 +67,7 @@ def _is_wrapped(record: Mapping[str, Any]) -> bool:
 
 
 def _is_flat(record: Mapping[str, Any]) -> bool:
-    """Whether this is an item that bears the time in its own line."""
+    """Return whether *record* is an item with its time on the same line."""
     if "timestamp" not in record and "created_at" not in record:
         return False
     if str(record.get("type")) not in _ITEMS or not _FOREIGN.isdisjoint(record):
@@ -76,8 +76,8 @@ def _is_flat(record: Mapping[str, Any]) -> bool:
 
 
 @dataclass(slots=True)
-class _Session(ItemReading):
-    """The records of a session, one after another. `summary` is that of the last compaction."""
+class _Session(ThreadItemReading):
+    """The records of a session; `summary` is that of the last compaction."""
 
     summary: str = ""
 
@@ -86,7 +86,7 @@ class _Session(ItemReading):
         payload = as_object(value.get("payload"))
         time = parse_time(value.get("timestamp", value.get("created_at")))
         own = as_text((payload or value).get("id")) or f"line-{record.line}-{record.offset}"
-        place = Place(own, record.line, record.offset, time)
+        place = RecordPlace(own, record.line, record.offset, time)
         if "payload" in value:
             return self._of(str(value.get("type", "no type")), payload, place)
         if value.get("record_type"):
@@ -100,13 +100,16 @@ class _Session(ItemReading):
 
     @staticmethod
     def pass_over(line: bytes, /) -> str | None:
-        """Most of a long file is what the model was shown again after a compaction, and how the world was."""
+        """Return the reason to skip a line unparsed.
+
+        Most of a long file repeats the context that the model gets after a compaction, or the state of the environment.
+        """
         head = _HEAD.match(line)
         if head is None:
             return None
         return "world_state" if head[1] else "compacted"
 
-    def _of(self, kind: str, payload: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _of(self, kind: str, payload: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         match kind:
             case "response_item":
                 return self.of_response(payload, place)
@@ -129,8 +132,11 @@ class _Session(ItemReading):
                 self.notes.skip(kind)
         return ()
 
-    def _compacted(self, message: str, place: Place) -> Iterable[Draft]:
-        """The summary that stands for everything before it; what it was made of stands in the file already."""
+    def _compacted(self, message: str, place: RecordPlace) -> Iterable[Draft]:
+        """Return the summary that replaces all messages before it.
+
+        The messages themselves are already in the file.
+        """
         if not message.strip() or message == self.summary:
             self.notes.skip("repeated summary" if message.strip() else "compacted")
             return ()

@@ -1,6 +1,7 @@
-"""What `codex exec --json` prints: `thread.started`, `turn.*`, and `item.*` as items begin, change and end.
+"""Reader for the output of `codex exec --json`.
 
-Until September 2025 it printed its settings, the prompt, and events as `{id, msg}`. Today the prompt is not there.
+It consists of `thread.started`, `turn.*`, and `item.*` events as items begin, change and end. Until September 2025 it
+held the settings, the prompt, and events as `{id, msg}`. Today it does not hold the prompt.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
-from nous.transcript.parsing.codex.events import ItemReading
+from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.parsing.codex.events import ThreadItemReading
 from nous.transcript.parsing.codex.session import EVENT
 from nous.transcript.parsing.values import as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _TURNS = frozenset({"thread.started", "thread.resumed", "turn.started", "turn.completed", "turn.failed"})
 _ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
@@ -31,7 +32,7 @@ class CodexExec:
         marked = sum(map(_is_marked, sample.records)) / len(sample.records)
         return 0.5 + 0.45 * marked if marked >= _ENOUGH else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Run(notes)
 
 
@@ -46,21 +47,21 @@ def _is_marked(record: Mapping[str, Any]) -> bool:
 
 
 @dataclass(slots=True)
-class _Run(ItemReading):
-    """The events of a run, one after another. Nobody is asked for approval in it."""
+class _Run(ThreadItemReading):
+    """The events of a run, in which the user is never asked for approval."""
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         self.about.is_asked = False
         time = parse_time(value.get("timestamp"))
-        place = Place(f"line-{record.line}-{record.offset}", record.line, record.offset, time)
+        place = RecordPlace(f"line-{record.line}-{record.offset}", record.line, record.offset, time)
         if "msg" in value:
             return self._legacy(as_object(value["msg"]), place)
         if "type" not in value:
             return self._introduction(value, place)
         return self._of(str(value["type"]), value, place)
 
-    def _of(self, kind: str, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _of(self, kind: str, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         item = as_object(value.get("item"))
         match kind:
             case "item.completed":
@@ -81,14 +82,14 @@ class _Run(ItemReading):
                 self.notes.skip(kind)
         return ()
 
-    def _legacy(self, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _legacy(self, event: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         if event.get("type") == "session_configured":
             self.notes.learn(session_id=as_text(event.get("session_id")), model=as_text(event.get("model")))
             return ()
         return self.of_event(event, place)
 
-    def _introduction(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
-        """The settings of the run, or what it was asked."""
+    def _introduction(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+        """Return the prompt of the run, or learn its settings."""
         if "prompt" in value:
             return self.user([as_text(value["prompt"])], EVENT, place)
         if _SETTINGS & value.keys():
@@ -98,6 +99,6 @@ class _Run(ItemReading):
         return ()
 
 
-def _failure(value: Mapping[str, Any], place: Place) -> Draft:
+def _failure(value: Mapping[str, Any], place: RecordPlace) -> Draft:
     why = as_text(as_object(value.get("error")).get("message"))
     return place.draft(Kind.ERROR, why or "no reason given", is_error=True)

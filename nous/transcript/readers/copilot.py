@@ -1,6 +1,7 @@
-"""Copilot CLI: JSON lines of `events.jsonl`, each `{type, data, id, timestamp, parentId}`.
+"""Reader for Copilot CLI transcripts: `events.jsonl`.
 
-A call is told by the answer that asks for it and again when it begins; events inside of a sub-agent name its call.
+Each line is `{type, data, id, timestamp, parentId}`. A call appears in the answer that requests it and again when it
+begins. Events inside of a sub-agent name the call that started it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,10 +10,10 @@ from hashlib import sha256
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
-from nous.transcript.parsing.copilot import About, CallReading, told
+from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.parsing.copilot import CallReading, CopilotSessionInfo, event_draft
 from nous.transcript.parsing.values import as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _FAMILIES = frozenset(
     {
@@ -29,7 +30,7 @@ JsonObject = Mapping[str, Any]
 
 
 class Copilot:
-    """Reads what Copilot CLI has written since it keeps sessions as events."""
+    """Reads files of Copilot CLI versions that keep sessions as events."""
 
     format = "copilot"
 
@@ -38,7 +39,7 @@ class Copilot:
         is_sure = any(as_object(record.get("data")).get("producer") == _PRODUCER for record in sample.records)
         return (0.95 if is_sure else 0.8) * marked / len(sample.records) if marked else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
 
@@ -54,9 +55,12 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(CallReading):
-    """`thought` is what the model thought last, `answer` what it said, and `prompt` the digest of the system prompt."""
+    """The events of a session.
 
-    about: About = field(default_factory=About)
+    `thought` is the last thought of the model, `answer` its last text, `prompt` the digest of the system prompt.
+    """
+
+    about: CopilotSessionInfo = field(default_factory=CopilotSessionInfo)
     thought: str = ""
     answer: str = ""
     prompt: str = ""
@@ -65,7 +69,7 @@ class _Session(CallReading):
         value = record.value
         kind, data = str(value.get("type", "no type")), as_object(value.get("data"))
         own = as_text(value.get("id")) or f"line-{record.line}"
-        place = Place(own, record.line, record.offset, parse_time(value.get("timestamp")))
+        place = RecordPlace(own, record.line, record.offset, parse_time(value.get("timestamp")))
         inside = as_text(data.get("parentToolCallId")) or as_text(value.get("agentId"))
         is_inside = bool(inside) and (kind in _INSIDE or kind.startswith("tool."))
         for draft in self._of(kind, data, place, is_inside=is_inside):
@@ -77,7 +81,7 @@ class _Session(CallReading):
         self.about.conclude(self.notes)
         return ()
 
-    def _of(self, kind: str, data: JsonObject, place: Place, *, is_inside: bool) -> Iterable[Draft]:
+    def _of(self, kind: str, data: JsonObject, place: RecordPlace, *, is_inside: bool) -> Iterable[Draft]:
         match kind:
             case "user.message":
                 return self._prompted(data, place)
@@ -102,10 +106,13 @@ class _Session(CallReading):
             case "session.task_complete":
                 return self._completed(data, place)
             case _:
-                return self._told(kind, data, place)
+                return self._other(kind, data, place)
 
-    def _prompted(self, data: JsonObject, place: Place) -> Iterable[Draft]:
-        """What the user typed, unless a program wrote it; what the model was given instead is passed over."""
+    def _prompted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the user's prompt, or system text if a program wrote it.
+
+        The text that the model was given instead is skipped.
+        """
         text, source = as_text(data.get("content")), as_text(data.get("source"))
         for attached in map(as_object, as_list(data.get("attachments"))):
             self.notes.skip(f"attached {attached.get('type')}")
@@ -114,7 +121,7 @@ class _Session(CallReading):
             return (place.draft(Kind.SYSTEM, text.strip(), is_meta=True),)
         return self.said([text], place)
 
-    def _answered(self, data: JsonObject, place: Place, *, is_inside: bool) -> Iterator[Draft]:
+    def _answered(self, data: JsonObject, place: RecordPlace, *, is_inside: bool) -> Iterator[Draft]:
         own = as_text(data.get("messageId")) or place.id
         if not is_inside:
             self.about.charge(own, data, self.notes)
@@ -124,8 +131,8 @@ class _Session(CallReading):
             yield place._replace(id=own).draft(Kind.ASSISTANT, text)
         yield from self.requested(data.get("toolRequests"), place)
 
-    def _thought(self, text: str, place: Place) -> Iterable[Draft]:
-        """What the model thought, which is told by itself and with the answer."""
+    def _thought(self, text: str, place: RecordPlace) -> Iterable[Draft]:
+        """Return a thought of the model; skip its copy, since it also comes with the answer."""
         if not text.strip():
             return ()
         if text == self.thought:
@@ -134,8 +141,8 @@ class _Session(CallReading):
         self.thought = text
         return (place._replace(id=f"{place.id}/thought").draft(Kind.THINKING, text.strip()),)
 
-    def _instructed(self, data: JsonObject, place: Place) -> Iterable[Draft]:
-        """The system prompt, which is told again whenever the session is resumed."""
+    def _instructed(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the system prompt; skip its copies, since each resume of a session repeats it."""
         text = as_text(data.get("content")).strip()
         digest = sha256(text.encode(errors="replace")).hexdigest()
         if not text or digest == self.prompt:
@@ -144,7 +151,7 @@ class _Session(CallReading):
         self.prompt = digest
         return (place.draft(Kind.SYSTEM, text),)
 
-    def _compacted(self, data: JsonObject, place: Place) -> Iterable[Draft]:
+    def _compacted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         if data.get("success") is False:
             why = as_text(data.get("error")).strip()
             return (place.draft(Kind.ERROR, f"Compaction failed: {why}".rstrip(": "), is_error=True),)
@@ -152,19 +159,19 @@ class _Session(CallReading):
             return (place.draft(Kind.SUMMARY, summary),)
         return (place.draft(Kind.SYSTEM, "Conversation compacted"),)
 
-    def _completed(self, data: JsonObject, place: Place) -> Iterable[Draft]:
-        """The model says that it has done its task."""
+    def _completed(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the model's report that it has completed its task."""
         summary = as_text(data.get("summary")).strip()
         if not summary or summary == self.answer or data.get("success") is False:
             self.notes.skip("session.task_complete")
             return ()
         return (place.draft(Kind.ASSISTANT, summary),)
 
-    def _told(self, kind: str, data: JsonObject, place: Place) -> Iterable[Draft]:
+    def _other(self, kind: str, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         self.about.learn(kind, data, self.notes)
         if kind == "permission.requested":
             self.asked_for(data)
-        if draft := told(kind, data, place):
+        if draft := event_draft(kind, data, place):
             return (draft,)
         self.notes.skip(f"session.info: {data.get('infoType')}" if kind == "session.info" else kind)
         return ()

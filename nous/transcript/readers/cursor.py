@@ -1,6 +1,7 @@
-"""Cursor: JSON lines `{role, message: {content: blocks}}`, without ids and often without the results of tools.
+"""Reader for Cursor transcripts: JSON lines `{role, message: {content: blocks}}`.
 
-Results are paired with the calls of the same turn in order. Only prompts say when they were sent.
+They have no ids, and often no results of tools. Results are paired with the calls of the same turn in order. Only
+prompts have a time.
 """
 
 import re
@@ -10,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.blocks import blocks_in, text_of
 from nous.transcript.parsing.conversation import AgentReading
 from nous.transcript.parsing.values import as_arguments, as_object, as_shown, as_text
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"
 _TIME = re.compile(
@@ -30,21 +31,21 @@ _NOTIFIED = "<system_notification>"
 
 
 class Notice(NamedTuple):
-    """What Cursor tells the model in the user's place: a task of this *kind* has ended."""
+    """Notification to the model, in a user message, that a task of this *kind* has ended."""
 
     kind: str
     text: str
 
 
 def words_in(text: str) -> str:
-    """What the user typed, of a text in the user's place; "" where that is all Cursor's."""
+    """Return the text that the user typed; empty if all of *text* is Cursor's."""
     if _QUERY in text:
         return "\n\n".join(query for query in _queries(text) if query)
     return _without_context(text)
 
 
 def time_in(text: str) -> datetime | None:
-    """When the prompt was sent, if *text* says so."""
+    """Return the time when the prompt was sent; None if *text* does not give it."""
     found = _TIME.match(text, text.find("<timestamp>")) if "<timestamp>" in text else None
     if found is None or found["month"] not in _MONTHS:
         return None
@@ -59,13 +60,13 @@ def time_in(text: str) -> datetime | None:
 
 
 def folder_in(text: str) -> str:
-    """The folder that was open, if *text* says so."""
+    """Return the directory that was open; empty if *text* does not give it."""
     found = _FOLDER.search(text) if "<user_info>" in text else None
     return found["path"].strip() if found else ""
 
 
 def notice_in(text: str) -> Notice | None:
-    """The task whose end *text* tells of, if it is a notification."""
+    """Return the notice of an ended task; None if *text* is no notification."""
     if _QUERY in text or not (text.partition("</timestamp>")[2] or text).lstrip().startswith(_NOTIFIED):
         return None
     fields = {found["name"]: found for found in reversed(list(_FIELD.finditer(text)))}
@@ -86,7 +87,7 @@ def _queries(text: str) -> Iterator[str]:
 
 
 def _without_context(text: str) -> str:
-    """*text* without the elements that it begins with."""
+    """Return *text* without the elements at its beginning."""
     text = text.strip()
     start = 0
     while tag := _TAG.match(text, start):
@@ -109,7 +110,7 @@ JsonObject = Mapping[str, Any]
 
 
 class Cursor:
-    """Reads the transcripts of agents that Cursor and its command line keep."""
+    """Reads transcripts of agents in Cursor and in its command line."""
 
     format = "cursor"
 
@@ -118,7 +119,7 @@ class Cursor:
         ends = sum(record.get("type") == "turn_ended" for record in sample.records)
         return 0.9 * (messages + ends) / len(sample.records) if messages else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
 
@@ -132,13 +133,13 @@ def _is_message(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(AgentReading):
-    """The lines of a session, one after another."""
+    """The lines of a session."""
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         role = as_text(value.get("role"))
         content = as_object(value.get("message")).get("content")
-        place = Place(f"line-{record.line}", record.line, record.offset)
+        place = RecordPlace(f"line-{record.line}", record.line, record.offset)
         self.notes.learn(model=as_text(value.get("model")))
         if role == "user":
             return self._user(value, content, place)
@@ -149,7 +150,7 @@ class _Session(AgentReading):
         self.notes.skip(str(value.get("type", "not a message")))
         return ()
 
-    def _user(self, value: JsonObject, content: object, place: Place) -> Iterator[Draft]:
+    def _user(self, value: JsonObject, content: object, place: RecordPlace) -> Iterator[Draft]:
         texts: list[str] = []
         for part, block in enumerate(blocks_in(content), 1):
             kind = str(block.get("type"))
@@ -162,7 +163,7 @@ class _Session(AgentReading):
         if texts:
             yield from self._prompt(texts, place)
 
-    def _prompt(self, texts: list[str], place: Place) -> Iterator[Draft]:
+    def _prompt(self, texts: list[str], place: RecordPlace) -> Iterator[Draft]:
         place = place._replace(time=next(filter(None, map(time_in, texts)), None))
         self.notes.learn(cwd=next(filter(None, map(folder_in, texts)), None))
         said: list[str] = []
@@ -179,7 +180,7 @@ class _Session(AgentReading):
             self.calls.clear()
         yield from drafts
 
-    def _answered(self, content: object, place: Place) -> Iterator[Draft]:
+    def _answered(self, content: object, place: RecordPlace) -> Iterator[Draft]:
         for part, block in enumerate(blocks_in(content), 1):
             kind = str(block.get("type"))
             if kind in _CALLS:
@@ -193,8 +194,11 @@ class _Session(AgentReading):
             else:
                 yield from self._said(block, kind, place)
 
-    def _said(self, block: JsonObject, kind: str, place: Place) -> Iterable[Draft]:
-        """Words of the model. Of a block of an unknown kind, the text; Cursor leaves a mark for what it left out."""
+    def _said(self, block: JsonObject, kind: str, place: RecordPlace) -> Iterable[Draft]:
+        """Return the model's words in a block.
+
+        Of a block of unknown kind the text is used. A mark stands for text that Cursor left out.
+        """
         text = as_text(block.get("text")).strip()
         words = text.removesuffix(_REDACTED).rstrip()
         if kind != "text":
@@ -203,7 +207,7 @@ class _Session(AgentReading):
             self.notes.skip("redacted text" if text else "empty text")
         return (place.draft(Kind.ASSISTANT, words),) if words else ()
 
-    def _returned(self, block: JsonObject, value: JsonObject, place: Place, part: int) -> Draft:
+    def _returned(self, block: JsonObject, value: JsonObject, place: RecordPlace, part: int) -> Draft:
         tool = as_text(block.get("name")) or as_text(block.get("toolName"))
         status = str(as_object(value.get("metadata")).get("toolResultStatus"))
         own = self._answered_call(as_text(block.get("tool_use_id")) or as_text(block.get("toolCallId")), tool)
@@ -216,13 +220,13 @@ class _Session(AgentReading):
         return self.result(text, own, place, part, is_error=failed, tool=tool)
 
     def _answered_call(self, own: str, tool: str) -> str:
-        """The call that a result belongs to: that of its id, else the first that waits, of *tool* if that is named."""
+        """Return the call of a result: by id, else the first open call (of *tool*, if named)."""
         if own in self.calls:
             return own
         waiting = (call for call, made in self.calls.items() if not tool or made.tool == tool)
         return next(waiting, "")
 
-    def _ended(self, value: JsonObject, place: Place) -> Iterable[Draft]:
+    def _ended(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         status, why = str(value.get("status")), as_text(value.get("error")).strip()
         if status in _FAILED:
             return (place.draft(Kind.ERROR, why or "The turn failed", is_error=True),)

@@ -1,7 +1,8 @@
-"""Droid (Factory): JSON lines of `~/.factory/sessions/<project>/<session>.jsonl`, or what `droid exec` prints.
+"""Reader for Droid (Factory) sessions, and for the output of `droid exec`.
 
-The first begins with `session_start` and has Anthropic messages under `message`; the second (`--output-format
-stream-json`) has flat `message`, `tool_call`, `tool_result`, and `completion`. Failures are often told by text alone.
+Session files are `~/.factory/sessions/<project>/<session>.jsonl`. They begin with `session_start` and hold Anthropic
+messages under `message`. The output (`--output-format stream-json`) has flat `message`, `tool_call`, `tool_result` and
+`completion`. Often only the text of a result shows that the call failed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
 from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _STREAMED = frozenset({"system", "message", "tool_call", "tool_result", "reasoning", "completion", "error"})
 _FAILED = "Error:"
@@ -21,7 +22,7 @@ _UNTITLED = "New Session"
 
 
 class Droid:
-    """Reads the files that Droid keeps, and the lines that it prints."""
+    """Reads Droid's session files and its printed lines."""
 
     format = "droid"
 
@@ -33,7 +34,7 @@ class Droid:
         share = max(kept, printed) / len(sample.records)
         return 0.5 + 0.45 * share if share else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
 
@@ -69,7 +70,10 @@ def _is_surely_of_stream(record: Mapping[str, Any]) -> bool:
 
 @dataclass(slots=True)
 class _Session(BlockReading):
-    """`answer` is the last text of the model, which the end of a run repeats; `tokens` are those of all runs."""
+    """The records of a session.
+
+    `answer` is the last text of the model, which the end of a run repeats. The tokens are those of all runs.
+    """
 
     is_delegated: bool = False
     answer: str = ""
@@ -80,7 +84,7 @@ class _Session(BlockReading):
         value = record.value
         kind = str(value.get("type", "no type"))
         own = as_text(value.get("id")) or f"line-{record.line}"
-        place = Place(own, record.line, record.offset, parse_time(value.get("timestamp")))
+        place = RecordPlace(own, record.line, record.offset, parse_time(value.get("timestamp")))
         self.notes.learn(session_id=as_text(value.get("session_id", value.get("sessionId"))))
         match kind:
             case "session_start":
@@ -98,14 +102,17 @@ class _Session(BlockReading):
             case "completion":
                 return self._completed(value, place)
             case _:
-                return self._told(kind, value, place)
+                return self._other(kind, value, place)
 
     def conclude(self) -> Iterable[Draft]:
         self.notes.learn(input_tokens=self.input_tokens, output_tokens=self.output_tokens)
         return ()
 
     def _started(self, value: Mapping[str, Any]) -> Iterable[Draft]:
-        """A session that another one called has that one's words in the place of the user's."""
+        """Learn the header.
+
+        In a session that another session called, the user messages are that session's words.
+        """
         parent = as_text(value.get("callingSessionId"))
         titles = (as_text(value.get(key)) for key in ("sessionTitle", "title"))
         title = next((title for title in titles if title and title != _UNTITLED), None)
@@ -116,7 +123,7 @@ class _Session(BlockReading):
         self.notes.skip("session_start")
         return ()
 
-    def _message(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _message(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         inner = as_object(value.get("message"))
         if "hookEventName" in inner or "hookEventName" in value:
             self.notes.skip("hook")
@@ -136,17 +143,17 @@ class _Session(BlockReading):
                 self.notes.skip(f"message of {role}")
                 return ()
 
-    def _prompted(self, content: object, place: Place) -> Iterator[Draft]:
+    def _prompted(self, content: object, place: RecordPlace) -> Iterator[Draft]:
         for draft in self.of_user([_judged(block) for block in blocks_in(content)], place):
             if draft.kind is Kind.USER and (self.is_delegated or draft.text.startswith(_DELEGATED)):
                 draft.kind = Kind.SUB_AGENT
             yield draft
 
-    def _called(self, value: Mapping[str, Any], place: Place) -> Draft:
+    def _called(self, value: Mapping[str, Any], place: RecordPlace) -> Draft:
         tool = as_text(value.get("toolName")) or as_text(value.get("toolId"))
         return self.call(tool, as_arguments(value.get("parameters")), _call_id(value), place)
 
-    def _answered(self, value: Mapping[str, Any], place: Place) -> Draft:
+    def _answered(self, value: Mapping[str, Any], place: RecordPlace) -> Draft:
         result = value.get("value", value.get("error"))
         output = as_object(result)
         text = _printed(output) if "stdout" in output or "stderr" in output else as_shown(result)
@@ -155,7 +162,7 @@ class _Session(BlockReading):
         own = place._replace(id=f"{place.id}-result")
         return self.result(text, _call_id(value), own, is_error=is_error, tool=tool)
 
-    def _completed(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _completed(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         usage = as_object(value.get("usage"))
         read = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
         self.input_tokens += sum(as_count(usage.get(name)) for name in read)
@@ -167,7 +174,7 @@ class _Session(BlockReading):
         self.answer = text
         return (place.draft(Kind.ASSISTANT, text),)
 
-    def _told(self, kind: str, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _other(self, kind: str, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         text = as_text(value.get("text")).strip()
         match kind:
             case "error":
@@ -187,7 +194,7 @@ class _Session(BlockReading):
 
 
 def _judged(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """*block*, marked as an error if it is a result that says so in words."""
+    """Return *block*, marked as an error if it is a result whose text reports one."""
     is_failed = block.get("type") == "tool_result" and text_of(block.get("content")).startswith(_FAILED)
     return {**block, "is_error": True} if is_failed else block
 
@@ -197,7 +204,7 @@ def _call_id(value: Mapping[str, Any]) -> str:
 
 
 def _printed(output: Mapping[str, Any]) -> str:
-    """What a command printed, and how it ended if that was badly."""
+    """Return the output of a command, with its exit code if it failed."""
     code = as_count(output.get("exitCode"))
     ended = f"Exit code {code}" if code else ""
     return "\n".join(filter(None, (ended, as_text(output.get("stdout")), as_text(output.get("stderr")))))

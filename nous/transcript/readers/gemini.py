@@ -1,7 +1,8 @@
-"""Gemini CLI: one JSON document with `messages` (to 0.39), or JSON lines behind a header, patched by `$set`.
+"""Reader for Gemini CLI sessions: a JSON document, or JSON lines patched by `$set`.
 
-A message is written again, under its id, whenever its calls come back; `$set` may repeat the whole history, after a
-compression under new ids. So each thing is told once, where it stood first. Messages of the bare API are read, too.
+Up to 0.39 it is one document with `messages`, later JSON lines after a header. A message is written again, under its
+id, each time its calls return. `$set` may repeat the whole history, after a compression with new ids. So each message
+and call is emitted once, at its first place. Messages of the bare API are read too.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.gemini import (
     CANCELLED,
-    PartReading,
+    GeminiPartReading,
     kind_of,
     mark_of,
     others_in,
@@ -22,21 +23,21 @@ from nous.transcript.parsing.gemini import (
     texts_in,
 )
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _KINDS = frozenset({"user", "gemini", "info", "warning", "error"})
 _ROLES = frozenset({"user", "model", "gemini"})
 _ABOUT = frozenset({"projectHash", "startTime", "start_time", "lastUpdated"})
 _PATCHES = frozenset({"$set", "$rewindTo"})
 _ENOUGH = 0.5
-_WORTH_TELLING = ("Request cancelled", "Chat history compressed", "User cancelled")
+_KEPT_NOTICES = ("Request cancelled", "Chat history compressed", "User cancelled")
 _ACKNOWLEDGED = "Got it. Thanks for the additional context!"
 _ENDED = frozenset({"success", "error", CANCELLED})
 _LONGEST_PROMPT = 200
 
 
 class Gemini:
-    """Reads what Gemini CLI 0.6 to 0.6x wrote, and the forks that write as it does."""
+    """Reads files of Gemini CLI 0.6 to 0.6x, and of forks with the same format."""
 
     format = "gemini"
 
@@ -47,7 +48,7 @@ class Gemini:
             return 0.95 * marked / len(sample.records)
         return 0.7 if bare and bare >= _ENOUGH * len(sample.records) else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
 
@@ -55,7 +56,7 @@ READER = Gemini()
 
 
 def _is_marked(record: Mapping[str, Any]) -> bool:
-    """Whether this is a document or header, a patch, or a message that only Gemini CLI writes."""
+    """Return whether *record* is a document, header, patch or message of Gemini CLI only."""
     if "sessionId" in record and "projectHash" in record:
         return True
     if not _PATCHES.isdisjoint(record):
@@ -70,7 +71,7 @@ def _is_message(value: Mapping[str, Any]) -> bool:
 
 
 def _is_bare(record: Mapping[str, Any]) -> bool:
-    """Whether this is a message of the API, or holds such messages."""
+    """Return whether *record* is a message of the API, or holds such messages."""
     held = as_list(record.get("history")) or [record]
     return any(
         isinstance(message.get("parts"), list) and as_text(message.get("role")) in _ROLES
@@ -79,16 +80,18 @@ def _is_bare(record: Mapping[str, Any]) -> bool:
 
 
 @dataclass(slots=True)
-class _Session(PartReading):
-    """`told` are the ids of messages whose words were given, `spoken` how often which words were.
+class _Session(GeminiPartReading):
+    """The messages of a session.
 
-    `prompts` are the beginnings of the user's prompts by id, and `usage` the tokens of answers by theirs.
+    `emitted` are the ids of messages whose words are emitted. `spoken` counts emitted messages by the digest of their
+    words. `prompts` maps ids to the beginnings of the user's prompts, and `usage` maps ids of answers to tokens (read,
+    written).
     """
 
     messages: int = 0
     is_sub_agents: bool = False
     title: str = ""
-    told: set[str] = field(default_factory=set[str])
+    emitted: set[str] = field(default_factory=set[str])
     spoken: dict[str, int] = field(default_factory=dict[str, int])
     thoughts: dict[str, int] = field(default_factory=dict[str, int])
     prompts: dict[str, str] = field(default_factory=dict[str, str])
@@ -136,8 +139,8 @@ class _Session(PartReading):
         for message in map(as_object, as_list(patch.get("messages"))):
             own, mark = as_text(message.get("id")), mark_of(message)
             counted[mark] = counted.get(mark, 0) + bool(mark)
-            if mark and own not in self.told and counted[mark] <= self.spoken.get(mark, 0):
-                self.told.add(own)
+            if mark and own not in self.emitted and counted[mark] <= self.spoken.get(mark, 0):
+                self.emitted.add(own)
             if own or not mark:
                 yield from self._message(message, record)
             else:
@@ -147,8 +150,8 @@ class _Session(PartReading):
         self.messages += 1
         own = as_text(message.get("id")) or f"message-{self.messages}"
         time = parse_time(message.get("timestamp", message.get("ts")))
-        place = Place(own, record.line, record.offset, time)
-        is_new = own not in self.told
+        place = RecordPlace(own, record.line, record.offset, time)
+        is_new = own not in self.emitted
         kind = kind_of(message)
         match kind:
             case "user":
@@ -156,14 +159,14 @@ class _Session(PartReading):
             case "gemini" | "model":
                 yield from self._model(message, place, is_new=is_new)
             case "info" | "warning" | "error" if is_new:
-                self.told.add(own)
+                self.emitted.add(own)
                 yield from self._notice(kind, message, place)
             case "info" | "warning" | "error":
                 self.notes.skip("repeated message")
             case _:
                 self.notes.skip(kind)
 
-    def _user(self, message: Mapping[str, Any], place: Place, *, is_new: bool) -> Iterator[Draft]:
+    def _user(self, message: Mapping[str, Any], place: RecordPlace, *, is_new: bool) -> Iterator[Draft]:
         content = message.get("content", message.get("parts"))
         for number, response in enumerate(responses_in(content)):
             yield from self.of_response(response, place, number)
@@ -175,19 +178,19 @@ class _Session(PartReading):
         if not is_new:
             self.notes.skip("repeated message")
             return
-        self._tell(message, place)
+        self._mark_emitted(message, place)
         for draft in self.of_prompt(texts, place, is_delegated=self.is_sub_agents):
             if draft.kind is Kind.USER:
                 self.prompts[place.id] = draft.text[:_LONGEST_PROMPT]
             yield draft
 
-    def _model(self, message: Mapping[str, Any], place: Place, *, is_new: bool) -> Iterator[Draft]:
+    def _model(self, message: Mapping[str, Any], place: RecordPlace, *, is_new: bool) -> Iterator[Draft]:
         calls = [as_object(call) for call in as_list(message.get("toolCalls"))]
         content = message.get("content", message.get("parts"))
         self._charge(message, place)
         yield from self._thoughts(message, place)
         if is_new and parts_in(content) not in ([], [{"text": ""}]):
-            self._tell(message, place)
+            self._mark_emitted(message, place)
             for draft in self.of_model(content, place, has_calls=bool(calls)):
                 if draft.text == _ACKNOWLEDGED:
                     self.notes.skip("acknowledgement")
@@ -198,8 +201,8 @@ class _Session(PartReading):
         for number, call in enumerate(calls):
             yield from self._called(call, place, number)
 
-    def _thoughts(self, message: Mapping[str, Any], place: Place) -> Iterator[Draft]:
-        """The thoughts that were not told yet: they only become more."""
+    def _thoughts(self, message: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
+        """Yield the thoughts not emitted yet; a repeated message only adds thoughts."""
         known = self.thoughts.get(place.id, 0)
         thoughts = [as_object(thought) for thought in as_list(message.get("thoughts"))]
         for number, thought in enumerate(thoughts[known:], known):
@@ -209,8 +212,8 @@ class _Session(PartReading):
         if thoughts:
             self.thoughts[place.id] = max(known, len(thoughts))
 
-    def _called(self, call: Mapping[str, Any], place: Place, number: int) -> Iterator[Draft]:
-        """A call and what came of it; told once more, a call that had not ended brings only its result."""
+    def _called(self, call: Mapping[str, Any], place: RecordPlace, number: int) -> Iterator[Draft]:
+        """Yield a call and its result; when repeated, only the result that was missing before."""
         own = as_text(call.get("id")) or f"{place.id}/call/{number}"
         place = place._replace(time=parse_time(call.get("timestamp")) or place.time)
         if own not in self.asked:
@@ -222,9 +225,9 @@ class _Session(PartReading):
             {**call, "id": own, "response": response_of(call, own)}, place, number, status=status
         )
 
-    def _notice(self, kind: str, message: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _notice(self, kind: str, message: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         text = "\n\n".join(texts_in(message.get("content"))).strip()
-        if not text or (kind == "info" and not text.startswith(_WORTH_TELLING)):
+        if not text or (kind == "info" and not text.startswith(_KEPT_NOTICES)):
             self.notes.skip(kind)
         elif kind == "error":
             yield place.draft(Kind.ERROR, text, is_error=True)
@@ -233,15 +236,15 @@ class _Session(PartReading):
 
     def _rewound(self, target: str, record: Record) -> Draft:
         prompt = self.prompts.get(target)
-        place = Place(f"line-{record.line}-{record.offset}", record.line, record.offset)
+        place = RecordPlace(f"line-{record.line}-{record.offset}", record.line, record.offset)
         return place.draft(Kind.SYSTEM, f"Rewound to before: {prompt}" if prompt else "Rewound to an earlier point")
 
-    def _tell(self, message: Mapping[str, Any], place: Place) -> None:
-        self.told.add(place.id)
+    def _mark_emitted(self, message: Mapping[str, Any], place: RecordPlace) -> None:
+        self.emitted.add(place.id)
         if mark := mark_of(message):
             self.spoken[mark] = self.spoken.get(mark, 0) + 1
 
-    def _charge(self, message: Mapping[str, Any], place: Place) -> None:
+    def _charge(self, message: Mapping[str, Any], place: RecordPlace) -> None:
         self.notes.learn(model=as_text(message.get("model")))
         tokens = as_object(message.get("tokens"))
         if tokens:

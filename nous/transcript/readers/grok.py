@@ -1,7 +1,8 @@
-"""Grok CLI: `chat_history.jsonl` of `~/.grok/sessions/<project>/<session>/`, beside which lies `summary.json`.
+"""Reader for Grok CLI sessions: `chat_history.jsonl`, with `summary.json` beside it.
 
-Records have neither ids nor times. What the program says in the user's place bears a `synthetic_reason`; the user's own
-words may be wrapped in `<user_query>`. What the session is called, and where it ran, is in the summary alone.
+Both are in `~/.grok/sessions/<project>/<session>/`. Records have neither ids nor times. Text of the program in user
+messages has a `synthetic_reason`. The user's own words may be wrapped in `<user_query>`. Only the summary holds the
+session's title and directory.
 """
 
 import re
@@ -14,16 +15,16 @@ import orjson
 
 from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.conversation import AgentReading
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _HISTORY = "chat_history.jsonl"
 _SUMMARY = "summary.json"
 _TYPES = frozenset({"system", "user", "assistant", "tool_result", "reasoning", "backend_tool_call"})
 _LONGEST_HISTORY = 8 * LONGEST_LINE
-"""Bytes of a history that are gathered; a longer one is read without its summary."""
+"""Limit in bytes of a history that is gathered; a longer one is read without its summary."""
 
 _SURE_KEYS = ("prompt_index", "synthetic_reason", "model_fingerprint")
 _FOREIGN_KEYS = ("role", "message", "uuid")
@@ -38,7 +39,7 @@ _PARENTS = frozenset({"subagent", "sub_agent"})
 
 
 class Grok:
-    """Reads the history of a session, and the summary before it if both were gathered."""
+    """Reads the history of a session, after its summary if both were gathered."""
 
     format = "grok"
 
@@ -50,22 +51,22 @@ class Grok:
         is_likely = any("tool_call_id" in record or "tool_calls" in record for record in sample.records)
         return (0.95 if is_sure else 0.5 if is_likely else 0.0) * shaped / len(sample.records)
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
     def gather(self, path: Path) -> bytes | None:
-        """The history with the lasting part of the summary before it, as one more line."""
+        """Return the history with the stable fields of the summary before it, as one more line."""
         summary, history = path.with_name(_SUMMARY), path.with_name(_HISTORY)
         if path.name not in {_SUMMARY, _HISTORY} or not (summary.is_file() and history.is_file()):
             return None
         if summary.stat().st_size > LONGEST_LINE or history.stat().st_size > _LONGEST_HISTORY:
             return None
         try:
-            told = as_object(orjson.loads(summary.read_bytes()))
+            fields = as_object(orjson.loads(summary.read_bytes()))
         except orjson.JSONDecodeError:
             return None
-        info = {key: as_text(as_object(told.get("info")).get(key)) for key in ("id", "cwd")}
-        lasting = {key: told[key] for key in _LASTING if isinstance(told.get(key), str | int)}
+        info = {key: as_text(as_object(fields.get("info")).get(key)) for key in ("id", "cwd")}
+        lasting = {key: fields[key] for key in _LASTING if isinstance(fields.get(key), str | int)}
         return orjson.dumps({"info": info, **lasting}) + b"\n" + history.read_bytes()
 
 
@@ -86,13 +87,13 @@ def _is_summary(record: Mapping[str, Any]) -> bool:
 
 @dataclass(slots=True)
 class _Session(AgentReading):
-    """The records of a session. In one of a sub-agent, who speaks in the user's place is the agent that called it."""
+    """The records of a session; in one of a sub-agent, user messages are its caller's."""
 
     is_sub_agents: bool = False
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
-        place = Place(f"line-{record.line}", record.line, record.offset)
+        place = RecordPlace(f"line-{record.line}", record.line, record.offset)
         match value.get("type"):
             case None if _is_summary(value):
                 return self._summary(value)
@@ -126,7 +127,7 @@ class _Session(AgentReading):
         self.notes.skip("session summary")
         return ()
 
-    def _user(self, value: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _user(self, value: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         text = self._text(value.get("content"))
         if reason := value.get("synthetic_reason"):
             is_summary = "compaction" in str(reason)
@@ -143,7 +144,7 @@ class _Session(AgentReading):
                 draft.kind = Kind.SUB_AGENT
             yield draft
 
-    def _reasoning(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _reasoning(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         found = (as_text(as_object(part).get("text")) for part in as_list(value.get("summary")))
         text = "\n\n".join(filter(None, found)).strip()
         if not text:
@@ -152,7 +153,7 @@ class _Session(AgentReading):
         own = as_text(value.get("id"))
         return ((place._replace(id=own) if own else place).draft(Kind.THINKING, text),)
 
-    def _assistant(self, value: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _assistant(self, value: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         self.notes.learn(model=as_text(value.get("model_id")))
         if text := self._text(value.get("content")).strip():
             yield place.draft(Kind.ASSISTANT, text)
@@ -162,13 +163,13 @@ class _Session(AgentReading):
             tool, given = as_text(function.get("name")), as_arguments(function.get("arguments"))
             yield self.call(tool, given, as_text(requested.get("id")), place, part)
 
-    def _result(self, value: Mapping[str, Any], place: Place) -> Draft:
+    def _result(self, value: Mapping[str, Any], place: RecordPlace) -> Draft:
         text = self._text(value.get("content"))
         is_error = value.get("is_error") is True or _ERROR.match(text) is not None
         return self.result(text, as_text(value.get("tool_call_id")), place, is_error=is_error)
 
-    def _backend(self, made: Mapping[str, Any], place: Place) -> Iterator[Draft]:
-        """A call that the provider carried out itself: all that is told of its result is where it looked."""
+    def _backend(self, made: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
+        """Yield a call that the provider ran itself; its only known result is its sources."""
         action = as_object(made.get("action"))
         tool, own = as_text(made.get("tool_type")), as_text(made.get("id"))
         given = {name: held for name, held in action.items() if name not in {"type", "sources"}}
@@ -178,7 +179,7 @@ class _Session(AgentReading):
             yield self.result(found, own, place, 1, is_error=made.get("status") == "failed", tool=tool)
 
     def _text(self, content: object) -> str:
-        """The text of a string or of parts."""
+        """Return the text of a string or of parts."""
         if isinstance(content, str):
             return content
         texts: list[str] = []

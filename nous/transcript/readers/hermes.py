@@ -1,7 +1,7 @@
-"""Hermes: `~/.hermes/sessions/*.json`, the lines of its gateway's transcripts, and what `hermes sessions export` gives.
+"""Reader for Hermes sessions: `~/.hermes/sessions/*.json`, gateway transcripts, exports.
 
-Messages are those of Chat Completions, with what the model thought beside them. The file says when the session began
-and when it was saved, but not always when a message was said.
+Exports are the output of `hermes sessions export`. Messages are those of Chat Completions, with the model's thoughts
+beside them. The file has the times when the session began and was saved, but not always those of its messages.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.blocks import text_of
 from nous.transcript.parsing.conversation import AgentReading
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _OWN_ROLE = "session_meta"
 _COMPACTED = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
@@ -30,7 +30,7 @@ _ERROR = "error"
 
 
 class Hermes:
-    """Told from other chats by what it says of the session."""
+    """Recognizes Hermes by its session fields, which other chats lack."""
 
     format = "hermes"
 
@@ -39,7 +39,7 @@ class Hermes:
             return 0.95
         return max(map(_likeness, sample.records[:1]), default=0.0)
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
 
@@ -60,7 +60,7 @@ def _likeness(record: Mapping[str, Any]) -> float:
 
 @dataclass(slots=True)
 class _Session(AgentReading):
-    """The messages of a session, in one document or one a line."""
+    """The messages of a session, in one document or one per line."""
 
     messages: int = 0
 
@@ -71,7 +71,7 @@ class _Session(AgentReading):
             return
         self._introduce(value)
         if prompt := as_text(value.get("system_prompt")).strip():
-            yield Place("system", record.line, record.offset).draft(Kind.SYSTEM, prompt)
+            yield RecordPlace("system", record.line, record.offset).draft(Kind.SYSTEM, prompt)
         said = [as_object(message) for message in as_list(value["messages"])]
         spoken = [number for number, message in enumerate(said) if message.get("role") != _OWN_ROLE]
         for number, message in enumerate(said):
@@ -82,9 +82,9 @@ class _Session(AgentReading):
                 time = value.get("last_updated", value.get("ended_at"))
             yield from self._message(message, self._place(record, time))
 
-    def _place(self, record: Record, time: object) -> Place:
+    def _place(self, record: Record, time: object) -> RecordPlace:
         self.messages += 1
-        return Place(f"message-{self.messages}", record.line, record.offset, parse_time(time))
+        return RecordPlace(f"message-{self.messages}", record.line, record.offset, parse_time(time))
 
     def _introduce(self, value: Mapping[str, Any]) -> None:
         config = as_object(value.get("model_config"))
@@ -98,7 +98,7 @@ class _Session(AgentReading):
             output_tokens=as_count(value.get("output_tokens")),
         )
 
-    def _message(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _message(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         content = text_of(value.get("content"))
         match value.get("role"):
             case "user" if content.startswith(_COMPACTED):
@@ -118,7 +118,7 @@ class _Session(AgentReading):
                 self.notes.skip(as_text(role) or "not a message")
                 return ()
 
-    def _answered(self, text: str, value: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _answered(self, text: str, value: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         thought = next((found for name in _REASONING if (found := as_text(value.get(name)).strip())), "")
         requested = [request for call in as_list(value.get("tool_calls")) if (request := as_object(call))]
         if thought:
@@ -134,14 +134,14 @@ class _Session(AgentReading):
             own = as_text(request.get("id")) or as_text(request.get("call_id"))
             yield self.call(as_text(function.get("name")), as_arguments(function.get("arguments")), own, place, part)
 
-    def _result(self, text: str, value: Mapping[str, Any], place: Place) -> Draft:
-        """Most tools answer with a JSON object that says whether they failed."""
-        told = as_arguments(text) if text.startswith("{") else {}
-        failed = value.get("finish_reason") == _ERROR or bool(told.get(_ERROR)) or told.get("success") is False
+    def _result(self, text: str, value: Mapping[str, Any], place: RecordPlace) -> Draft:
+        """Return the result of a call; most tools answer with JSON that shows whether they failed."""
+        answer = as_arguments(text) if text.startswith("{") else {}
+        failed = value.get("finish_reason") == _ERROR or bool(answer.get(_ERROR)) or answer.get("success") is False
         return self.result(
             text,
             as_text(value.get("tool_call_id")),
             place,
-            is_error=failed or as_count(told.get("exit_code")) != 0,
+            is_error=failed or as_count(answer.get("exit_code")) != 0,
             tool=as_text(value.get("tool_name")) or as_text(value.get("name")),
         )

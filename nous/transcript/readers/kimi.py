@@ -1,7 +1,8 @@
-"""Kimi Code: `wire.jsonl` of `~/.kimi-code/sessions/<project>/<session>/agents/<agent>/`, a journal of typed events.
+"""Reader for Kimi Code journals: `wire.jsonl`, typed events of one agent.
 
-A prompt comes when it is typed (`turn.prompt`, `turn.steer`) and again when the model is given it
-(`context.append_message`); `origin` says who speaks in the user's place. Each sub-agent has a journal of its own.
+The file is in `~/.kimi-code/sessions/<project>/<session>/agents/<agent>/`. A prompt appears when it is typed
+(`turn.prompt`, `turn.steer`) and again when the model gets it (`context.append_message`). `origin` names the author of
+a user message. Each sub-agent has its own journal.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
-from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, AgentReading, Call, rejection
+from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, AgentReading, ToolCall, rejection
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 
-class Verdict(NamedTuple):
-    """What the user decided about a call."""
+class StepVerdict(NamedTuple):
+    """Decision of the user on a call."""
 
     is_yes: bool
     feedback: str
@@ -25,17 +26,18 @@ class Verdict(NamedTuple):
 
 @dataclass(slots=True)
 class StepReading(AgentReading):
-    """Verdicts are written before the calls that they are about, and wait for them. `refused` are calls.
+    """Turns the events of steps into drafts.
 
-    `answered` are the tokens of all steps, read and written.
+    Verdicts are recorded before their calls, and wait for them in `verdicts`. `refused` are ids of refused calls.
+    `answered` are the tokens of all steps (read, written).
     """
 
-    verdicts: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
+    verdicts: dict[str, StepVerdict] = field(default_factory=dict[str, StepVerdict])
     refused: set[str] = field(default_factory=set[str])
     answered: tuple[int, int] = (0, 0)
 
-    def event(self, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
-        """What an event of a step says."""
+    def event(self, event: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+        """Return the drafts of an event of a step."""
         kind = str(event.get("type", "no type"))
         own = place._replace(id=as_text(event.get("uuid")) or place.id)
         match kind:
@@ -52,14 +54,17 @@ class StepReading(AgentReading):
         self.notes.skip(kind)
         return ()
 
-    def approval(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
-        """The user was asked about a call. That a plan was approved is told by its result."""
+    def approval(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+        """Return the user's verdict on a call, if the call is known; else keep it until then.
+
+        The approval of a plan is skipped, because the plan's result reports it.
+        """
         result, call_id = as_object(value.get("result")), as_text(value.get("toolCallId"))
         is_yes = result.get("decision") == "approved"
         if is_yes and as_text(value.get("toolName")) in PLAN_TOOLS:
             self.notes.skip("approval that the result tells")
             return ()
-        verdict = Verdict(is_yes, as_text(result.get("feedback")), result.get("scope") == "session")
+        verdict = StepVerdict(is_yes, as_text(result.get("feedback")), result.get("scope") == "session")
         if not is_yes:
             self.refused.add(call_id)
         if call_id in self.calls:
@@ -68,7 +73,7 @@ class StepReading(AgentReading):
         return ()
 
     def text(self, content: object) -> str:
-        """The text of a string or of parts; what else there is in them is counted."""
+        """Return the text of a string or of parts; count other parts as skipped."""
         return content if isinstance(content, str) else "\n\n".join(filter(None, self._texts(content)))
 
     def _texts(self, content: object) -> Iterator[str]:
@@ -78,7 +83,7 @@ class StepReading(AgentReading):
             else:
                 self.notes.skip(f"{part.get('type')} part")
 
-    def _part(self, part: Mapping[str, Any], step: str, place: Place) -> Iterable[Draft]:
+    def _part(self, part: Mapping[str, Any], step: str, place: RecordPlace) -> Iterable[Draft]:
         text = (as_text(part.get("text")) or as_text(part.get("think"))).strip()
         match part.get("type"):
             case "text" if text:
@@ -89,7 +94,7 @@ class StepReading(AgentReading):
                 self.notes.skip(f"{kind} part")
                 return ()
 
-    def _called(self, event: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _called(self, event: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         tool, call_id = as_text(event.get("name")), as_text(event.get("toolCallId"))
         given = as_arguments(event.get("args"))
         if "cwd" not in given:
@@ -98,7 +103,7 @@ class StepReading(AgentReading):
         if verdict := self.verdicts.pop(call_id, None):
             yield _decision(verdict, self.calls.get(call_id, UNKNOWN_CALL), call_id, place, 1)
 
-    def _came_back(self, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _came_back(self, event: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         call_id, result = as_text(event.get("toolCallId")), as_object(event.get("result"))
         if call_id in self.refused:
             self.refused.remove(call_id)
@@ -112,12 +117,12 @@ class StepReading(AgentReading):
 
 
 def more_tokens(tokens: tuple[int, int], usage: Mapping[str, Any]) -> tuple[int, int]:
-    """*tokens*, read and written, and those of *usage*."""
+    """Add the tokens of *usage* to *tokens* (read, written)."""
     read = sum(as_count(usage.get(name)) for name in ("inputOther", "inputCacheRead", "inputCacheCreation"))
     return tokens[0] + read, tokens[1] + as_count(usage.get("output"))
 
 
-def _decision(verdict: Verdict, made: Call, call_id: str, place: Place, part: int = 0) -> Draft:
+def _decision(verdict: StepVerdict, made: ToolCall, call_id: str, place: RecordPlace, part: int = 0) -> Draft:
     scope = " for the session" if verdict.is_lasting else ""
     text = f"Approved {made.summary}{scope}" if verdict.is_yes else rejection(verdict.feedback, made)
     return place.draft(Kind.DECISION, text, part, tool=made.tool or None, call_id=call_id or None)
@@ -136,7 +141,7 @@ _INTERRUPTED = "Interrupted by the user"
 
 
 class Kimi:
-    """Reads the journals of protocol 1.4 and 1.5."""
+    """Reads journals of protocol 1.4 and 1.5."""
 
     format = "kimi"
 
@@ -146,7 +151,7 @@ class Kimi:
         known = sum(_is_sure(record) or str(record.get("type")).startswith(_FAMILIES) for record in sample.records)
         return 0.5 + 0.45 * known / len(sample.records)
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Journal(notes)
 
 
@@ -160,9 +165,10 @@ def _is_sure(record: Mapping[str, Any]) -> bool:
 
 @dataclass(slots=True)
 class _Journal(StepReading):
-    """`typed` counts the prompts that the model was not given yet; `instructions` are the system prompt in force.
+    """The events of a journal.
 
-    Tokens are told twice, by each step and by the books (`booked`), which also hold those of compactions.
+    `typed` counts the prompts that the model has not got yet. `instructions` are the current system prompt. Tokens are
+    reported twice: by each step, and by usage records (`booked`), which include those of compactions.
     """
 
     typed: dict[str, int] = field(default_factory=dict[str, int])
@@ -172,13 +178,13 @@ class _Journal(StepReading):
 
     @staticmethod
     def pass_over(line: bytes, /) -> str | None:
-        """The tools' descriptions are the longest records, and nothing that was said."""
+        """Return the reason to skip a line unparsed: descriptions of tools are the longest records."""
         return "llm.tools_snapshot" if line.startswith(_TOOLS_SNAPSHOT) else None
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         kind = str(value.get("type", "no type"))
-        place = Place(f"line-{record.line}", record.line, record.offset, parse_time(value.get("time")))
+        place = RecordPlace(f"line-{record.line}", record.line, record.offset, parse_time(value.get("time")))
         match kind:
             case "turn.prompt" | "turn.steer":
                 return self._typed(value, place)
@@ -191,7 +197,7 @@ class _Journal(StepReading):
             case "config.update" | "profile.bind":
                 return self._configured(value, place)
             case _:
-                return self._told(kind, value, place)
+                return self._other(kind, value, place)
 
     def conclude(self) -> Iterable[Draft]:
         read, written = max(self.answered, self.booked)
@@ -199,12 +205,12 @@ class _Journal(StepReading):
         self.notes.skipped.update({"decision on a call that was not made": len(self.verdicts)} if self.verdicts else {})
         return ()
 
-    def _typed(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _typed(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         text = self.text(value.get("input"))
         self.typed[text] = self.typed.get(text, 0) + 1
         return self._in_users_place(text, as_object(value.get("origin")), place)
 
-    def _appended(self, message: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _appended(self, message: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         text = self.text(message.get("content"))
         if times := self.typed.pop(text, 0):
             if times > 1:
@@ -220,8 +226,8 @@ class _Journal(StepReading):
                 self.notes.skip(f"message of {role}")
                 return ()
 
-    def _in_users_place(self, text: str, origin: Mapping[str, Any], place: Place) -> Iterable[Draft]:
-        """What a person typed, or what somebody else says in their place."""
+    def _in_users_place(self, text: str, origin: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+        """Return drafts of a user message, from the user or from the program named by *origin*."""
         match as_text(origin.get("kind")):
             case "user" | "":
                 return self.said([text], place)
@@ -237,8 +243,8 @@ class _Journal(StepReading):
             case _:
                 return (place.draft(Kind.SYSTEM, text, is_meta=True),)
 
-    def _configured(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
-        """Where the agent works, with which model, and under which instructions, of which repetitions are skipped."""
+    def _configured(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+        """Learn the directory and model; return the system prompt unless it is a repetition."""
         disclosed = as_object(value.get("environmentDisclosure"))
         self.notes.learn(cwd=as_text(value.get("cwd")) or as_text(disclosed.get("cwd")))
         self.model = self.model or as_text(value.get("modelAlias"))
@@ -249,7 +255,7 @@ class _Journal(StepReading):
         self.instructions = instructions
         return (place.draft(Kind.SYSTEM, instructions),)
 
-    def _told(self, kind: str, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _other(self, kind: str, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         match kind:
             case "turn.cancel":
                 return (place.draft(Kind.SYSTEM, _INTERRUPTED),)
@@ -271,8 +277,11 @@ class _Journal(StepReading):
         return ()
 
 
-def _command(origin: Mapping[str, Any], place: Place) -> Draft:
-    """A slash command: with arguments it is what the user said, without them what they did."""
+def _command(origin: Mapping[str, Any], place: RecordPlace) -> Draft:
+    """Return the draft of a slash command.
+
+    With arguments it is the user's words, without them an act of the user.
+    """
     name = as_text(origin.get("skillName")) or as_text(origin.get("commandName"))
     arguments = as_text(origin.get("skillArgs")) or as_text(origin.get("commandArgs"))
     return place.draft(Kind.USER if arguments else Kind.SYSTEM, f"/{name} {arguments}".strip())

@@ -1,6 +1,7 @@
-"""LangChain: messages as `messages_to_dict` or `dumpd` writes them, or plainly, in a list or in the state of a graph.
+"""Reader for LangChain messages, in a list or in the state of a graph.
 
-The pieces of a streamed answer become one. What the libraries write in a person's place is told by its marks.
+Reads the output of `messages_to_dict` and `dumpd`, and plain messages. The chunks of a streamed answer become one. Text
+that the libraries write in a person's place is recognized by its marks.
 """
 
 import re
@@ -8,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.conversation import AgentReading
-from nous.transcript.parsing.langchain import Answer, JsonObject, Message, held, message, parts
-from nous.transcript.parsing.plain_chat import another_session, own_name, tells_of_failure
+from nous.transcript.parsing.langchain import JsonObject, Message, StreamedAnswer, held, message, parts
+from nous.transcript.parsing.plain_chat import another_session, own_name, reports_failure
 from nous.transcript.parsing.values import as_count, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _SURE = 0.95
 _MOST = 0.5
@@ -23,7 +24,7 @@ _REASON = re.compile(r" with reason: (?P<reason>.+)", re.DOTALL)
 
 
 class LangChain:
-    """Reads what LangChain and LangGraph keep of a conversation."""
+    """Reads conversations kept by LangChain and LangGraph."""
 
     format = "langchain"
 
@@ -33,7 +34,7 @@ class LangChain:
         share = len(found) / len(values) if values else 0.0
         return _SURE * share if share >= _MOST and any(known.is_marked for known in found) else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Conversation(notes)
 
 
@@ -42,12 +43,15 @@ READER = LangChain()
 
 @dataclass(slots=True)
 class _Conversation(AgentReading):
-    """`seen` are the ids of the messages so far, and `growing` the answer whose pieces are still coming."""
+    """The messages of a conversation.
+
+    `seen` are the ids of messages so far. `growing` is the answer whose chunks are still arriving.
+    """
 
     messages: int = 0
     sessions: int = 0
     seen: set[str] = field(default_factory=set[str])
-    growing: Answer | None = None
+    growing: StreamedAnswer | None = None
     input_tokens: int = 0
     output_tokens: int = 0
 
@@ -68,7 +72,7 @@ class _Conversation(AgentReading):
         return self._grown()
 
     def _begin(self, value: JsonObject, inside: list[JsonObject], record: Record) -> Iterator[Draft]:
-        """Another list of messages: another session, unless it repeats what was said."""
+        """Start another list of messages: another session, unless it repeats known messages."""
         self.sessions += 1
         own = own_name({} if "lc" in value else value)
         self.notes.learn(session_id=own)
@@ -93,16 +97,16 @@ class _Conversation(AgentReading):
         else:
             yield from self._of(known.kind, known.fields, place)
 
-    def _answered(self, known: Message, own: str, place: Place) -> Iterable[Draft]:
+    def _answered(self, known: Message, own: str, place: RecordPlace) -> Iterable[Draft]:
         self._account(known.fields)
         if self.growing is None:
-            self.growing = Answer(place, own)
+            self.growing = StreamedAnswer(place, own)
         self.growing.add(known.fields, between="" if known.is_piece else "\n\n")
         is_last = not known.is_piece or known.fields.get("chunk_position") == "last"
         return self._grown() if is_last else ()
 
     def _grown(self) -> Iterator[Draft]:
-        """The answer that is complete now, if one was growing."""
+        """Yield the drafts of the growing answer, which is complete now."""
         answer, self.growing = self.growing, None
         if answer is None:
             return
@@ -116,7 +120,7 @@ class _Conversation(AgentReading):
         for part, call in enumerate(answer.calls, 1):
             yield self.call(call.tool, call.arguments, call.id, place, part)
 
-    def _of(self, kind: str, fields: JsonObject, place: Place) -> Iterable[Draft]:
+    def _of(self, kind: str, fields: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         content = parts(fields.get("content"))
         for reason in content.passed:
             self.notes.skip(reason)
@@ -136,19 +140,19 @@ class _Conversation(AgentReading):
                 self.notes.skip("empty message" if kind == "system" else kind)
                 return ()
 
-    def _in_role(self, fields: JsonObject, text: str, place: Place) -> Iterable[Draft]:
+    def _in_role(self, fields: JsonObject, text: str, place: RecordPlace) -> Iterable[Draft]:
         kind = _ROLES.get(as_text(fields.get("role")).lower(), "system")
         if kind == "ai":
             return (place.draft(Kind.ASSISTANT, text.strip()),)
         return self._of(kind, fields, place)
 
-    def _came(self, text: str, fields: JsonObject, place: Place) -> Draft:
+    def _came(self, text: str, fields: JsonObject, place: RecordPlace) -> Draft:
         tool = as_text(fields.get("name"))
         own = as_text(fields.get("tool_call_id")) or tool
         if text.startswith(_REJECTED):
             given = _REASON.search(text)
             return self.result(given["reason"] if given else "", own, place, is_rejected=True, tool=tool)
-        failed = fields.get("status") == "error" or tells_of_failure(text)
+        failed = fields.get("status") == "error" or reports_failure(text)
         return self.result(text, own, place, is_error=failed, tool=tool)
 
     def _account(self, fields: JsonObject) -> None:
@@ -157,12 +161,12 @@ class _Conversation(AgentReading):
         self.input_tokens += as_count(usage.get("input_tokens"))
         self.output_tokens += as_count(usage.get("output_tokens"))
 
-    def _place(self, record: Record, fields: JsonObject | None = None) -> Place:
+    def _place(self, record: Record, fields: JsonObject | None = None) -> RecordPlace:
         self.messages += 1
         given = fields or {}
         own = as_text(given.get("id")) or f"message-{self.messages}"
         time = parse_time(as_object(given.get("response_metadata")).get("created_at"))
-        return Place(own, record.line, record.offset, time)
+        return RecordPlace(own, record.line, record.offset, time)
 
 
 def _is_summary(fields: JsonObject) -> bool:

@@ -1,16 +1,16 @@
-"""Transcripts as nous writes them: what `nous transcript PATH --json` prints."""
+"""Reader for transcripts in the format of nous: the output of `nous transcript PATH --json`."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Header, Kind, Notes, Origin, Problem
+from nous.transcript.model import Header, Kind, Origin, Problem, ReadNotes
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
 from nous.transcript.reader import Draft, Reading, RecordReading, Sample
 
 MARK = "nous_transcript"
-"""The key of the first line that tells this format, and holds its version."""
+"""Key of the first line that identifies this format; its value is the version."""
 
 VERSION = 1
 
@@ -19,14 +19,14 @@ _TEXTS = frozenset(field.name for field in fields(Header)) - {"input_tokens", "o
 
 
 class OurOwn:
-    """What was read once, whatever it was then."""
+    """Reads transcripts that nous has converted from any format."""
 
     format = "nous"
 
     def sniff(self, sample: Sample) -> float:
         return 1.0 if sample.records and MARK in sample.records[0] else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Entries(notes)
 
 
@@ -35,7 +35,7 @@ READER = OurOwn()
 
 @dataclass(slots=True)
 class _Entries(RecordReading):
-    """Entries that are finished already. What they were cut to when they were written, they stay."""
+    """Entries in their final form; text that was cut when it was written stays cut."""
 
     STANDS_HERE: ClassVar[bool] = False
 

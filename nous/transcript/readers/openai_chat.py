@@ -1,23 +1,24 @@
-"""Chat Completions messages: a list of them, an object or lines of objects with `messages`, or one a line.
+"""Reader for Chat Completions messages.
 
-They carry no error flags: a result that begins with `Error` is one. Arguments are JSON in a string.
+Accepts a list of messages, an object or lines of objects with `messages`, or one message per line. There are no error
+flags: a result that begins with `Error` is one. Arguments are JSON in a string.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.chat import ChatReading, look
-from nous.transcript.parsing.plain_chat import tells_of_failure
+from nous.transcript.parsing.plain_chat import reports_failure
 from nous.transcript.parsing.values import as_arguments, as_list, as_object
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal"})
 
 
 class OpenAIChat:
-    """Also what other programs keep as lists of `{role, content}`."""
+    """Reads Chat Completions, and lists of `{role, content}` from other programs."""
 
     format = "openai_chat"
 
@@ -27,7 +28,7 @@ class OpenAIChat:
             return 0.0
         return 0.9 if seen.is_openai else 0.6
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Conversation(notes)
 
 
@@ -36,9 +37,9 @@ READER = OpenAIChat()
 
 @dataclass(slots=True)
 class _Conversation(ChatReading):
-    """The conversation that a request continues."""
+    """The conversation in a request."""
 
-    def message(self, role: str, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def message(self, role: str, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         content = self._text(value.get("content"))
         match role:
             case "user":
@@ -47,12 +48,12 @@ class _Conversation(ChatReading):
                 return self._answered(content or str(value.get("refusal") or ""), value, place)
             case "tool" | "function":
                 own = str(value.get("tool_call_id") or value.get("name") or "")
-                failed = tells_of_failure(content)
+                failed = reports_failure(content)
                 return (self.result(content, own, place, is_error=failed, tool=str(value.get("name") or "")),)
             case _:
                 return (place.draft(Kind.SYSTEM, content),)
 
-    def _answered(self, text: str, value: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _answered(self, text: str, value: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         if text.strip():
             yield place.draft(Kind.ASSISTANT, text.strip())
         for part, requested in enumerate(_requested(value), 1):
@@ -61,7 +62,7 @@ class _Conversation(ChatReading):
             yield self.call(tool, given, str(requested.get("id") or tool), place, part)
 
     def _text(self, content: object) -> str:
-        """The text of a string or of parts; of anything else there is none."""
+        """Return the text of a string or of parts; empty for any other value."""
         if isinstance(content, str):
             return content
         texts: list[str] = []
@@ -76,6 +77,6 @@ class _Conversation(ChatReading):
 
 
 def _requested(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The calls that a message asks for, in today's form and in the first one."""
+    """Return the calls that a message requests, in the current form or in the first one."""
     found = as_list(value.get("tool_calls")) or [value.get("function_call")]
     return [requested for call in found if (requested := as_object(call))]

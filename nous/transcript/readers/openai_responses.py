@@ -1,6 +1,7 @@
-"""OpenAI Responses: lists or lines of items, bodies and answers (`input`, `output`), and the events of a stream.
+"""Reader for the OpenAI Responses API: items, request and response bodies, and streams.
 
-A request mostly repeats the conversation so far, and an answer is handed back as input: what was told is told once.
+Items come as lists or lines, bodies hold them as `input` and `output`. A request mostly repeats the conversation so
+far, and an answer comes back as input. Each item is emitted once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
-from nous.transcript.parsing.openai_responses import Item, ItemReading, is_item, is_sure, text_in
+from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.parsing.openai_responses import Item, ResponseItemReading, is_item, is_sure, text_in
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _SURE = 0.95
 _LIKE_OLD_CODEX = 0.7
@@ -23,7 +24,10 @@ _UNFINISHED = frozenset({"in_progress", "queued"})
 
 
 class OpenAIResponses:
-    """Told from Chat Completions by its items: calls and results stand beside the messages, not in them."""
+    """Recognizes Responses by their items.
+
+    Unlike in Chat Completions, calls and results stand beside the messages, not inside them.
+    """
 
     format = "openai_responses"
 
@@ -35,7 +39,7 @@ class OpenAIResponses:
             return 0.0
         return share * (_LIKE_OLD_CODEX if any(map(_is_codex, sample.records)) else _SURE)
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
 
@@ -43,8 +47,11 @@ READER = OpenAIResponses()
 
 
 @dataclass(slots=True)
-class _Session(ItemReading):
-    """`answers` are the ids of the answers that were told, and `instructions` the last ones."""
+class _Session(ResponseItemReading):
+    """The items of a conversation.
+
+    `answers` are the ids of emitted answers. `instructions` are the last ones given.
+    """
 
     answers: set[str] = field(default_factory=set[str])
     instructions: str = ""
@@ -68,7 +75,7 @@ class _Session(ItemReading):
         return ()
 
     def _event(self, kind: str, value: Item, record: Record) -> Iterable[Draft]:
-        """Of a stream, the items that are complete, and the answer, which repeats them."""
+        """Return the drafts of a stream event: complete items, and the answer that repeats them."""
         item, answer = as_object(value.get("item")), as_object(value.get("response"))
         if kind == _DONE and item:
             return self.item(item, self.place(item, record))
@@ -93,12 +100,12 @@ class _Session(ItemReading):
         yield from self._ended(value, self.place({}, record, time))
 
     def _asked(self, value: Item, record: Record) -> Iterator[Draft]:
-        """What the model was told that it was not told before."""
+        """Yield the input and instructions that the model had not got before."""
         given = value.get("input")
         items = [{"role": "user", "content": given}] if isinstance(given, str) else as_list(given)
         is_part = bool(value.get("previous_response_id") or value.get("conversation"))
         if items and not is_part:
-            items, is_another = self.unheard([as_object(item) for item in items])
+            items, is_another = self.new_items([as_object(item) for item in items])
             if is_another:
                 yield self.place({}, record).draft(Kind.SYSTEM, "Another session begins")
         instructions = text_in(value.get("instructions")).text.strip()
@@ -109,7 +116,7 @@ class _Session(ItemReading):
             item = as_object(found)
             yield from self.item(item, self.place(item, record))
 
-    def _ended(self, value: Item, place: Place) -> Iterator[Draft]:
+    def _ended(self, value: Item, place: RecordPlace) -> Iterator[Draft]:
         if error := as_object(value.get("error")):
             said = as_text(error.get("message")) or as_text(error.get("code"))
             yield place.draft(Kind.ERROR, said or "The answer failed", is_error=True)
@@ -137,7 +144,7 @@ def _is_event(record: Mapping[str, Any]) -> bool:
 
 
 def _is_body(record: Mapping[str, Any]) -> bool:
-    """Whether *record* is a request, an answer, or both in one."""
+    """Return whether *record* is a request, an answer, or both in one."""
     if "type" in record:
         return False
     is_request = isinstance(record.get("input"), str) and "model" in record
@@ -145,12 +152,18 @@ def _is_body(record: Mapping[str, Any]) -> bool:
 
 
 def _holds_items(record: Mapping[str, Any]) -> bool:
-    """Whether *record* is more than something with a list of messages that happens to be called `input`."""
+    """Return whether *record* holds Responses items.
+
+    A list of messages that happens to be called `input` is not enough.
+    """
     items = [as_object(item) for key in ("input", "output") for item in as_list(record.get(key))]
     is_marked = any(map(is_sure, items)) or bool(_OF_REQUESTS & record.keys())
     return is_marked and bool(items) and "type" not in record and all(map(is_item, items))
 
 
 def _is_codex(record: Mapping[str, Any]) -> bool:
-    """Codex once kept its items as bare lines, after a line about the session."""
+    """Return whether *record* is from old Codex.
+
+    It kept its items as bare lines, after a line about the session.
+    """
     return "record_type" in record or ("instructions" in record and "timestamp" in record and "type" not in record)

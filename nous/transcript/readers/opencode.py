@@ -1,7 +1,8 @@
-"""OpenCode: a tree of small files below `~/.local/share/opencode/storage/`, or what `opencode export` prints.
+"""Reader for OpenCode sessions: a tree of small files, or the output of `opencode export`.
 
-Both are read as one document, `{info: session, messages: [{info: message, parts: []}]}`. So are a list of messages, any
-one file of the tree, and the lines of `opencode run --format json`, as far as they tell who speaks.
+The tree is below `~/.local/share/opencode/storage/`. Both are read as one document:
+`{info: session, messages: [{info: message, parts: []}]}`. A list of messages, a single file of the tree, and the lines
+of `opencode run --format json` are read too, as far as they name the speaker.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,28 +11,28 @@ from pathlib import Path
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.opencode import (
     LEFT_OUT,
     TOO_MUCH,
     UNREADABLE,
-    PartReading,
+    OpenCodePartReading,
     error_text,
     gather_session,
     tokens_of,
 )
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _UNTITLED = ("New session - ", "Child session - ")
 _ABORTED = "MessageAbortedError"
 _ROLES = frozenset({"user", "assistant"})
 _LEGACY_PART = {"id", "type", "text", "time"}
-"""All there is to a part of an early release, which was told by its folder."""
+"""All keys of a part in an early release, where the part's folder named its message."""
 
 
 class OpenCode:
-    """Reads sessions as a whole, and what there is of them."""
+    """Reads whole sessions and parts of them."""
 
     format = "opencode"
 
@@ -39,7 +40,7 @@ class OpenCode:
         sure = sum(map(_confidence, sample.records))
         return sure / len(sample.records) if sample.records else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
     def gather(self, path: Path) -> bytes | None:
@@ -50,7 +51,7 @@ READER = OpenCode()
 
 
 def _confidence(record: Mapping[str, Any]) -> float:
-    """How sure it is that *record* is OpenCode's."""
+    """Return the confidence, from 0 to 1, that *record* is OpenCode's."""
     info = as_object(record.get("info"))
     if info and isinstance(record.get("messages"), list):
         inside = [as_object(message) for message in as_list(record["messages"])]
@@ -71,8 +72,8 @@ def _is_message(record: Mapping[str, Any]) -> bool:
 
 
 @dataclass(slots=True)
-class _Session(PartReading):
-    """A session. In one that has a parent, the agent that called it speaks in the user's place."""
+class _Session(OpenCodePartReading):
+    """A session; if it has a parent, user messages are from the agent that called it."""
 
     messages: int = 0
     is_sub_agents: bool = False
@@ -81,7 +82,7 @@ class _Session(PartReading):
 
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
-        place = Place(f"line-{record.line}", record.line, record.offset, parse_time(value.get("timestamp")))
+        place = RecordPlace(f"line-{record.line}", record.line, record.offset, parse_time(value.get("timestamp")))
         info = as_object(value.get("info"))
         if isinstance(value.get("messages"), list):
             self._introduce(info, value)
@@ -98,7 +99,10 @@ class _Session(PartReading):
             yield from self._loose(value, place)
 
     def conclude(self) -> Iterable[Draft]:
-        """A step is part of a message, and told by both; old sessions tell it by one of them."""
+        """Learn the token totals, the larger of two sums.
+
+        Steps and messages report the same tokens. Old sessions report them in only one of the two.
+        """
         read, written = max((self.step_input, self.step_output), (self.input_tokens, self.output_tokens))
         self.notes.learn(input_tokens=read, output_tokens=written)
         return ()
@@ -117,7 +121,7 @@ class _Session(PartReading):
             if times := as_count(left_out.get(reason)):
                 self.notes.skipped[reason] += times
 
-    def _message(self, info: Mapping[str, Any], parts: object, within: Place) -> Iterator[Draft]:
+    def _message(self, info: Mapping[str, Any], parts: object, within: RecordPlace) -> Iterator[Draft]:
         self.messages += 1
         own = as_text(info.get("id")) or f"message-{self.messages}"
         time = parse_time(as_object(info.get("time")).get("created"))
@@ -135,7 +139,7 @@ class _Session(PartReading):
             case role:
                 self.notes.skip(f"message of {role}")
 
-    def _answer(self, info: Mapping[str, Any], parts: list[dict[str, Any]], place: Place) -> Iterator[Draft]:
+    def _answer(self, info: Mapping[str, Any], parts: list[dict[str, Any]], place: RecordPlace) -> Iterator[Draft]:
         read, written = tokens_of(info)
         self.input_tokens, self.output_tokens = self.input_tokens + read, self.output_tokens + written
         for part in parts:
@@ -145,16 +149,19 @@ class _Session(PartReading):
         elif not parts:
             self.notes.skip("message without parts")
 
-    def _titled(self, info: Mapping[str, Any], place: Place) -> Iterator[Draft]:
-        """A prompt of which only the title is left, which the program gave it."""
+    def _titled(self, info: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
+        """Yield a prompt of which only the title is left, which the program gave it."""
         summary = as_object(info.get("summary"))
         if title := as_text(summary.get("title")) or as_text(summary.get("body")):
             yield place.draft(Kind.SYSTEM, f"A prompt of which only the title is left: {title}")
         else:
             self.notes.skip("message without parts")
 
-    def _loose(self, value: Mapping[str, Any], place: Place) -> Iterable[Draft]:
-        """A part without its message: what was said is the model's in the lines of a run, in a file it is anyone's."""
+    def _loose(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+        """Return drafts of a part without its message.
+
+        In the lines of a run its text is the model's. In a file the author is unknown, so text is skipped.
+        """
         self.notes.learn(session_id=as_text(value.get("sessionID")))
         part = as_object(value.get("part"))
         if error := as_object(value.get("error")):
@@ -167,7 +174,7 @@ class _Session(PartReading):
         return self.of_model(value, place.id, place)
 
 
-def _failure(error: Mapping[str, Any], place: Place) -> Draft:
+def _failure(error: Mapping[str, Any], place: RecordPlace) -> Draft:
     if error.get("name") == _ABORTED:
         return place.draft(Kind.SYSTEM, "Interrupted by the user")
     return place.draft(Kind.ERROR, error_text(error), is_error=True)

@@ -1,6 +1,7 @@
-"""pi and OpenClaw: JSON lines that begin with a `session` and form a tree by `parentId`; file order is what happened.
+"""Reader for pi and OpenClaw sessions: JSON lines that form a tree by `parentId`.
 
-Both branches of the tree were said; where the user went back to an earlier point, that is told.
+The first line is a `session`. File order is the order of events. All branches of the tree are read; a system entry
+marks where the user went back to an earlier point.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.blocks import blocks_in
 from nous.transcript.parsing.pi import MessageReading
 from nous.transcript.parsing.values import as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _TYPES = frozenset(
     {
@@ -27,7 +28,7 @@ JsonObject = Mapping[str, Any]
 
 
 class Pi:
-    """Reads what pi wrote since its first version, and OpenClaw."""
+    """Reads files of all versions of pi, and of OpenClaw."""
 
     format = "pi"
 
@@ -40,7 +41,7 @@ class Pi:
             return 0.0
         return (0.95 if has_head else 0.5) * marked / len(sample.records)
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
 
@@ -48,7 +49,7 @@ READER = Pi()
 
 
 def _is_anothers(record: JsonObject) -> bool:
-    """Whether this is of Droid or Claude Code, whose messages look alike."""
+    """Return whether *record* is of Droid or Claude Code, whose messages look alike."""
     if record.get("type") == "session_start" or "sessionId" in record:
         return True
     content = as_object(record.get("message")).get("content")
@@ -64,7 +65,10 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(MessageReading):
-    """`seen` are the ids of its records but the first, and `last` is that of the one before."""
+    """The records of a session.
+
+    `seen` are the ids of all records but the first. `last` is the id of the previous record.
+    """
 
     seen: set[str] = field(default_factory=set[str])
     last: str = ""
@@ -78,7 +82,7 @@ class _Session(MessageReading):
             return
         message = as_object(value.get("message"))
         time = parse_time(value.get("timestamp")) or parse_time(message.get("timestamp"))
-        place = Place(own or f"line-{record.line}", record.line, record.offset, time)
+        place = RecordPlace(own or f"line-{record.line}", record.line, record.offset, time)
         self._recognise(value, message)
         if message.get("role") == "user" and self._goes_back(value):
             yield place._replace(id=f"{place.id}/back").draft(Kind.SYSTEM, "Went back to an earlier point")
@@ -97,19 +101,19 @@ class _Session(MessageReading):
             self.notes.learn(agent="openclaw")
 
     def _goes_back(self, value: JsonObject) -> bool:
-        """Whether this follows something other than what was written last."""
+        """Return whether the parent of *value* is a record other than the last one."""
         parent = as_text(value.get("parentId"))
         return parent in self.seen and parent != self.last
 
-    def _other(self, value: JsonObject, place: Place) -> Iterable[Draft]:
+    def _other(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         kind = str(value.get("type", "no type"))
         match kind:
             case "compaction" | "branch_summary":
-                return self.told(Kind.SUMMARY, value.get("summary"), place, kind)
+                return self.text_draft(Kind.SUMMARY, value.get("summary"), place, kind)
             case "custom_message":
-                return self.told(Kind.SYSTEM, value.get("content"), place, kind, is_meta=True)
+                return self.text_draft(Kind.SYSTEM, value.get("content"), place, kind, is_meta=True)
             case "label":
-                return self.told(Kind.SYSTEM, value.get("label"), place, kind)
+                return self.text_draft(Kind.SYSTEM, value.get("label"), place, kind)
             case "session_info":
                 self.title = as_text(value.get("name")).strip() or self.title
             case "session":
@@ -122,7 +126,10 @@ class _Session(MessageReading):
         return ()
 
     def _introduce(self, value: JsonObject) -> None:
-        """Learn where the session began; of the file that it was forked from, the name ends with a session's id."""
+        """Learn where the session began.
+
+        The name of the file that it was forked from ends with the parent session's id.
+        """
         parent = as_text(value.get("parentSession")) or as_text(value.get("branchedFrom"))
         name = parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
         self.notes.learn(

@@ -1,7 +1,8 @@
-"""Plain text: turns that begin with a label at the start of a line (`User: ...`, `### Assistant`), or none at all.
+"""Reader for plain text with speaker labels (`User: ...`, `### Assistant`), or without any.
 
-A file keeps to the style of its first label, and to one name for each speaker, so that `Note:`, a quoted `User:` in
-another style or a `Client:` beside the `User:` begins no turn; nor does what stands in fenced code.
+A label begins a turn at the start of a line. A file keeps to the style of its first label, and to one name for each
+speaker. So `Note:`, a quoted `User:` in another style or a `Client:` beside the `User:` begins no turn. Neither does a
+label in fenced code.
 """
 
 import re
@@ -10,12 +11,12 @@ from dataclasses import dataclass, field
 
 from nous.transcript.io.byte_source import is_text
 from nous.transcript.io.lines import Line
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.markdown import Fences, TextLine
-from nous.transcript.parsing.plain_chat import tells_of_failure
+from nous.transcript.parsing.plain_chat import reports_failure
 from nous.transcript.parsing.turns import TEXT_LIMIT
 from nous.transcript.parsing.user_text import said_by_user, without_colour
-from nous.transcript.reader import Draft, LineReading, Place, Reading, Sample
+from nous.transcript.reader import Draft, LineReading, Reading, RecordPlace, Sample
 
 _WHO = {
     Kind.USER: ("user", "human", "customer", "client"),
@@ -30,13 +31,13 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _JSON = re.compile(r"[\s\0\ufeff]*(?:\{|\[\s*[\[{])")
-"""What is not read as JSON but begins like it is damaged JSON, and no text that anybody wrote."""
+"""Beginning of JSON. Text that begins like it but cannot be parsed is damaged JSON, not prose."""
 
 _EMPTY = frozenset({"", "None", "null"})
 
 
 class PlainText:
-    """The last resort: anything a person could read is at least one turn."""
+    """Reads any legible text as at least one turn; used if no other format matches."""
 
     format = "plain_text"
 
@@ -46,7 +47,7 @@ class PlainText:
         labels = [label for line in sample.text.splitlines() if (label := _label(line))]
         return 0.9 if len({label.kind for label in labels}) > 1 else 0.5 if labels else 0.3
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Text(notes)
 
 
@@ -55,7 +56,7 @@ READER = PlainText()
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """Who speaks, in which style it was written, and what follows it on its line."""
+    """A label: the speaker, the style in which it is written, and the rest of its line."""
 
     kind: Kind
     name: str
@@ -68,12 +69,12 @@ class _Turn:
     """A turn while it is read."""
 
     kind: Kind
-    place: Place
+    place: RecordPlace
     is_labelled: bool = False
     parts: list[str] = field(default_factory=list[str])
     length: int = 0
 
-    def add(self, text: str, notes: Notes) -> None:
+    def add(self, text: str, notes: ReadNotes) -> None:
         room = 2 * TEXT_LIMIT - self.length
         self.length += len(text)
         if room > 0:
@@ -81,7 +82,7 @@ class _Turn:
         if len(text) > room:
             notes.skip("lines of an endless turn")
 
-    def drafts(self, notes: Notes) -> Iterable[Draft]:
+    def drafts(self, notes: ReadNotes) -> Iterable[Draft]:
         text = without_colour("\n".join(self.parts)).strip()
         if text in _EMPTY:
             if text or self.is_labelled:
@@ -93,13 +94,16 @@ class _Turn:
                 notes.skip(said.text)
                 return ()
             return (self.place.draft(said.kind, said.text),)
-        failed = self.kind is Kind.TOOL_RESULT and tells_of_failure(text)
+        failed = self.kind is Kind.TOOL_RESULT and reports_failure(text)
         return (self.place.draft(Kind.ERROR if failed else self.kind, text, is_error=failed),)
 
 
 @dataclass(slots=True)
 class _Text(LineReading):
-    """The turns of a text. What stands before the first label is nobody's; if there is none, all is the user's."""
+    """The turns of a text.
+
+    Text before the first label has no known speaker. Without any label, all text is the user's.
+    """
 
     style: tuple[str, bool] | None = None
     names: dict[Kind, str] = field(default_factory=dict[Kind, str])
@@ -110,24 +114,24 @@ class _Text(LineReading):
         text = line.data.decode(errors="replace").replace("\0", "").rstrip("\r\n")
         now = TextLine(line.number, line.offset, text)
         is_mark = bool(self.fences.opened) and self._begun_by(text) is not None
-        for told, is_code in self.fences.told(now, is_mark=is_mark):
-            yield from self._next(told, None if is_code else self._begun_by(told.text))
+        for known, is_code in self.fences.classify(now, is_mark=is_mark):
+            yield from self._next(known, None if is_code else self._begun_by(known.text))
 
     def conclude(self) -> Iterator[Draft]:
-        for told, _ in self.fences.rest():
-            yield from self._next(told, self._begun_by(told.text))
+        for known, _ in self.fences.rest():
+            yield from self._next(known, self._begun_by(known.text))
         if self.turn:
             yield from self.turn.drafts(self.notes)
 
     def _begun_by(self, text: str) -> _Label | None:
-        """The label that begins a turn on the line *text*."""
+        """Return the label that begins a turn on the line *text*; None if none does."""
         label = _label(text)
         if label is None or self.style not in {None, label.style}:
             return None
         return label if self.names.get(label.kind, label.name) == label.name else None
 
     def _next(self, line: TextLine, label: _Label | None) -> Iterable[Draft]:
-        """What is complete with *line*, which *label* begins."""
+        """Return the drafts that *line* completes; *label* begins it, if given."""
         ended: Iterable[Draft] = ()
         if label:
             if self.turn and not self.turn.is_labelled:
@@ -151,5 +155,5 @@ def _label(line: str) -> _Label | None:
     return _Label(_KINDS[name], name, style, line[found.end() :].strip())
 
 
-def _place(line: TextLine) -> Place:
-    return Place(f"line-{line.number}", line.number, line.offset)
+def _place(line: TextLine) -> RecordPlace:
+    return RecordPlace(f"line-{line.number}", line.number, line.offset)

@@ -1,6 +1,7 @@
-"""qbit: `transcript.json`, as a pretty array, as JSON lines, or as one after the other; times in ISO or milliseconds.
+"""Reader for qbit transcripts: `transcript.json`.
 
-An event is tagged by its `type`; its fields stand beside the tag.
+It is a pretty-printed array, JSON lines, or one after the other. Times are in ISO form or in milliseconds. Each event
+has a `type`, with its fields beside it.
 """
 
 import re
@@ -9,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.conversation import AgentReading, call, rejection
 from nous.transcript.parsing.values import as_count, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _SURE_TYPES = frozenset({"started", "user_message", "tool_request", "tool_result", "completed"})
 _BY_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})
@@ -20,7 +21,7 @@ _STAMP = "_timestamp"
 _USER = re.compile(r"\bthe user\b|\bby user\b|^user (?:denied|rejected|declined|cancelled)", re.IGNORECASE)
 
 
-_SAID = {
+_TEMPLATES = {
     "subtask_user_input": (Kind.USER, "{input}"),
     "ask_human_request": (Kind.ASSISTANT, "{question}"),
     "subtask_waiting_for_input": (Kind.ASSISTANT, "{prompt}"),
@@ -36,11 +37,11 @@ _SAID = {
     "loop_blocked": (Kind.ERROR, "{message}"),
     "max_iterations_reached": (Kind.ERROR, "{message}"),
 }
-"""The events that are said by somebody: by whom, and in which of their fields."""
+"""Events with a text: its entry kind, and its template over the event's fields."""
 
 
 class Qbit:
-    """Reads what qbit and its forks wrote."""
+    """Reads files of qbit and its forks."""
 
     format = "qbit"
 
@@ -51,7 +52,7 @@ class Qbit:
         known = any(str(record.get("type")) in _SURE_TYPES for record in sample.records)
         return (0.9 if known else 0.5) * stamped / len(sample.records)
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
 
@@ -60,7 +61,7 @@ READER = Qbit()
 
 @dataclass(slots=True)
 class _Session(AgentReading):
-    """The events of a session, one after another. What a sub-agent does with tools may have a file of its own."""
+    """The events of a session; tool calls of a sub-agent may be in a separate file."""
 
     is_sub_agents: bool | None = None
     asked: set[str] = field(default_factory=set[str])
@@ -70,7 +71,9 @@ class _Session(AgentReading):
     def entries(self, record: Record) -> Iterable[Draft]:
         event = record.value
         kind = str(event.get("type", "no type"))
-        place = Place(f"line-{record.line}-{record.offset}", record.line, record.offset, parse_time(event.get(_STAMP)))
+        place = RecordPlace(
+            f"line-{record.line}-{record.offset}", record.line, record.offset, parse_time(event.get(_STAMP))
+        )
         if self.is_sub_agents is None:
             self.is_sub_agents = kind in _BY_SUB_AGENTS
         match kind:
@@ -88,21 +91,24 @@ class _Session(AgentReading):
                 return self._completed(event, place)
             case "ask_human_response":
                 return self._answered(event, place)
-            case _ if kind in _SAID:
-                return self._told(kind, event, place)
+            case _ if kind in _TEMPLATES:
+                return self._from_template(kind, event, place)
             case _:
                 self.notes.skip(kind)
                 return ()
 
-    def _told(self, kind: str, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
-        whose, words = _SAID[kind]
+    def _from_template(self, kind: str, event: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+        whose, words = _TEMPLATES[kind]
         if text := words.format_map(_Fields(event)).strip():
             return (place.draft(whose, text, is_error=whose is Kind.ERROR),)
         self.notes.skip(f"empty {kind}")
         return ()
 
-    def _requested(self, kind: str, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
-        """A call is asked for once, though its approval repeats it; some are told by their approval alone."""
+    def _requested(self, kind: str, event: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+        """Return the draft of a call, once.
+
+        An approval repeats the request. Some calls appear only as an approval.
+        """
         request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
         if kind == "tool_approval_request":
             self.asked.add(request)
@@ -111,7 +117,7 @@ class _Session(AgentReading):
             return ()
         return (self.call(tool, as_object(event.get("args", event.get("input"))), request, place),)
 
-    def _result(self, event: Mapping[str, Any], place: Place) -> Draft:
+    def _result(self, event: Mapping[str, Any], place: RecordPlace) -> Draft:
         failed = event.get("success") is False
         request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
         self.calls.pop(request, None)
@@ -123,23 +129,23 @@ class _Session(AgentReading):
             is_error=failed,
         )
 
-    def _by_sub_agent(self, kind: str, event: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _by_sub_agent(self, kind: str, event: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         is_call = kind == "sub_agent_tool_request"
         for draft in self._requested(kind, event, place) if is_call else (self._result(event, place),):
             draft.agent = None if self.is_sub_agents else as_text(event.get("agent_id")) or "sub-agent"
             yield draft
 
-    def _denied(self, event: Mapping[str, Any], place: Place) -> Draft:
-        """The user's no, if the user was asked; otherwise it was a policy that said no."""
+    def _denied(self, event: Mapping[str, Any], place: RecordPlace) -> Draft:
+        """Return a rejection by the user, if the user was asked; else a refusal by policy."""
         request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
         made = self.calls.get(request) or call(tool, as_object(event.get("args")))
         reason = as_text(event.get("reason"))
         is_the_users = request in self.asked or _USER.search(reason) is not None
-        told = rejection(reason, made) if is_the_users else f"Not allowed: {made.summary} ({reason})"
+        text = rejection(reason, made) if is_the_users else f"Not allowed: {made.summary} ({reason})"
         kind = Kind.DECISION if is_the_users else Kind.SYSTEM
-        return place.draft(kind, told, tool=tool or None, call_id=request or None)
+        return place.draft(kind, text, tool=tool or None, call_id=request or None)
 
-    def _completed(self, event: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _completed(self, event: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         self.input_tokens += as_count(event.get("input_tokens"))
         self.output_tokens += as_count(event.get("output_tokens"))
         if reasoning := as_text(event.get("reasoning")).strip():
@@ -149,7 +155,7 @@ class _Session(AgentReading):
         else:
             self.notes.skip("empty completed")
 
-    def _answered(self, event: Mapping[str, Any], place: Place) -> Iterable[Draft]:
+    def _answered(self, event: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
         if words := as_text(event.get("response")).strip():
             return (place.draft(Kind.USER, words),)
         if event.get("skipped") is True:
@@ -163,7 +169,7 @@ class _Session(AgentReading):
 
 
 class _Fields(dict[str, Any]):
-    """The fields of an event as text, the missing ones empty."""
+    """Event fields as text; missing ones are empty."""
 
     def __getitem__(self, name: str) -> str:
         return as_text(self.get(name))

@@ -1,7 +1,7 @@
-"""Qwen Code: JSON lines of `~/.qwen/projects/<project>/chats/<session>.jsonl`.
+"""Reader for Qwen Code transcripts: `~/.qwen/projects/<project>/chats/<session>.jsonl`.
 
-Records are Claude Code's in shape, their messages are the Gemini API's. One answer may come as several records with
-one `uuid`. What the user typed stands in `systemPayload.displayText`, beside what the model was given instead.
+Records have the form of Claude Code's, messages that of the Gemini API. One answer may come as several records with one
+`uuid`. The user's text is in `systemPayload.displayText`, beside the text that the model got instead.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,14 +10,14 @@ from hashlib import blake2b
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
-from nous.transcript.parsing.gemini import PartReading, others_in, parts_in, responses_in, texts_in
+from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.parsing.gemini import GeminiPartReading, others_in, parts_in, responses_in, texts_in
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _MESSAGES = frozenset({"user", "assistant", "tool_result"})
 _TYPED = frozenset({"", "mid_turn_user_message", "realtime_message"})
-"""Subtypes under which a record of the user is a person's words; the others are a program's prompts."""
+"""Subtypes of user records with a person's words; other subtypes are prompts of a program."""
 
 _SNAPSHOT = "<state_snapshot>"
 _ENOUGH = 0.5
@@ -26,7 +26,7 @@ JsonObject = Mapping[str, Any]
 
 
 class Qwen:
-    """Reads what Qwen Code wrote since it keeps lines; before that it wrote as Gemini CLI does."""
+    """Reads files of Qwen Code since it keeps lines; older ones are in Gemini CLI's format."""
 
     format = "qwen"
 
@@ -36,7 +36,7 @@ class Qwen:
             return 0.0
         return 1.0 if marked >= _ENOUGH * len(sample.records) else 0.5
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Session(notes)
 
 
@@ -49,10 +49,11 @@ def _is_marked(record: JsonObject) -> bool:
 
 
 @dataclass(slots=True)
-class _Session(PartReading):
-    """`seen` are the marks of the messages that were told, `usage` the tokens of answers by their uuid.
+class _Session(GeminiPartReading):
+    """The records of a session.
 
-    `command` is a slash command whose text went to the model, and so comes again as a prompt.
+    `seen` are the digests of emitted messages. `usage` maps ids of answers to tokens (read, written). `command` is a
+    slash command whose text went to the model, and so comes again as a prompt.
     """
 
     is_sub_agents: bool | None = None
@@ -65,7 +66,7 @@ class _Session(PartReading):
         value = record.value
         kind = as_text(value.get("type")) or "no type"
         own = as_text(value.get("uuid")) or f"line-{record.line}-{record.offset}"
-        place = Place(own, record.line, record.offset, parse_time(value.get("timestamp")))
+        place = RecordPlace(own, record.line, record.offset, parse_time(value.get("timestamp")))
         if kind == "system":
             return self._system(value, place)
         if kind not in _MESSAGES:
@@ -86,7 +87,10 @@ class _Session(PartReading):
         return ()
 
     def _introduce(self, value: JsonObject) -> None:
-        """Learn who is speaking where, from the first message. A file belongs to whom that belongs."""
+        """Learn the session, directory and branch from the first message.
+
+        A file belongs to the session of that message.
+        """
         if self.is_sub_agents is not None:
             return
         self.is_sub_agents = value.get("isSidechain") is True
@@ -100,7 +104,7 @@ class _Session(PartReading):
             git_branch=as_text(value.get("gitBranch")),
         )
 
-    def _spoken(self, kind: str, value: JsonObject, place: Place) -> Iterator[Draft]:
+    def _spoken(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         match kind:
             case "assistant":
                 self._charge(value, place)
@@ -115,7 +119,7 @@ class _Session(PartReading):
                 draft.agent = as_text(value.get("agentId")) or "sidechain"
             yield draft
 
-    def _user(self, value: JsonObject, place: Place) -> Iterator[Draft]:
+    def _user(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         parts = as_object(value.get("message")).get("parts")
         for number, response in enumerate(responses_in(parts)):
             yield from self.of_response(response, place, number)
@@ -135,19 +139,19 @@ class _Session(PartReading):
         else:
             self.notes.skip("empty message")
 
-    def _results(self, value: JsonObject, place: Place) -> Iterator[Draft]:
-        told = as_object(value.get("toolCallResult"))
-        status = as_text(told.get("status"))
+    def _results(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        reported = as_object(value.get("toolCallResult"))
+        status = as_text(reported.get("status"))
         parts = as_object(value.get("message")).get("parts")
         for name in [*others_in(parts), *("text beside a result" for _ in texts_in(parts))]:
             self.notes.skip(name)
         for number, response in enumerate(responses_in(parts)):
             answer = response
             if not response.get("response"):
-                answer = {**response, "response": {"output": as_shown(told.get("resultDisplay"))}}
+                answer = {**response, "response": {"output": as_shown(reported.get("resultDisplay"))}}
             yield from self.of_response(answer, place, number, status=status)
 
-    def _system(self, value: JsonObject, place: Place) -> Iterator[Draft]:
+    def _system(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         subtype, payload = as_text(value.get("subtype")) or "no subtype", as_object(value.get("systemPayload"))
         match subtype:
             case "slash_command":
@@ -169,7 +173,7 @@ class _Session(PartReading):
             case _:
                 self.notes.skip(f"system: {subtype}")
 
-    def _slash_command(self, payload: JsonObject, place: Place) -> Iterable[Draft]:
+    def _slash_command(self, payload: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         command = as_text(payload.get("rawCommand")).strip()
         is_result = payload.get("phase") == "result" or "outputHistoryItems" in payload
         if is_result or payload.get("hiddenInvocation") is True or not command:
@@ -178,7 +182,7 @@ class _Session(PartReading):
         self.command = command if payload.get("sentToModel") is True else ""
         return self.of_prompt([command], place)
 
-    def _charge(self, value: JsonObject, place: Place) -> None:
+    def _charge(self, value: JsonObject, place: RecordPlace) -> None:
         self.notes.learn(model=as_text(value.get("model")))
         usage = as_object(value.get("usageMetadata"))
         if not usage:
@@ -189,7 +193,7 @@ class _Session(PartReading):
 
 
 def _compression(payload: JsonObject) -> tuple[Kind, str]:
-    """The summary that a compression leaves, or that there was one."""
+    """Return the summary that a compression leaves, or else a note that there was one."""
     history = [as_object(content) for content in as_list(payload.get("compressedHistory"))]
     texts = [text for content in history for text in texts_in(content.get("parts"))]
     summary = next((text for text in texts if _SNAPSHOT in text), next(iter(texts), ""))
@@ -200,7 +204,7 @@ def _compression(payload: JsonObject) -> tuple[Kind, str]:
 
 
 def _mark(own: str, kind: str, message: object) -> str:
-    """What tells a message from every other one: its uuid, what it says, and which calls it asks for or answers."""
+    """Return a digest that identifies a message by its uuid, its words and its calls."""
     says = [kind]
     for part in parts_in(as_object(message).get("parts")):
         about = as_object(part.get("functionCall")) or as_object(part.get("functionResponse"))

@@ -1,6 +1,7 @@
-"""ShareGPT: `{conversations: [{from, value}]}`, one, a list or lines of them, or only the turns.
+"""Reader for ShareGPT conversations: `{conversations: [{from, value}]}`, or only the turns.
 
-Calls and results carry no ids: results come in the order of the calls. Hermes keeps calls and thoughts in tags.
+Accepts one conversation, a list, or lines of them. Calls and results have no ids: results come in the order of the
+calls. Hermes data keeps calls and thoughts in tags.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,11 +11,11 @@ from typing import Any
 import orjson
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.conversation import AgentReading
-from nous.transcript.parsing.plain_chat import another_session, own_name, tagged, tells_of_failure
+from nous.transcript.parsing.plain_chat import another_session, own_name, reports_failure, tagged
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _WHO = {
     Kind.USER: ("human", "user"),
@@ -32,7 +33,7 @@ _BORROWED = 0.8
 
 
 class ShareGPT:
-    """Reads the chats that people and programs share as training data."""
+    """Reads chats that people and programs share as training data."""
 
     format = "sharegpt"
 
@@ -41,7 +42,7 @@ class ShareGPT:
             return 0.0
         return sum(map(_sureness, sample.records)) / len(sample.records)
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Shared(notes)
 
 
@@ -50,7 +51,7 @@ READER = ShareGPT()
 
 @dataclass(slots=True)
 class _Shared(AgentReading):
-    """`open` are the calls that have no result yet, the first made first."""
+    """The turns of shared chats; `open` are the calls without a result, oldest first."""
 
     turns: int = 0
     sessions: int = 0
@@ -68,8 +69,8 @@ class _Shared(AgentReading):
         for turn in held:
             yield from self._turn(as_object(turn), self._place(record, time))
 
-    def _begin(self, value: Mapping[str, Any], place: Place) -> Iterator[Draft]:
-        """A conversation begins: its name, and what it was told beforehand."""
+    def _begin(self, value: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
+        """Begin a conversation: learn its name, and yield its system prompt."""
         self.sessions += 1
         self.open.clear()
         own, title = own_name(value), as_text(value.get("title"))
@@ -82,7 +83,7 @@ class _Shared(AgentReading):
             if value.get(name):
                 self.notes.skip(name)
 
-    def _turn(self, turn: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _turn(self, turn: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         who = _speaker(turn)
         said = as_shown(turn.get("value", turn.get("content")))
         kind = _KINDS.get(who.lower())
@@ -102,31 +103,31 @@ class _Shared(AgentReading):
         else:
             yield from self._results(said, place)
 
-    def _answered(self, said: str, place: Place) -> Iterator[Draft]:
+    def _answered(self, said: str, place: RecordPlace) -> Iterator[Draft]:
         for part, piece in enumerate(tagged(said)):
             if piece.tag == "tool_call":
                 yield from self._requested(piece.text, place, part)
             else:
                 yield place.draft(Kind.THINKING if piece.tag == "think" else Kind.ASSISTANT, piece.text, part)
 
-    def _requested(self, said: str, place: Place, first: int) -> Iterator[Draft]:
-        """The calls in a JSON text: one, or several at once."""
+    def _requested(self, said: str, place: RecordPlace, first: int) -> Iterator[Draft]:
+        """Yield the calls in a JSON text, which may hold several."""
         for part, requested in enumerate(_calls(said), first):
             self.made += 1
             self.open.append(f"call-{self.made}")
             given = as_arguments(requested.get("arguments", requested.get("parameters")))
             yield self.call(as_text(requested.get("name")), given, self.open[-1], place, part)
 
-    def _results(self, said: str, place: Place) -> Iterator[Draft]:
+    def _results(self, said: str, place: RecordPlace) -> Iterator[Draft]:
         responses = [piece.text for piece in tagged(said) if piece.tag == "tool_response"]
         for part, response in enumerate(responses or [said]):
             own = self.open.pop(0) if self.open else ""
             text = _result(response)
-            yield self.result(text, own, place, part, is_error=tells_of_failure(text))
+            yield self.result(text, own, place, part, is_error=reports_failure(text))
 
-    def _place(self, record: Record, time: Any) -> Place:
+    def _place(self, record: Record, time: Any) -> RecordPlace:
         self.turns += 1
-        return Place(f"turn-{self.turns}", record.line, record.offset, time)
+        return RecordPlace(f"turn-{self.turns}", record.line, record.offset, time)
 
 
 def _sureness(record: Mapping[str, Any]) -> float:
@@ -141,7 +142,7 @@ def _sureness(record: Mapping[str, Any]) -> float:
 
 
 def _held(record: Mapping[str, Any]) -> Sequence[Any] | None:
-    """The turns that *record* lists; None if it is no conversation."""
+    """Return the turns that *record* lists; None if it is no conversation."""
     return next((as_list(record[key]) for key in _LISTS if isinstance(record.get(key), list)), None)
 
 
@@ -166,14 +167,14 @@ def _is_call(said: str) -> bool:
 
 
 def _calls(said: str) -> Sequence[Mapping[str, Any]]:
-    """What is asked for in *said*; what is no JSON is kept as the arguments of a call without a name."""
+    """Return the calls in *said*; other text than JSON becomes arguments of a nameless call."""
     found = _parsed(said)
     calls = [as_object(call) for call in (as_list(found) or [found])]
     return calls if any(calls) else [{"arguments": said}]
 
 
 def _result(said: str) -> str:
-    """What a result says, without the note of which call it belongs to."""
+    """Return the text of a result, without the note that names its call."""
     found = as_object(_parsed(said))
     is_wrapped = "content" in found and ("name" in found or "tool_call_id" in found)
     return as_shown(found["content"]) if is_wrapped else said

@@ -1,8 +1,8 @@
-"""SWE-agent: a `.traj`, `{history, trajectory, info, environment}`.
+"""Reader for SWE-agent runs: a `.traj` file, `{history, trajectory, info, environment}`.
 
-The history holds what the model was told and what it answered; the trajectory holds the same by steps, and stands in
-where there is no history. An answer says a thought and then an action, in its text or as calls of functions; what the
-environment answers stands in the user's place, though the only user's words are the task.
+The history holds the messages to the model and its answers. The trajectory holds the same by steps, and is used if
+there is no history. An answer has a thought and then an action, in its text or as function calls. Output of the
+environment stands in user messages; the user's only words are the task.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.blocks import text_of
 from nous.transcript.parsing.conversation import AgentReading
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_text
-from nous.transcript.reader import Draft, Place, Reading, Sample
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 _MARKS = frozenset({"message_type", "agent", "thought", "is_demo"})
 _STEP = frozenset({"action", "observation"})
@@ -34,7 +34,7 @@ _NOWHERE = "n/a"
 
 
 class SweAgent:
-    """Also reads what only has a trajectory."""
+    """Reads histories, and files that only have a trajectory."""
 
     format = "sweagent"
 
@@ -49,7 +49,7 @@ class SweAgent:
             return 0.95
         return 0.5 if any({"role", "content"} <= message.keys() for message in history) else 0.0
 
-    def begin(self, notes: Notes) -> Reading:
+    def begin(self, notes: ReadNotes) -> Reading:
         return _Run(notes)
 
 
@@ -58,7 +58,10 @@ READER = SweAgent()
 
 @dataclass(slots=True)
 class _Run(AgentReading):
-    """What is remembered: the agent that leads, whether it has answered yet, and the calls that wait for an answer."""
+    """The messages of a run.
+
+    `leader` is the main agent. `has_answered`: it has answered at least once. `waiting` is the call without a result.
+    """
 
     messages: int = 0
     leader: str = ""
@@ -84,9 +87,9 @@ class _Run(AgentReading):
             self.notes.skip("attempts")
         yield from self._ended(as_object(value.get("info")), self._place(record))
 
-    def _place(self, record: Record) -> Place:
+    def _place(self, record: Record) -> RecordPlace:
         self.messages += 1
-        return Place(f"message-{self.messages}", record.line, record.offset)
+        return RecordPlace(f"message-{self.messages}", record.line, record.offset)
 
     def _introduce(self, value: Mapping[str, Any], steps: list[dict[str, Any]]) -> None:
         config = as_arguments(value.get("replay_config"))
@@ -104,17 +107,17 @@ class _Run(AgentReading):
             output_tokens=as_count(stats.get("tokens_received")),
         )
 
-    def _message(self, message: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _message(self, message: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         if message.get("is_demo") is True:
             self.notes.skip("demonstration")
             return
         agent = as_text(message.get("agent"))
         self.leader = self.leader or agent
-        for draft in self._told(message, place):
+        for draft in self._drafts(message, place):
             draft.agent = agent if agent != self.leader else None
             yield draft
 
-    def _told(self, message: Mapping[str, Any], place: Place) -> Iterator[Draft]:
+    def _drafts(self, message: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
         content = text_of(message.get("content"))
         match message.get("role"):
             case "system":
@@ -128,7 +131,7 @@ class _Run(AgentReading):
             case _:
                 self.notes.skip("not a message")
 
-    def _answered(self, message: Mapping[str, Any], content: str, place: Place) -> Iterator[Draft]:
+    def _answered(self, message: Mapping[str, Any], content: str, place: RecordPlace) -> Iterator[Draft]:
         self.has_answered = True
         action = as_text(message.get("action"))
         calls = _objects(message.get("tool_calls"))
@@ -145,11 +148,11 @@ class _Run(AgentReading):
         if not calls and action.strip():
             yield self._called(_SHELL, {"command": action.strip()}, place.id, place, 1)
 
-    def _called(self, tool: str, given: dict[str, Any], own: str, place: Place, part: int) -> Draft:
+    def _called(self, tool: str, given: dict[str, Any], own: str, place: RecordPlace, part: int) -> Draft:
         self.waiting = own
         return self.call(tool, given, own, place, part)
 
-    def _observed(self, text: str, answers: list[Any], place: Place) -> Draft:
+    def _observed(self, text: str, answers: list[Any], place: RecordPlace) -> Draft:
         own = next((as_text(answer) for answer in answers), "") or self.waiting
         return self.result(text, own, place, is_error=text.lstrip().startswith(_FAILED))
 
@@ -158,8 +161,8 @@ class _Run(AgentReading):
         if observation := text_of(step.get("observation")).strip():
             yield self._observed(observation, [], self._place(record))
 
-    def _ended(self, info: Mapping[str, Any], place: Place) -> Iterator[Draft]:
-        """How the run ended: by itself, or for want of money, context or understanding."""
+    def _ended(self, info: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
+        """Yield the end of a run: by itself, or for lack of budget, context or a parsable answer."""
         status = as_text(info.get("exit_status"))
         if not status:
             return

@@ -1,1 +1,1 @@
-"""Writing transcripts, for agents that keep none; and handing them to a summarizer as text."""
+"""Write transcripts for agents that keep none; save summarizer inputs and summaries."""

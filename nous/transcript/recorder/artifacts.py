@@ -1,4 +1,4 @@
-"""What a summarizer was given and what it made of it, kept as files for whoever wants to look."""
+"""Save summarizer inputs and summaries as files for later inspection."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -17,10 +17,10 @@ def _now() -> datetime:
 def save_summarizer_input(
     session: str, content: str, *, base: Path | str | None = None, clock: Callable[[], datetime] = _now
 ) -> Path:
-    """Keep what the summarizer of *session* was given, below *base* (default `~/.qbit/artifacts/compaction`).
+    """Save the summarizer input of *session*, and return the path.
 
-    Returns the path, `summarizer-input-{session}-{epoch seconds}.md`; a second one in the same second gets a number.
-    Raises BadInput for an id that is no plain name, and OSError.
+    The file is `summarizer-input-{session}-{epoch seconds}.md` below *base* (default `~/.qbit/artifacts/compaction`). A
+    second one in the same second gets a number. Raises BadInput for an id that is no plain name, and OSError.
     """
     return _save("summarizer-input", session, content, base or f"{ARTIFACTS}/compaction", clock)
 
@@ -28,9 +28,9 @@ def save_summarizer_input(
 def save_summary(
     session: str, summary: str, *, base: Path | str | None = None, clock: Callable[[], datetime] = _now
 ) -> Path:
-    """Keep a *summary* of *session* as `summary-{session}-{epoch seconds}.md`, just as `save_summarizer_input`.
+    """Save a *summary* of *session*, and return the path; otherwise as `save_summarizer_input`.
 
-    The default of *base* is `~/.qbit/artifacts/summaries`.
+    The file is `summary-{session}-{epoch seconds}.md`. The default of *base* is `~/.qbit/artifacts/summaries`.
     """
     return _save("summary", session, summary, base or f"{ARTIFACTS}/summaries", clock)
 
@@ -47,4 +47,4 @@ def _save(what: str, session: str, content: str, base: Path | str, clock: Callab
         except FileExistsError:
             continue
         return path
-    raise AssertionError  # there is no end to numbers
+    raise AssertionError  # unreachable: count() never ends

@@ -1,4 +1,4 @@
-"""Entries of a transcript, whatever format it was read from, as the events that would have told them."""
+"""Convert transcript entries of any format to session events."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ _REJECTED = "Rejected"
 
 
 def events_of(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    """The events of *transcript*; each prompt starts a turn."""
+    """Yield the events of *transcript*; each prompt starts a turn."""
     for entry in transcript:
         if entry.kind is Kind.USER:
             yield Started(turn_id=f"turn-{entry.turn}")

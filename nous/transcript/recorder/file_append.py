@@ -1,4 +1,4 @@
-"""Adding to a file that others add to at the same time, and that may end in the middle of a line."""
+"""Append to a file that other processes append to, and whose last line may be torn."""
 
 import fcntl
 import os
@@ -9,19 +9,20 @@ from typing import Any
 
 import orjson
 
-from nous.transcript.io.lines import Cursor
+from nous.transcript.io.lines import ReadPosition
 from nous.transcript.io.records import records
-from nous.transcript.model import Notes
+from nous.transcript.model import ReadNotes
 
 MODE = 0o600
-"""What people tell their agents is nobody else's business."""
+"""Readable by the owner only: conversations with agents are private."""
 
 
 def append_line(path: Path, line: bytes, *, durable: bool = False) -> None:
-    """Add *line*, which ends in a line feed, to the file at *path*, whole or not at all. Directories are made.
+    """Append *line* to the file at *path*, completely or not; create missing directories.
 
-    Processes and threads take turns. A line that a killed writer left torn is ended first, so only itself is lost. With
-    *durable*, it is on the disk afterwards. Raises OSError; whatever was written of the line is then taken back.
+    *line* ends in a line feed. A file lock serializes processes and threads. If a killed writer left a torn line, that
+    line is ended first, so only it is lost. With *durable*, the line is on disk on return. Raises OSError, after
+    removing any partial write.
     """
     with locked(path) as file:
         end = os.fstat(file).st_size
@@ -37,7 +38,7 @@ def append_line(path: Path, line: bytes, *, durable: bool = False) -> None:
 
 @contextmanager
 def locked(path: Path) -> Generator[int]:
-    """The file at *path*, open for appending, while nobody else who asks for it has it."""
+    """Open the file at *path* for appending, and hold an exclusive lock on it."""
     while True:
         file = _opened(path)
         try:
@@ -46,7 +47,7 @@ def locked(path: Path) -> Generator[int]:
                 yield file
                 return
         finally:
-            fcntl.flock(file, fcntl.LOCK_UN)  # closing would not do: a forked child may have it open as well
+            fcntl.flock(file, fcntl.LOCK_UN)  # close would not unlock it: a forked child may have it open too
             os.close(file)
 
 
@@ -60,7 +61,10 @@ def _opened(path: Path) -> int:
 
 
 def _is_at(path: Path, file: int) -> bool:
-    """Whether the file is still the one at *path*: while it was waited for, it may have been replaced."""
+    """Return whether *file* is still the one at *path*.
+
+    It may have been replaced while this process waited for the lock.
+    """
     try:
         there = path.stat()
     except FileNotFoundError:
@@ -76,17 +80,17 @@ def _write_all(file: int, data: bytes) -> None:
 
 
 def append_element(path: Path, element: dict[str, Any], *, durable: bool = False) -> None:
-    """Add *element* to the array in the file at *path*; whoever reads meanwhile sees the old or the new one.
+    """Append *element* to the JSON array in the file at *path*, by atomic replacement.
 
-    What cannot be read whole is not written anew, since that would lose the rest: then a line is added behind it.
-    Raises OSError.
+    Concurrent readers see the old file or the new one. A file that cannot be read completely is not rewritten, since
+    that would lose the rest. A line is appended to it instead. Raises OSError.
     """
-    path = path.resolve()  # a link stays one: what it names is written anew
+    path = path.resolve()  # keep a symbolic link: replace the file it points to
     with locked(path) as file:
-        notes = Notes()
+        notes = ReadNotes()
         with os.fdopen(os.dup(file), "rb") as stream:
             stream.seek(0)
-            found = [record.value for record in records(stream, notes, Cursor())]
+            found = [record.value for record in records(stream, notes, ReadPosition())]
         if not notes.skipped:
             _replace(path, [*found, element], durable=durable)
             return

@@ -1,4 +1,4 @@
-"""The transcript of a session, written while it happens."""
+"""Append-only writer of a session's transcript, used while the session runs."""
 
 import json
 import logging
@@ -21,16 +21,15 @@ from nous.transcript.recorder.events.tool_use import ToolOutputChunk
 from nous.transcript.recorder.file_append import append_element, append_line
 
 OF_SUB_AGENTS = frozenset({SubAgentToolRequest.TYPE, SubAgentToolResult.TYPE})
-"""Kept apart, in a transcript of the sub-agent's own."""
+"""Events that are written to the sub-agent's own transcript."""
 
 _STREAMED = frozenset({TextDelta.TYPE, Reasoning.TYPE, ToolOutputChunk.TYPE, SubAgentTextDelta.TYPE})
 
 
 def should_transcript(event: TranscriptEvent | Mapping[str, Any] | str) -> bool:
-    """Whether the transcript of a session keeps *event* (or events of the type so named).
+    """Return whether a session's transcript keeps *event* (or events of that type name).
 
-    It does not keep what is streamed, since the whole follows, nor what sub-agents do with tools. Types that are not
-    known are kept.
+    Streamed parts are not kept, since the whole follows; nor is the tool use of sub-agents. Unknown types are kept.
     """
     name = event.type if isinstance(event, TranscriptEvent) else event if isinstance(event, str) else event.get("type")
     return not isinstance(name, str) or name not in _STREAMED | OF_SUB_AGENTS
@@ -46,15 +45,14 @@ def _now() -> datetime:
 
 
 class TranscriptWriter:
-    """Appends what happens in a session to its transcript: one JSON line an event, for agents that keep none.
+    """Append the events of a session to its transcript, one JSON line per event.
 
-    Any number of threads and processes may write to one session; the events of each stay in their order. A process
-    that is killed leaves one torn line at worst, and whoever writes next begins a new one. What sub-agents do with
-    tools goes into transcripts of their own, beside the session's.
+    For agents that keep no transcript. Any number of threads and processes may write to one session; the events of each
+    keep their order. A killed process leaves at most one torn line, and the next write begins a new one. The tool use
+    of sub-agents goes to transcripts of their own, beside the session's.
 
-    A failure never disturbs the agent's turn: it is logged and counted in `failures`, and `append` says that nothing
-    was written. With *strict*, it is raised instead: as `Unavailable` where the disk is at fault, and as `BadInput`
-    where the event is.
+    A failure never interrupts the agent's turn: it is logged and counted in `failures`, and `append` returns False.
+    With *strict*, it is raised instead: as `Unavailable` if the disk is at fault, and as `BadInput` if the event is.
     """
 
     def __init__(
@@ -67,11 +65,11 @@ class TranscriptWriter:
         strict: bool = False,
         clock: Callable[[], datetime] = _now,
     ) -> None:
-        """Write the transcript of *session* below *base*, as `transcript_path` has it. Nothing is written yet.
+        """Prepare to write the transcript of *session* to its `transcript_path` below *base*.
 
-        The layout "array" writes one pretty array anew at each event, which is slow and meant for the eye. With
-        *durable* each event is on the disk when `append` returns. Raises BadInput for an id that is no plain name, and
-        for a layout that there is not.
+        Nothing is written yet. The layout "array" rewrites one pretty array at each event, which is slow and meant for
+        reading by people. With *durable*, each event is on disk when `append` returns. Raises BadInput for an id that
+        is no plain name, and for an unknown layout.
         """
         if layout not in get_args(Layout):
             raise BadInput(f"there is no layout {layout!r}; choose one of {', '.join(get_args(Layout))}")
@@ -86,26 +84,26 @@ class TranscriptWriter:
         self._codec = EventCodec()
 
     def append(self, event: TranscriptEvent | Mapping[str, Any]) -> bool:
-        """Write *event*, or the event that an object with a `type` tells. Returns whether it was written.
+        """Write *event*, or the event in an object with a `type`; return whether it was written.
 
-        What a transcript does not keep (`should_transcript`) is not; that is no failure.
+        Events that a transcript does not keep (`should_transcript`) return False without a failure.
         """
         try:
             return self._append(event)
         except OSError as error:
             return self._failed(Unavailable(f"{self.path} could not be written: {error.strerror or error}"), error)
-        except Exception as error:  # noqa: BLE001  whatever an event is made of, the agent's turn goes on
+        except Exception as error:  # noqa: BLE001  an invalid event must not interrupt the agent's turn
             return self._failed(BadInput(f"an event of session {self._session} was not written: {error!r}"), error)
 
     def _append(self, event: TranscriptEvent | Mapping[str, Any]) -> bool:
-        told = self._told(event)
-        if told.type in OF_SUB_AGENTS:
-            path = self._path_of_sub_agent(told)
-        elif should_transcript(told):
+        known = self._as_event(event)
+        if known.type in OF_SUB_AGENTS:
+            path = self._path_of_sub_agent(known)
+        elif should_transcript(known):
             path = self.path
         else:
             return False
-        line = _line({STAMP: _stamp(self._clock()), **self._codec.encode(told)})
+        line = _line({STAMP: _stamp(self._clock()), **self._codec.encode(known)})
         if len(line) > LONGEST_LINE:
             raise BadInput(f"it takes {len(line)} bytes, and no reader takes more than {LONGEST_LINE} on a line")
         if self._layout == "array":
@@ -114,7 +112,7 @@ class TranscriptWriter:
             append_line(path, line, durable=self._durable)
         return True
 
-    def _told(self, event: TranscriptEvent | Mapping[str, Any]) -> TranscriptEvent:
+    def _as_event(self, event: TranscriptEvent | Mapping[str, Any]) -> TranscriptEvent:
         if isinstance(event, TranscriptEvent):
             return event
         if not isinstance(event, Mapping) or not isinstance(event.get("type"), str):  # pyright: ignore[reportUnnecessaryIsInstance] agents are not checked
@@ -122,21 +120,24 @@ class TranscriptWriter:
         return self._codec.decode(event)
 
     def _path_of_sub_agent(self, event: TranscriptEvent) -> Path:
-        told = self._codec.encode(event)
-        agent, request = (str(told.get(name) or "") for name in ("agent_id", "parent_request_id"))
+        encoded = self._codec.encode(event)
+        agent, request = (str(encoded.get(name) or "") for name in ("agent_id", "parent_request_id"))
         return sub_agent_transcript_path(self._session, agent, request, base=self._base)
 
     def _failed(self, failure: NousError, cause: Exception) -> bool:
         if self._strict:
             raise failure from cause
         self.failures += 1
-        if self.failures.bit_count() == 1:  # the first, second, fourth ...: a full disk would fill the log as well
-            _log.warning("%s (%d failures so far)", failure, self.failures)
+        if self.failures.bit_count() == 1:  # log failures 1, 2, 4, 8 ...: a full disk would fill the log too
+            _log.warning("transcript_writer.append_failed: %s (%d failures so far)", failure, self.failures)
         return False
 
 
 def _line(event: Mapping[str, Any]) -> bytes:
-    """*event* on one line. What strict JSON has no word for is written as it can be, rather than lost."""
+    """Encode *event* on one line.
+
+    Values that strict JSON cannot express are approximated rather than lost.
+    """
     try:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
@@ -144,5 +145,5 @@ def _line(event: Mapping[str, Any]) -> bytes:
 
 
 def _stamp(time: datetime) -> str:
-    """RFC 3339, in UTC, to the microsecond."""
+    """Format *time* as RFC 3339 in UTC, with microseconds."""
     return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"

@@ -1,1 +1,1 @@
-"""A transcript as somebody wants to see it: on a terminal, as JSON lines, by turns."""
+"""Render a transcript for a terminal, as JSON lines, by turn, or as summarizer input."""

@@ -1,7 +1,4 @@
-"""A transcript for a person to read in a terminal.
-
-The first line introduces the session, each that follows is an entry, and the last says what was passed over.
-"""
+"""Render a transcript for reading in a terminal, or as JSON lines."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +14,7 @@ from nous.transcript.parsing.user_text import without_colour
 from nous.transcript.readers.nous import MARK, VERSION
 
 Paint = Callable[[str, str], str]
-"""Colours a text in the manner of a role: a kind of entry, `heading`, or `faint`."""
+"""Colors a text for a role: a kind of entry, `heading`, or `faint`."""
 
 _INDENT = "    "
 _MARKS = {Kind.ERROR: "✗", Kind.DECISION: "◆", Kind.SUB_AGENT: "↳", Kind.SUMMARY: "≡", Kind.SYSTEM: "·"}
@@ -28,12 +25,15 @@ _LONG = 40
 
 
 def plain(text: str, _: str, /) -> str:
-    """No colour at all."""
+    """Return *text* without color."""
     return text
 
 
 def render(transcript: Transcript, *, paint: Paint = plain) -> Iterator[str]:
-    """The lines of the view: a heading, the turns with their calls on one line each, and what was passed over."""
+    """Yield the lines of the view: a heading, the turns, and a footer of skipped content.
+
+    Each tool call takes one line.
+    """
     yield from _heading(transcript, paint)
     for turn in transcript.turns:
         yield ""
@@ -101,7 +101,10 @@ def _turn(turn: Turn, paint: Paint, *, root: str) -> Iterator[str]:
 
 
 def _calls(calls: Sequence[Entry], paint: Paint, *, root: str) -> Iterator[str]:
-    """Each call on a line of its own, repeated ones on one. Paths are shown from the session's directory on."""
+    """Yield one line per call; repeated calls share a line.
+
+    Paths are relative to the session's directory.
+    """
     for summary, repeated in groupby(calls, key=lambda call: call.text.replace(root, "")):
         times = len(list(repeated))
         yield paint(f"{_INDENT}→ {_line(summary)}{f' x{times}' if times > 1 else ''}", Kind.TOOL_CALL)
@@ -121,7 +124,7 @@ def _said(entry: Entry, paint: Paint) -> Iterator[str]:
 
 
 def _first_lines(text: str, most: int) -> str:
-    """Not more than *most* lines that say something, and not more of each than fits a line."""
+    """Return at most *most* non-blank lines, each cut to the maximum width."""
     lines = [line for line in text.splitlines() if line.strip()]
     rest = len(lines) - most
     return "\n  ".join([*map(_line, lines[:most]), *([f"... {rest} more lines"] if rest > 0 else [])])
@@ -150,7 +153,10 @@ def _footer(transcript: Transcript, paint: Paint) -> Iterator[str]:
 
 
 def transcript_as_json(transcript: Transcript) -> bytes:
-    """The lines of *transcript*, times in ISO 8601 UTC, and only the fields that say something."""
+    """Serialize *transcript* as JSON lines: header, one line per entry, skipped content.
+
+    Times are ISO 8601 in UTC. Empty fields are omitted.
+    """
     options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
     return b"".join(orjson.dumps(line, option=options, default=str) for line in _lines(transcript))
 
@@ -165,7 +171,7 @@ def _lines(transcript: Transcript) -> Iterator[Mapping[str, Any]]:
 
 
 def legible(name: str) -> str:
-    """The *name* of a file as text, whatever bytes it is made of."""
+    """Return the *name* of a file as text, even if it is not valid UTF-8."""
     return name.encode(errors="replace").decode()
 
 

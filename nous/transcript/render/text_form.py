@@ -1,7 +1,7 @@
-"""A session as the text that summarizers are given, block by block, in the form that qbit defined.
+"""Render a session as text for summarizers, block by block, in the format of qbit.
 
-Every block begins with its turn, which counts the `started` events, and ends with a blank line. What is not listed here
-is left out: what is streamed, reasoning, warnings, workflows, and what sub-agents do with tools.
+Each block begins with its turn number, which counts the `started` events, and ends with a blank line. Everything else
+is left out: streamed parts, reasoning, warnings, workflows, and the tool use of sub-agents.
 """
 
 import json
@@ -25,7 +25,7 @@ from nous.transcript.recorder.events.codec import read_events
 Style = Literal["current", "2025"]
 
 _LIMITS: Mapping[Style, tuple[int, int]] = {"current": (4_000, 6_000), "2025": (2_000, 3_000)}
-"""Characters of a tool's result, and of a sub-agent's answer, that are shown."""
+"""Maximum characters shown of a tool's result, and of a sub-agent's answer."""
 
 
 def format_for_summarizer(
@@ -36,14 +36,14 @@ def format_for_summarizer(
     response_limit: int | None = None,
     paired: bool = False,
 ) -> str:
-    """The text form of a transcript, or of events; "" if there are none.
+    """Return the text form of a transcript or of events; "" if there are none.
 
     The style "2025" is the older spelling. Longer results and answers of sub-agents keep 70 % of the limit from their
     beginning and 30 % from their end. With *paired*, results name the request they answer.
     """
     codec = EventCodec()
-    told = events_of(of) if isinstance(of, Transcript) else of
-    events = (event if isinstance(event, TranscriptEvent) else codec.decode(event) for event in told)
+    incoming = events_of(of) if isinstance(of, Transcript) else of
+    events = (event if isinstance(event, TranscriptEvent) else codec.decode(event) for event in incoming)
     results, responses = _LIMITS[style]
     form = _TextForm(
         is_old=style == "2025",
@@ -63,7 +63,7 @@ class _TextForm:
     turn: int = 0
 
     def block(self, event: TranscriptEvent) -> str:
-        """What *event* adds to the text."""
+        """Return the text that *event* adds."""
         if isinstance(event, conversation.Started):
             self.turn += 1
             return ""
@@ -115,7 +115,10 @@ class _TextForm:
 
 
 def _of_task(event: TranscriptEvent) -> str:
-    """What forks of qbit tell of tasks, and of questions to the user, outside of any turn."""
+    """Return the block of a task event or of a question to the user, outside any turn.
+
+    Only forks of qbit write these events.
+    """
     match event:
         case conversation.AskHumanRequest():
             said = f"**[Ask Human - {event.input_type}]** {event.question}"
@@ -145,7 +148,7 @@ def _shown(value: object) -> str:
 
 
 def _pretty(value: object) -> str:
-    """JSON as serde_json prints it: two spaces, fields in their order, every script as it is."""
+    """Format JSON as serde_json does: two spaces, fields in order, Unicode unescaped."""
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
     except TypeError:
@@ -165,10 +168,10 @@ def build_summarizer_input(
     paired: bool = False,
     look: Callable[[Transcript], object] = lambda _: None,
 ) -> str:
-    """The text form of the transcript *source*: a path, an open stream, or the id of a session kept below *base*.
+    """Return the text form of *source*: a path, an open stream, or a session id below *base*.
 
-    A transcript of events is told event by event; of any other format, its entries are. *look* is shown the transcript
-    that was read. Raises as `read_transcript`.
+    A transcript of events is rendered from its events, any other format from its entries. *look* is called with the
+    parsed transcript. Raises as `read_transcript`.
     """
     if isinstance(source, str | Path):
         path = located(source, base=base)
@@ -178,7 +181,7 @@ def build_summarizer_input(
 
 
 def _again(stream: BinaryIO) -> BinaryIO:
-    """*stream*, so that it can be read twice."""
+    """Return *stream* in a form that can be read twice."""
     return stream if stream.seekable() else BytesIO(stream.read())
 
 

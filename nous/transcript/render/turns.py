@@ -1,4 +1,7 @@
-"""Turns as text: what was asked, what was answered, what was done, and what was asked next."""
+"""Render turns as text, and split that text into chunks for embedding.
+
+A turn's text holds its prompt, answer and actions, and the next prompt.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +19,10 @@ _LABELS = {Kind.USER: "User", Kind.SUMMARY: "Summary", Kind.ASSISTANT: "Assistan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnText:
-    """A turn in words. It owns all its entries, but what tools answered is not in `text`.
+    """The text of one turn, and all its entries.
 
-    `text` ends with the prompt of the next turn, which tells how this one was received. A turn that nothing follows yet
-    is provisional: more may be said in it.
+    Tool results are not in `text`. `text` ends with the prompt of the next turn, which shows how this one was received.
+    A turn without a next one is provisional: more may be added to it.
     """
 
     number: int
@@ -29,7 +32,7 @@ class TurnText:
 
 
 def group_into_turns(entries: Transcript | Iterable[Entry]) -> tuple[TurnText, ...]:
-    """The turns in which something was answered or done; bookkeeping is not something."""
+    """Return the turns that hold an answer or an action; bookkeeping does not count."""
     turns = [tuple(owned) for _, owned in groupby(entries, key=lambda entry: entry.turn)]
     asked_next = [*map(_prompt, turns[1:]), ""]
     return tuple(
@@ -39,13 +42,13 @@ def group_into_turns(entries: Transcript | Iterable[Entry]) -> tuple[TurnText, .
             entries=owned,
             is_provisional=owned is turns[-1],
         )
-        for owned, following in zip(turns, asked_next, strict=False)  # of no turns, nothing follows
+        for owned, following in zip(turns, asked_next, strict=False)  # without turns, asked_next has one element more
         if (blocks := list(_blocks(owned)))
     )
 
 
 def _blocks(owned: Sequence[Entry]) -> Iterator[str]:
-    """The labelled parts of a turn; none if there is only a prompt."""
+    """Yield the labelled parts of a turn; nothing if there is only a prompt."""
     said = {kind: _texts(owned, kind) for kind in _LABELS}
     summaries = (extract_tool_summary(entry.tool, entry.tool_input) for entry in owned if entry.kind is Kind.TOOL_CALL)
     calls = BETWEEN_CALLS.join(filter(None, summaries))
@@ -67,18 +70,18 @@ def _texts(owned: Sequence[Entry], kind: Kind) -> str:
 
 
 SIZE = 256
-"""Tokens of a piece: as many as small embedding models read."""
+"""Tokens per chunk: the input limit of small embedding models."""
 
 OVERLAP = 40
-"""Tokens that a piece has in common with the one before it."""
+"""Tokens that a chunk shares with the one before it."""
 
 _TOKEN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]|\w{1,16}|[^\w\s]")
-"""A word (longer ones in parts), a sign of a script that has no spaces between words, or a sign."""
+"""A word (in parts of 16 characters), a character of a script without spaces between words, or a symbol."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The *index*-th piece of a turn (from 0): what stands from *begin* up to *end* in its text."""
+    """The *index*-th chunk of a turn (from 0): its text from *begin* up to *end*."""
 
     turn: int
     index: int
@@ -88,10 +91,10 @@ class Chunk:
 
 
 def chunk(text: str, *, turn: int = 0, size: int = SIZE, overlap: int = OVERLAP) -> tuple[Chunk, ...]:
-    """*text* in pieces of *size* tokens, each of which begins *overlap* tokens before the end of the last.
+    """Split *text* into chunks of *size* tokens that overlap by *overlap* tokens.
 
-    Together they hold every character of *text*; a short one is one piece. Raises ValueError unless
-    0 <= overlap < size.
+    Together they hold every character of *text*; a short one is one chunk. Raises ValueError unless 0 <= overlap <
+    size.
     """
     if not 0 <= overlap < size:
         raise ValueError(f"pieces of {size} tokens cannot have {overlap} in common")

@@ -3,14 +3,14 @@
 import re
 from pathlib import Path
 
-from nous.redis_server.data_dir import Place
+from nous.redis_server.data_dir import DataDir
 
 _COMMIT = b"$4\r\nEXEC\r\n"
 """What ends the writes of a script."""
 _SUBJECT = re.compile(rb'"subject":"([^"]+)"')
 
 
-def log_of(place: Place) -> Path:
+def log_of(place: DataDir) -> Path:
     """The file that the server appends to."""
     return max((place.home / "appendonlydir").glob("*.incr.aof"))
 

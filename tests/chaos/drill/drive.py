@@ -64,7 +64,7 @@ class Watch:
 
     def look(self) -> None:
         """See what is through, and which wounds have healed; nothing can be seen while the server is out."""
-        system, world = self.stage.system, self.stage.world
+        system, world = self.stage.system, self.stage.container
         try:
             seen = system.through(world)
             running = system.running(world) if self.wounds else set[tuple[str, bytes]]()
@@ -77,14 +77,14 @@ class Watch:
 
     def wound(self) -> Wound:
         try:
-            return Wound(self.stage.system.running(self.stage.world), time.monotonic())
+            return Wound(self.stage.system.running(self.stage.container), time.monotonic())
         except NousError:
             return Wound(set(), time.monotonic())
 
     def is_at_rest(self) -> bool:
         """Whether everything that was published is through."""
         try:
-            return self.stage.producer.is_done and self.stage.system.is_at_rest(self.stage.world)
+            return self.stage.producer.is_done and self.stage.system.is_at_rest(self.stage.container)
         except NousError:
             return False
 
@@ -97,7 +97,7 @@ class Watch:
         self.recoveries += [math.inf for _ in self.wounds]
         self.wounds.clear()
         found = 0
-        while stuck := self.stage.system.keep_house(self.stage.world):
+        while stuck := self.stage.system.keep_house(self.stage.container):
             found += stuck
             _until(self, self.is_at_rest, "what was stuck to come to rest")
         return found

@@ -15,9 +15,9 @@ from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 from rq.worker import Worker as RqWorker
 
-from nous.app import World
-from nous.bus.accounting import Account
-from nous.bus.base import Lane
+from nous.app import Container
+from nous.bus.accounting import GroupCounters
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.redis_support.errors import translated
 
@@ -49,61 +49,61 @@ class Plain:
     def start_forking(self, crew: Crew) -> None:
         self.start(crew)
 
-    def through(self, world: World) -> tuple[int, int]:
+    def through(self, container: Container) -> tuple[int, int]:
         """What was read and does not wait: that which was lost on the way will not come any more."""
-        first, second = (read for _, read, _ in self._groups(world))
+        first, second = (read for _, read, _ in self._groups(container))
         with translated():
-            return max(first - queue_on(world.rq_client).count, 0), second
+            return max(first - queue_on(container.rq_client).count, 0), second
 
-    def running(self, world: World) -> set[tuple[str, bytes]]:
-        client: Any = world.client
+    def running(self, container: Container) -> set[tuple[str, bytes]]:
+        client: Any = container.client
         with translated():
-            return {(QUEUE, each) for each in client.zrange(_started(world).key, 0, -1)}
+            return {(QUEUE, each) for each in client.zrange(_started(container).key, 0, -1)}
 
-    def is_at_rest(self, world: World) -> bool:
-        client: Any = world.client
-        groups = list(self._groups(world))
-        queue = queue_on(world.rq_client)
+    def is_at_rest(self, container: Container) -> bool:
+        client: Any = container.client
+        groups = list(self._groups(container))
+        queue = queue_on(container.rq_client)
         with translated():
             scheduled = client.zcard(queue.scheduled_job_registry.key)
             counts = (client.zcard(queue.failed_job_registry.key), client.zcard(queue.finished_job_registry.key))
             waiting = queue.count
-        seen = (*groups, self.running(world), scheduled, counts, waiting)
+        seen = (*groups, self.running(container), scheduled, counts, waiting)
         if seen != self._seen:
             self._seen, self._since = seen, time.monotonic()
         is_read = all(length == read and not pending for length, read, pending in groups)
         return is_read and not scheduled and not waiting and time.monotonic() - self._since > _QUIET
 
-    def keep_house(self, world: World) -> int:
+    def keep_house(self, container: Container) -> int:
         """What RQ's own maintenance would do by and by, done as if its waiting times were over."""
-        queue, client = queue_on(world.rq_client), world.rq_client
+        queue, client = queue_on(container.rq_client), container.rq_client
         with translated():
             taken = queue.intermediate_queue.get_job_ids()
-            stuck = len(self.running(world)) + len(taken)
-            _started(world).cleanup(timestamp=time.time() + _LATER)
+            stuck = len(self.running(container)) + len(taken)
+            _started(container).cleanup(timestamp=time.time() + _LATER)
             for job_id in taken:
                 client.set(queue.intermediate_queue.get_first_seen_key(job_id), time.time() - _LATER, ex=60)
             queue.intermediate_queue.cleanup(RqWorker([queue], connection=client, serializer=JSONSerializer), queue)
         self._since = time.monotonic()
         return stuck
 
-    def dead(self, world: World) -> dict[str, str]:
-        queue: Any = queue_on(world.rq_client)
+    def dead(self, container: Container) -> dict[str, str]:
+        queue: Any = queue_on(container.rq_client)
         ids = queue.failed_job_registry.get_job_ids(cleanup=False)
-        found = Job.fetch_many(ids, connection=world.rq_client, serializer=JSONSerializer)
+        found = Job.fetch_many(ids, connection=container.rq_client, serializer=JSONSerializer)
         return {orjson.loads(job.args[1])["subject"]: "its job failed" for job in found if job}
 
-    def accounts(self, world: World) -> Mapping[str, Account]:
+    def accounts(self, container: Container) -> Mapping[str, GroupCounters]:
         """None: nobody keeps any."""
-        del world
+        del container
         return {}
 
-    def _groups(self, world: World) -> list[tuple[int, int, int]]:
+    def _groups(self, container: Container) -> list[tuple[int, int, int]]:
         """Of the stream of each worker: how long it is, how much of it was read, and how much is not acknowledged."""
-        client: Any = world.client
+        client: Any = container.client
         found: list[tuple[int, int, int]] = []
         for name in WORKERS:
-            stream = BusKeys(world.settings.prefix).stream(world.workers[name].consumes.type, Lane.LIVE)
+            stream = BusKeys(container.settings.prefix).stream(container.workers[name].consumes.type, Priority.LIVE)
             with translated():
                 groups = client.xinfo_groups(stream) if client.exists(stream) else []
                 length = client.xlen(stream)
@@ -112,6 +112,6 @@ class Plain:
         return found
 
 
-def _started(world: World) -> StartedJobRegistry:
-    queue: Queue = queue_on(world.rq_client)
+def _started(container: Container) -> StartedJobRegistry:
+    queue: Queue = queue_on(container.rq_client)
     return StartedJobRegistry(queue=queue)

@@ -29,8 +29,8 @@ from rq.serializers import JSONSerializer
 from rq.worker import Worker as RqWorker
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.app import World
-from nous.bus.base import Lane, Refused
+from nous.app import Container
+from nous.bus.base import Conflict, Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.event_codec import decode, encode
@@ -49,11 +49,11 @@ def queue_on(client: redis.Redis) -> Queue:
     return Queue(QUEUE, connection=client, serializer=JSONSerializer)
 
 
-def consume(world: World, names: Iterable[str]) -> None:
+def consume(container: Container, names: Iterable[str]) -> None:
     """Queue a job for each event, and acknowledge it, until SIGTERM."""
-    client = _client(world)
-    keys = BusKeys(world.settings.prefix)
-    streams = {keys.stream(world.workers[name].consumes.type, Lane.LIVE): name for name in names}
+    client = _client(container)
+    keys = BusKeys(container.settings.prefix)
+    streams = {keys.stream(container.workers[name].consumes.type, Priority.LIVE): name for name in names}
     is_over = False
 
     def end(_number: int, _frame: FrameType | None) -> None:
@@ -91,20 +91,23 @@ def _pass_on(client: Any, streams: dict[str, str], after: str) -> str:
 def handle(worker: str, raw: str) -> None:
     """The job: handle an event, write what follows, and tell it."""
     job: Any = get_current_job()
-    world: World = job.world
-    effects = _written(world, worker, raw)
-    client, keys = _client(world), BusKeys(world.settings.prefix)
+    container: Container = job.container
+    effects = _written(container, worker, raw)
+    client, keys = _client(container), BusKeys(container.settings.prefix)
     for event in effects.events:
-        client.xadd(keys.stream(event.type, Lane.LIVE), {"event": encode(event)})
+        client.xadd(keys.stream(event.type, Priority.LIVE), {"event": encode(event)})
 
 
-def _written(world: World, worker: str, raw: str) -> Effects:
+def _written(container: Container, worker: str, raw: str) -> Effects:
     """What the handler returned, stored; it is asked again where others were faster."""
-    kind = world.workers[worker].consumes
-    event, handler = decode(raw.encode(), type_hint=kind.type), world.workers[worker].build(world.kit)
+    kind = container.workers[worker].consumes
+    event, handler = (
+        decode(raw.encode(), type_hint=kind.type),
+        container.workers[worker].handler_factory(container.context),
+    )
     for _ in range(_TRIES):
         effects = handler(event)
-        if not isinstance(world.bus.apply(replace(effects, events=())), Refused):
+        if not isinstance(container.bus.apply(replace(effects, events=())), Conflict):
             return effects
     raise TimeoutError(f"others were faster {_TRIES} times")
 
@@ -112,25 +115,25 @@ def _written(world: World, worker: str, raw: str) -> Effects:
 class _Worker(RqWorker):
     """RQ's own worker, whose jobs find the world at hand: it would take each fork a second to build."""
 
-    world: World
+    container: Container
 
     @override
     def perform_job(self, job: Any, queue: Any, execution: Any) -> bool:
-        job.world = self.world
+        job.container = self.container
         return super().perform_job(job, queue, execution)
 
 
-def work(world: World) -> None:
+def work(container: Container) -> None:
     """RQ's worker, until SIGTERM."""
-    client = _client(world)
+    client = _client(container)
     worker = _Worker([queue_on(client)], connection=client, serializer=JSONSerializer)
-    worker.world = world
+    worker.container = container
     worker.work(logging_level="WARNING")
 
 
-def schedule(world: World) -> None:
+def schedule(container: Container) -> None:
     """RQ's scheduler, which brings back what is to be tried again; `rq worker --with-scheduler` begins the same."""
-    scheduler = RQScheduler([QUEUE], connection=_client(world), serializer=JSONSerializer)
+    scheduler = RQScheduler([QUEUE], connection=_client(container), serializer=JSONSerializer)
     for _ in _while_locked(scheduler):
         time.sleep(_PAUSE)
     scheduler.work()
@@ -142,5 +145,5 @@ def _while_locked(scheduler: RQScheduler) -> Iterator[None]:
         yield
 
 
-def _client(world: World) -> Any:
-    return redis.Redis.from_url(address(world.settings))
+def _client(container: Container) -> Any:
+    return redis.Redis.from_url(address(container.settings))

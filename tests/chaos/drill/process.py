@@ -40,22 +40,22 @@ from rq.worker import Worker as RqWorker
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous import log
-from nous.app import World, build, discover, fleet
+from nous.app import Container, build, discover, worker_process
 from nous.app.from_settings import deadline_of
-from nous.app.worker_process import clerk
+from nous.app.worker_process import dispatch_loop
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.events import Event
-from nous.jobs.base import Line
+from nous.jobs.base import QueueKind
 from nous.jobs.rq.job import AllowListedJob
 from nous.jobs.rq.quarantine_worker import run_quarantine
 from nous.jobs.rq.queue import queue_named
-from nous.pipeline.worker import Handler, Kit, Worker
+from nous.pipeline.worker import Handler, Worker, WorkerContext
 from nous.runtime.attempt import Attempts
-from nous.runtime.dispatch_loop import Quarantines
+from nous.runtime.dispatch_loop import QuarantineStarter
 from nous.runtime.lease_renewal import LeaseKeeper
-from nous.runtime.worker_process import Fleet
+from nous.runtime.worker_process import WorkerProcess
 from nous.settings import load_settings
 from nous.store.keys import StoreKeys
 from nous.store.redis.plans import plan_for
@@ -69,8 +69,8 @@ def noted(worker: Worker) -> Worker:
     runs = os.open(os.environ["CHAOS_RUNS"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     think = float(os.environ.get("CHAOS_THINK", "0"))
 
-    def build_(kit: Kit) -> Handler:
-        handler = worker.build(kit)
+    def build_(context: WorkerContext) -> Handler:
+        handler = worker.handler_factory(context)
         begun = False
 
         def handle(event: Event, /) -> Effects:
@@ -85,31 +85,37 @@ def noted(worker: Worker) -> Worker:
 
         return handle
 
-    return replace(worker, build=build_)
+    return replace(worker, handler_factory=build_)
 
 
-def built() -> World:
+def built() -> Container:
     """The world of a worker process, with workers that are noted, and another clock if one is named."""
-    world = build(load_settings())
-    workers = {name: noted(worker) for name, worker in world.workers.items()}
+    container = build(load_settings())
+    workers = {name: noted(worker) for name, worker in container.workers.items()}
     if path := os.environ.get("CHAOS_CLOCK"):
-        world = _by_clock(world, partial(_shifted, Path(path)))
-    attempts = Attempts(workers, bus=world.bus, kit=world.kit, patience=world.patience, leases=world.leases)
-    return replace(world, workers=workers, attempts=attempts)
+        container = _by_clock(container, partial(_shifted, Path(path)))
+    attempts = Attempts(
+        workers,
+        bus=container.bus,
+        context=container.context,
+        retry_policy=container.retry_policy,
+        leases=container.leases,
+    )
+    return replace(container, workers=workers, attempts=attempts)
 
 
-def _by_clock(world: World, clock: Callable[[], float]) -> World:
-    settings = world.settings
+def _by_clock(container: Container, clock: Callable[[], float]) -> Container:
+    settings = container.settings
     bus = RedisBus(
-        world.client,
+        container.client,
         plan_of=partial(plan_for, keys=StoreKeys(settings.prefix)),
         keys=BusKeys(settings.prefix),
-        subscriptions=world.subscriptions,
+        subscriptions=container.subscriptions,
         clock=clock,
     )
-    leases = LeaseKeeper(bus, lease=world.patience.lease, deadline=deadline_of(settings))
-    kit = replace(world.kit, clock=lambda: datetime.fromtimestamp(clock(), tz=UTC))
-    return replace(world, bus=bus, leases=leases, kit=kit)
+    leases = LeaseKeeper(bus, lease=container.retry_policy.lease, deadline=deadline_of(settings))
+    context = replace(container.context, clock=lambda: datetime.fromtimestamp(clock(), tz=UTC))
+    return replace(container, bus=bus, leases=leases, context=context)
 
 
 def _shifted(path: Path) -> float:
@@ -118,12 +124,15 @@ def _shifted(path: Path) -> float:
 
 def run_fleet(names: list[str], *, desks_only: bool) -> None:
     """What `nous worker` runs, until the first SIGTERM; the second one ends it at once."""
-    world = built()
-    quarantines = Quarantines([sys.executable, __file__, "quarantine"])
+    container = built()
+    quarantines = QuarantineStarter([sys.executable, __file__, "quarantine"])
     if desks_only:
-        crew = Fleet([clerk(world, each, open_quarantine=quarantines.open) for each in names], last=[world.leases])
+        crew = WorkerProcess(
+            [dispatch_loop(container, each, open_quarantine=quarantines.open) for each in names],
+            last=[container.leases],
+        )
     else:
-        crew = fleet(world, names, open_quarantine=quarantines.open)
+        crew = worker_process(container, names, open_quarantine=quarantines.open)
     signal.signal(signal.SIGTERM, lambda _number, _frame: crew.stop())
     crew.start()
     crew.wait()
@@ -141,34 +150,38 @@ class ForkingWorker(RqWorker):
         return super().perform_job(job, queue, execution)
 
 
-def made_ready(world: World) -> World:
+def made_ready(container: Container) -> Container:
     """*world*, in which handlers have run once, for nothing: else each fork would compile all patterns anew."""
     workers = discover()
-    summarize, learn = (workers[name].build(world.kit) for name in WORKERS)
+    summarize, learn = (workers[name].handler_factory(container.context) for name in WORKERS)
     for event in summarize(ended("nobody", 0)).events:
         learn(event)
-    return world
+    return container
 
 
 def run_forks(names: list[str]) -> None:
-    world = made_ready(built())
+    container = made_ready(built())
     # Two queues in one worker: then RQ has no list of what it has taken and not begun.
-    queues = [queue_named(Line.LIVE.queue(each), world.rq_client) for each in names]
+    queues = [queue_named(QueueKind.LIVE.queue(each), container.rq_client) for each in names]
     worker = ForkingWorker(
-        queues, connection=world.rq_client, job_class=AllowListedJob, serializer=JSONSerializer, default_worker_ttl=30
+        queues,
+        connection=container.rq_client,
+        job_class=AllowListedJob,
+        serializer=JSONSerializer,
+        default_worker_ttl=30,
     )
-    worker.runner = world.attempts
+    worker.runner = container.attempts
     worker.work(logging_level=None)
 
 
 def run_quarantined(name: str) -> None:
-    world = built()
+    container = built()
     run_quarantine(
         name,
-        client=world.rq_client,
+        client=container.rq_client,
         name=f"{name}-quarantine-{os.getpid()}",
-        runner=world.attempts,
-        blame=world.attempts.blame,
+        runner=container.attempts,
+        blame=container.attempts.blame,
     )
 
 

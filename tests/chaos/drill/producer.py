@@ -8,7 +8,7 @@ from uuid import uuid5
 
 from chaos.drill.size import Size
 
-from nous.app import World, build
+from nous.app import Container, build
 from nous.domain.errors import Fatal, NousError
 from nous.domain.events import NAMESPACE, SessionEnded
 from nous.domain.scope import Scope
@@ -78,16 +78,20 @@ class Producer:
             self._thread.join()
 
     def _run(self, handled: Callable[[], int]) -> None:
-        world = self._world()
+        container = self._container()
         batches = range(0, len(self._sessions), _AT_ONCE)
         for number, start in enumerate(batches):
             batch = self._sessions[start : start + _AT_ONCE]
             while start - handled() > self._ahead and not self._stopping.is_set():
                 time.sleep(_PAUSE)
-            while world and not self._stopping.is_set() and not self._publish(world, batch, start, number % 2 == 0):
+            while (
+                container
+                and not self._stopping.is_set()
+                and not self._publish(container, batch, start, number % 2 == 0)
+            ):
                 time.sleep(_PAUSE)
 
-    def _world(self) -> World | None:
+    def _container(self) -> Container | None:
         while not self._stopping.is_set():
             try:
                 return build(self._settings)
@@ -95,13 +99,13 @@ class Producer:
                 time.sleep(_PAUSE)
         return None
 
-    def _publish(self, world: World, batch: list[str], first: int, is_durable: bool) -> bool:  # noqa: FBT001
+    def _publish(self, container: Container, batch: list[str], first: int, is_durable: bool) -> bool:  # noqa: FBT001
         events = [
             ended(session, number, scope=SCOPES[number % len(SCOPES)]) for number, session in enumerate(batch, first)
         ]
         with self.between:
             try:
-                world.bus.publish(*events, durable=is_durable)
+                container.bus.publish(*events, durable=is_durable)
             except Fatal as error:  # that would not pass: it is a finding
                 self.refused.append(str(error))
                 return False

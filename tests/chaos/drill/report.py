@@ -8,9 +8,9 @@ from typing import Any
 from chaos.drill.producer import SCOPES
 from chaos.drill.stage import Stage
 
-from nous.app import World
-from nous.bus.accounting import Account
-from nous.bus.base import Lane
+from nous.app import Container
+from nous.bus.accounting import GroupCounters
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import decode
 from nous.domain.events import EpisodeSummarized, Event, FactLearned
@@ -32,7 +32,7 @@ class Report:
     announced: Counter[str]
     runs: Counter[tuple[str, str]]
     dead: dict[str, str]
-    accounts: dict[str, Account]
+    accounts: dict[str, GroupCounters]
     deaths: int
     expected_dead: frozenset[str]
     may_be_lost: frozenset[str]
@@ -85,14 +85,14 @@ class Report:
 
     @property
     def imbalance(self) -> int:
-        return sum(abs(account.balance) for account in self.accounts.values())
+        return sum(abs(account.discrepancy) for account in self.accounts.values())
 
 
 def report_of(stage: Stage, *, expected_dead: set[str], may_be_lost: set[str]) -> Report:
-    world = stage.world
-    summaries = [event for event in _told(world, EpisodeSummarized) if isinstance(event, EpisodeSummarized)]
-    rows = [row for scope in SCOPES for row in world.kit.facts.read(scope).rows]
-    episodes = [each for scope in SCOPES for each in world.kit.episodes.recent(scope, limit=10**6)]
+    container = stage.container
+    summaries = [event for event in _told(container, EpisodeSummarized) if isinstance(event, EpisodeSummarized)]
+    rows = [row for scope in SCOPES for row in container.context.facts.read(scope).rows]
+    episodes = [each for scope in SCOPES for each in container.context.episodes.recent(scope, limit=10**6)]
     learned = [row.fact for row in rows if isinstance(row, Learned)]
     said = [(fact.source, fact.text) for fact in learned]
     said += [(row.source, row.text) for row in rows if isinstance(row, Confirmed)]
@@ -104,18 +104,20 @@ def report_of(stage: Stage, *, expected_dead: set[str], may_be_lost: set[str]) -
         promised=sum(len(event.candidate_facts) for event in {event.id: event for event in summaries}.values()),
         taught=Counter((source.session_id, exact_form(text)) for source, text in said),
         learned=Counter(str(fact.id) for fact in learned),
-        announced=Counter(str(event.fact_id) for event in _told(world, FactLearned) if isinstance(event, FactLearned)),
+        announced=Counter(
+            str(event.fact_id) for event in _told(container, FactLearned) if isinstance(event, FactLearned)
+        ),
         runs=_runs(stage.directory / "runs"),
-        dead=stage.system.dead(world),
-        accounts=dict(stage.system.accounts(world)),
+        dead=stage.system.dead(container),
+        accounts=dict(stage.system.accounts(container)),
         deaths=stage.crew.deaths,
         expected_dead=frozenset(expected_dead),
         may_be_lost=frozenset(may_be_lost),
     )
 
 
-def _told(world: World, kind: type[Event]) -> list[Event]:
-    raw: Any = world.client.xrange(BusKeys(world.settings.prefix).stream(kind.type, Lane.LIVE))
+def _told(container: Container, kind: type[Event]) -> list[Event]:
+    raw: Any = container.client.xrange(BusKeys(container.settings.prefix).stream(kind.type, Priority.LIVE))
     return [decode(fields[b"event"], type_hint=kind.type) for _, fields in raw if fields.get(b"event")]
 
 

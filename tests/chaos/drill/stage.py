@@ -17,9 +17,9 @@ from chaos.drill.producer import Producer
 from chaos.drill.size import Size
 from chaos.drill.system import WORKERS, System
 
-from nous.app import World, build
+from nous.app import Container, build
 from nous.redis_server import data_dir, embedded
-from nous.redis_server.data_dir import Place, locate
+from nous.redis_server.data_dir import DataDir, locate
 from nous.settings.model import Settings, WorkerSettings
 
 LEASE = 2.0
@@ -43,7 +43,7 @@ class Stage:
     size: Size
     system: System
     directory: Path
-    world: World
+    container: Container
     crew: Crew
     nursery: Nursery
     producer: Producer
@@ -53,7 +53,7 @@ class Stage:
     """What went wrong with what was to be done later."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> DataDir:
         return locate(self.directory)
 
     @property
@@ -129,13 +129,13 @@ def staged(size: Size, nursery: Nursery, fault: Set, system: System) -> Generato
             data_dir=directory, embedder="hashed", worker=WorkerSettings(lease=LEASE, sweep_interval=SWEEP)
         )
         try:
-            world, url = build(settings), fault.way(directory)
+            container, url = build(settings), fault.way(directory)
             told = {"NOUS_REDIS_URL": url, **fault.environment(directory)}
             yield Stage(
                 size=size,
                 system=system,
                 directory=directory,
-                world=world,
+                container=container,
                 crew=Crew(nursery, names=WORKERS, environment=environment(directory, told), log=directory / "crew.log"),
                 nursery=nursery,
                 producer=Producer(settings.model_copy(update={"redis_url": url}), size),

@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 from chaos.drill.crew import Crew
 
-from nous.app import World
-from nous.bus.accounting import Account
+from nous.app import Container
+from nous.bus.accounting import GroupCounters
 from nous.bus.redis.keys import BusKeys
 from nous.redis_support.errors import translated
 
@@ -28,27 +28,27 @@ class System(Protocol):
         """The same, with processes that fork for each job."""
         ...
 
-    def through(self, world: World) -> tuple[int, int]:
+    def through(self, container: Container) -> tuple[int, int]:
         """How many deliveries are through with each of `WORKERS`, be they handled or lost."""
         ...
 
-    def running(self, world: World) -> set[tuple[str, bytes]]:
+    def running(self, container: Container) -> set[tuple[str, bytes]]:
         """What is being handled, each under a name that it keeps until it is through."""
         ...
 
-    def is_at_rest(self, world: World) -> bool:
+    def is_at_rest(self, container: Container) -> bool:
         """Whether nothing would follow any more if nothing else were published. To be asked again and again."""
         ...
 
-    def keep_house(self, world: World) -> int:
+    def keep_house(self, container: Container) -> int:
         """Do now what the system does only long after a fault; how much was found stuck, which may go on then."""
         ...
 
-    def dead(self, world: World) -> dict[str, str]:
+    def dead(self, container: Container) -> dict[str, str]:
         """The sessions that were given up, as the system says itself, each with the reason."""
         ...
 
-    def accounts(self, world: World) -> Mapping[str, Account]: ...
+    def accounts(self, container: Container) -> Mapping[str, GroupCounters]: ...
 
 
 class Nous:
@@ -65,34 +65,34 @@ class Nous:
         for _ in range(PROCESSES):
             crew.start("forks")
 
-    def through(self, world: World) -> tuple[int, int]:
-        accounts = [world.ledger.account(world.subscription(each)) for each in WORKERS]
+    def through(self, container: Container) -> tuple[int, int]:
+        accounts = [container.delivery_stats.counters(container.subscription(each)) for each in WORKERS]
         first, second = (account.received - account.in_flight for account in accounts)
         return first, second
 
-    def running(self, world: World) -> set[tuple[str, bytes]]:
-        keys, found = BusKeys(world.settings.prefix), set[tuple[str, bytes]]()
+    def running(self, container: Container) -> set[tuple[str, bytes]]:
+        keys, found = BusKeys(container.settings.prefix), set[tuple[str, bytes]]()
         with translated():
             for name in WORKERS:
-                client: Any = world.client
+                client: Any = container.client
                 progress = client.hgetall(keys.progress(name))
                 found |= {(name, each) for each, state in progress.items() if b'"state":"running"' in state}
         return found
 
-    def is_at_rest(self, world: World) -> bool:
+    def is_at_rest(self, container: Container) -> bool:
         return not any(
             backlog.pending or backlog.waiting
             for name in WORKERS
-            for backlog in world.ledger.backlogs(world.subscription(name))
+            for backlog in container.delivery_stats.backlogs(container.subscription(name))
         )
 
-    def keep_house(self, world: World) -> int:
+    def keep_house(self, container: Container) -> int:
         """Nothing: the sweepers have done it."""
-        del world
+        del container
         return 0
 
-    def dead(self, world: World) -> dict[str, str]:
-        return {letter.session_id or letter.id: letter.reason for letter in world.dead.letters(limit=10**6)}
+    def dead(self, container: Container) -> dict[str, str]:
+        return {letter.session_id or letter.id: letter.reason for letter in container.dead_letters.letters(limit=10**6)}
 
-    def accounts(self, world: World) -> Mapping[str, Account]:
-        return {each.group: world.ledger.account(each) for each in world.subscriptions}
+    def accounts(self, container: Container) -> Mapping[str, GroupCounters]:
+        return {each.group: container.delivery_stats.counters(each) for each in container.subscriptions}

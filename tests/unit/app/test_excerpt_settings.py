@@ -58,7 +58,7 @@ def excerpts(monkeypatch: pytest.MonkeyPatch) -> Excerpts:
 
     def excerpts(**values: Any) -> Callable[[Transcript], Windows]:
         chosen = ExcerptSettings(**values)
-        return wiring.build(Settings(redis_url="redis://nowhere", embedder="hashed", excerpt=chosen)).kit.excerpts
+        return wiring.build(Settings(redis_url="redis://nowhere", embedder="hashed", excerpt=chosen)).context.excerpts
 
     return excerpts
 

@@ -7,7 +7,7 @@ import pytest
 
 import workers
 from nous.app import discover
-from nous.bus.base import Lane, Subscription
+from nous.bus.base import Priority, Subscription
 from nous.bus.memory.bus import MemoryBus
 
 ONE_FILE = '''
@@ -49,9 +49,9 @@ def test_a_worker_with_an_event_of_its_own_is_found_and_runs(
     counter = discover()["counter"]
     bus: MemoryBus = runtime.bus
     bus.publish(ended(text="User: one two three"))
-    [delivery] = bus.receive(Subscription("counter", counter.consumes), lane=Lane.LIVE, limit=1, lease=1)
-    bus.commit(delivery, counter.build(runtime.kit)(delivery.event))
+    [delivery] = bus.receive(Subscription("counter", counter.consumes), priority=Priority.LIVE, limit=1, lease=1)
+    bus.commit(delivery, counter.handler_factory(runtime.context)(delivery.event))
 
-    [counted] = bus.receive(Subscription("reader", counter.emits[0]), lane=Lane.LIVE, limit=1, lease=1)
+    [counted] = bus.receive(Subscription("reader", counter.emits[0]), priority=Priority.LIVE, limit=1, lease=1)
     assert (counted.event.type, vars(counted.event)["words"]) == ("session_counted", 4)
     assert counted.event.caused_by == delivery.event.id

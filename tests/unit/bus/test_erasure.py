@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 import pytest
 
-from nous.bus.erasure import NOBODY, Wanted, amended, said
+from nous.bus.erasure import NOBODY, ErasureTarget, amended, said
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode, encode
 from nous.domain.scope import Scope
@@ -65,7 +65,7 @@ def test_an_entry_that_holds_no_data_tells_no_scope_and_goes_with_its_session() 
 
     assert told
     assert told.scope is None
-    assert Wanted(scope=Scope(project="town"), session_id="s").takes(told)
+    assert ErasureTarget(scope=Scope(project="town"), session_id="s").takes(told)
 
 
 @pytest.mark.parametrize("part", [["x"], 5, None, {"x": 1}, b"x"])
@@ -79,8 +79,8 @@ def test_what_is_announced_of_a_scope_is_of_no_session() -> None:
 
     assert told
     assert (told.scope, told.session_id) == (Scope(), None)
-    assert not Wanted(scope=Scope(), facts=frozenset({UUID(int=1)})).takes(told)
-    assert Wanted(scope=Scope(), everything=True).takes(told)
+    assert not ErasureTarget(scope=Scope(), facts=frozenset({UUID(int=1)})).takes(told)
+    assert ErasureTarget(scope=Scope(), everything=True).takes(told)
 
 
 def test_what_is_told_in_the_place_of_an_entry_is_the_same_event() -> None:

@@ -8,10 +8,10 @@ import fakeredis
 import pytest
 
 from nous.bus.base import Subscription
-from nous.bus.delivery_state import MOST, Fate
+from nous.bus.delivery_state import MOST, AttemptOutcome
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
-from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.commit import CommitPlan
+from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.domain.effects import Effects
 from nous.domain.errors import Deferred
 from nous.domain.events import SessionEnded
@@ -34,8 +34,8 @@ def in_memory(runtime: Any) -> Kept:
 def on_redis(runtime: Any, clock: Any) -> Kept:
     """The same, with all that the server keeps."""
     client: Any = fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
-    bus = RedisBus(client, plan_of=lambda _: Plan(), clock=clock)
-    letters = RedisDeadLetters(client, clock=clock)
+    bus = RedisBus(client, plan_of=lambda _: CommitPlan(), clock=clock)
+    letters = RedisDeadLetterQueue(client, clock=clock)
     return type(runtime)(clock, bus), letters, lambda: sum(len(client.dump(key)) for key in list(client.scan_iter()))
 
 
@@ -68,8 +68,8 @@ def test_what_is_kept_of_a_delivery_is_bounded_however_often_it_is_put_off(
 
     assert before - SLACK <= size() <= before + SLACK
     assert len(runtime.toy.seen) == FEW + times
-    [(ticket, progress)] = runtime.bus.overdue(TOY, limit=9)
+    [(ref, progress)] = runtime.bus.overdue(TOY, limit=9)
     assert (progress.attempt, progress.errors, progress.crashes) == (FEW + times, 0, 0)
-    assert runtime.bus.bury(ticket, progress=progress, reason="enough")
+    assert runtime.bus.dead_letter(ref, progress=progress, reason="enough")
     [letter] = letters.letters()
-    assert [each.fate for each in letter.history] == [Fate.PUT_OFF] * MOST
+    assert [each.fate for each in letter.history] == [AttemptOutcome.PUT_OFF] * MOST

@@ -8,10 +8,10 @@ import redis
 from redis.exceptions import NoPermissionError
 from structlog.testing import capture_logs
 
-from nous.bus.base import Lane, Subscription
+from nous.bus.base import Priority, Subscription
 from nous.bus.redis.blocking import wait_for, wait_for_disk
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
+from nous.bus.redis.commit import CommitPlan
 from nous.domain.errors import Misconfigured, Unavailable
 from nous.domain.events import SessionEnded
 
@@ -50,12 +50,12 @@ def test_of_waiting_for_what_is_soon_gone_nothing_is_said(client: fakeredis.Fake
 
 def test_what_is_published_durably_is_refused_where_no_disk_can_confirm_it(ended: Any) -> None:
     client = fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)  # it knows no WAITAOF
-    bus = RedisBus(client, plan_of=lambda _: Plan())
+    bus = RedisBus(client, plan_of=lambda _: CommitPlan())
 
     with pytest.raises(Misconfigured, match="durable publishing needs"):
         bus.publish(ended(), durable=True)
 
-    assert len(bus.receive(Subscription("toy", SessionEnded), lane=Lane.LIVE, limit=9, lease=60)) == 1
+    assert len(bus.receive(Subscription("toy", SessionEnded), priority=Priority.LIVE, limit=9, lease=60)) == 1
 
 
 class Busy(fakeredis.FakeRedis):
@@ -76,7 +76,7 @@ WRITTEN = ({"aof_buffer_length": 0, "aof_last_write_status": "ok"}, 1)
 def test_publishing_waits_until_the_server_has_written_what_it_took(ended: Any) -> None:
     client = Busy(*[UNWRITTEN] * 5, WRITTEN, UNWRITTEN)
 
-    RedisBus(client, plan_of=lambda _: Plan()).publish(ended())
+    RedisBus(client, plan_of=lambda _: CommitPlan()).publish(ended())
 
     assert client.told == [UNWRITTEN]
 
@@ -93,7 +93,7 @@ def test_publishing_waits_until_the_server_has_written_what_it_took(ended: Any) 
 def test_publishing_does_not_wait_for_what_cannot_be_known_or_is_over(ended: Any, answer: Any) -> None:
     client = Busy(answer, UNWRITTEN)
 
-    RedisBus(client, plan_of=lambda _: Plan()).publish(ended())
+    RedisBus(client, plan_of=lambda _: CommitPlan()).publish(ended())
 
     assert client.told == [UNWRITTEN]
 
@@ -113,11 +113,11 @@ def test_a_server_that_cannot_have_written_what_it_took_has_not_confirmed_it(
     client = Busy(UNWRITTEN, answer)
 
     with pytest.raises(Unavailable, match=reason):
-        RedisBus(client, plan_of=lambda _: Plan()).publish(ended())
+        RedisBus(client, plan_of=lambda _: CommitPlan()).publish(ended())
 
 
 def test_publishing_nothing_asks_nothing() -> None:
-    assert RedisBus(Busy(), plan_of=lambda _: Plan()).publish() == []
+    assert RedisBus(Busy(), plan_of=lambda _: CommitPlan()).publish() == []
 
 
 class Slow(fakeredis.FakeRedis):

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from nous.cli import COMMANDS, main
-from nous.cli.framework import EXIT_CODES, Command, Frame
+from nous.cli.framework import EXIT_CODES, CommandEntry, Frame
 from nous.redis_server.data_dir import locate
 
 Make = Callable[[str], Frame]
@@ -47,14 +47,15 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
         module = "command_" + "".join(letter if letter.isalnum() else "_" for letter in request.node.name)
         (tmp_path / f"{module}.py").write_text(RAISES.format(body=body))
         return Frame(
-            table=[Command("it", f"{module}:command", "Does it.")], params=[click.Option(["--debug"], is_flag=True)]
+            table=[CommandEntry("it", f"{module}:command", "Does it.")],
+            params=[click.Option(["--debug"], is_flag=True)],
         )
 
     return make
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_listed_command_is_there_and_called_so(command: Command) -> None:
+def test_every_listed_command_is_there_and_called_so(command: CommandEntry) -> None:
     found = command.load()
 
     assert (isinstance(found, click.Command), found.name) == (True, command.name)
@@ -130,8 +131,8 @@ def test_a_reader_that_has_seen_enough_is_no_error(make: Make, tmp_path: Path) -
     make("[click.echo('line ' * 100) for _ in range(10_000)]")
     (module,) = tmp_path.glob("command_*.py")
     script = f"""
-from nous.cli.framework import Command, Frame
-Frame(table=[Command("it", "{module.stem}:command", "")])(["it"])
+from nous.cli.framework import CommandEntry, Frame
+Frame(table=[CommandEntry("it", "{module.stem}:command", "")])(["it"])
 """
     with subprocess.Popen(
         [sys.executable, "-c", script],

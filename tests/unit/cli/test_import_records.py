@@ -13,7 +13,7 @@ from builders.fact_rows import learned
 from nous.cli.import_ import in_time, lines_of, usable
 from nous.domain.episode import Episode
 from nous.domain.fact import Confirmed, Learned, Row
-from nous.store.export_format import Carried, line
+from nous.store.export_format import ExportedRecords, line
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -33,14 +33,14 @@ def again(*, said_at: datetime) -> Confirmed:
 def complaints(*records: Episode | Row) -> Sequence[str]:
     """What is said of *records*, between which and after which stands one that can be used."""
     found: list[str] = []
-    lines = [line(Carried(HOME, each)) for record in records for each in (record, fact())]
+    lines = [line(ExportedRecords(HOME, each)) for record in records for each in (record, fact())]
     assert len(list(usable(lines, found.append))) == len(lines) - len(found)
     return found
 
 
 def timely(record: Episode | Row) -> tuple[Episode | Row, int]:
     """*record* as it is taken, and how many of its times were taken as now."""
-    carried, ahead = in_time(Carried(HOME, record), NOW)
+    carried, ahead = in_time(ExportedRecords(HOME, record), NOW)
     return carried.record, ahead
 
 
@@ -83,7 +83,7 @@ def test_a_date_or_a_part_of_one_is_taken(date: str | None) -> None:
 
 def test_a_file_may_begin_with_a_mark_of_its_byte_order() -> None:
     found: list[str] = []
-    written = line(Carried(HOME, fact()))
+    written = line(ExportedRecords(HOME, fact()))
 
     assert len(list(usable([BOM_UTF8 + written, BOM_UTF8 + b"\n", written], found.append))) == 2
     assert found == []
@@ -92,7 +92,9 @@ def test_a_file_may_begin_with_a_mark_of_its_byte_order() -> None:
 def test_a_line_that_is_too_long_for_a_record_is_refused_by_its_length() -> None:
     found: list[str] = []
 
-    assert len(list(usable([b'"' + b"x" * 10_000_000 + b'"\n', line(Carried(HOME, fact()))], found.append))) == 1
+    assert (
+        len(list(usable([b'"' + b"x" * 10_000_000 + b'"\n', line(ExportedRecords(HOME, fact()))], found.append))) == 1
+    )
     assert found == ["line 1: has more than 10,000,000 bytes, and no record has that many"]
 
 

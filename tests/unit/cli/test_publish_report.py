@@ -3,20 +3,20 @@
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-from nous.bus.accounting import Location, Whereabouts
-from nous.bus.base import Lane, Receipt
+from nous.bus.accounting import EventLocation, EventStatus
+from nous.bus.base import Priority, PublishReceipt
 from nous.cli.publish import troubles
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.services.publisher import Published
-from nous.services.session_lifecycle import Step
+from nous.services.session_lifecycle import ChainStep
 
 WHY = "BadInput: /home/ann/a.txt is gone, or on another host: publish it again with its content uploaded"
 
 
 def handed_over(
-    session: str, where: Whereabouts, why: str = ""
-) -> tuple[tuple[str, Published], dict[UUID, list[Step]]]:
+    session: str, where: EventStatus, why: str = ""
+) -> tuple[tuple[str, Published], dict[UUID, list[ChainStep]]]:
     """A session and how far it is."""
     event_id = uuid4()
     event = SessionEnded(
@@ -28,21 +28,21 @@ def handed_over(
         session_id=session,
         trace_id=event_id,
     )
-    published = Published(event=event, receipt=Receipt(event_id, Lane.LIVE, "1-0", fresh=True))
-    step = Step(worker="episode-summarizer", event_id=event_id, location=Location(where=where, reason=why))
+    published = Published(event=event, receipt=PublishReceipt(event_id, Priority.LIVE, "1-0", fresh=True))
+    step = ChainStep(worker="episode-summarizer", event_id=event_id, location=EventLocation(where=where, reason=why))
     return (f"{session}.txt", published), {event_id: [step]}
 
 
 def test_all_of_the_reason_is_told_of_what_failed_with_its_session_and_of_what_is_late_how_many() -> None:
     done, dead, late = (
-        handed_over("a", Whereabouts.DONE),
-        handed_over("b", Whereabouts.DEAD, WHY),
-        handed_over("c", Whereabouts.IN_FLIGHT),
+        handed_over("a", EventStatus.DONE),
+        handed_over("b", EventStatus.DEAD, WHY),
+        handed_over("c", EventStatus.IN_FLIGHT),
     )
 
     told = list(troubles([done[0], dead[0], late[0]], done[1] | dead[1] | late[1], timeout=2))
 
     assert told == [
         f"b.txt, session b: dead: {WHY}",
-        "1 not dealt with after 2 s; `nous status SESSION` says where it is",
+        "1 not finished after 2 s; `nous status SESSION` shows where it is",
     ]

@@ -19,7 +19,7 @@ WELL: dict[str, Any] = {
 
 
 def test_where_nothing_is_wrong_it_says_so() -> None:
-    assert verdict(WELL) == ["the accounts add up, and nothing is dead"]
+    assert verdict(WELL) == ["the counters reconcile, and nothing is dead"]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_where_nothing_is_wrong_it_says_so() -> None:
         ({"dead": True}, "`nous dead list`"),
         ({"unattended": ["a", "b"]}, "work waits for a, b, and no such worker runs: nous worker a b"),
         ({"cannot_write": "MISCONF"}, "until it can: MISCONF"),
-        ({"groups": {"toy": {"balance": 2, "why": "2 too many"}}}, "the account of toy does not add up: 2 too many"),
+        ({"groups": {"toy": {"balance": 2, "why": "2 too many"}}}, "the counters of toy do not reconcile: 2 too many"),
     ],
     ids=["dead", "unattended", "cannot write", "balance"],
 )

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from nous.domain.effects import Effects, ExpectEpisode, NoteTried
+from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt
 from nous.domain.scope import Scope
 
 ONE, OTHER = UUID(int=1), UUID(int=2)
@@ -20,6 +20,6 @@ def test_effects_that_write_to_one_place_twice_are_refused() -> None:
 
 
 def test_effects_may_write_to_many_places() -> None:
-    tried = NoteTried(scope=Scope(), episode_id=ONE, by="a model")
+    tried = RecordResummaryAttempt(scope=Scope(), episode_id=ONE, by="a model")
 
     assert len(Effects(writes=(expected(ONE, "a"), expected(OTHER, "a"), tried)).writes) == 3

@@ -12,7 +12,7 @@ from nous.domain.errors import Misconfigured
 from nous.domain.fact import LinkKind
 from nous.embedding.cross_encoder import CrossEncoder
 from nous.facts.judge import Neighbour, judge
-from nous.facts.verdict import Known, Linked, PairScorer, Policy, ScriptedScorer, Statement
+from nous.facts.verdict import AlreadyKnown, LinkedTo, PairScorer, Policy, ScriptedScorer, Statement
 from nous.settings.model import Settings
 
 NEW, OLD = "Nina eats neither meat nor fish nor anything from animals", "Nina is a vegan"
@@ -72,7 +72,7 @@ def test_the_score_takes_the_place_of_the_likelihood() -> None:
 
     verdict = judge(Statement(NEW), [known], POLICY)
 
-    assert isinstance(verdict, Linked)
+    assert isinstance(verdict, LinkedTo)
     assert (verdict.name, verdict.kind, verdict.likelihood) == ("duplicate", LinkKind.DUPLICATE, 0.8)
     assert verdict.is_open
 
@@ -83,4 +83,4 @@ def test_no_score_merges_what_a_detail_tells_apart() -> None:
     known = Neighbour(fact_id=UUID(int=1), statement=Statement(other), similarity=0.9)
     sure = Policy(one_sided=0.95, scorer=ScriptedScorer({frozenset((one, other)): 1.0}))
 
-    assert not isinstance(judge(Statement(one), [known], sure), Known)
+    assert not isinstance(judge(Statement(one), [known], sure), AlreadyKnown)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nous.excerpt.floor import Claim, shares
+from nous.excerpt.floor import FloorClaim, shares
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import Ledger, laid_out, text_of
+from nous.excerpt.layout import LengthAccount, laid_out, text_of
 from nous.excerpt.spans import ends, merged, shown
 from nous.excerpt.strategies.spec import score
 from nous.excerpt.strategy import Choice, whole_in_order
@@ -17,12 +17,17 @@ def item(text: str, role: Role = Role.ASSISTANT) -> Item:
 
 
 def test_room_is_shared_in_proportion_to_weight() -> None:
-    assert shares([Claim(2.0, owed=0, needed=1000), Claim(1.0, owed=0, needed=1000)], 300) == [200, 100]
+    assert shares([FloorClaim(2.0, owed=0, needed=1000), FloorClaim(1.0, owed=0, needed=1000)], 300) == [200, 100]
 
 
 def test_nobody_gets_more_than_needed_nor_less_than_owed() -> None:
     given = shares(
-        [Claim(9.0, owed=0, needed=50), Claim(1.0, owed=0, needed=500), Claim(1.0, owed=120, needed=500)], 300
+        [
+            FloorClaim(9.0, owed=0, needed=50),
+            FloorClaim(1.0, owed=0, needed=500),
+            FloorClaim(1.0, owed=120, needed=500),
+        ],
+        300,
     )
 
     assert given[0] == 50
@@ -78,7 +83,7 @@ def test_the_ledger_knows_the_length_of_what_is_laid_out() -> None:
     items = Items(item(f"text {number} " * 30) for number in range(12))
     taken = {1: ((0, 50),), 2: ((0, 360),), 7: ((3, 9), (20, 40)), 11: ((0, len(items[11].text)),)}
 
-    assert Ledger.exactly(items, taken).spent == len(text_of(laid_out(items, taken)))
+    assert LengthAccount.exactly(items, taken).spent == len(text_of(laid_out(items, taken)))
 
 
 def test_a_misfit_is_passed_over_and_the_fill_goes_on() -> None:

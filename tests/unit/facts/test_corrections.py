@@ -7,15 +7,15 @@ from nous.domain.episode import CandidateFact
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Learned, Source, Superseded
 from nous.domain.scope import Scope
-from nous.embedding.hashing import Hashed
-from nous.facts.adjudication import Relation, Ruling
-from nous.facts.decision import Finding, Occasion
-from nous.facts.fact_index import Knowledge
+from nous.embedding.hashing import HashingEmbedder
+from nous.facts.adjudication import Adjudication, Relation
+from nous.facts.decision import FactDecision, LearnContext
+from nous.facts.fact_index import FactIndex
 from nous.facts.learn import SAME_TEXT_THEN, learn
 from nous.facts.normalize import exact_form
 from nous.facts.verdict import Policy
 
-EMBEDDER = Hashed()
+EMBEDDER = HashingEmbedder()
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 OLD, NEW = "The default branch is main", "The default branch is trunk"
 
@@ -24,9 +24,9 @@ class Scene:
     """A scope, and sessions that tell it of one thing; whoever is asked says that each corrects the other."""
 
     def __init__(self) -> None:
-        self.knowledge = Knowledge(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
+        self.knowledge = FactIndex(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
 
-    def hear(self, text: str, *, month: int, subject: str = "default branch", is_ruled: bool = True) -> Finding:
+    def hear(self, text: str, *, month: int, subject: str = "default branch", is_ruled: bool = True) -> FactDecision:
         """What *text* comes to, said by a session of that month of 2026."""
         episode = uuid5(NAMESPACE, f"{text}/{month}")
         source = Source(
@@ -36,13 +36,17 @@ class Scene:
             turns=(1,),
             said_at=datetime(2026, month, 1, tzinfo=UTC),
         )
-        ruling = Ruling(Relation.CORRECTS, by="the tests")
-        rulings = {(exact_form(text), known.fact.id): ruling for known in self.knowledge} if is_ruled else {}
-        occasion = Occasion(scope=Scope(), source=source, policy=Policy(near=0.4), at=NOW, rulings=rulings)
+        adjudication = Adjudication(Relation.CORRECTS, by="the tests")
+        adjudications = (
+            {(exact_form(text), known.fact.id): adjudication for known in self.knowledge} if is_ruled else {}
+        )
+        learn_context = LearnContext(
+            scope=Scope(), source=source, policy=Policy(near=0.4), at=NOW, adjudications=adjudications
+        )
         candidates = [CandidateFact(text=text, subject=subject)]
-        learning = learn(candidates, [*EMBEDDER.embed([text])], knowledge=self.knowledge, occasion=occasion)
+        learning = learn(candidates, [*EMBEDDER.embed([text])], knowledge=self.knowledge, learn_context=learn_context)
         self.knowledge.extend(learning.rows, learning.vectors)
-        return learning.findings[0]
+        return learning.decisions[0]
 
     @property
     def current(self) -> list[str]:

@@ -7,15 +7,15 @@ from uuid import UUID, uuid5
 import orjson
 import pytest
 
-from nous.bus.erasure import Wanted, amended, said
+from nous.bus.erasure import ErasureTarget, amended, said
 from nous.domain.episode import Category
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
 from nous.domain.scope import Scope
-from nous.facts.candidate_filter import Forgotten, mark_of, wordings
+from nous.facts.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.facts.decision import fact_id
 from nous.facts.erase import FORGOTTEN, Erased, alike, without_fact, without_session
-from nous.facts.import_merge import joined
+from nous.facts.import_merge import merge_rows
 from nous.facts.normalize import exact_form
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -240,7 +240,7 @@ def test_an_import_adds_nothing_to_what_gave_way_to_a_retold_fact() -> None:
 
     left = rows_of(without_session(rows, "mine"))
 
-    assert joined(rows, left, forgotten=(), gone={"mine"}).rows == ()
+    assert merge_rows(rows, left, forgotten=(), gone={"mine"}).rows == ()
 
 
 def test_a_log_without_anything_to_forget_is_left_as_it_is() -> None:
@@ -253,7 +253,7 @@ def test_a_log_without_anything_to_forget_is_left_as_it_is() -> None:
 
 def test_a_mark_knows_a_text_of_its_scope_again_and_tells_nothing_of_it() -> None:
     form = exact_form("The Port is 1.")
-    forgotten = Forgotten(HOME, frozenset({mark_of(HOME, form)}))
+    forgotten = SuppressedTexts(HOME, frozenset({mark_of(HOME, form)}))
 
     assert form in forgotten
     assert "the port is 2" not in forgotten
@@ -267,9 +267,9 @@ def test_an_entry_that_nobody_can_handle_still_tells_whose_it_is() -> None:
 
     assert told
     assert (told.scope, told.session_id) == (HOME, "mine")
-    assert Wanted(scope=HOME, session_id="mine").takes(told)
-    assert not Wanted(scope=WORK, session_id="mine").takes(told)
-    assert Wanted(scope=WORK, session_id="mine").is_of_another(told)
+    assert ErasureTarget(scope=HOME, session_id="mine").takes(told)
+    assert not ErasureTarget(scope=WORK, session_id="mine").takes(told)
+    assert ErasureTarget(scope=WORK, session_id="mine").is_of_another(told)
 
 
 @pytest.mark.parametrize("raw", [b"", b"{torn", b"[]", b"1"])
@@ -279,7 +279,7 @@ def test_what_is_no_object_is_nobody_s(raw: bytes) -> None:
 
 def test_a_fact_is_found_in_what_was_said_of_it_and_of_others() -> None:
     fact = UUID(int=5)
-    wanted = Wanted(scope=Scope(), facts=frozenset({fact}))
+    wanted = ErasureTarget(scope=Scope(), facts=frozenset({fact}))
 
     for name in ("fact_id", "other_fact_id"):
         told = said(orjson.dumps({"id": str(UUID(int=1)), "data": {"session_id": "s", name: str(fact)}}), "fact_linked")

@@ -15,11 +15,11 @@ from nous.domain.errors import Misconfigured
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Confirmed, Fact, Learned, Linked, Row, Source, Superseded
 from nous.domain.scope import Scope
-from nous.embedding.hashing import Hashed
-from nous.facts.fact_index import Knowledge
+from nous.embedding.hashing import HashingEmbedder
+from nous.facts.fact_index import FactIndex
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-EMBEDDER = Hashed()
+EMBEDDER = HashingEmbedder()
 
 
 def source(episode: str) -> Source:
@@ -52,13 +52,13 @@ def vectors_of(rows: Sequence[Row]) -> dict[UUID, NDArray[np.float32]]:
     return {row.fact.id: EMBEDDER.embed([row.fact.text])[0] for row in rows if isinstance(row, Learned)}
 
 
-def knowing(*rows: Row) -> Knowledge:
-    knowledge = Knowledge(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
+def knowing(*rows: Row) -> FactIndex:
+    knowledge = FactIndex(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
     knowledge.extend(rows, vectors_of(rows))
     return knowledge
 
 
-def near(knowledge: Knowledge, text: str) -> list[str]:
+def near(knowledge: FactIndex, text: str) -> list[str]:
     return [found.statement.text for found in knowledge.near(EMBEDDER.embed([text])[0], 0.5)]
 
 
@@ -94,8 +94,8 @@ def test_other_words_for_a_fact_lead_to_it() -> None:
         learned(tea.text), Confirmed(fact_id=tea.id, source=source("2"), text="Tim enjoys tea", reason="", at=AT)
     )
 
-    assert [known.fact.id for known in knowledge.line("tim enjoys tea")] == [tea.id]
-    assert knowledge.line("tim loathes tea") == ()
+    assert [known.fact.id for known in knowledge.revisions("tim enjoys tea")] == [tea.id]
+    assert knowledge.revisions("tim loathes tea") == ()
 
 
 def test_what_is_superseded_leads_to_its_successor_and_is_near_nothing() -> None:
@@ -104,7 +104,7 @@ def test_what_is_superseded_leads_to_its_successor_and_is_near_nothing() -> None
         learned(old.text), learned(new.text), Superseded(fact_id=old.id, by=new.id, reason="richer", at=AT)
     )
 
-    assert [known.fact.text for known in knowledge.line("tim likes tea")] == [old.text, new.text]
+    assert [known.fact.text for known in knowledge.revisions("tim likes tea")] == [old.text, new.text]
     assert near(knowledge, old.text) == [new.text]
     assert [known.fact.text for known in knowledge.current()] == [new.text]
     assert [known.fact.text for known in knowledge] == [old.text, new.text]
@@ -114,7 +114,7 @@ def test_a_ring_of_successors_ends() -> None:
     one, two = fact("one"), fact("two")
     rows = [Superseded(fact_id=a.id, by=b.id, reason="", at=AT) for a, b in ((one, two), (two, one))]
 
-    assert len(knowing(learned("one"), learned("two"), *rows).line("one")) == 2
+    assert len(knowing(learned("one"), learned("two"), *rows).revisions("one")) == 2
 
 
 def test_a_link_is_told_of_by_both_facts() -> None:
@@ -130,20 +130,20 @@ def test_vectors_of_another_embedder_are_never_compared() -> None:
     knowledge = knowing(learned("Tim likes tea", embedded_by="another"), learned("Tim likes rum", embedded_by=None))
 
     assert near(knowledge, "Tim likes tea") == []
-    assert len(knowledge.line("tim likes tea")) == 1
+    assert len(knowledge.revisions("tim likes tea")) == 1
 
 
 def test_a_stored_vector_of_the_wrong_dimension_is_named() -> None:
     row = learned("Tim likes tea")
-    knowledge = Knowledge(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
+    knowledge = FactIndex(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
 
     with pytest.raises(Misconfigured, match="64 numbers, the embedder makes 256"):
-        knowledge.extend([row], {row.fact.id: Hashed(dim=64).embed(["tea"])[0]})
+        knowledge.extend([row], {row.fact.id: HashingEmbedder(dim=64).embed(["tea"])[0]})
 
 
 def test_a_branch_sees_what_both_know_and_changes_only_itself() -> None:
     trunk = knowing(learned("Tim likes tea"))
-    branch = trunk.branch()
+    branch = trunk.fork()
     more = learned("Tim likes green tea")
     gone = Superseded(fact_id=fact("Tim likes tea").id, by=more.fact.id, reason="richer", at=AT)
 
@@ -159,7 +159,7 @@ def test_the_newest_current_facts_of_a_subject_are_found_in_a_branch_and_below_i
     rows = [learned(f"port {number}") for number in range(20)]
     about = [replace(row, fact=replace(row.fact, subject="The API")) for row in rows]
     trunk = knowing(*about[:18], learned("port of another"))
-    branch = trunk.branch()
+    branch = trunk.fork()
 
     gone = [Superseded(fact_id=about[at].fact.id, by=about[19].fact.id, reason="", at=AT) for at in (17, 18)]
     branch.extend([*about[18:], *gone], vectors_of(about[18:]))

@@ -12,8 +12,8 @@ from builders.knowing import nothing, taught
 from nous.domain.episode import CandidateFact
 from nous.domain.fact import Confirmed, Learned, Linked, Row, Superseded
 from nous.facts.erase import FORGOTTEN, without_fact
-from nous.facts.fact_index import Knowledge
-from nous.facts.import_merge import LEFT_BEHIND, Joined, Present, is_tie, joined
+from nous.facts.fact_index import FactIndex
+from nous.facts.import_merge import LEFT_BEHIND, ExistingLog, MergeResult, is_tie, merge_rows
 from nous.facts.normalize import exact_form
 from nous.store.export_format import exported
 
@@ -25,16 +25,18 @@ def log(*said: str, by: str = "a") -> Sequence[Row]:
     knowledge = nothing()
     facts = [CandidateFact(text=text, subject="API") for text in said]
     found = [taught(knowledge, fact, session=f"{by}{number}") for number, fact in enumerate(facts)]
-    return list(exported(row for findings in found for finding in findings for row in finding.rows))
+    return list(
+        exported(row for fact_decisions in found for fact_decision in fact_decisions for row in fact_decision.rows)
+    )
 
 
-def join(rows: Sequence[Row], present: Sequence[Row] = (), *, forgotten: str = "", gone: str = "") -> Joined:
-    return joined(rows, present, forgotten={exact_form(forgotten)}, gone={gone})
+def join(rows: Sequence[Row], present: Sequence[Row] = (), *, forgotten: str = "", gone: str = "") -> MergeResult:
+    return merge_rows(rows, present, forgotten={exact_form(forgotten)}, gone={gone})
 
 
 def current(rows: Sequence[Row]) -> dict[str, set[str]]:
     """Each current fact, and who has said it."""
-    knowledge = Knowledge(embedder_id="", dim=0)
+    knowledge = FactIndex(embedder_id="", dim=0)
     knowledge.extend(rows, {})
     return {each.fact.text: {source.session_id for source in each.sources} for each in knowledge.current()}
 
@@ -47,8 +49,8 @@ def test_what_has_all_lacks_nothing() -> None:
     rows = log(PORT, OTHER_PORT, f"{OTHER_PORT}.")
 
     assert [type(row) for row in rows] == [Learned, Learned, Superseded, Confirmed]
-    assert list(Present(rows).missing(rows)) == []
-    assert join(rows, rows) == Joined(rows=(), unknown=0, forgotten=0)
+    assert list(ExistingLog(rows).missing(rows)) == []
+    assert join(rows, rows) == MergeResult(rows=(), unknown=0, forgotten=0)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -89,7 +91,9 @@ def test_rows_about_facts_that_nobody_has_are_left_out_and_counted() -> None:
     _, new, gone, again = log(PORT, OTHER_PORT, f"{OTHER_PORT}.")
 
     assert isinstance(new, Learned)
-    assert join([gone, again, new]) == Joined(rows=(replace(new, reason=LEFT_BEHIND), again), unknown=1, forgotten=0)
+    assert join([gone, again, new]) == MergeResult(
+        rows=(replace(new, reason=LEFT_BEHIND), again), unknown=1, forgotten=0
+    )
 
 
 def test_a_fact_is_not_told_in_reasons_when_its_text_was_forgotten() -> None:
@@ -191,6 +195,6 @@ def test_two_who_have_merged_the_same_facts_each_the_other_way_round_make_no_rin
     here = Superseded(fact_id=one.fact.id, by=two.fact.id, reason="", at=one.fact.learned_at)
     there = Superseded(fact_id=two.fact.id, by=one.fact.id, reason="", at=one.fact.learned_at)
 
-    assert list(Present([one, two, here]).missing([there])) == []
-    assert list(Present().missing([one, two, here, there]))[-1] == here
-    assert list(Present([one]).missing([replace(here, by=one.fact.id)])) == []
+    assert list(ExistingLog([one, two, here]).missing([there])) == []
+    assert list(ExistingLog().missing([one, two, here, there]))[-1] == here
+    assert list(ExistingLog([one]).missing([replace(here, by=one.fact.id)])) == []

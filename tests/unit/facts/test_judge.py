@@ -5,7 +5,7 @@ from uuid import UUID, uuid5
 import pytest
 
 from nous.domain.events import NAMESPACE
-from nous.facts.judge import Known, Linked, Neighbour, New, Richer, Supersedes, floor, judge
+from nous.facts.judge import AlreadyKnown, LinkedTo, Neighbour, NewFact, Richer, Supersedes, floor, judge
 from nous.facts.verdict import Dedup, Policy, Statement
 
 GUARDED = Policy(one_sided=0.93)
@@ -22,15 +22,15 @@ def near(text: str, similarity: float) -> Neighbour:
 
 
 def test_what_is_near_nothing_is_new() -> None:
-    assert judge(Statement("Tim likes tea"), [], GUARDED) == New()
-    assert judge(Statement("Tim likes tea"), [near("Omar wrote the parser", 0.79)], GUARDED) == New()
+    assert judge(Statement("Tim likes tea"), [], GUARDED) == NewFact()
+    assert judge(Statement("Tim likes tea"), [near("Omar wrote the parser", 0.79)], GUARDED) == NewFact()
 
 
 @pytest.mark.parametrize("policy", [GUARDED, COSINE, EXACT])
 def test_an_equal_text_is_known_under_every_rule(policy: Policy) -> None:
     verdict = judge(Statement("tim likes tea."), [near("Tim likes tea", 0.5)], policy)
 
-    assert verdict == Known(fact_id=named("Tim likes tea"), reason="the same text", similarity=0.5)
+    assert verdict == AlreadyKnown(fact_id=named("Tim likes tea"), reason="the same text", similarity=0.5)
 
 
 def test_the_same_in_other_words_is_known_from_a_modest_cosine() -> None:
@@ -44,14 +44,14 @@ def test_more_detail_is_richer_and_less_is_known() -> None:
     plain, detailed = "The team uses Postgres", "The team uses Postgres in production"
 
     assert isinstance(judge(Statement(detailed), [near(plain, 0.93)], GUARDED), Richer)
-    assert isinstance(judge(Statement(plain), [near(detailed, 0.93)], GUARDED), Known)
+    assert isinstance(judge(Statement(plain), [near(detailed, 0.93)], GUARDED), AlreadyKnown)
 
 
 def test_detail_merges_only_above_the_calibrated_cosine() -> None:
     plain, detailed = Statement("The team uses Postgres"), "The team uses Postgres in production"
 
-    assert isinstance(judge(plain, [near(detailed, 0.92)], GUARDED), Linked)
-    assert isinstance(judge(plain, [near(detailed, 0.99)], Policy(one_sided=None)), Linked)
+    assert isinstance(judge(plain, [near(detailed, 0.92)], GUARDED), LinkedTo)
+    assert isinstance(judge(plain, [near(detailed, 0.99)], Policy(one_sided=None)), LinkedTo)
 
 
 def test_another_value_of_the_same_thing_supersedes_and_says_why() -> None:
@@ -65,7 +65,7 @@ def test_another_value_of_the_same_thing_supersedes_and_says_why() -> None:
 def test_what_may_hold_beside_the_other_is_linked_and_says_why() -> None:
     verdict = judge(Statement("Node 3 has 4 cores"), [near("Node 2 has 4 cores", 0.99)], GUARDED)
 
-    assert isinstance(verdict, Linked)
+    assert isinstance(verdict, LinkedTo)
     assert verdict.fact_id == named("Node 2 has 4 cores")
     assert verdict.reason == "one says 3, the other 2"
 
@@ -76,7 +76,7 @@ def test_a_twin_behind_nearer_strangers_is_found() -> None:
 
     verdict = judge(Statement("Service 1 is listening on port 8080"), [*strangers, twin], GUARDED)
 
-    assert verdict == Known(fact_id=twin.fact_id, reason="the same in other words", similarity=0.9)
+    assert verdict == AlreadyKnown(fact_id=twin.fact_id, reason="the same in other words", similarity=0.9)
 
 
 def test_an_equal_sense_comes_before_a_nearer_text_with_more_detail() -> None:
@@ -91,12 +91,12 @@ def test_an_equal_sense_comes_before_a_nearer_text_with_more_detail() -> None:
 def test_the_plain_rule_is_strict() -> None:
     statement = Statement("Tim likes tea")
 
-    assert judge(statement, [near("Tim does not like tea", 0.95)], COSINE) == New()
+    assert judge(statement, [near("Tim does not like tea", 0.95)], COSINE) == NewFact()
     assert judge(statement, [near("Tim does not like tea", 0.951)], COSINE).name == "known"
 
 
 def test_the_exact_rule_knows_nothing_but_equal_texts() -> None:
-    assert judge(Statement("Omar wrote the parser"), [near("The parser was written by Omar", 0.99)], EXACT) == New()
+    assert judge(Statement("Omar wrote the parser"), [near("The parser was written by Omar", 0.99)], EXACT) == NewFact()
 
 
 def test_a_threshold_measured_for_one_model_is_not_used_for_another() -> None:

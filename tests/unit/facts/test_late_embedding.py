@@ -9,13 +9,13 @@ from nous.domain.episode import Category
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Embedded, Fact, Learned, Linked, Row, Source
 from nous.domain.scope import Scope
-from nous.embedding.hashing import Hashed
-from nous.facts.fact_index import Knowledge
-from nous.facts.learn import Mending, mend
+from nous.embedding.hashing import HashingEmbedder
+from nous.facts.fact_index import FactIndex
+from nous.facts.learn import LateEmbeddings, embed_late
 from nous.facts.verdict import Policy
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-EMBEDDER = Hashed()
+EMBEDDER = HashingEmbedder()
 
 
 def learned(text: str, *, embedder: str | None = None, subject: str = "", at: datetime = AT) -> Learned:
@@ -34,18 +34,18 @@ def learned(text: str, *, embedder: str | None = None, subject: str = "", at: da
     return Learned(fact=fact, reason="", embedded_by=embedder)
 
 
-def knowing(*rows: Row) -> Knowledge:
-    knowledge = Knowledge(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
+def knowing(*rows: Row) -> FactIndex:
+    knowledge = FactIndex(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
     texts = {row.fact.id: row.fact.text for row in rows if isinstance(row, Learned) and row.embedded_by}
     vectors: dict[UUID, object] = {fact_id: EMBEDDER.embed([text])[0] for fact_id, text in texts.items()}
     knowledge.extend(rows, vectors)  # type: ignore[arg-type]  # float32 arrays, built one by one
     return knowledge
 
 
-def mended(knowledge: Knowledge) -> Mending:
+def mended(knowledge: FactIndex) -> LateEmbeddings:
     waiting = list(knowledge.without_vector())
     vectors = EMBEDDER.embed([known.fact.text for known in waiting])
-    mending = mend(list(zip(waiting, vectors, strict=True)), knowledge=knowledge, policy=Policy(near=0.4), at=AT)
+    mending = embed_late(list(zip(waiting, vectors, strict=True)), knowledge=knowledge, policy=Policy(near=0.4), at=AT)
     knowledge.extend(mending.rows, mending.vectors)
     return mending
 

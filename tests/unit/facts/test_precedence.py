@@ -9,16 +9,16 @@ from nous.domain.episode import CandidateFact, Trust
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Source
 from nous.domain.scope import Scope
-from nous.embedding.hashing import Hashed
-from nous.facts.adjudication import Relation, Ruling
-from nous.facts.decision import Finding, Occasion
-from nous.facts.fact_index import Knowledge
+from nous.embedding.hashing import HashingEmbedder
+from nous.facts.adjudication import Adjudication, Relation
+from nous.facts.decision import FactDecision, LearnContext
+from nous.facts.fact_index import FactIndex
 from nous.facts.judge import Supersedes
-from nous.facts.learn import NOT_ALL_COMPARED, RETOLD, Mended, learn, mend
+from nous.facts.learn import NOT_ALL_COMPARED, RETOLD, EmbeddedFact, embed_late, learn
 from nous.facts.normalize import exact_form
 from nous.facts.verdict import Dedup, Policy
 
-EMBEDDER = Hashed()
+EMBEDDER = HashingEmbedder()
 POLICY = Policy(near=0.5, one_sided=0.6)
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 DOUBTED = pytest.mark.parametrize("trust", [Trust.TOOL, Trust.WEB])
@@ -31,7 +31,7 @@ class Scene:
 
     def __init__(self, policy: Policy = POLICY) -> None:
         self.policy = policy
-        self.knowledge = Knowledge(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
+        self.knowledge = FactIndex(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
 
     def hear(
         self,
@@ -41,9 +41,9 @@ class Scene:
         trust: Trust = Trust.USER,
         subject: str = "API",
         has_vector: bool = True,
-        ruling: Relation | None = None,
+        adjudication: Relation | None = None,
         session: str = "",
-    ) -> Finding:
+    ) -> FactDecision:
         source = Source(
             episode_id=uuid5(NAMESPACE, session or f"session {month}"),
             event_id=uuid5(NAMESPACE, f"event {month}"),
@@ -52,19 +52,23 @@ class Scene:
             said_at=datetime(2026, month, 1, tzinfo=UTC),
         )
         form = exact_form(text)
-        ruled = {(form, known.fact.id): Ruling(ruling, by="the tests") for known in self.knowledge if ruling}
-        occasion = Occasion(scope=Scope(), source=source, policy=self.policy, at=NOW, rulings=ruled)
+        ruled = {
+            (form, known.fact.id): Adjudication(adjudication, by="the tests")
+            for known in self.knowledge
+            if adjudication
+        }
+        learn_context = LearnContext(scope=Scope(), source=source, policy=self.policy, at=NOW, adjudications=ruled)
         vector = EMBEDDER.embed([text])[0] if has_vector else None
         candidates = [CandidateFact(text=text, subject=subject, trust=trust)]
-        learning = learn(candidates, [vector], knowledge=self.knowledge, occasion=occasion)
+        learning = learn(candidates, [vector], knowledge=self.knowledge, learn_context=learn_context)
         self.knowledge.extend(learning.rows, learning.vectors)
-        return learning.findings[0]
+        return learning.decisions[0]
 
-    def mend(self) -> list[Mended]:
+    def mend(self) -> list[EmbeddedFact]:
         waiting = list(self.knowledge.without_vector())
         vectors = EMBEDDER.embed([known.fact.text for known in waiting])
         pairs = list(zip(waiting, vectors, strict=True))
-        mending = mend(pairs, knowledge=self.knowledge, policy=self.policy, at=NOW)
+        mending = embed_late(pairs, knowledge=self.knowledge, policy=self.policy, at=NOW)
         self.knowledge.extend(mending.rows, mending.vectors)
         return list(mending.mended)
 
@@ -79,10 +83,10 @@ def test_what_a_tool_or_a_page_says_takes_no_place_of_what_a_user_said(trust: Tr
     scene = Scene()
     scene.hear(PORT, month=1)
 
-    finding = scene.hear(text, month=2, trust=trust)
+    fact_decision = scene.hear(text, month=2, trust=trust)
 
-    assert finding.verdict.name == "linked"
-    assert finding.verdict.reason.endswith("but only a tool or a page says so")
+    assert fact_decision.verdict.name == "linked"
+    assert fact_decision.verdict.reason.endswith("but only a tool or a page says so")
     assert scene.current == [PORT, text]
 
 
@@ -139,9 +143,9 @@ def test_whoever_says_less_than_a_page_does_not_vouch_for_the_rest(*, is_said_be
         scene.hear(PORT, month=1, trust=Trust.WEB)
     richer = scene.hear(MORE, month=2, trust=Trust.WEB)
 
-    finding = scene.hear(PORT, month=3)
+    fact_decision = scene.hear(PORT, month=3)
 
-    assert finding.verdict.name == "linked"
+    assert fact_decision.verdict.name == "linked"
     assert scene.knowledge[richer.fact.id].trust is Trust.WEB
     assert scene.current == [MORE, PORT]
 
@@ -159,19 +163,19 @@ def test_nobody_who_understands_texts_puts_a_page_above_a_user(relation: Relatio
     scene = Scene()
     scene.hear("Tim buys the green tea", month=1)
 
-    finding = scene.hear("Tim drinks the green tea", month=2, trust=Trust.WEB, ruling=relation)
+    fact_decision = scene.hear("Tim drinks the green tea", month=2, trust=Trust.WEB, adjudication=relation)
 
-    assert finding.verdict.name == "linked"
-    assert "the tests; but only a tool or a page says so" in finding.verdict.reason
+    assert fact_decision.verdict.name == "linked"
+    assert "the tests; but only a tool or a page says so" in fact_decision.verdict.reason
 
 
 def test_a_later_edition_in_the_words_of_a_page_leaves_what_the_user_said() -> None:
     scene = Scene()
     scene.hear("Always run service billing on port 9017", month=1, session="one")
 
-    finding = scene.hear("Service billing always runs on port 9017", month=2, trust=Trust.WEB, session="one")
+    fact_decision = scene.hear("Service billing always runs on port 9017", month=2, trust=Trust.WEB, session="one")
 
-    assert finding.verdict.reason == f"{RETOLD}; but only a tool or a page says so"
+    assert fact_decision.verdict.reason == f"{RETOLD}; but only a tool or a page says so"
 
 
 @pytest.mark.parametrize("text", [MORE, OTHER])
@@ -194,10 +198,10 @@ def test_another_value_of_the_same_subject_is_found_whatever_the_cosine(*, has_v
     scene = Scene(Policy(near=0.9))
     scene.hear(FAR[0], month=1, subject="timeout")
 
-    finding = scene.hear(FAR[1], month=2, subject="timeout", has_vector=has_vector)
+    fact_decision = scene.hear(FAR[1], month=2, subject="timeout", has_vector=has_vector)
 
-    assert isinstance(finding.verdict, Supersedes)
-    assert finding.verdict.similarity is None
+    assert isinstance(fact_decision.verdict, Supersedes)
+    assert fact_decision.verdict.similarity is None
     assert scene.current == [FAR[1]]
     assert [each.verdict.name for each in scene.mend()] == ([] if has_vector else ["new"])
 
@@ -240,12 +244,12 @@ def test_who_says_what_a_page_said_before_corrects_what_was_said_otherwise(trust
     scene.hear(PORT, month=1)
     scene.hear(OTHER, month=2, trust=trust)
 
-    finding = scene.hear(again, month=3)
+    fact_decision = scene.hear(again, month=3)
 
-    assert finding.verdict.name == "known"
-    assert finding.correction
-    assert finding.correction == Supersedes(
-        fact_id=fact_of(scene, PORT), reason="value 6666 / 8081", similarity=finding.correction.similarity
+    assert fact_decision.verdict.name == "known"
+    assert fact_decision.correction
+    assert fact_decision.correction == Supersedes(
+        fact_id=fact_of(scene, PORT), reason="value 6666 / 8081", similarity=fact_decision.correction.similarity
     )
     assert scene.current == [OTHER]
 
@@ -264,9 +268,9 @@ def test_what_is_said_besides_corrects_nothing() -> None:
     scene = Scene()
     scene.hear(PORT, month=1)
 
-    finding = scene.hear("The API also listens on port 6666", month=2)
+    fact_decision = scene.hear("The API also listens on port 6666", month=2)
 
-    assert finding.verdict.name == "linked"
+    assert fact_decision.verdict.name == "linked"
     assert len(scene.current) == 2
 
 

@@ -6,7 +6,7 @@ from builders.fact_rows import learned, superseded
 from builders.steps import calls
 
 from nous.domain.fact import Row
-from nous.facts.reattribution import places, settle, tell
+from nous.facts.reattribution import places, reattribute, settle
 
 
 def test_a_chain_of_four_times_as_many_facts_takes_about_four_times_as_many_steps() -> None:
@@ -16,7 +16,7 @@ def test_a_chain_of_four_times_as_many_facts_takes_about_four_times_as_many_step
 
 
 def replaced(length: int) -> None:
-    told = tell(chain(length))
+    told = reattribute(chain(length))
     settle(told, lambda _, __: True)
     assert len(list(places(told))) == length - 1
 

@@ -14,15 +14,15 @@ from nous.domain.errors import BadInput
 from nous.domain.events import FactLinked
 from nous.domain.fact import Learned, LinkKind, Row, Superseded
 from nous.domain.scope import Scope
-from nous.embedding.hashing import Hashed
+from nous.embedding.hashing import HashingEmbedder
 from nous.facts.candidate_filter import wordings
 from nous.facts.decision import linked
 from nous.facts.erase import without_fact, without_session
 from nous.facts.events import repairs, unembedded
-from nous.facts.import_merge import joined
-from nous.facts.judge import Linked as Verdict
-from nous.facts.learn import Mended, mend
-from nous.facts.settling import keeping_apart, merging, offers, unsettling
+from nous.facts.import_merge import merge_rows
+from nous.facts.judge import LinkedTo as Verdict
+from nous.facts.learn import EmbeddedFact, embed_late
+from nous.facts.settling import keeping_apart, merging, open_pairs, unsettling
 from nous.facts.verdict import Policy
 from nous.store.export_format import exported
 
@@ -39,7 +39,7 @@ def log(*texts: str) -> Log:
 
 
 def offered(made: Log) -> list[tuple[str, str]]:
-    return [(offer.newer.fact.text, offer.older.fact.text) for offer in offers(made.knowledge)]
+    return [(offer.newer.fact.text, offer.older.fact.text) for offer in open_pairs(made.knowledge)]
 
 
 def test_possible_duplicates_are_offered_likeliest_first_and_links_of_other_kinds_are_not() -> None:
@@ -125,8 +125,8 @@ def test_rules_merge_no_facts_that_a_person_keeps_apart() -> None:
 
     def names() -> list[str]:
         waiting = made.fact(other)
-        vector = Hashed().embed([other])[0]
-        found = mend([(waiting, vector)], knowledge=made.knowledge, policy=Policy(near=0.4), at=AT)
+        vector = HashingEmbedder().embed([other])[0]
+        found = embed_late([(waiting, vector)], knowledge=made.knowledge, policy=Policy(near=0.4), at=AT)
         return [each.verdict.name for each in found.mended]
 
     assert names() == ["known"]
@@ -154,9 +154,9 @@ def apart_and_merged(made: Log) -> None:
 @pytest.mark.parametrize(
     ("before", "decide", "one", "other", "said"),
     [
-        (past, merging, SHEET, PORT, "has given way to"),
-        (past, merging, PORT, SHEET, "name what is current"),
-        (merged, merging, PORT, SHEET, "name what is current"),
+        (past, merging, SHEET, PORT, "is superseded by"),
+        (past, merging, PORT, SHEET, "name a current fact"),
+        (merged, merging, PORT, SHEET, "name a current fact"),
         (apart, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (apart, superseded, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (apart_and_merged, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
@@ -209,11 +209,11 @@ def test_an_import_in_whatever_order_settles_what_was_settled_and_adds_nothing_a
     rows = list(exported(made.rows))
     shuffled = random.Random(seed).sample(rows, len(rows))
 
-    found = joined(shuffled, [], forgotten=(), gone=())
+    found = merge_rows(shuffled, [], forgotten=(), gone=())
 
     assert snapshot(fold(found.rows)) == snapshot(made.knowledge)
-    assert offers(fold(found.rows)) == []
-    assert joined(rows, found.rows, forgotten=(), gone=()).rows == ()
+    assert open_pairs(fold(found.rows)) == []
+    assert merge_rows(rows, found.rows, forgotten=(), gone=()).rows == ()
 
 
 def test_what_is_settled_here_stays_so_when_a_log_is_imported_that_says_otherwise() -> None:
@@ -222,9 +222,9 @@ def test_what_is_settled_here_stays_so_when_a_log_is_imported_that_says_otherwis
     there.settle(merging, SHEET, PORT)
 
     for one, other in ((here, there), (there, here)):
-        rows = [*one.rows, *joined(list(exported(other.rows)), one.rows, forgotten=(), gone=()).rows]
+        rows = [*one.rows, *merge_rows(list(exported(other.rows)), one.rows, forgotten=(), gone=()).rows]
         assert snapshot(fold(rows)) == snapshot(one.knowledge)
-        assert joined(list(exported(other.rows)), rows, forgotten=(), gone=()).rows == ()
+        assert merge_rows(list(exported(other.rows)), rows, forgotten=(), gone=()).rows == ()
 
 
 def test_a_merge_that_was_taken_back_elsewhere_is_taken_back_here() -> None:
@@ -233,7 +233,7 @@ def test_a_merge_that_was_taken_back_elsewhere_is_taken_back_here() -> None:
     here = list(made.rows)
     made.settle(unsettling, SHEET, PORT)
 
-    here += joined(list(exported(made.rows)), here, forgotten=(), gone=()).rows
+    here += merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows
 
     assert snapshot(fold(here)) == snapshot(made.knowledge)
 
@@ -244,7 +244,7 @@ def test_an_import_in_parts_comes_to_the_same_as_one_of_the_whole(*, apart_first
     here: list[Row] = []
 
     def brought() -> None:
-        here.extend(joined(list(exported(made.rows)), here, forgotten=(), gone=()).rows)
+        here.extend(merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows)
 
     if apart_first:
         made.settle(keeping_apart, SHEET, PORT)
@@ -257,7 +257,7 @@ def test_an_import_in_parts_comes_to_the_same_as_one_of_the_whole(*, apart_first
 
     assert snapshot(fold(here)) == snapshot(made.knowledge)
     brought()
-    assert joined(list(exported(made.rows)), here, forgotten=(), gone=()).rows == ()
+    assert merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows == ()
 
 
 def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged() -> None:
@@ -277,7 +277,7 @@ def test_a_possible_duplicate_is_announced_as_one() -> None:
     fact = made.fact(SHEET).fact
     cause = unembedded(Scope(), state="", at=AT)
 
-    [event] = repairs(cause, [Mended(fact=fact, verdict=verdict, rows=())], by="worker", at=AT)
+    [event] = repairs(cause, [EmbeddedFact(fact=fact, verdict=verdict, rows=())], by="worker", at=AT)
 
     assert isinstance(event, FactLinked)
     assert (event.verdict, event.other_fact_id) == ("duplicate", made.id(PORT))

@@ -6,8 +6,8 @@ import pytest
 from builders.knowing import nothing, taught
 
 from nous.domain.episode import CandidateFact, Trust
-from nous.facts.decision import Finding
-from nous.facts.fact_index import Knowledge
+from nous.facts.decision import FactDecision
+from nous.facts.fact_index import FactIndex
 from nous.facts.learn import ALREADY
 from nous.facts.verdict import Policy
 
@@ -18,15 +18,15 @@ DOUBTED = pytest.mark.parametrize("trust", [Trust.TOOL, Trust.WEB])
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 
 
-def hear(knowledge: Knowledge, text: str, trust: Trust = Trust.USER, *, month: int = 2) -> Finding:
+def hear(knowledge: FactIndex, text: str, trust: Trust = Trust.USER, *, month: int = 2) -> FactDecision:
     """What the session of that month teaches with *text*."""
     said_at = datetime(2026, month, 1, tzinfo=UTC)
     candidate, policy = CandidateFact(text=text, subject="API", trust=trust), Policy(near=0.5, one_sided=0.6)
-    [finding] = taught(knowledge, candidate, session=f"month {month}", said_at=said_at, policy=policy)
-    return finding
+    [fact_decision] = taught(knowledge, candidate, session=f"month {month}", said_at=said_at, policy=policy)
+    return fact_decision
 
 
-def current(knowledge: Knowledge) -> dict[str, Trust]:
+def current(knowledge: FactIndex) -> dict[str, Trust]:
     return {known.fact.text: known.trust for known in knowledge.current()}
 
 
@@ -60,9 +60,11 @@ def test_an_episode_with_two_voices_adds_nothing_when_it_comes_again(again: str)
     for text, trust in said:
         assert hear(knowledge, text, trust).rows
 
-    findings = [hear(knowledge, text, trust) for text, trust in said]
+    fact_decisions = [hear(knowledge, text, trust) for text, trust in said]
 
-    assert [(finding.rows, finding.verdict.reason) for finding in findings] == [((), ALREADY)] * 2
+    assert [(fact_decision.rows, fact_decision.verdict.reason) for fact_decision in fact_decisions] == [
+        ((), ALREADY)
+    ] * 2
 
 
 def test_an_episode_that_comes_back_to_its_words_when_others_have_said_them_too_teaches_no_second_fact() -> None:

@@ -10,14 +10,14 @@ from nous.domain.events import NAMESPACE
 from nous.domain.fact import Linked as LinkedRow
 from nous.domain.fact import LinkKind, Source
 from nous.domain.scope import Scope
-from nous.embedding.hashing import Hashed
-from nous.facts.decision import Finding, Occasion
-from nous.facts.fact_index import Knowledge
+from nous.embedding.hashing import HashingEmbedder
+from nous.facts.decision import FactDecision, LearnContext
+from nous.facts.fact_index import FactIndex
 from nous.facts.judge import Neighbour, judge
-from nous.facts.learn import learn, mend
-from nous.facts.verdict import Linked, Policy, Statement, Supersedes
+from nous.facts.learn import embed_late, learn
+from nous.facts.verdict import LinkedTo, Policy, Statement, Supersedes
 
-EMBEDDER = Hashed()
+EMBEDDER = HashingEmbedder()
 POLICY = Policy(near=0.5, one_sided=0.6)
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 PORT, OTHER = "The API listens on port 8081", "The API listens on port 6666"
@@ -35,21 +35,21 @@ class Scene:
     """A scope that sessions tell of something, month by month."""
 
     def __init__(self) -> None:
-        self.knowledge = Knowledge(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
+        self.knowledge = FactIndex(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
 
     def hear(
         self, text: str, *, month: int, trust: Trust = Trust.USER, subject: str = "API", has_vector: bool = True
-    ) -> Finding:
+    ) -> FactDecision:
         episode = uuid5(NAMESPACE, f"session {month}")
         said_at = datetime(2026, month, 1, tzinfo=UTC)
         source = Source(episode_id=episode, event_id=episode, session_id=str(month), turns=(1,), said_at=said_at)
         category = Category.TOOL if "`" in text else Category.TECHNICAL
         candidate = CandidateFact(text=text, subject=subject, trust=trust, category=category)
         vectors = [EMBEDDER.embed([text])[0] if has_vector else None]
-        occasion = Occasion(scope=Scope(), source=source, policy=POLICY, at=NOW)
-        learning = learn([candidate], vectors, knowledge=self.knowledge, occasion=occasion)
+        learn_context = LearnContext(scope=Scope(), source=source, policy=POLICY, at=NOW)
+        learning = learn([candidate], vectors, knowledge=self.knowledge, learn_context=learn_context)
         self.knowledge.extend(learning.rows, learning.vectors)
-        return learning.findings[0]
+        return learning.decisions[0]
 
     @property
     def current(self) -> list[str]:
@@ -79,7 +79,7 @@ def test_what_may_be_an_update_is_kept_and_linked_as_one() -> None:
 
     verdict = judge(Statement("The docs are hosted on GitLab"), [known], Policy(one_sided=0.95))
 
-    assert isinstance(verdict, Linked)
+    assert isinstance(verdict, LinkedTo)
     assert (verdict.name, verdict.kind, verdict.is_open) == ("linked", LinkKind.UPDATE, True)
 
 
@@ -90,7 +90,7 @@ def test_what_is_left_open_is_offered_as_a_possible_duplicate_with_its_likelihoo
 
     verdict = judge(Statement(new), [known], Policy(one_sided=0.95))
 
-    assert isinstance(verdict, Linked)
+    assert isinstance(verdict, LinkedTo)
     assert (verdict.name, verdict.kind, verdict.is_open) == ("duplicate", LinkKind.DUPLICATE, True)
     assert verdict.likelihood
     assert 0.27 <= verdict.likelihood < 1
@@ -122,21 +122,21 @@ def test_an_agent_that_names_no_subject_leaves_what_was_said_and_a_user_replaces
     scene = Scene()
     scene.hear("The retry limit is 5", month=1, subject="retry limit", trust=Trust.ASSISTANT)
     unnamed = scene.hear("The retry limit is 7", month=2, subject="", trust=Trust.ASSISTANT)
-    assert isinstance(unnamed.verdict, Linked)
+    assert isinstance(unnamed.verdict, LinkedTo)
     assert (unnamed.verdict.kind, unnamed.verdict.is_open) == (LinkKind.UPDATE, True)
 
-    finding = scene.hear("The retry limit is 9", month=3, subject="")
+    fact_decision = scene.hear("The retry limit is 9", month=3, subject="")
 
-    assert finding.verdict.name == "supersedes"
+    assert fact_decision.verdict.name == "supersedes"
 
 
 def test_an_agent_takes_no_place_of_what_a_user_said() -> None:
     scene = Scene()
     scene.hear(PORT, month=1)
 
-    finding = scene.hear(OTHER, month=2, trust=Trust.ASSISTANT)
+    fact_decision = scene.hear(OTHER, month=2, trust=Trust.ASSISTANT)
 
-    assert finding.verdict.reason.endswith("but only an agent says so")
+    assert fact_decision.verdict.reason.endswith("but only an agent says so")
     assert scene.current == [PORT, OTHER]
 
 
@@ -149,6 +149,6 @@ def test_two_facts_that_a_person_keeps_apart_are_not_merged_once_they_have_a_vec
 
     [waiting] = scene.knowledge.without_vector()
     vector = EMBEDDER.embed([waiting.fact.text])[0]
-    mending = mend([(waiting, vector)], knowledge=scene.knowledge, policy=POLICY, at=NOW)
+    mending = embed_late([(waiting, vector)], knowledge=scene.knowledge, policy=POLICY, at=NOW)
 
     assert [each.verdict.name for each in mending.mended] == ["new"]

@@ -10,7 +10,7 @@ from builders.fact_rows import Vector, clustered, unit
 from nous.domain.errors import BadInput
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import LogVersion
-from nous.facts.vector_scan import ROWS, Exact, Packed, Vectors
+from nous.facts.vector_scan import ROWS, ExactScanIndex, FloatBlock, QuantizedBlock
 
 AT = LogVersion(7, "c", 0, 7)
 
@@ -31,14 +31,14 @@ def name(number: int) -> UUID:
     return uuid5(NAMESPACE, str(number))
 
 
-def filled(vectors: Vector, log: Log | None = None, *, most_exact: int = 0) -> Vectors:
-    found = Vectors(vectors.shape[1], fetch=log, most_exact=most_exact)
+def filled(vectors: Vector, log: Log | None = None, *, most_exact: int = 0) -> ExactScanIndex:
+    found = ExactScanIndex(vectors.shape[1], fetch=log, most_exact=most_exact)
     for number, vector in enumerate(vectors):
         found.add(name(number), vector, slot=number)
     return found
 
 
-def near(index: Vectors, asked: Vector, floor: float) -> list[list[tuple[UUID, float]]]:
+def near(index: ExactScanIndex, asked: Vector, floor: float) -> list[list[tuple[UUID, float]]]:
     return [list(found) for found in index.near(asked, floor, at=AT)]
 
 
@@ -55,7 +55,7 @@ def test_neighbours_come_nearest_first_across_blocks() -> None:
 
 
 def test_nothing_is_near_where_nothing_is() -> None:
-    assert near(Vectors(8), np.stack([unit(1), unit(2)]), 0.1) == [[], []]
+    assert near(ExactScanIndex(8), np.stack([unit(1), unit(2)]), 0.1) == [[], []]
 
 
 def test_rows_that_are_packed_are_proposed_as_if_they_were_not() -> None:
@@ -101,35 +101,35 @@ def test_few_rows_are_kept_as_they_are() -> None:
 
 def test_a_packed_cosine_is_off_by_less_than_is_allowed_for() -> None:
     vectors = clustered(ROWS, dim=384)
-    block = Exact(384)
+    block = FloatBlock(384)
     block.rows[:] = vectors
 
-    off = Packed(block).cosines(vectors[:200], rows=ROWS) - vectors @ vectors[:200].T
+    off = QuantizedBlock(block).cosines(vectors[:200], rows=ROWS) - vectors @ vectors[:200].T
 
-    assert float(np.abs(off).max()) < Packed(block).loss < 0.02
+    assert float(np.abs(off).max()) < QuantizedBlock(block).loss < 0.02
 
 
 def test_a_packed_cosine_is_off_by_less_than_is_allowed_for_even_where_one_number_dwarfs_all() -> None:
     vectors = np.full((ROWS, 384), 0.004, dtype=np.float32)
     vectors[:, 0] = 1
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    block = Exact(384)
+    block = FloatBlock(384)
     block.rows[:] = vectors
     asked = np.ones((1, 384), dtype=np.float32) / np.sqrt(np.float32(384))
 
-    off = Packed(block).cosines(asked, rows=ROWS) - vectors @ asked.T
+    off = QuantizedBlock(block).cosines(asked, rows=ROWS) - vectors @ asked.T
 
-    assert 0.01 < float(np.abs(off).max()) < Packed(block).loss
+    assert 0.01 < float(np.abs(off).max()) < QuantizedBlock(block).loss
 
 
 def test_a_row_that_may_be_packed_has_to_say_where_it_stands() -> None:
     vectors = clustered(2, dim=8)
 
-    with pytest.raises(ValueError, match="where fact"):
-        Vectors(8, fetch=Log(vectors)).add(name(0), vectors[0])
+    with pytest.raises(ValueError, match="needs its slot in the log"):
+        ExactScanIndex(8, fetch=Log(vectors)).add(name(0), vectors[0])
 
 
 @pytest.mark.parametrize("vector", [[0.0, 0.0], [1.0, 1.0], [1.0], [float("nan"), 0.0]])
 def test_only_unit_vectors_are_taken(vector: list[float]) -> None:
     with pytest.raises(BadInput):
-        Vectors(dim=2).add(name(0), np.array(vector, dtype=np.float32))
+        ExactScanIndex(dim=2).add(name(0), np.array(vector, dtype=np.float32))

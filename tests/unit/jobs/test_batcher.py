@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from nous.jobs.rq.thread_pool import Gather
+from nous.jobs.rq.thread_pool import Batcher
 
 
 def test_what_many_threads_hand_in_is_carried_out_once_each_and_never_twice_at_once() -> None:
@@ -21,7 +21,7 @@ def test_what_many_threads_hand_in_is_carried_out_once_each_and_never_twice_at_o
         done.extend(items)
         at_it.pop()
 
-    gather = Gather(carry_out, most=7)
+    gather = Batcher(carry_out, most=7)
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(gather, range(5000)))
 
@@ -38,7 +38,7 @@ def test_who_finds_somebody_at_it_leaves_his_part_to_him() -> None:
         is_at_it.set()
         go_on.wait()
 
-    gather = Gather(carry_out, most=2)
+    gather = Batcher(carry_out, most=2)
     first = threading.Thread(target=gather, args=("a",))
     first.start()
     is_at_it.wait()
@@ -61,7 +61,7 @@ def test_what_was_handed_in_while_another_failed_is_carried_out_all_the_same() -
             raise ValueError("bad")
         done.extend(items)
 
-    gather = Gather(carry_out)
+    gather = Batcher(carry_out)
     with ThreadPoolExecutor() as threads:
         first = threads.submit(gather, "bad")
         is_at_it.wait()
@@ -80,7 +80,7 @@ def test_a_failure_is_told_to_who_carried_out_and_the_next_go_on() -> None:
             raise ValueError("bad")
         done.extend(items)
 
-    gather = Gather(carry_out)
+    gather = Batcher(carry_out)
     with pytest.raises(ValueError, match="bad"):
         gather("bad")
     gather("good")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rq.job import JOB_ID_PATTERN
 
 from nous.domain.events import SessionEnded
-from nous.jobs.base import BARE, JobNames, Line, job_id
+from nous.jobs.base import BARE, JobNames, QueueKind, job_id
 from nous.pipeline.worker import Worker
 
 EVENT = UUID(int=7)
@@ -20,7 +20,7 @@ workers = st.from_regex(r"[ab7_]+(-[ab7_]+){0,2}", fullmatch=True)
 
 def names_of(prefix: str, worker: str) -> set[str]:
     names = JobNames(prefix)
-    return {*(names.own(line.queue(worker)) for line in Line), names.own_id(job_id(worker, EVENT, 1))}
+    return {*(names.own(line.queue(worker)) for line in QueueKind), names.own_id(job_id(worker, EVENT, 1))}
 
 
 @given(prefixes, prefixes, workers, workers)
@@ -45,7 +45,7 @@ def test_of_a_job_it_is_known_whose_it_is_and_of_which_attempt(one: str, other: 
 
 @given(prefixes, prefixes, workers)
 def test_of_a_worker_it_is_known_whose_queues_it_serves(one: str, other: str, worker: str) -> None:
-    queues = [JobNames(one).own(line.queue(worker)) for line in Line]
+    queues = [JobNames(one).own(line.queue(worker)) for line in QueueKind]
 
     assert JobNames(one).owns_any(queues)
     assert one == other or not JobNames(other).owns_any(queues)

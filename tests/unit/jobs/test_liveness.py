@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from nous.jobs.rq.worker_stats import Sign, age_of, age_told, here, lives
+from nous.jobs.rq.worker_stats import LivenessRecord, age_of, age_told, here, lives
 
 HERE, ELSEWHERE = "boot-1 pid:[1]", "boot-1 pid:[2]"
-SIGN = Sign(pid=7, place=HERE, age=10)
+SIGN = LivenessRecord(pid=7, place=HERE, age=10)
 STAT = "7 (a ) name) {state} 1 7 7 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 {start} 1 1"
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -32,7 +32,7 @@ def test_a_process_lives_that_is_there_and_has_begun_before_it_was_heard_of(age:
 
 @pytest.mark.parametrize("sign", [replace(SIGN, place=ELSEWHERE), replace(SIGN, place=""), replace(SIGN, pid=None)])
 @pytest.mark.parametrize("at", [HERE, ""])
-def test_of_one_whose_pid_means_nothing_here_it_is_believed(sign: Sign, at: str) -> None:
+def test_of_one_whose_pid_means_nothing_here_it_is_believed(sign: LivenessRecord, at: str) -> None:
     assert lives(sign, at=at, age_of=aged(None))
 
 
@@ -49,7 +49,7 @@ def test_this_process_lives() -> None:
 
     assert age is not None
     assert age >= 0
-    assert lives(Sign(os.getpid(), here(), 0), at=here(), age_of=age_of)
+    assert lives(LivenessRecord(os.getpid(), here(), 0), at=here(), age_of=age_of)
 
 
 def test_a_process_lives_that_may_not_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,13 +17,13 @@ from nous.domain.episode import Episode
 from nous.domain.errors import Fatal, Misconfigured
 from nous.domain.scope import Scope
 from nous.llm import messages
-from nous.llm.base import AllowanceSpent, ModelPaused, ModelTimeout, ModelUnreachable, Question
-from nous.llm.fake import Scripted
-from nous.llm.middleware.response_cache import Pinned
-from nous.llm.middleware.token_budget import Governed
+from nous.llm.base import ModelPaused, ModelTimeout, ModelUnreachable, Question, TokenBudgetExceeded
+from nous.llm.fake import ScriptedModel
+from nous.llm.middleware.response_cache import ResponseCache
+from nous.llm.middleware.token_budget import TokenBudget
 from nous.llm.provider import Endpoint
 from nous.llm.providers import anthropic
-from nous.llm.state_memory import MemoryAllowance, MemoryPins, MemoryTally
+from nous.llm.state_memory import MemoryResponseStore, MemoryTokenUsageStore, MemoryUsageCounters
 from workers.episode_reviser import WORKER as REVISER
 
 BAD = "User: Please do the cursed thing with billing on port 9017.\n\nAssistant: The cursed thing is done now."
@@ -87,7 +87,7 @@ def test_a_scope_without_tokens_makes_way_for_the_others() -> None:
     world.publish("theirs", scope=Scope(project="theirs"))
     world.work()
     assert len(world.episodes) == 70
-    world.use(world.author())
+    world.use(world.summarizer())
 
     for _ in range(3):
         world.offer()
@@ -104,7 +104,7 @@ def test_an_episode_that_cannot_be_read_or_is_gone_keeps_no_other_from_its_turn(
     for number in range(3):
         world.publish(f"s{number}")
     world.work()
-    world.use(world.author())
+    world.use(world.summarizer())
     bad, gone, _ = (episode.id for episode in world.episodes)
     get = world.store.get
 
@@ -149,9 +149,9 @@ def test_an_error_of_the_store_itself_holds_nothing_against_an_episode(monkeypat
 def test_an_offer_that_says_nothing_new_counts_for_the_day_alone() -> None:
     world = without_a_model_at_first()
     world.answers = lambda _: ModelTimeout("hangs")
-    first, second = world.author(), world.author(version="other")
-    for author in (first, second):
-        world.use(author)
+    first, second = world.summarizer(), world.summarizer(version="other")
+    for summarizer in (first, second):
+        world.use(summarizer)
         assert world.offer() == 1
         world.work(4 * HOUR, step=60)
 
@@ -197,7 +197,7 @@ def without_a_model_at_first(sessions: int = 1, **llm: Any) -> ModelWorld:
             f"s{number}", f"User: Run billing on port {9000 + number}, please, always.\n\nAssistant: Done now."
         )
     world.work()
-    world.use(world.author())
+    world.use(world.summarizer())
     return world
 
 
@@ -252,17 +252,17 @@ def test_tokens_that_calls_in_flight_hold_are_waited_for_and_not_spent() -> None
         return "Tea."
 
     now = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    governed = Governed(Scripted(answered), MemoryAllowance(), limit=5_000, count=len, clock=lambda: now)
+    governed = TokenBudget(ScriptedModel(answered), MemoryTokenUsageStore(), limit=5_000, count=len, clock=lambda: now)
     governed.ask(replace(question(), most_tokens=3_000))
 
-    assert not isinstance(refusals[0], AllowanceSpent)
+    assert not isinstance(refusals[0], TokenBudgetExceeded)
     assert refusals[0].until - now < timedelta(minutes=1)
     governed.ask(replace(question(), most_tokens=3_000))
 
 
 def test_threads_that_ask_the_same_at_once_ask_once() -> None:
-    model = Scripted(lambda _: "Tea.")
-    pinned = Pinned(model, MemoryPins(answer_ttl=60, clock=lambda: 0.0), MemoryTally())
+    model = ScriptedModel(lambda _: "Tea.")
+    pinned = ResponseCache(model, MemoryResponseStore(answer_ttl=60, clock=lambda: 0.0), MemoryUsageCounters())
 
     with ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(pinned.ask, [question()] * 40))

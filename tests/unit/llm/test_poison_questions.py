@@ -10,10 +10,10 @@ from builders.questions import question
 
 from nous.domain.errors import Deferred, NousError
 from nous.llm.base import Failure, ModelBusy, ModelPaused, ModelRefused, ModelUnreachable, Question
-from nous.llm.fake import Answer, Scripted
-from nous.llm.middleware.circuit_breaker import Guarded
-from nous.llm.state import Calls, Failing, failed_again
-from nous.llm.state_memory import MemoryOutages, MemoryTally
+from nous.llm.fake import Answer, ScriptedModel
+from nous.llm.middleware.circuit_breaker import CircuitBreaker
+from nous.llm.state import CallCounts, SuspectQuestion, failed_again
+from nous.llm.state_memory import MemoryCircuitStore, MemoryUsageCounters
 
 BAD, GOOD = (replace(question(), user=user) for user in ("bad", "good"))
 START = 1_000_000_000.0
@@ -25,17 +25,17 @@ class Fleet:
     def __init__(self, answers: Callable[[Question], Answer]) -> None:
         self.now = START
         self.answers = answers
-        self.outages = MemoryOutages(clock=lambda: self.now)
-        self.tally = MemoryTally()
-        self.model = Scripted(self._answered)
+        self.outages = MemoryCircuitStore(clock=lambda: self.now)
+        self.counters = MemoryUsageCounters()
+        self.model = ScriptedModel(self._answered)
 
     def _answered(self, asked: Question) -> Answer:
         return self.answers(asked)
 
-    def process(self) -> Guarded:
-        return Guarded(self.model, self.outages, self.tally, probe=240)
+    def process(self) -> CircuitBreaker:
+        return CircuitBreaker(self.model, self.outages, self.counters, probe=240)
 
-    def blame(self) -> Guarded:
+    def blame(self) -> CircuitBreaker:
         """Have the bad question fail until it is to blame, while the good one is answered."""
         process = self.process()
         for _ in range(4):
@@ -46,7 +46,7 @@ class Fleet:
         return process
 
 
-def ask(process: Guarded, asked: Question) -> NousError | None:
+def ask(process: CircuitBreaker, asked: Question) -> NousError | None:
     try:
         process.ask(asked)
     except NousError as error:
@@ -75,12 +75,12 @@ def cursed(asked: Question) -> Answer:
     ],
 )
 def test_who_should_have_been_answered_by_now_is_to_blame(tries: list[tuple[int, int]], *, is_to_blame: bool) -> None:
-    failing: Failing | None = None
+    failing: SuspectQuestion | None = None
     for calls in tries:
-        failing = failed_again(failing, Calls(*calls))
+        failing = failed_again(failing, CallCounts(*calls))
 
     assert failing is not None
-    assert failing.is_to_blame is is_to_blame
+    assert failing.is_poison is is_to_blame
 
 
 def test_processes_blame_a_question_together() -> None:
@@ -111,7 +111,7 @@ def test_a_question_that_is_to_blame_lifts_no_pause() -> None:
     until = datetime.fromtimestamp(fleet.now, tz=UTC) + timedelta(hours=1)
 
     def told_meanwhile(_: Question) -> Answer:
-        fleet.outages.failed(process.id, Failure.QUOTA, until=until)
+        fleet.outages.record_failure(process.id, Failure.QUOTA, until=until)
         return ModelUnreachable("500")
 
     fleet.answers = told_meanwhile

@@ -3,7 +3,7 @@
 from functools import partial
 
 from builders.answers import GOOD, answer
-from builders.kits import kit_of
+from builders.contexts import context_over
 from builders.model_world import ModelWorld
 
 from nous.domain.episode import Outcome
@@ -75,16 +75,16 @@ def test_a_long_session_is_understood_window_by_window_each_told_what_came_befor
         )
 
     world = ModelWorld(titled)
-    author = world.author()
-    kit = kit_of(
+    summarizer = world.summarizer()
+    context = context_over(
         world.store,
         transcripts=StoredTranscripts(world.store, StoreKeys()),
         clock=world.date,
-        author=author,
+        summarizer=summarizer,
         excerpts=partial(windows, budget=800, most=4),
     )
 
-    effects = WORKER.build(kit)(world.publish(text=LONG))
+    effects = WORKER.handler_factory(context)(world.publish(text=LONG))
     world.store.apply(effects.writes)
 
     (episode,) = world.episodes

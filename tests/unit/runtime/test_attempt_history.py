@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from nous import log
-from nous.bus.delivery_state import Fate, Mishap, gathered, history_of
+from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, gathered, history_of
 from nous.domain.effects import Effects
 from nous.domain.errors import BadInput, Deferred, Retryable
 from nous.domain.events import Event
-from nous.jobs.base import Line
+from nous.jobs.base import QueueKind
 
 SAID = "'I want to tell my boss that this is over', password=hunter22"
 
@@ -39,10 +39,10 @@ def test_each_attempt_is_told_with_what_went_wrong_and_where(runtime: Any, ended
 
     [letter] = runtime.bus.letters()
     assert [(each.attempt, each.fate, each.text) for each in letter.history] == [
-        (1, Fate.FAILED, "Retryable: away"),
-        (2, Fate.PUT_OFF, "Deferred: quota"),
-        (3, Fate.FAILED, "KeyError: 'content'"),
-        (4, Fate.FAILED, "BadInput: hopeless"),
+        (1, AttemptOutcome.FAILED, "Retryable: away"),
+        (2, AttemptOutcome.PUT_OFF, "Deferred: quota"),
+        (3, AttemptOutcome.FAILED, "KeyError: 'content'"),
+        (4, AttemptOutcome.FAILED, "BadInput: hopeless"),
     ]
     assert all(each.place.endswith("in behave") for each in letter.history)
     times = [each.at for each in letter.history]
@@ -56,21 +56,21 @@ def test_crashes_are_told_from_deaths_and_from_jobs_that_were_lost(runtime: Any,
     runtime.jobs.lose()
     _again(runtime)
     runtime.toy.behave = _raise(KeyboardInterrupt())
-    for line in (Line.LIVE, Line.LIVE, Line.QUARANTINE, Line.QUARANTINE):
+    for line in (QueueKind.LIVE, QueueKind.LIVE, QueueKind.QUARANTINE, QueueKind.QUARANTINE):
         with pytest.raises(KeyboardInterrupt):
             runtime.run(line)
-        if line is Line.QUARANTINE:
+        if line is QueueKind.QUARANTINE:
             order = runtime.jobs.submitted[-1]
-            runtime.attempts.blame("toy", order.ticket.lane, order.ticket.entry, order.attempt)
+            runtime.attempts.blame("toy", order.ref.priority, order.ref.entry, order.attempt)
         _again(runtime)
 
     [letter] = runtime.bus.letters()
     assert [(each.attempt, each.fate) for each in letter.history] == [
-        (1, Fate.LOST),
-        (2, Fate.CRASHED),
-        (3, Fate.CRASHED),
-        (4, Fate.KILLED),
-        (5, Fate.KILLED),
+        (1, AttemptOutcome.LOST),
+        (2, AttemptOutcome.CRASHED),
+        (3, AttemptOutcome.CRASHED),
+        (4, AttemptOutcome.KILLED),
+        (5, AttemptOutcome.KILLED),
     ]
 
 
@@ -98,14 +98,14 @@ def test_what_an_error_quotes_is_neither_kept_nor_logged_nor_told_to_the_queue(
 
 
 def test_a_line_that_says_nothing_to_this_release_is_passed_over() -> None:
-    good = Mishap(fate=Fate.FAILED, attempt=2, text="x")
+    good = AttemptFailure(fate=AttemptOutcome.FAILED, attempt=2, text="x")
     lines = ["", "no", "1 {}", "1 []", '1 {"fate":"teleported"}', "x " + good.encode(), "9" * 40 + " " + good.encode()]
 
     assert [each.attempt for each in history_of("\n".join([*lines, f"1000 {good.encode()}"]))] == [2]
 
 
 def test_attempts_that_came_to_the_same_are_shown_as_one() -> None:
-    history = tuple(Mishap(fate=Fate.PUT_OFF, attempt=n, text="quota") for n in range(1, 5))
-    last = Mishap(fate=Fate.FAILED, attempt=5, text="x")
+    history = tuple(AttemptFailure(fate=AttemptOutcome.PUT_OFF, attempt=n, text="quota") for n in range(1, 5))
+    last = AttemptFailure(fate=AttemptOutcome.FAILED, attempt=5, text="x")
 
     assert [(each.attempt, each.times) for each in gathered((*history, last))] == [(4, 4), (5, 1)]

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from nous import log
-from nous.bus.accounting import Account
+from nous.bus.accounting import GroupCounters
 from nous.bus.base import Subscription
-from nous.domain.effects import Compromise, Effects
+from nous.domain.effects import DegradedResult, Effects
 from nous.domain.errors import BadInput, Deferred, Fatal, InTheWay, NotAllowed, Retryable
 from nous.domain.events import Event, SessionEnded
-from nous.jobs.base import Line
+from nous.jobs.base import QueueKind
 
 LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)
@@ -31,7 +31,7 @@ def test_an_error_that_may_pass_is_tried_again_exactly_as_often_as_configured(ru
     assert len(runtime.toy.seen) == 3
     [letter] = runtime.bus.letters()
     assert letter.reason == "failed 3 times; Retryable: not now"
-    assert runtime.account == Account(received=1, dead=1)
+    assert runtime.account == GroupCounters(received=1, dead=1)
 
 
 def test_an_error_that_quotes_half_a_character_is_an_error_like_any_other(
@@ -46,7 +46,7 @@ def test_an_error_that_quotes_half_a_character_is_an_error_like_any_other(
 
     [(_, progress)] = _overdue(runtime)
     assert (progress.errors, progress.crashes) == (1, 0)
-    assert "will be tried again" in capsys.readouterr().err
+    assert "delivery.retry_scheduled" in capsys.readouterr().err
 
 
 class Panic(BaseException):
@@ -67,13 +67,13 @@ def test_a_handler_that_tries_to_exit_has_failed_like_any_other(
         runtime.sweeper.sweep()
 
     assert len(runtime.toy.seen) == 3
-    assert runtime.account == Account(received=1, dead=1)
+    assert runtime.account == GroupCounters(received=1, dead=1)
 
 
 def test_a_compromise_is_taken_at_the_last_attempt_and_not_before(runtime: Any, ended: Any) -> None:
     runtime.bus.publish(ended())
     runtime.dispatcher.dispatch()
-    runtime.toy.behave = _raise(Compromise(Retryable("not now"), Effects(skipped="made do")))
+    runtime.toy.behave = _raise(DegradedResult(Retryable("not now"), Effects(skipped="made do")))
 
     said = []
     for _ in range(10):
@@ -81,9 +81,9 @@ def test_a_compromise_is_taken_at_the_last_attempt_and_not_before(runtime: Any, 
         runtime.later(20)
         runtime.sweeper.sweep()
 
-    assert said == ["failed: Compromise: not now", "failed: Compromise: not now", "done"]
+    assert said == ["failed: DegradedResult: not now", "failed: DegradedResult: not now", "done"]
     assert runtime.bus.letters() == []
-    assert runtime.account == Account(received=1, skipped={"made do": 1})
+    assert runtime.account == GroupCounters(received=1, skipped={"made do": 1})
 
 
 def test_a_retry_waits_for_its_backoff(runtime: Any, ended: Any) -> None:
@@ -104,7 +104,7 @@ def test_input_that_can_never_work_is_buried_at_once(runtime: Any, ended: Any) -
     runtime.toy.behave = _only("bad", _raise(BadInput("no such file")))
 
     assert runtime.run() == ["failed: BadInput: no such file", "done"]
-    assert runtime.account == Account(received=2, done=1, dead=1)
+    assert runtime.account == GroupCounters(received=2, done=1, dead=1)
 
 
 @pytest.mark.parametrize("error", [NotAllowed, InTheWay])
@@ -122,9 +122,9 @@ def test_what_the_operator_has_to_change_leaves_him_time_and_is_buried_in_the_en
         runtime.later(2)
         assert (attempt, runtime.sweeper.sweep()) == (attempt, 1)
 
-    assert runtime.account == Account(received=1, in_flight=1)
+    assert runtime.account == GroupCounters(received=1, in_flight=1)
     runtime.run()
-    assert runtime.account == Account(received=1, dead=1)
+    assert runtime.account == GroupCounters(received=1, dead=1)
 
 
 def test_being_told_when_to_come_back_costs_no_attempt(runtime: Any, ended: Any) -> None:
@@ -168,7 +168,7 @@ def test_the_second_crash_leads_into_quarantine_and_neighbours_live(runtime: Any
         runtime.sweeper.sweep()
 
     assert runtime.account.done == 1
-    assert runtime.jobs.submitted[-1].line is Line.QUARANTINE
+    assert runtime.jobs.submitted[-1].line is QueueKind.QUARANTINE
 
 
 def test_an_event_is_buried_after_two_deaths_where_it_was_alone(runtime: Any, ended: Any) -> None:
@@ -183,14 +183,14 @@ def test_an_event_is_buried_after_two_deaths_where_it_was_alone(runtime: Any, en
         runtime.sweeper.sweep()
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            runtime.run(Line.QUARANTINE)
+            runtime.run(QueueKind.QUARANTINE)
         order = runtime.jobs.submitted[-1]
-        runtime.attempts.blame("toy", order.ticket.lane, order.ticket.entry, order.attempt)
+        runtime.attempts.blame("toy", order.ref.priority, order.ref.entry, order.attempt)
         runtime.sweeper.sweep()
 
     [letter] = runtime.bus.letters()
     assert "alone" in letter.reason
-    assert runtime.account == Account(received=1, dead=1)
+    assert runtime.account == GroupCounters(received=1, dead=1)
 
 
 def test_a_killed_fleet_in_quarantine_is_not_held_against_its_event(runtime: Any, ended: Any) -> None:
@@ -199,7 +199,7 @@ def test_a_killed_fleet_in_quarantine_is_not_held_against_its_event(runtime: Any
     runtime.toy.behave = _die
 
     for _ in range(6):
-        for line in (Line.LIVE, Line.QUARANTINE):
+        for line in (QueueKind.LIVE, QueueKind.QUARANTINE):
             if runtime.jobs.backlog("toy", line):
                 with pytest.raises(KeyboardInterrupt):
                     runtime.run(line)
@@ -207,7 +207,7 @@ def test_a_killed_fleet_in_quarantine_is_not_held_against_its_event(runtime: Any
         runtime.sweeper.sweep()
     runtime.toy.behave = _succeed
 
-    assert runtime.run(Line.QUARANTINE) == ["done"]
+    assert runtime.run(QueueKind.QUARANTINE) == ["done"]
     assert runtime.account.dead == 0
 
 
@@ -230,21 +230,21 @@ def test_a_redriven_letter_is_attempted_afresh_under_numbers_of_its_own(runtime:
 
     assert runtime.run() == ["done"]
     assert [order.attempt for order in runtime.jobs.submitted] == [1, 2, 3, 4, 5]
-    assert runtime.account == Account(received=1, done=1)
+    assert runtime.account == GroupCounters(received=1, done=1)
 
 
 def test_a_death_that_is_told_late_counts_all_the_same(runtime: Any, ended: Any) -> None:
     runtime.bus.publish(ended("endless"))
     runtime.dispatcher.dispatch()
     runtime.toy.behave = _die
-    for line in (Line.LIVE, Line.LIVE, Line.QUARANTINE):
+    for line in (QueueKind.LIVE, QueueKind.LIVE, QueueKind.QUARANTINE):
         with pytest.raises(KeyboardInterrupt):
             runtime.run(line)
         runtime.later()
         runtime.sweeper.sweep()
 
     for order in runtime.jobs.submitted[-2:]:
-        runtime.attempts.blame("toy", order.ticket.lane, order.ticket.entry, 3)
+        runtime.attempts.blame("toy", order.ref.priority, order.ref.entry, 3)
     runtime.sweeper.sweep()
 
     assert runtime.account.dead == 1
@@ -259,8 +259,8 @@ def test_a_delivery_that_cannot_be_looked_at_does_not_keep_the_others_waiting(
     runtime.later()
     look = runtime.bus.open
 
-    def stumble(ticket: Any) -> Any:
-        delivery = look(ticket)
+    def stumble(ref: Any) -> Any:
+        delivery = look(ref)
         if delivery.event.session_id == "odd":
             raise TypeError("odd")
         return delivery

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from builders.kits import kit_of
+from builders.contexts import context_over
 from typing_extensions import override
 
-from nous.bus.base import Lane, Subscription, Ticket
-from nous.bus.delivery_state import Patience
+from nous.bus.base import DeliveryRef, Priority, Subscription
+from nous.bus.delivery_state import RetryPolicy
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Unavailable
@@ -30,22 +30,22 @@ class Watched(MemoryBus):
 
     def __init__(self, clock: Any) -> None:
         super().__init__(clock=clock)
-        self.renewed: list[list[Ticket]] = []
+        self.renewed: list[list[DeliveryRef]] = []
 
     @override
-    def renew(self, tickets: Iterable[Ticket], *, lease: float) -> None:
-        self.renewed.append(list(tickets))
+    def renew(self, refs: Iterable[DeliveryRef], *, lease: float) -> None:
+        self.renewed.append(list(refs))
         super().renew(self.renewed[-1], lease=lease)
 
     def is_overdue(self) -> bool:
         return bool(self.overdue(TOY, limit=1))
 
 
-def received(bus: MemoryBus, ended: Any) -> Ticket:
+def received(bus: MemoryBus, ended: Any) -> DeliveryRef:
     """A delivery whose lease has just ended."""
     bus.publish(ended())
-    [delivery] = bus.receive(TOY, lane=Lane.LIVE, limit=1, lease=0)
-    return delivery.ticket
+    [delivery] = bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=0)
+    return delivery.ref
 
 
 @contextmanager
@@ -59,9 +59,9 @@ def keeper(bus: MemoryBus, *, deadline: float) -> Generator[LeaseKeeper]:
 
 def test_the_lease_of_what_is_being_handled_is_renewed(clock: Any, ended: Any, wait_until: Any) -> None:
     bus = Watched(clock)
-    ticket = received(bus, ended)
+    ref = received(bus, ended)
 
-    with keeper(bus, deadline=600) as leases, leases.held(ticket):
+    with keeper(bus, deadline=600) as leases, leases.held(ref):
         wait_until(lambda: not bus.is_overdue(), "the lease to be renewed")
         clock.now += 60
         wait_until(lambda: not bus.is_overdue(), "the lease to be renewed again")
@@ -69,9 +69,9 @@ def test_the_lease_of_what_is_being_handled_is_renewed(clock: Any, ended: Any, w
 
 def test_the_lease_of_what_is_not_done_in_its_time_is_left_to_end(clock: Any, ended: Any, wait_until: Any) -> None:
     bus = Watched(clock)
-    ticket = received(bus, ended)
+    ref = received(bus, ended)
 
-    with keeper(bus, deadline=0) as leases, leases.held(ticket):
+    with keeper(bus, deadline=0) as leases, leases.held(ref):
         wait_until(lambda: len(bus.renewed) >= 3, "three looks at the leases")
 
     assert not any(bus.renewed)
@@ -80,11 +80,11 @@ def test_the_lease_of_what_is_not_done_in_its_time_is_left_to_end(clock: Any, en
 
 def test_the_lease_of_what_is_over_is_renewed_no_more(clock: Any, ended: Any, wait_until: Any) -> None:
     bus = Watched(clock)
-    ticket = received(bus, ended)
+    ref = received(bus, ended)
 
     with keeper(bus, deadline=600) as leases:
-        with leases.held(ticket):
-            wait_until(lambda: [ticket] in bus.renewed, "the lease to be renewed")
+        with leases.held(ref):
+            wait_until(lambda: [ref] in bus.renewed, "the lease to be renewed")
         looks = len(bus.renewed) + 1  # one may be under way
         wait_until(lambda: len(bus.renewed) >= looks + 2, "two more looks at the leases")
 
@@ -93,50 +93,50 @@ def test_the_lease_of_what_is_over_is_renewed_no_more(clock: Any, ended: Any, wa
 
 def test_an_attempt_holds_its_lease_while_its_handler_runs(clock: Any, ended: Any, wait_until: Any) -> None:
     bus = Watched(clock)
-    ticket = received(bus, ended)
+    ref = received(bus, ended)
 
     def handle(_: Event) -> Effects:
-        wait_until(lambda: [ticket] in bus.renewed, "the lease to be renewed", seconds=10)
+        wait_until(lambda: [ref] in bus.renewed, "the lease to be renewed", seconds=10)
         return Effects()
 
-    worker, patience = Worker("toy", SessionEnded, lambda _: handle), Patience(lease=INSTANT)
-    kit = kit_of(MemoryStore(), transcripts=None, clock=clock.date)
+    worker, retry_policy = Worker("toy", SessionEnded, lambda _: handle), RetryPolicy(lease=INSTANT)
+    context = context_over(MemoryStore(), transcripts=None, clock=clock.date)
     with keeper(bus, deadline=600) as leases:
-        attempts = Attempts({"toy": worker}, bus=bus, kit=kit, patience=patience, leases=leases)
+        attempts = Attempts({"toy": worker}, bus=bus, context=context, retry_policy=retry_policy, leases=leases)
 
-        assert attempts("toy", ticket.lane, ticket.entry, 1) == "done"
+        assert attempts("toy", ref.priority, ref.entry, 1) == "done"
 
 
 def test_an_attempt_that_hung_and_ends_takes_no_lease_from_the_next_one(
     clock: Any, ended: Any, wait_until: Any
 ) -> None:
     bus = Watched(clock)
-    ticket = received(bus, ended)
+    ref = received(bus, ended)
 
-    with keeper(bus, deadline=600) as leases, leases.held(ticket):
-        with leases.held(ticket):
+    with keeper(bus, deadline=600) as leases, leases.held(ref):
+        with leases.held(ref):
             wait_until(lambda: bus.renewed, "a look at the leases")
         looks = len(bus.renewed) + 1  # one may be under way
         wait_until(lambda: len(bus.renewed) >= looks + 2, "two more looks at the leases")
 
-    assert all(ticket in renewed for renewed in bus.renewed[looks:])
+    assert all(ref in renewed for renewed in bus.renewed[looks:])
 
 
 def test_whatever_goes_wrong_while_leases_are_renewed_they_are_renewed_again(
     clock: Any, ended: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bus = Watched(clock)
-    ticket = received(bus, ended)
+    ref = received(bus, ended)
     renew, troubles = bus.renew, iter([OSError(24, "too many open files"), Unavailable("gone")])
 
-    def troubled(tickets: Iterable[Ticket], *, lease: float) -> None:
+    def troubled(refs: Iterable[DeliveryRef], *, lease: float) -> None:
         if trouble := next(troubles, None):
             raise trouble
-        renew(tickets, lease=lease)
+        renew(refs, lease=lease)
 
     monkeypatch.setattr(bus, "renew", troubled)
 
-    with keeper(bus, deadline=600) as leases, leases.held(ticket):
+    with keeper(bus, deadline=600) as leases, leases.held(ref):
         wait_until(lambda: not bus.is_overdue(), "the lease to be renewed")
 
 
@@ -144,7 +144,7 @@ def test_who_gets_no_thread_for_leases_works_on_and_the_next_one_gets_it(
     clock: Any, ended: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bus = Watched(clock)
-    ticket = received(bus, ended)
+    ref = received(bus, ended)
 
     def refused(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
@@ -152,7 +152,7 @@ def test_who_gets_no_thread_for_leases_works_on_and_the_next_one_gets_it(
     with keeper(bus, deadline=600) as leases:
         with monkeypatch.context() as patch:
             patch.setattr(threading.Thread, "start", refused)
-            with leases.held(ticket):
+            with leases.held(ref):
                 assert bus.renewed == []
-        with leases.held(ticket):
+        with leases.held(ref):
             wait_until(lambda: not bus.is_overdue(), "the lease to be renewed")

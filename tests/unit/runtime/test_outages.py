@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from nous.bus.base import Delivery, Lane, Subscription, Verdict
-from nous.bus.delivery_state import Progress, State
+from nous.bus.base import Delivery, Priority, Subscription, Verdict
+from nous.bus.delivery_state import DeliveryState, DeliveryStatus
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Retryable, Unavailable
 from nous.domain.events import SessionEnded
-from nous.runtime.retry import insist
+from nous.runtime.retry import retry_until_deadline
 
 TOY = Subscription("toy", SessionEnded)
 LEASE = 60.0
@@ -31,17 +31,17 @@ def failing(times: int, error: Exception = OUT) -> Callable[[], str]:
 
 
 def test_what_the_server_does_not_take_is_said_until_it_does() -> None:
-    assert insist(failing(3), seconds=60) == "taken"
+    assert retry_until_deadline(failing(3), seconds=60) == "taken"
 
 
 def test_it_is_given_up_after_a_while() -> None:
     with pytest.raises(Retryable):
-        insist(failing(1000), seconds=0.1)
+        retry_until_deadline(failing(1000), seconds=0.1)
 
 
 def test_what_can_never_go_well_is_said_once() -> None:
     with pytest.raises(ValueError, match="wrong"):
-        insist(failing(1, ValueError("wrong")), seconds=60)
+        retry_until_deadline(failing(1, ValueError("wrong")), seconds=60)
 
 
 def test_a_commit_outlasts_an_outage_and_the_handler_runs_once(
@@ -74,20 +74,20 @@ def test_what_follows_from_a_failure_is_written_down_after_an_outage(runtime: An
     runtime.run()
 
     [(_, progress)] = _pending(runtime)
-    assert (progress.state, progress.errors, progress.reason) == (State.WAITING, 1, "Retryable: not yet")
+    assert (progress.state, progress.errors, progress.reason) == (DeliveryStatus.WAITING, 1, "Retryable: not yet")
 
 
 @pytest.fixture
 def briefly_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bus that does not answer when it is told for the first time what follows."""
-    amend, is_back = MemoryBus.amend, failing(1)
+    amend, is_back = MemoryBus.compare_and_set_state, failing(1)
 
-    def amend_when_back(self: MemoryBus, *said: Any, after: Progress, **more: Any) -> bool:
-        if after.state is State.WAITING and is_back() != "taken":
+    def amend_when_back(self: MemoryBus, *said: Any, after: DeliveryState, **more: Any) -> bool:
+        if after.state is DeliveryStatus.WAITING and is_back() != "taken":
             raise AssertionError
         return amend(self, *said, after=after, **more)
 
-    monkeypatch.setattr(MemoryBus, "amend", amend_when_back)
+    monkeypatch.setattr(MemoryBus, "compare_and_set_state", amend_when_back)
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_a_sweeper_that_reached_no_server_lets_the_living_renew_their_leases_fir
     outage(LEASE)
 
     assert runtime.sweeper.sweep() == 0
-    assert [progress.state for _, progress in _pending(runtime)] == [State.RUNNING]
+    assert [progress.state for _, progress in _pending(runtime)] == [DeliveryStatus.RUNNING]
 
 
 def test_what_nobody_renews_after_that_is_submitted_again(
@@ -144,8 +144,8 @@ def test_a_sweeper_that_looks_seldom_is_not_taken_for_a_blind_one(runtime: Any, 
 
 
 def test_a_full_queue_keeps_nobody_from_another_one(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(*(ended(f"past-{number}") for number in range(400)), lane=Lane.BULK)
-    runtime.bus.receive(TOY, lane=Lane.BULK, limit=400, lease=1)
+    runtime.bus.publish(*(ended(f"past-{number}") for number in range(400)), priority=Priority.BULK)
+    runtime.bus.receive(TOY, priority=Priority.BULK, limit=400, lease=1)
     runtime.later()
     for _ in range(3):
         runtime.sweeper.sweep()
@@ -172,7 +172,7 @@ def begin(runtime: Any, ended: Any) -> None:
     runtime.bus.publish(ended())
     runtime.dispatcher.dispatch()
     order = runtime.jobs.submitted[-1]
-    assert runtime.bus.begin(order.ticket, attempt=1, lease=LEASE)
+    assert runtime.bus.begin(order.ref, attempt=1, lease=LEASE)
 
 
 def _pending(runtime: Any) -> list[Any]:
@@ -183,7 +183,7 @@ def _pending(runtime: Any) -> list[Any]:
 def test_after_a_nap_of_the_machine_who_lives_renews_his_lease_first(runtime: Any, ended: Any) -> None:
     runtime.bus.publish(ended("lives"), ended("died"))
     runtime.dispatcher.dispatch()
-    lives, died = (order.ticket for order in runtime.jobs.submitted)
+    lives, died = (order.ref for order in runtime.jobs.submitted)
     for each in (lives, died):
         assert runtime.bus.begin(each, attempt=1, lease=LEASE)
     assert runtime.sweeper.sweep() == 0
@@ -195,8 +195,8 @@ def test_after_a_nap_of_the_machine_who_lives_renews_his_lease_first(runtime: An
     runtime.wall += LEASE / 2 + 1
 
     assert runtime.sweeper.sweep() == 1
-    assert runtime.bus.open(lives).progress.state is State.RUNNING
-    assert runtime.bus.open(died).progress.attempt == 2
+    assert runtime.bus.open(lives).state.state is DeliveryStatus.RUNNING
+    assert runtime.bus.open(died).state.attempt == 2
 
 
 def test_an_attempt_is_queued_although_the_reply_was_lost_that_it_is_offered(
@@ -206,13 +206,13 @@ def test_an_attempt_is_queued_although_the_reply_was_lost_that_it_is_offered(
     runtime.dispatcher.dispatch()
     runtime.jobs.lose()
     runtime.later()
-    amend = runtime.bus.amend
+    amend = runtime.bus.compare_and_set_state
 
     def sent_twice(*arguments: Any, **more: Any) -> bool:
         amend(*arguments, **more)
         return amend(*arguments, **more)
 
-    monkeypatch.setattr(runtime.bus, "amend", sent_twice)
+    monkeypatch.setattr(runtime.bus, "compare_and_set_state", sent_twice)
 
     assert runtime.sweeper.sweep() == 1
     assert runtime.run() == ["done"]

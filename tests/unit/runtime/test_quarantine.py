@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from nous.runtime.dispatch_loop import Quarantines
+from nous.runtime.dispatch_loop import QuarantineStarter
 
 
 @contextmanager
-def quarantines(log: Path, then: str) -> Generator[Quarantines]:
+def quarantines(log: Path, then: str) -> Generator[QuarantineStarter]:
     """Quarantines whose processes write the name of their worker down, and *then* do something."""
-    found = Quarantines(["/bin/sh", "-c", f'echo "$1" >> "$0"; {then}', str(log)])
+    found = QuarantineStarter(["/bin/sh", "-c", f'echo "$1" >> "$0"; {then}', str(log)])
     try:
         yield found
     finally:

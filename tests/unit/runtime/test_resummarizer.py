@@ -9,7 +9,7 @@ from builders.meddled import meddled
 from builders.model_world import ModelWorld, outdated_by
 
 from nous.bus.base import Subscription
-from nous.domain.effects import Compromise, Effects, NoteTried, SaveEpisode
+from nous.domain.effects import DegradedResult, Effects, RecordResummaryAttempt, SaveEpisode
 from nous.domain.episode import Episode, Tier
 from nous.domain.events import EpisodeOutdated
 from nous.domain.scope import Scope
@@ -28,7 +28,7 @@ def world_of_before() -> ModelWorld:
     world.use(None)
     world.publish()
     world.work()
-    world.use(world.author())
+    world.use(world.summarizer())
     return world
 
 
@@ -37,13 +37,13 @@ def world_of_a_newer_prompt() -> ModelWorld:
     world = ModelWorld()
     world.publish()
     world.work()
-    world.use(world.author(version=NEWER))
+    world.use(world.summarizer(version=NEWER))
     return world
 
 
 def list_as_before(world: ModelWorld, episode_id: UUID) -> None:
     """Have an episode listed as one to be offered, as older releases did whatever had become of it."""
-    world.store.apply([NoteTried(scope=Scope(), episode_id=episode_id, by="an older release")])
+    world.store.apply([RecordResummaryAttempt(scope=Scope(), episode_id=episode_id, by="an older release")])
 
 
 def offered(world: ModelWorld) -> int:
@@ -98,7 +98,7 @@ def test_an_episode_whose_session_grows_while_it_is_offered_is_offered_as_it_is_
 
     assert world.offer(meddled(world.bus, grow)) == 0
     assert offered(world) == 0
-    world.use(world.author())
+    world.use(world.summarizer())
     assert world.offer() == 1
     world.work()
 
@@ -110,8 +110,8 @@ def test_an_episode_whose_session_grows_while_it_is_offered_is_offered_as_it_is_
 def tried_in_vain(world: ModelWorld, event: EpisodeOutdated) -> Effects:
     """What comes of *event* where the model is of no use, and there is no patience left."""
     try:
-        return REVISER.build(world.kit)(event)
-    except Compromise as offer:
+        return REVISER.handler_factory(world.context)(event)
+    except DegradedResult as offer:
         return offer.effects
 
 
@@ -134,7 +134,7 @@ def test_what_was_tried_in_vain_is_noted_of_that_very_edition(fate: Answer) -> N
     world = world_of_before()
     world.answers = lambda _: fate
     effects = tried_in_vain(world, outdated_by(world, "x"))
-    assert any(isinstance(each, NoteTried) for each in effects.writes)
+    assert any(isinstance(each, RecordResummaryAttempt) for each in effects.writes)
     world.use(None)
     world.publish(text=GROWN)
     world.work()

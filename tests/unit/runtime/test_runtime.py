@@ -7,11 +7,11 @@ import pytest
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
-from nous.bus.accounting import Account
-from nous.bus.base import Lane, Subscription
+from nous.bus.accounting import GroupCounters
+from nous.bus.base import Priority, Subscription
 from nous.domain.effects import Effects
 from nous.domain.events import Event, SessionEnded
-from nous.jobs.base import Line, MemoryJobs
+from nous.jobs.base import MemoryJobs, QueueKind
 from nous.runtime.dispatch_loop import Dispatcher
 
 LEASE = 60.0
@@ -24,12 +24,15 @@ def test_an_event_becomes_a_job_and_the_job_commits_it(runtime: Any, ended: Any)
     runtime.dispatcher.dispatch()
 
     assert runtime.run() == ["done"]
-    assert runtime.account == Account(received=1, done=1)
+    assert runtime.account == GroupCounters(received=1, done=1)
 
 
 @pytest.mark.parametrize(
     ("effects", "line"),
-    [(Effects(), {"event": "done", "emitted": 0}), (Effects(skipped="empty"), {"event": "skipped", "reason": "empty"})],
+    [
+        (Effects(), {"event": "delivery.done", "emitted": 0}),
+        (Effects(skipped="empty"), {"event": "delivery.skipped", "reason": "empty"}),
+    ],
 )
 def test_what_came_of_an_attempt_is_logged_with_every_id(
     runtime: Any, ended: Any, effects: Effects, line: dict[str, Any]
@@ -67,7 +70,7 @@ def test_the_backlog_stays_in_the_stream(runtime: Any, ended: Any) -> None:
     runtime.dispatcher.dispatch()
     runtime.dispatcher.dispatch()
 
-    assert runtime.jobs.backlog("toy", Line.LIVE) == 4
+    assert runtime.jobs.backlog("toy", QueueKind.LIVE) == 4
     assert runtime.account.in_flight == 4
 
 
@@ -76,8 +79,8 @@ def test_a_queue_is_filled_up_once_a_quarter_of_it_is_free(
     runtime: Any, ended: Any, backlog: int, taken: int | None
 ) -> None:
     class Standing(MemoryJobs):
-        def backlog(self, worker: str, line: Line) -> int:
-            return backlog if (worker, line) == ("toy", Line.LIVE) else 0
+        def backlog(self, worker: str, line: QueueKind) -> int:
+            return backlog if (worker, line) == ("toy", QueueKind.LIVE) else 0
 
     runtime.bus.publish(*(ended(f"s{i}") for i in range(20)))
 
@@ -88,7 +91,7 @@ def test_a_queue_is_filled_up_once_a_quarter_of_it_is_free(
 
 
 def test_bulk_work_has_a_queue_of_its_own(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended("past"), lane=Lane.BULK)
+    runtime.bus.publish(ended("past"), priority=Priority.BULK)
     runtime.bus.publish(ended("now"))
 
     runtime.dispatcher.dispatch()
@@ -98,7 +101,7 @@ def test_bulk_work_has_a_queue_of_its_own(runtime: Any, ended: Any) -> None:
 
 def test_an_entry_whose_dispatcher_died_is_submitted_by_the_sweeper(runtime: Any, ended: Any) -> None:
     runtime.bus.publish(ended())
-    runtime.bus.receive(TOY, lane=Lane.LIVE, limit=1, lease=LEASE)
+    runtime.bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=LEASE)
 
     runtime.later()
     runtime.sweeper.sweep()
@@ -128,18 +131,18 @@ def test_losing_every_job_loses_nothing(runtime: Any, ended: Any) -> None:
     runtime.sweeper.sweep()
 
     assert runtime.run() == ["done"] * 4
-    assert runtime.account.balance == 0
+    assert runtime.account.discrepancy == 0
 
 
 def test_what_is_tried_again_waits_while_its_queue_is_full_and_is_not_kept_away_by_what_is_new(
     runtime: Any, ended: Any
 ) -> None:
     runtime.bus.publish(*(ended(f"s{i}") for i in range(30)))
-    runtime.bus.receive(TOY, lane=Lane.LIVE, limit=20, lease=LEASE)
+    runtime.bus.receive(TOY, priority=Priority.LIVE, limit=20, lease=LEASE)
     runtime.later()
     runtime.dispatcher.dispatch()
 
-    waiting = [(runtime.sweeper.sweep(), runtime.jobs.backlog("toy", Line.LIVE)) for _ in range(3)]
+    waiting = [(runtime.sweeper.sweep(), runtime.jobs.backlog("toy", QueueKind.LIVE)) for _ in range(3)]
 
     assert waiting == [(4, 8), (0, 8), (0, 8)]
     assert runtime.account.in_flight == 24
@@ -148,8 +151,8 @@ def test_what_is_tried_again_waits_while_its_queue_is_full_and_is_not_kept_away_
         runtime.dispatcher.dispatch()
         runtime.later(2)  # what found no room is looked at again a second later
         runtime.sweeper.sweep()
-        assert runtime.jobs.backlog("toy", Line.LIVE) <= 8
-    assert runtime.account == Account(received=30, done=30)
+        assert runtime.jobs.backlog("toy", QueueKind.LIVE) <= 8
+    assert runtime.account == GroupCounters(received=30, done=30)
 
 
 def test_an_attempt_whose_process_died_is_made_again_by_the_sweeper_alone(runtime: Any, ended: Any) -> None:
@@ -197,7 +200,9 @@ def test_a_worker_that_wakes_after_its_lease_commits_nothing_twice(runtime: Any,
 
     assert runtime.run() == ["nothing to do: it was committed meanwhile"]
     assert runtime.account.done == 1
-    assert [d.event.session_id for d in runtime.bus.receive(TOY, lane=Lane.LIVE, limit=9, lease=1)] == ["follow-up"]
+    assert [d.event.session_id for d in runtime.bus.receive(TOY, priority=Priority.LIVE, limit=9, lease=1)] == [
+        "follow-up"
+    ]
 
 
 def test_a_job_of_an_attempt_that_was_given_up_does_nothing(runtime: Any, ended: Any) -> None:
@@ -208,7 +213,7 @@ def test_a_job_of_an_attempt_that_was_given_up_does_nothing(runtime: Any, ended:
     runtime.later()
     runtime.sweeper.sweep()
 
-    outcome = runtime.attempts("toy", stale.ticket.lane, stale.ticket.entry, stale.attempt)
+    outcome = runtime.attempts("toy", stale.ref.priority, stale.ref.entry, stale.attempt)
 
     assert outcome == "nothing to do: attempt 2 is offered"
     assert runtime.toy.seen == []

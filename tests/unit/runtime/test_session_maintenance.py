@@ -8,8 +8,8 @@ import pytest
 
 from nous.domain.errors import Unavailable
 from nous.domain.scope import Scope
-from nous.runtime.maintenance import Tender
-from nous.services.session_lifecycle import Deed
+from nous.runtime.maintenance import SessionMaintenanceLoop
+from nous.services.session_lifecycle import RecoveryAction
 
 
 class Finishing:
@@ -21,30 +21,30 @@ class Finishing:
         self.asked: list[str] = []
         self.told = 0
 
-    def close(self) -> Iterator[Deed]:
+    def close(self) -> Iterator[RecoveryAction]:
         return self._asked("close")
 
-    def recover(self, *, patiently: bool) -> Iterator[Deed]:
+    def recover(self, *, patiently: bool) -> Iterator[RecoveryAction]:
         return self._asked("recover patiently" if patiently else "recover")
 
-    def _asked(self, what: str) -> Iterator[Deed]:
+    def _asked(self, what: str) -> Iterator[RecoveryAction]:
         self.asked.append(what)
         if self.troubles:
             raise self.troubles.pop()
         for number in range(self.deeds):
             self.told += 1
-            yield Deed(Scope(), f"s{number}", "ended")
+            yield RecoveryAction(Scope(), f"s{number}", "ended")
 
 
-def tender(finishing: Any, *, recover_every: float = 3600.0) -> Tender:
-    return Tender(finishing, interval=0.001, recover_every=recover_every)
+def tender(finishing: Any, *, recover_every: float = 3600.0) -> SessionMaintenanceLoop:
+    return SessionMaintenanceLoop(finishing, interval=0.001, recover_every=recover_every)
 
 
 def test_what_was_left_lying_is_looked_for_at_once_and_then_seldom() -> None:
     finishing = Finishing()
     post = tender(finishing)
     for _ in range(3):
-        post.tend()
+        post.run_once()
 
     assert finishing.asked == ["close", "recover patiently", "close", "close"]
 
@@ -53,7 +53,7 @@ def test_it_is_looked_for_again_when_it_is_time() -> None:
     finishing = Finishing()
     post = tender(finishing, recover_every=0.0)
     for _ in range(2):
-        post.tend()
+        post.run_once()
 
     assert finishing.asked == ["close", "recover patiently"] * 2
 
@@ -77,6 +77,6 @@ def test_it_stops_between_two_sessions() -> None:
     finishing = Finishing(deeds=1000)
     post = tender(finishing)
     post.stop()
-    post.tend()
+    post.run_once()
 
     assert finishing.told == 2  # one that was idle, and one that was left lying

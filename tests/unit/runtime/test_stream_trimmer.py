@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from nous.bus.base import Lane, Subscription
+from nous.bus.base import Priority, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import NousError, Unavailable
 from nous.domain.events import Event, SessionEnded
-from nous.runtime.maintenance import Housekeeper
+from nous.runtime.maintenance import StreamTrimmer
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 DAY = 86400.0
@@ -24,10 +24,10 @@ class Trimmer:
         self.troubles = list(troubles)
         self.pages = pages
         self.on_page = on_page
-        self.asked: list[tuple[str, Lane, float]] = []
+        self.asked: list[tuple[str, Priority, float]] = []
 
-    def trim(self, kind: type[Event], *, lane: Lane, keep: float) -> Iterator[int]:
-        self.asked.append((kind.type, lane, keep))
+    def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
+        self.asked.append((kind.type, priority, keep))
         if self.troubles:
             raise self.troubles.pop()
         for _ in range(self.pages):
@@ -35,15 +35,15 @@ class Trimmer:
             yield 100
 
 
-def housekeeper(trimming: Any, *, interval: float = DAY) -> Housekeeper:
-    return Housekeeper(trimming, kinds=[SessionEnded], keep=30 * DAY, interval=interval)
+def housekeeper(trimming: Any, *, interval: float = DAY) -> StreamTrimmer:
+    return StreamTrimmer(trimming, kinds=[SessionEnded], keep=30 * DAY, interval=interval)
 
 
 def test_what_is_older_than_it_is_to_stay_goes_from_both_lanes(ended: Any, clock: Any) -> None:
     bus = MemoryBus(clock=clock)
-    for lane in Lane:
-        bus.publish(*(ended(f"{lane} {number}") for number in range(3)), lane=lane)
-        for delivery in bus.receive(SUMMARIZER, lane=lane, limit=10, lease=60):
+    for priority in Priority:
+        bus.publish(*(ended(f"{priority} {number}") for number in range(3)), priority=priority)
+        for delivery in bus.receive(SUMMARIZER, priority=priority, limit=10, lease=60):
             bus.commit(delivery, Effects())
 
     clock.now += 29 * DAY
@@ -64,7 +64,9 @@ def test_what_goes_wrong_is_tried_again(trouble: Exception, wait_until: Any) -> 
     post.stop()
     thread.join()
 
-    assert trimmer.asked == [("session_ended", lane, 30 * DAY) for lane in (Lane.LIVE, Lane.LIVE, Lane.BULK)]
+    assert trimmer.asked == [
+        ("session_ended", priority, 30 * DAY) for priority in (Priority.LIVE, Priority.LIVE, Priority.BULK)
+    ]
 
 
 def test_it_stops_between_two_pages() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nous.runtime.worker_process import Fleet
+from nous.runtime.worker_process import WorkerProcess
 
 
 class Post:
@@ -37,7 +37,7 @@ class Last:
 def test_a_fleet_that_is_asked_to_stop_lets_every_post_end_and_the_last_one_after_them() -> None:
     posts = [Post(), Post()]
     last = Last(*posts)
-    fleet = Fleet(posts, last=[last])
+    fleet = WorkerProcess(posts, last=[last])
 
     fleet.start()
     fleet.stop()
@@ -48,7 +48,7 @@ def test_a_fleet_that_is_asked_to_stop_lets_every_post_end_and_the_last_one_afte
 
 def test_a_post_that_ends_by_itself_ends_the_fleet() -> None:
     posts = [Post(), Post()]
-    fleet = Fleet(posts)
+    fleet = WorkerProcess(posts)
     end = threading.Timer(20, fleet.stop)  # where it would go on for ever
     end.start()
 
@@ -73,6 +73,6 @@ def test_of_a_fleet_that_gets_too_few_threads_none_stays(monkeypatch: pytest.Mon
     monkeypatch.setattr(threading.Thread, "start", start_one)
 
     with pytest.raises(RuntimeError, match="new thread"):
-        Fleet(posts).start()
+        WorkerProcess(posts).start()
 
     wait_until(lambda: posts[0].ended, "the one that was started to end")

@@ -8,23 +8,23 @@ from builders.knowing import AT, id_of, nothing, source, taught
 from builders.settling import Log
 
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.summary_input import Brief, Passage
-from nous.facts.fact_index import Knowledge
+from nous.domain.summary_input import Segment, SummaryInput
+from nous.facts.fact_index import FactIndex
 from nous.facts.precedence import superseding
 from nous.facts.settling import keeping_apart, merging, unsettling
-from nous.search.provenance import Grounds, grounds, named
+from nous.search.provenance import Provenance, named, provenance_of
 
 PORT, OTHER_PORT = "The API is on port 8080", "The API is on port 8081"
 
 
-def briefs(episode_id: UUID) -> Brief | None:
+def summary_inputs(episode_id: UUID) -> SummaryInput | None:
     if episode_id != source("first").episode_id:
         return None
-    return Brief(windows=((Passage("[User] use port 8080", "User", 1), Passage("[User] thanks", "User", 2)),))
+    return SummaryInput(windows=((Segment("[User] use port 8080", "User", 1), Segment("[User] thanks", "User", 2)),))
 
 
-def why(knowledge: Knowledge, text: str) -> Grounds:
-    return grounds(id_of(knowledge, text), knowledge, briefs)
+def why(knowledge: FactIndex, text: str) -> Provenance:
+    return provenance_of(id_of(knowledge, text), knowledge, summary_inputs)
 
 
 def test_each_telling_names_its_source_its_reason_and_the_words_of_its_turns() -> None:

@@ -2,23 +2,23 @@
 
 import pytest
 
-from nous.domain.summary_input import Passage
+from nous.domain.summary_input import Segment
 from nous.search.provenance import quoted
 
 FACT = "Tests are run with `mise run test`."
 
 
 def test_the_line_with_the_words_of_the_fact_is_quoted_with_whose_it_is() -> None:
-    passages = [
-        Passage("[Assistant] Here is my plan:\n1. look around\n2. mend it", "assistant", 1),
-        Passage("[Tools] Edit(reset_test.go) | Bash(mise run test)", "tools", 1),
+    segments = [
+        Segment("[Assistant] Here is my plan:\n1. look around\n2. mend it", "assistant", 1),
+        Segment("[Tools] Edit(reset_test.go) | Bash(mise run test)", "tools", 1),
     ]
 
-    assert quoted(FACT, passages) == ("[Tools] Bash(mise run test)",)
+    assert quoted(FACT, segments) == ("[Tools] Bash(mise run test)",)
 
 
 def test_a_line_is_quoted_only_for_what_no_line_before_it_has() -> None:
-    said = Passage("[User] staging is on port 8080\nport 8080, right\nI use Redis 8 for the cache", "user", 1)
+    said = Segment("[User] staging is on port 8080\nport 8080, right\nI use Redis 8 for the cache", "user", 1)
 
     quotes = quoted("Staging has port 8080 and its cache is Redis 8", [said])
 
@@ -26,14 +26,14 @@ def test_a_line_is_quoted_only_for_what_no_line_before_it_has() -> None:
 
 
 def test_where_no_line_has_a_word_of_the_fact_the_first_shows_the_place() -> None:
-    assert quoted(FACT, [Passage("[User] thanks\nbye", "user", 1)]) == ("[User] thanks",)
+    assert quoted(FACT, [Segment("[User] thanks\nbye", "user", 1)]) == ("[User] thanks",)
     assert quoted(FACT, []) == ()
 
 
 def test_a_long_line_is_cut_where_the_fact_stands_in_it() -> None:
     rain = "rain and wind " * 100
 
-    [quote] = quoted("The port of staging is 8080", [Passage(f"[User] {rain}staging has port 8080 {rain}", "user", 1)])
+    [quote] = quoted("The port of staging is 8080", [Segment(f"[User] {rain}staging has port 8080 {rain}", "user", 1)])
 
     assert "staging has port 8080" in quote
     assert quote.startswith("[User] …")
@@ -43,7 +43,7 @@ def test_a_long_line_is_cut_where_the_fact_stands_in_it() -> None:
 @pytest.mark.parametrize("word", ["reporting", "report", "supports"])
 @pytest.mark.parametrize("line", ["PORT: 8080", "(port=8080)", '"port":8080', "Port 8080", "use_port 8080"])
 def test_a_long_line_is_cut_at_a_word_of_the_fact_and_not_within_another(word: str, line: str) -> None:
-    said = Passage(f"[Tools] {word},{f'{word} ' * 100}{line} and rain {'and wind ' * 100}", "tools", 1)
+    said = Segment(f"[Tools] {word},{f'{word} ' * 100}{line} and rain {'and wind ' * 100}", "tools", 1)
 
     [quote] = quoted("It has a port", [said])
 
@@ -51,8 +51,8 @@ def test_a_long_line_is_cut_at_a_word_of_the_fact_and_not_within_another(word: s
 
 
 def test_a_long_line_is_cut_at_a_word_that_it_has_itself() -> None:
-    first = Passage("[User] The lighthouse has a port", "user", 1)
-    second = Passage(f"[User] {'lighthouses ' * 60}their number is 8080 {'and so on ' * 60}", "user", 2)
+    first = Segment("[User] The lighthouse has a port", "user", 1)
+    second = Segment(f"[User] {'lighthouses ' * 60}their number is 8080 {'and so on ' * 60}", "user", 2)
 
     quotes = quoted("The lighthouse has port number 8080", [first, second])
 
@@ -60,7 +60,7 @@ def test_a_long_line_is_cut_at_a_word_that_it_has_itself() -> None:
 
 
 def test_a_long_line_without_spaces_is_cut_where_the_fact_stands_in_it() -> None:
-    said = Passage(f"[User] {'今天下雨' * 100}端口是8080{'今天下雨' * 100}", "user", 1)
+    said = Segment(f"[User] {'今天下雨' * 100}端口是8080{'今天下雨' * 100}", "user", 1)
 
     [quote] = quoted("8080端口", [said])
 

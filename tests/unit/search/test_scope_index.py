@@ -6,16 +6,16 @@ from builders.knowing import source
 
 from nous.domain.episode import CandidateFact
 from nous.domain.scope import Scope
-from nous.embedding.hashing import Hashed
+from nous.embedding.hashing import HashingEmbedder
 from nous.facts.verdict import Policy
-from nous.pipeline.fact_learner import Learner
-from nous.search.corpus import Library, Shelf
+from nous.pipeline.fact_learner import FactLearner
+from nous.search.corpus import Corpus, ScopeIndex
 from nous.search.query import asked
 from nous.search.search import search
-from nous.store.fact_cache import FactMemory
+from nous.store.fact_cache import FactCache
 from nous.store.memory import MemoryStore
 
-HASHED = Hashed()
+HASHED = HashingEmbedder()
 
 
 class Notebook:
@@ -23,10 +23,10 @@ class Notebook:
 
     def __init__(self) -> None:
         self.store = MemoryStore()
-        self.memory = FactMemory()
+        self.memory = FactCache()
 
     def learn(self, *texts: str, scope: Scope | None = None, session: str = "s1") -> None:
-        learner = Learner(
+        fact_learner = FactLearner(
             log=self.store,
             memory=self.memory,
             embedder=HASHED,
@@ -34,30 +34,30 @@ class Notebook:
             clock=lambda: datetime(2026, 1, 1, tzinfo=UTC),
         )
         candidates = [CandidateFact(text=text) for text in texts]
-        lesson = learner.teach(candidates, scope=scope or Scope(), source=source(session))
+        lesson = fact_learner.ingest(candidates, scope=scope or Scope(), source=source(session))
         assert lesson.append.rows
         assert self.store.apply([lesson.append]) is None
 
-    def shelf(self, scope: Scope | None = None) -> Shelf:
-        with self.memory.shelf(self.store, scope or Scope(), HASHED) as shelf:
-            return shelf
+    def scope_index(self, scope: Scope | None = None) -> ScopeIndex:
+        with self.memory.scope_index(self.store, scope or Scope(), HASHED) as scope_index:
+            return scope_index
 
     def find(self, query: str, scope: Scope | None = None) -> list[str]:
-        with self.memory.shelf(self.store, scope or Scope(), HASHED) as shelf:
-            return [hit.text for hit in search(asked(query, None), Library(shelf=shelf))]
+        with self.memory.scope_index(self.store, scope or Scope(), HASHED) as scope_index:
+            return [hit.text for hit in search(asked(query, None), Corpus(scope_index=scope_index))]
 
 
 def test_what_was_learned_since_is_found_on_the_same_shelf() -> None:
     notes = Notebook()
     notes.learn("Tim likes tea")
     assert notes.find("tea") == ["Tim likes tea"]
-    shelf = notes.shelf()
+    scope_index = notes.scope_index()
 
     notes.learn("The rum is Ann's", session="s2")
 
     assert notes.find("rum") == ["The rum is Ann's"]
-    assert notes.shelf() is shelf
-    assert len(shelf.words()) == 2
+    assert notes.scope_index() is scope_index
+    assert len(scope_index.words()) == 2
 
 
 def test_a_log_that_begins_anew_has_a_shelf_of_its_own() -> None:
@@ -85,6 +85,6 @@ def test_a_fact_that_several_sessions_said_is_beside_each_of_them() -> None:
     notes = Notebook()
     for session in ("s1", "s2"):
         notes.learn("Tim likes tea", session=session)
-        shelf = notes.shelf()
-        said = [fact_id for fact_id, _ in shelf.said_in([source(session).episode_id])]
-        assert said == [known.fact.id for known in shelf.knowledge]
+        scope_index = notes.scope_index()
+        said = [fact_id for fact_id, _ in scope_index.said_in([source(session).episode_id])]
+        assert said == [known.fact.id for known in scope_index.knowledge]

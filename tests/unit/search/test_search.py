@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from nous.domain.episode import CandidateFact, Category, Episode, Trust
 from nous.domain.errors import Unavailable
 from nous.domain.fact import Superseded
-from nous.embedding.hashing import Hashed
-from nous.facts.fact_index import Knowledge
-from nous.search.corpus import Library, Shelf
-from nous.search.query import Embed, Filters, Hit, Remembrance, asked
+from nous.embedding.hashing import HashingEmbedder
+from nous.facts.fact_index import FactIndex
+from nous.search.corpus import Corpus, ScopeIndex
+from nous.search.query import Embed, Filters, Hit, HitKind, asked
 from nous.search.search import search
 
-EMBED = Hashed().embed
-FACT, EPISODE = Remembrance.FACT, Remembrance.EPISODE
+EMBED = HashingEmbedder().embed
+FACT, EPISODE = HitKind.FACT, HitKind.EPISODE
 
 
-def knowing(*candidates: str | CandidateFact) -> Knowledge:
+def knowing(*candidates: str | CandidateFact) -> FactIndex:
     """A scope in which each of *candidates* is known from a session of its own."""
     knowledge = nothing()
     for number, candidate in enumerate(candidates):
@@ -35,7 +35,7 @@ def knowing(*candidates: str | CandidateFact) -> Knowledge:
 
 def found(
     query: str,
-    knowledge: Knowledge,
+    knowledge: FactIndex,
     *episodes: Episode,
     limit: int = 10,
     embed: Embed | None = EMBED,
@@ -43,8 +43,8 @@ def found(
     **only: Any,
 ) -> tuple[Hit, ...]:
     vectors = {each.id: EMBED([each.summary.text])[0] for each in episodes}
-    library = Library(shelf=Shelf(knowledge), episodes=episodes, vectors=vectors, only=Filters(**only))
-    return search(asked(query, embed), library, limit=limit, everything=everything)
+    corpus = Corpus(scope_index=ScopeIndex(knowledge), episodes=episodes, vectors=vectors, only=Filters(**only))
+    return search(asked(query, embed), corpus, limit=limit, everything=everything)
 
 
 def texts(hits: Sequence[Hit]) -> list[str]:
@@ -131,20 +131,20 @@ def test_episodes_are_found_beside_facts_by_words_and_by_their_vectors() -> None
     "query", ["8081", "W4923227", "what is `10.0.0.12`?", "ann@example.com", "a" + "-" * 99_999 + "1"]
 )
 def test_mere_identifiers_are_not_searched_by_meaning(query: str) -> None:
-    assert asked(query, Hashed().embed).vector is None
+    assert asked(query, HashingEmbedder().embed).vector is None
 
 
 @pytest.mark.parametrize("query", ["port 8081", "我们的端口是8080吗", "LastPrompt"])
 def test_words_beside_identifiers_are(query: str) -> None:
-    assert asked(query, Hashed().embed).vector is not None
+    assert asked(query, HashingEmbedder().embed).vector is not None
 
 
 def test_a_newer_edition_is_found_by_its_own_words_alone() -> None:
-    shelf = Shelf(nothing())
+    scope_index = ScopeIndex(nothing())
     old, new = episode("e1"), episode("e1", version="v2")
 
     for each in (old, new):
-        hits = search(asked("Größe", None), Library(shelf=shelf, episodes=[each]))
+        hits = search(asked("Größe", None), Corpus(scope_index=scope_index, episodes=[each]))
         assert [hit.id for hit in hits] == [old.id]
 
 
@@ -222,7 +222,7 @@ def test_an_embedder_that_does_not_answer_is_done_without_and_said() -> None:
     query = asked("port 8080", silent)
 
     assert query.lacks == "the model is away"
-    hits = search(query, Library(shelf=Shelf(knowing("The API listens on port 8080"))))
+    hits = search(query, Corpus(scope_index=ScopeIndex(knowing("The API listens on port 8080"))))
     assert [hit.found_by for hit in hits] == [("words: port, 8080",)]
 
 

@@ -8,13 +8,13 @@ from numpy import float32
 from numpy.typing import NDArray
 
 from nous.domain.errors import Unavailable
-from nous.embedding.hashing import Hashed
+from nous.embedding.hashing import HashingEmbedder
 from nous.search.query import Embed, asked
 from nous.search.turns import TurnHit, in_one_row, recall_turns
 from nous.transcript.model import Entry, Kind
 from nous.transcript.render.turns import TurnText, group_into_turns
 
-EMBED = Hashed().embed
+EMBED = HashingEmbedder().embed
 
 
 def session() -> tuple[TurnText, ...]:

@@ -8,13 +8,13 @@ import pytest
 from builders.sweeps import DAY, HOUR, NOW, READER, TEXT, Scene, counts
 from structlog.testing import capture_logs
 
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.domain.errors import Unavailable
 from nous.domain.scope import Scope
-from nous.services.folder_watch import Journal
-from nous.services.folder_watch_rules import Fate, Sweep
-from nous.services.session_intake import About
-from nous.store.folder_state import Place
+from nous.services.folder_watch import SweepLog
+from nous.services.folder_watch_rules import FileOutcome, SweepReport
+from nous.services.session_intake import SessionMetadata
+from nous.store.folder_state import WatchedFolder
 
 
 @pytest.fixture
@@ -30,9 +30,9 @@ def test_what_is_over_is_handed_over_once_and_what_goes_on_or_is_past_is_left(sc
 
     first, second = scene.sweep(), scene.sweep()
 
-    assert counts(first) == {Fate.HANDED_OVER: 2, Fate.GOING: 1, Fate.PAST: 1}
-    assert counts(second) == {Fate.KNOWN: 2, Fate.GOING: 1, Fate.PAST: 1}
-    assert (scene.received(), scene.received(Lane.BULK)) == (["over"], ["er"])
+    assert counts(first) == {FileOutcome.HANDED_OVER: 2, FileOutcome.GOING: 1, FileOutcome.PAST: 1}
+    assert counts(second) == {FileOutcome.KNOWN: 2, FileOutcome.GOING: 1, FileOutcome.PAST: 1}
+    assert (scene.received(), scene.received(Priority.BULK)) == (["over"], ["er"])
 
 
 def test_a_sweep_with_nothing_new_opens_no_file(scene: Scene) -> None:
@@ -44,7 +44,7 @@ def test_a_sweep_with_nothing_new_opens_no_file(scene: Scene) -> None:
     sweep = scene.sweep()
 
     assert scene.read == []
-    assert counts(sweep) == {Fate.KNOWN: 400, Fate.REFUSED_BEFORE: 100}
+    assert counts(sweep) == {FileOutcome.KNOWN: 400, FileOutcome.REFUSED_BEFORE: 100}
 
 
 def test_a_session_that_goes_on_is_handed_over_again_when_it_is_idle_again(scene: Scene) -> None:
@@ -52,17 +52,17 @@ def test_a_session_that_goes_on_is_handed_over_again_when_it_is_idle_again(scene
     scene.sweep()
     scene.write("s.txt", text=TEXT + "\nUser: And in Paris.\n", age=0)
 
-    assert counts(scene.sweep()) == {Fate.GOING: 1}
+    assert counts(scene.sweep()) == {FileOutcome.GOING: 1}
     scene.now += HOUR
-    assert counts(scene.sweep()) == {Fate.HANDED_OVER: 1}
+    assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}
     assert scene.received() == ["s", "s"]
 
 
 def test_what_a_hook_has_told_of_is_known(scene: Scene) -> None:
     path = scene.write("s.txt")
-    list(scene.producer.publish(path, About(reason="clear")))
+    list(scene.producer.publish(path, SessionMetadata(reason="clear")))
 
-    assert counts(scene.sweep()) == {Fate.KNOWN: 1}
+    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1}
     assert scene.received() == ["s"]
 
 
@@ -73,7 +73,7 @@ def test_one_that_is_killed_before_it_remembers_hands_over_again_and_that_is_one
         scene.sweep()
     scene.watched.is_dying = False
 
-    assert counts(scene.sweep()) == {Fate.KNOWN: 1}
+    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1}
     assert scene.received() == ["s"]
 
 
@@ -88,7 +88,7 @@ def test_one_that_is_killed_before_it_has_handed_over_remembers_nothing(scene: S
         scene.sweep()
 
     scene.instead = lambda _: None
-    assert counts(scene.sweep()) == {Fate.HANDED_OVER: 1}
+    assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}
 
 
 def test_what_is_written_while_a_file_is_read_is_seen_later(scene: Scene) -> None:
@@ -98,9 +98,9 @@ def test_what_is_written_while_a_file_is_read_is_seen_later(scene: Scene) -> Non
     scene.instead = lambda _: None
     scene.now += HOUR
 
-    assert counts(scene.sweep()) == {Fate.KNOWN: 1}
+    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1}
     assert scene.read == [path]
-    assert counts(scene.sweep()) == {Fate.KNOWN: 1}
+    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1}
     assert scene.read == []
 
 
@@ -111,12 +111,12 @@ def test_a_file_that_two_folders_hold_is_handed_over_once(scene: Scene) -> None:
 
     sweep = scene.sweep(scene.folder / "b", scene.folder, path)
 
-    assert counts(sweep) == {Fate.HANDED_OVER: 1}
+    assert counts(sweep) == {FileOutcome.HANDED_OVER: 1}
     assert scene.received() == ["s"]
 
 
 def test_what_is_gone_is_remembered_no_longer_unless_a_folder_could_not_be_read(scene: Scene) -> None:
-    place = Place(Scope(), "here", scene.folder)
+    place = WatchedFolder(Scope(), "here", scene.folder)
     scene.write("s.txt")
     scene.write("t.txt")
     scene.sweep()
@@ -140,14 +140,14 @@ def test_a_file_of_many_sessions_is_one_file_and_what_one_line_lacks_costs_that_
 
     sweep = scene.sweep()
 
-    assert counts(sweep) == {Fate.REFUSED: 1}
+    assert counts(sweep) == {FileOutcome.REFUSED: 1}
     assert sweep.refused[path].startswith("1 of its 4 sessions cannot be used, the first because: ")
-    found = scene.bus.receive(READER, lane=Lane.LIVE, limit=10, lease=60)
+    found = scene.bus.receive(READER, priority=Priority.LIVE, limit=10, lease=60)
     assert [each.event.session_id for each in found] == ["a", "b", "c"]
 
 
 def test_the_log_names_what_cannot_be_read_once_and_is_short_where_nothing_came_of_a_sweep(scene: Scene) -> None:
-    journal, gone = Journal(), scene.folder / "gone"
+    journal, gone = SweepLog(), scene.folder / "gone"
     scene.write("s.txt")
 
     with capture_logs() as logs:
@@ -156,9 +156,9 @@ def test_the_log_names_what_cannot_be_read_once_and_is_short_where_nothing_came_
 
     told = [(each["event"], each["log_level"], each.get("handed_over"), each.get("path")) for each in logs]
     assert told == [
-        ("folders swept", "info", 1, None),
-        ("what cannot be read is not swept", "warning", None, str(gone)),
-        ("folders swept", "debug", 0, None),
+        ("folder_watch.swept", "info", 1, None),
+        ("folder_watch.unreadable", "warning", None, str(gone)),
+        ("folder_watch.swept", "debug", 0, None),
     ]
 
 
@@ -175,16 +175,16 @@ def test_two_watchers_at_once_make_no_doubles_and_do_not_disturb_each_other(scen
 
     assert scene.sweep().fates.total() == 3
     assert sorted(scene.received()) == ["0", "1", "2"]
-    assert counts(scene.sweep()) == {Fate.KNOWN: 3}
+    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 3}
 
 
 def test_it_sweeps_until_it_is_stopped_and_goes_on_when_a_sweep_fails(scene: Scene) -> None:
-    told: list[Sweep] = []
+    told: list[SweepReport] = []
     scene.write("s.txt")
     scene.instead = lambda _: (_ for _ in ()).throw(Unavailable("not yet")) if len(told) < 2 else None
     watcher = scene.watcher()
 
-    def take(sweep: Sweep) -> None:
+    def take(sweep: SweepReport) -> None:
         told.append(sweep)
         if sweep.handed_over:
             watcher.stop()
@@ -193,4 +193,8 @@ def test_it_sweeps_until_it_is_stopped_and_goes_on_when_a_sweep_fails(scene: Sce
     watcher = scene.watcher()
     watcher.run()
 
-    assert [counts(each) for each in told] == [{Fate.PUT_OFF: 1}, {Fate.PUT_OFF: 1}, {Fate.HANDED_OVER: 1}]
+    assert [counts(each) for each in told] == [
+        {FileOutcome.PUT_OFF: 1},
+        {FileOutcome.PUT_OFF: 1},
+        {FileOutcome.HANDED_OVER: 1},
+    ]

@@ -8,57 +8,65 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.bus.base import Lane
-from nous.services.folder_watch_rules import Fate, Found, Rules, Sweep, Verdict, decide, lane_of
-from nous.store.folder_state import Remembered
+from nous.bus.base import Priority
+from nous.services.folder_watch_rules import (
+    FileOutcome,
+    FileStatus,
+    SessionFile,
+    SweepReport,
+    WatchRules,
+    decide,
+    lane_of,
+)
+from nous.store.folder_state import FileRecord
 
 NOW = 1_800_000_000.0
 HOUR, DAY = 3600.0, 86400.0
-RULES = Rules(idle=HOUR, since=30 * DAY)
+RULES = WatchRules(idle=HOUR, since=30 * DAY)
 FILE = Path("/sessions/one.jsonl")
 
 
-def found(age: float, *, size: int = 100, changed_ns: int = 5) -> Found:
-    return Found(FILE, size, round((NOW - age) * 1e9), changed_ns)
+def found(age: float, *, size: int = 100, changed_ns: int = 5) -> SessionFile:
+    return SessionFile(FILE, size, round((NOW - age) * 1e9), changed_ns)
 
 
 @pytest.mark.parametrize(
     ("age", "verdict"),
     [
-        (0, Verdict.GOING),
-        (HOUR - 1, Verdict.GOING),
-        (HOUR, Verdict.OVER),
-        (30 * DAY, Verdict.OVER),
-        (30 * DAY + 1, Verdict.PAST),
-        (-HOUR, Verdict.GOING),
-        (-2 * DAY, Verdict.OVER),
+        (0, FileStatus.GOING),
+        (HOUR - 1, FileStatus.GOING),
+        (HOUR, FileStatus.OVER),
+        (30 * DAY, FileStatus.OVER),
+        (30 * DAY + 1, FileStatus.PAST),
+        (-HOUR, FileStatus.GOING),
+        (-2 * DAY, FileStatus.OVER),
     ],
     ids=["just now", "a moment too early", "idle", "the oldest", "past", "of a clock ahead", "of a clock gone wrong"],
 )
-def test_a_file_is_judged_by_how_long_nobody_wrote_to_it(age: float, verdict: Verdict) -> None:
+def test_a_file_is_judged_by_how_long_nobody_wrote_to_it(age: float, verdict: FileStatus) -> None:
     assert decide(found(age), None, NOW, rules=RULES) is verdict
 
 
 def test_a_file_that_is_as_it_was_is_known_however_old_it_has_become() -> None:
     ages = (2 * HOUR, 400 * DAY)
 
-    assert [decide(found(age), found(age).told(), NOW, rules=RULES) for age in ages] == [Verdict.KNOWN] * 2
+    assert [decide(found(age), found(age).told(), NOW, rules=RULES) for age in ages] == [FileStatus.KNOWN] * 2
 
 
 def test_a_file_that_has_grown_since_is_over_again_once_it_is_idle() -> None:
     remembered = found(5 * HOUR).told()
 
-    assert decide(found(0, size=200), remembered, NOW, rules=RULES) is Verdict.GOING
-    assert decide(found(2 * HOUR, size=200), remembered, NOW, rules=RULES) is Verdict.OVER
-    assert decide(found(5 * HOUR, size=99), remembered, NOW, rules=RULES) is Verdict.OVER
+    assert decide(found(0, size=200), remembered, NOW, rules=RULES) is FileStatus.GOING
+    assert decide(found(2 * HOUR, size=200), remembered, NOW, rules=RULES) is FileStatus.OVER
+    assert decide(found(5 * HOUR, size=99), remembered, NOW, rules=RULES) is FileStatus.OVER
 
 
 def test_a_refused_file_is_looked_at_again_only_when_anything_about_it_has_changed() -> None:
     refused = found(2 * HOUR).refused("it is empty", release="")
 
-    assert decide(found(2 * HOUR), refused, NOW, rules=RULES) is Verdict.REFUSED_BEFORE
-    assert decide(found(2 * HOUR, size=101), refused, NOW, rules=RULES) is Verdict.OVER
-    assert decide(found(2 * HOUR, changed_ns=6), refused, NOW, rules=RULES) is Verdict.OVER
+    assert decide(found(2 * HOUR), refused, NOW, rules=RULES) is FileStatus.REFUSED_BEFORE
+    assert decide(found(2 * HOUR, size=101), refused, NOW, rules=RULES) is FileStatus.OVER
+    assert decide(found(2 * HOUR, changed_ns=6), refused, NOW, rules=RULES) is FileStatus.OVER
 
 
 def test_what_another_release_has_refused_is_looked_at_again() -> None:
@@ -69,7 +77,7 @@ def test_what_another_release_has_refused_is_looked_at_again() -> None:
         for release in ("1.0", "1.1")
     ]
 
-    assert verdicts == [Verdict.REFUSED_BEFORE, *[Verdict.OVER] * 3, *[Verdict.KNOWN] * 2]
+    assert verdicts == [FileStatus.REFUSED_BEFORE, *[FileStatus.OVER] * 3, *[FileStatus.KNOWN] * 2]
 
 
 def test_why_it_was_refused_is_kept_without_its_name_what_it_says_and_credentials() -> None:
@@ -83,36 +91,36 @@ def test_why_it_was_refused_is_kept_without_its_name_what_it_says_and_credential
 def test_who_may_read_it_is_nothing_to_a_file_that_was_handed_over() -> None:
     remembered = found(2 * HOUR).told()
 
-    assert decide(found(2 * HOUR, changed_ns=6), remembered, NOW, rules=RULES) is Verdict.KNOWN
+    assert decide(found(2 * HOUR, changed_ns=6), remembered, NOW, rules=RULES) is FileStatus.KNOWN
 
 
 def test_sessions_of_today_are_live_and_older_ones_come_behind() -> None:
-    assert [lane_of(found(age), NOW) for age in (HOUR, DAY, DAY + 1)] == [Lane.LIVE, Lane.LIVE, Lane.BULK]
+    assert [lane_of(found(age), NOW) for age in (HOUR, DAY, DAY + 1)] == [Priority.LIVE, Priority.LIVE, Priority.BULK]
 
 
 @given(
     mtime_ns=st.integers(-(2**63), 2**63 - 1),
     size=st.integers(0, 2**63),
-    remembered=st.none() | st.builds(Remembered, st.integers(), st.integers(), st.none() | st.text(), st.integers()),
+    remembered=st.none() | st.builds(FileRecord, st.integers(), st.integers(), st.none() | st.text(), st.integers()),
 )
 def test_any_file_is_one_of_these_and_handing_it_over_makes_it_known(
-    mtime_ns: int, size: int, remembered: Remembered | None
+    mtime_ns: int, size: int, remembered: FileRecord | None
 ) -> None:
-    any_file = Found(FILE, size, mtime_ns)
+    any_file = SessionFile(FILE, size, mtime_ns)
 
-    assert decide(any_file, remembered, NOW, rules=RULES) in set(Verdict)
-    assert decide(any_file, any_file.told(), NOW, rules=RULES) is Verdict.KNOWN
-    assert decide(any_file, any_file.refused("no", release=""), NOW, rules=RULES) is Verdict.REFUSED_BEFORE
-    assert lane_of(any_file, NOW) in set(Lane)
+    assert decide(any_file, remembered, NOW, rules=RULES) in set(FileStatus)
+    assert decide(any_file, any_file.told(), NOW, rules=RULES) is FileStatus.KNOWN
+    assert decide(any_file, any_file.refused("no", release=""), NOW, rules=RULES) is FileStatus.REFUSED_BEFORE
+    assert lane_of(any_file, NOW) in set(Priority)
 
 
-@given(st.dictionaries(st.sampled_from(Fate), st.integers(0, 99)))
-def test_what_is_told_of_a_sweep_adds_up(fates: dict[Fate, int]) -> None:
-    told = str(Sweep(Counter(fates)))
+@given(st.dictionaries(st.sampled_from(FileOutcome), st.integers(0, 99)))
+def test_what_is_told_of_a_sweep_adds_up(fates: dict[FileOutcome, int]) -> None:
+    told = str(SweepReport(Counter(fates)))
 
     seen, rest = told.split(" seen: ")
     assert int(seen) == sum(int(each.split(" ")[0]) for each in rest.split(", ")) == sum(fates.values())
 
 
 def test_a_sweep_of_nothing_tells_the_usual_counts() -> None:
-    assert str(Sweep()) == "0 seen: 0 handed over, 0 known, 0 still going, 0 past, 0 refused"
+    assert str(SweepReport()) == "0 seen: 0 handed over, 0 known, 0 still going, 0 past, 0 refused"

@@ -7,11 +7,11 @@ import pytest
 from builders.sweeps import DAY, HOUR, READER, TEXT, Scene, counts
 from structlog.testing import capture_logs
 
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.domain.errors import Misconfigured, NotFound, Unavailable
 from nous.domain.scope import Scope
-from nous.services.folder_watch_rules import Fate
-from nous.store.folder_state import Place
+from nous.services.folder_watch_rules import FileOutcome
+from nous.store.folder_state import WatchedFolder
 
 
 @pytest.fixture
@@ -25,11 +25,11 @@ def test_what_the_server_loses_before_it_is_remembered_is_handed_over_again(scen
 
     lost = scene.sweep()
 
-    assert counts(lost) == {Fate.PUT_OFF: 1}
+    assert counts(lost) == {FileOutcome.PUT_OFF: 1}
     assert "no longer knows the events" in lost.put_off[path]
     assert lost.handed_over == []
     scene.watched.first = lambda: None
-    assert counts(scene.sweep()) == {Fate.HANDED_OVER: 1}
+    assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}
     assert scene.received() == ["s"]
 
 
@@ -39,12 +39,12 @@ def test_what_the_server_loses_of_a_file_that_is_then_refused_is_handed_over_aga
     scene.write("runs.jsonl", text="".join(json.dumps(each) + "\n" for each in lines))
     scene.watched.first = scene.lose_events
 
-    assert counts(scene.sweep()) == {Fate.PUT_OFF: 1}
+    assert counts(scene.sweep()) == {FileOutcome.PUT_OFF: 1}
     scene.watched.first = lambda: None
-    assert counts(scene.sweep()) == {Fate.REFUSED: 1}
-    found = scene.bus.receive(READER, lane=Lane.LIVE, limit=10, lease=60)
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED: 1}
+    found = scene.bus.receive(READER, priority=Priority.LIVE, limit=10, lease=60)
     assert [each.event.session_id for each in found] == ["a", "b"]
-    assert counts(scene.sweep()) == {Fate.REFUSED_BEFORE: 1}
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED_BEFORE: 1}
 
 
 def test_a_refused_file_is_told_once_and_again_when_it_has_changed(scene: Scene) -> None:
@@ -53,12 +53,12 @@ def test_a_refused_file_is_told_once_and_again_when_it_has_changed(scene: Scene)
 
     first, second = scene.sweep(), scene.sweep()
 
-    assert counts(first) == {Fate.REFUSED: 1, Fate.HANDED_OVER: 1}
+    assert counts(first) == {FileOutcome.REFUSED: 1, FileOutcome.HANDED_OVER: 1}
     assert "no transcript that nous can read" in first.refused[path]
-    assert counts(second) == {Fate.REFUSED_BEFORE: 1, Fate.KNOWN: 1}
+    assert counts(second) == {FileOutcome.REFUSED_BEFORE: 1, FileOutcome.KNOWN: 1}
     assert second.refused_before == {path: "no transcript that nous can read"}
     scene.write("bad.jsonl", text=TEXT)
-    assert counts(scene.sweep()) == {Fate.HANDED_OVER: 1, Fate.KNOWN: 1}
+    assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1, FileOutcome.KNOWN: 1}
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_what_goes_wrong_with_one_file_stops_no_other(scene: Scene, error: Excep
 
     scene.instead = fail
 
-    assert counts(scene.sweep()) == {Fate.PUT_OFF: 1, Fate.HANDED_OVER: 1}
+    assert counts(scene.sweep()) == {FileOutcome.PUT_OFF: 1, FileOutcome.HANDED_OVER: 1}
     scene.instead = lambda _: None
-    assert counts(scene.sweep()) == {Fate.KNOWN: 1, Fate.HANDED_OVER: 1}
+    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1, FileOutcome.HANDED_OVER: 1}
 
 
 def test_a_defect_is_logged_as_such_and_the_file_is_tried_again_when_it_has_rested(scene: Scene) -> None:
@@ -95,17 +95,15 @@ def test_a_defect_is_logged_as_such_and_the_file_is_tried_again_when_it_has_rest
     with capture_logs() as logs:
         first, second = watcher.sweep(), watcher.sweep()
 
-    assert (counts(first), counts(second)) == ({Fate.PUT_OFF: 1}, {Fate.PUT_OFF: 1})
+    assert (counts(first), counts(second)) == ({FileOutcome.PUT_OFF: 1}, {FileOutcome.PUT_OFF: 1})
     assert first.put_off[path].startswith("a defect in nous: KeyError: ")
     assert (first.defects, first.refused, second.has_news) == ({path}, {}, False)
-    assert [(each["event"], each["path"]) for each in logs] == [
-        ("a defect: a file could not be handed over", str(path))
-    ]
+    assert [(each["event"], each["path"]) for each in logs] == [("folder_watch.file_failed", str(path))]
     assert "in stumble" in logs[0]["traceback"]
     assert "what the user said" not in repr(logs)
     scene.instead = lambda _: None
     scene.now += HOUR
-    assert counts(watcher.sweep()) == {Fate.HANDED_OVER: 1}
+    assert counts(watcher.sweep()) == {FileOutcome.HANDED_OVER: 1}
 
 
 def test_a_file_over_which_nous_stumbled_is_tried_at_once_when_it_has_changed(scene: Scene) -> None:
@@ -121,18 +119,18 @@ def test_a_file_over_which_nous_stumbled_is_tried_at_once_when_it_has_changed(sc
 
     scene.write("s.txt", text=TEXT * 2)
 
-    assert counts(watcher.sweep()) == {Fate.HANDED_OVER: 1}
+    assert counts(watcher.sweep()) == {FileOutcome.HANDED_OVER: 1}
 
 
 def test_what_another_release_refused_is_looked_at_again_by_this_one(scene: Scene) -> None:
     scene.write("s.jsonl", text="{}\n")
-    assert counts(scene.sweep()) == {Fate.REFUSED: 1}
-    assert counts(scene.sweep()) == {Fate.REFUSED_BEFORE: 1}
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED: 1}
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED_BEFORE: 1}
 
     scene.release = "1.1"
 
-    assert counts(scene.sweep()) == {Fate.REFUSED: 1}
-    assert counts(scene.sweep()) == {Fate.REFUSED_BEFORE: 1}
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED: 1}
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED_BEFORE: 1}
 
 
 def test_two_releases_side_by_side_look_at_what_they_refuse_once_each(scene: Scene) -> None:
@@ -140,24 +138,24 @@ def test_two_releases_side_by_side_look_at_what_they_refuse_once_each(scene: Sce
     older = scene.watcher()
     scene.release = "1.1"
     newer = scene.watcher()
-    assert [counts(each.sweep()) for each in (older, newer)] == [{Fate.REFUSED: 1}] * 2
+    assert [counts(each.sweep()) for each in (older, newer)] == [{FileOutcome.REFUSED: 1}] * 2
     scene.read.clear()
 
-    assert [counts(each.sweep()) for each in (older, newer) * 2] == [{Fate.REFUSED_BEFORE: 1}] * 4
+    assert [counts(each.sweep()) for each in (older, newer) * 2] == [{FileOutcome.REFUSED_BEFORE: 1}] * 4
 
     assert scene.read == []
     scene.write("s.jsonl", text=TEXT)
-    assert counts(older.sweep()) == {Fate.HANDED_OVER: 1}
+    assert counts(older.sweep()) == {FileOutcome.HANDED_OVER: 1}
 
 
 def test_what_is_past_is_not_kept_in_mind_for_what_it_was_once(scene: Scene) -> None:
-    place = Place(Scope(), "here", scene.folder)
+    place = WatchedFolder(Scope(), "here", scene.folder)
     scene.write("s.jsonl", text="{}\n")
     scene.sweep()
     scene.now += 40 * DAY
     scene.release = "1.1"
 
-    assert counts(scene.sweep()) == {Fate.PAST: 1}
+    assert counts(scene.sweep()) == {FileOutcome.PAST: 1}
     assert scene.watched.recall(place) == {}
 
 
@@ -172,4 +170,4 @@ def test_a_server_that_takes_nothing_ends_the_sweep_and_nothing_is_taken_for_kno
         scene.sweep()
 
     scene.instead = lambda _: None
-    assert counts(scene.sweep()) == {Fate.HANDED_OVER: 1}
+    assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}

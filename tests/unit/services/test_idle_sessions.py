@@ -8,12 +8,12 @@ from builders.answers import SESSION
 from builders.idle import ENDS, IDLE, TOUCHES, IdleWorld
 from builders.meddled import meddled
 
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.domain.effects import Effects
 from nous.domain.errors import BadInput
 from nous.domain.events import NAMESPACE, SessionEnded
 from nous.domain.scope import Scope
-from nous.domain.session_state import Stage
+from nous.domain.session_state import SessionStatus
 from nous.services.session_lifecycle import NOWHERE
 from workers.episode_summarizer import ALREADY_SUMMARIZED, OLDER
 
@@ -42,9 +42,9 @@ def test_a_session_that_is_idle_for_longer_than_allowed_is_ended_once(world: Idl
     deeds = world.close()
 
     assert [(deed.session_id, deed.what.partition(":")[0]) for deed in deeds] == [("s1", "ended")]
-    assert (world.stage(), world.ends) == (Stage.CLOSING, 1)
+    assert (world.stage(), world.ends) == (SessionStatus.CLOSING, 1)
     assert world.close() == []
-    [delivery] = world.bus.receive(ENDS, lane=Lane.LIVE, limit=9, lease=60)
+    [delivery] = world.bus.receive(ENDS, priority=Priority.LIVE, limit=9, lease=60)
     end = delivery.event
     assert isinstance(end, SessionEnded)
     assert (end.reason, end.dataref, end.agent_id, end.ended_at) == ("idle", path.as_uri(), "tester", touch.at)
@@ -59,7 +59,7 @@ def test_its_end_makes_an_episode_of_it_and_nothing_is_left_open(world: IdleWorl
     world.work()
 
     assert [episode.session_id for episode in world.episodes] == ["s1"]
-    assert world.stage() is Stage.ENDED
+    assert world.stage() is SessionStatus.ENDED
     assert (world.close(), world.recover()) == ([], [])
 
 
@@ -71,7 +71,7 @@ def test_two_who_close_at_once_end_it_once(world: IdleWorld, path: Path) -> None
     first = list(world.finisher(meddled(world.bus, lambda _: world.close())).close())
 
     assert first == []
-    assert (world.stage(), world.ends) == (Stage.CLOSING, 1)
+    assert (world.stage(), world.ends) == (SessionStatus.CLOSING, 1)
 
 
 def test_activity_while_it_is_closed_keeps_it_open(world: IdleWorld, path: Path) -> None:
@@ -84,7 +84,7 @@ def test_activity_while_it_is_closed_keeps_it_open(world: IdleWorld, path: Path)
         world.work()
 
     assert list(world.finisher(meddled(world.bus, go_on)).close()) == []
-    assert (world.stage(), world.ends) == (Stage.OPEN, 0)
+    assert (world.stage(), world.ends) == (SessionStatus.OPEN, 0)
 
 
 def test_nothing_is_closed_while_there_are_touches_that_nobody_has_noted(world: IdleWorld, path: Path) -> None:
@@ -95,7 +95,7 @@ def test_nothing_is_closed_while_there_are_touches_that_nobody_has_noted(world: 
 
     assert world.close() == []
     world.work()
-    assert (world.close(), world.stage()) == ([], Stage.OPEN)
+    assert (world.close(), world.stage()) == ([], SessionStatus.OPEN)
 
 
 def test_what_was_active_before_a_touch_that_is_in_hand_is_idle_only_as_of_then(world: IdleWorld, path: Path) -> None:
@@ -103,7 +103,7 @@ def test_what_was_active_before_a_touch_that_is_in_hand_is_idle_only_as_of_then(
     world.work()
     world.now += IDLE - 1
     world.touch(path=path)
-    [delivery] = world.bus.receive(TOUCHES, lane=Lane.LIVE, limit=1, lease=60)
+    [delivery] = world.bus.receive(TOUCHES, priority=Priority.LIVE, limit=1, lease=60)
     world.now += 2
 
     assert world.close() == []
@@ -121,7 +121,7 @@ def test_a_turn_that_nobody_asked_for_does_not_keep_a_session_open_nor_open_it(w
     world.now += IDLE / 2 + 1
 
     assert [deed.session_id for deed in world.close()] == ["s1"]
-    assert world.stage("s2") is Stage.ENDED
+    assert world.stage("s2") is SessionStatus.ENDED
 
 
 @pytest.mark.parametrize("count", [1, 150])
@@ -151,11 +151,16 @@ def test_a_session_that_never_said_where_its_transcript_is_is_given_up_until_it_
     world.now += IDLE + 1
 
     assert [deed.what for deed in world.close()] == [f"abandoned: {NOWHERE}"]
-    assert (world.stage(), world.ends, world.close(), world.recover()) == (Stage.ABANDONED, 0, [], [])
+    assert (world.stage(), world.ends, world.close(), world.recover()) == (
+        SessionStatus.ABANDONED,
+        0,
+        [],
+        [],
+    )
 
     world.touch(path=path)
     world.work()
-    assert (world.stage(), world.course().given_up) == (Stage.OPEN, None)
+    assert (world.stage(), world.session_state().given_up) == (SessionStatus.OPEN, None)
 
 
 def test_the_transcript_that_was_named_before_is_read_for_a_touch_that_names_none(world: IdleWorld, path: Path) -> None:
@@ -185,7 +190,7 @@ def test_a_session_that_goes_on_and_says_nothing_new_gets_no_other_edition(world
 
     assert [episode.edition for episode in world.episodes] == [1]
     assert world.account(ENDS.group).skipped == {ALREADY_SUMMARIZED: 1}
-    assert world.stage() is Stage.ENDED
+    assert world.stage() is SessionStatus.ENDED
 
 
 def test_an_end_that_is_said_is_the_end_and_it_is_not_closed_again(world: IdleWorld, path: Path) -> None:
@@ -195,7 +200,7 @@ def test_an_end_that_is_said_is_the_end_and_it_is_not_closed_again(world: IdleWo
     world.work()
     world.now += IDLE + 1
 
-    assert (world.stage(), world.close()) == (Stage.ENDED, [])
+    assert (world.stage(), world.close()) == (SessionStatus.ENDED, [])
 
 
 @pytest.mark.parametrize("text", [SESSION, "User: hi"])
@@ -209,7 +214,7 @@ def test_an_end_that_comes_late_leaves_open_what_went_on_since(world: IdleWorld,
     world.publish("s1", f"{text} ", ended_at=end)  # a producer that says it now
     world.work()
 
-    assert world.stage() is Stage.OPEN
+    assert world.stage() is SessionStatus.OPEN
 
 
 def test_a_touch_that_comes_after_the_end_and_tells_of_before_does_not_open_the_session(
@@ -223,7 +228,7 @@ def test_a_touch_that_comes_after_the_end_and_tells_of_before_does_not_open_the_
     world.touch(path=path, at=before)
     world.work()
 
-    assert world.stage() is Stage.ENDED
+    assert world.stage() is SessionStatus.ENDED
 
 
 @pytest.mark.parametrize(("second", "why"), [(SESSION, ALREADY_SUMMARIZED), (SESSION[:-40], OLDER)])
@@ -236,7 +241,7 @@ def test_a_second_end_of_the_same_or_an_older_version_makes_no_edition(
     world.close()
     world.work()
     name = uuid5(NAMESPACE, "the second end")
-    early = world.course().ended_at
+    early = world.session_state().ended_at
     event = SessionEnded(
         id=name,
         time=world.date(),

@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.bus.accounting import Location, Whereabouts
-from nous.bus.base import Lane, Subscription
+from nous.bus.accounting import EventLocation, EventStatus
+from nous.bus.base import Priority, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects, ReleaseTranscript
 from nous.domain.episode import Decision
@@ -17,7 +17,7 @@ from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.services.publisher import Producer, Published
-from nous.services.session_intake import About, Handover
+from nous.services.session_intake import SessionIntake, SessionMetadata
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 
@@ -29,15 +29,17 @@ class World:
     def __init__(self) -> None:
         self.store = MemoryStore()
         self.bus = MemoryBus(self.store.apply)
-        handover = Handover(self.store, StoreKeys(), inline_limit=1000, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
-        self.producer = Producer(self.bus, self.bus, self.bus, handover, readers=[READER])
+        session_intake = SessionIntake(
+            self.store, StoreKeys(), inline_limit=1000, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)
+        )
+        self.producer = Producer(self.bus, self.bus, self.bus, session_intake, readers=[READER])
 
-    def publish(self, path: Path, about: About | None = None, *, upload: bool = False) -> list[Published]:
-        return list(self.producer.publish(path, about or About(), upload=upload))
+    def publish(self, path: Path, about: SessionMetadata | None = None, *, upload: bool = False) -> list[Published]:
+        return list(self.producer.publish(path, about or SessionMetadata(), upload=upload))
 
-    def bury(self) -> None:
-        [delivery] = self.bus.receive(READER, lane=Lane.LIVE, limit=1, lease=1)
-        self.bus.bury(delivery.ticket, progress=None, reason="a test")
+    def dead_letter(self) -> None:
+        [delivery] = self.bus.receive(READER, priority=Priority.LIVE, limit=1, lease=1)
+        self.bus.dead_letter(delivery.ref, progress=None, reason="a test")
 
 
 @pytest.fixture
@@ -82,7 +84,7 @@ def test_what_is_small_travels_in_the_event_and_what_is_large_beside_it(world: W
 def test_an_upload_for_an_event_that_was_done_before_is_let_go(world: World, session: Path) -> None:
     session.write_text(TEXT * 20)
     [published] = world.publish(session, upload=True)
-    [delivery] = world.bus.receive(READER, lane=Lane.LIVE, limit=1, lease=1)
+    [delivery] = world.bus.receive(READER, priority=Priority.LIVE, limit=1, lease=1)
     dataref = published.event.dataref or ""
     world.bus.commit(delivery, Effects(writes=(ReleaseTranscript(scope=Scope(), dataref=dataref),)))
 
@@ -98,15 +100,17 @@ def test_an_upload_that_is_needed_again_by_now_is_kept_by_who_has_seen_it_done(w
         """What became of an event, as it was a moment ago."""
 
         @override
-        def locate(self, event_id: UUID, subscription: Subscription) -> Location:
-            return Location(where=Whereabouts.DONE, ticket=super().locate(event_id, subscription).ticket)
+        def locate(self, event_id: UUID, subscription: Subscription) -> EventLocation:
+            return EventLocation(where=EventStatus.DONE, ref=super().locate(event_id, subscription).ref)
 
     session.write_text(TEXT * 20)
     world.bus = Late(world.store.apply)
-    handover = Handover(world.store, StoreKeys(), inline_limit=1000, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    world.producer = Producer(world.bus, world.bus, world.bus, handover, readers=[READER])
+    session_intake = SessionIntake(
+        world.store, StoreKeys(), inline_limit=1000, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC)
+    )
+    world.producer = Producer(world.bus, world.bus, world.bus, session_intake, readers=[READER])
     [published] = world.publish(session, upload=True)
-    world.bury()
+    world.dead_letter()
     assert world.bus.redrive(world.bus.letters()[0], READER)
 
     world.publish(session, upload=True)
@@ -116,17 +120,17 @@ def test_an_upload_that_is_needed_again_by_now_is_kept_by_who_has_seen_it_done(w
 
 def test_publishing_a_dead_session_again_tries_it_again(world: World, session: Path) -> None:
     world.publish(session)
-    world.bury()
+    world.dead_letter()
 
     world.publish(session)
 
     assert world.bus.letters() == []
-    assert world.bus.account(READER).in_flight == 1
+    assert world.bus.counters(READER).in_flight == 1
 
 
 def test_content_sent_along_is_tried_where_the_file_is_dead(world: World, session: Path) -> None:
     world.publish(session)
-    world.bury()
+    world.dead_letter()
 
     [published] = world.publish(session, upload=True)
 
@@ -150,7 +154,7 @@ def test_a_file_of_many_sessions_is_taken_apart(world: World, tmp_path: Path) ->
 
     assert [each.event.session_id for each in world.publish(path)] == ["a", "b", "c"]
     with pytest.raises(BadInput, match="they cannot all be called"):
-        world.publish(path, About(session_id="x"))
+        world.publish(path, SessionMetadata(session_id="x"))
 
 
 @pytest.mark.parametrize("upload", [False, True])
@@ -161,7 +165,7 @@ def test_of_what_is_packed_and_damaged_whoever_publishes_it_is_warned(
     warnings: list[str] = []
     for name, content in (("one.gz", TEXT.encode()), ("many.gz", 3 * line)):
         (tmp_path / name).write_bytes(gzip.compress(content)[:-8])
-        assert list(world.producer.publish(tmp_path / name, About(), upload=upload, warn=warnings.append))
+        assert list(world.producer.publish(tmp_path / name, SessionMetadata(), upload=upload, warn=warnings.append))
 
     assert [warning.partition(": packed data damaged")[0] for warning in warnings] == [
         str(tmp_path / name) for name in ("one.gz", "many.gz")
@@ -172,7 +176,7 @@ def test_of_what_is_packed_and_damaged_whoever_publishes_it_is_warned(
 def test_an_id_that_no_worker_would_take_is_refused_at_once(world: World, session: Path, name: str) -> None:
     decision = Decision(description="Billing keeps Postgres")
 
-    for about in (About(session_id=name), About(agent_id=name)):
+    for about in (SessionMetadata(session_id=name), SessionMetadata(agent_id=name)):
         with pytest.raises(BadInput, match="1 to 400 printable characters"):
             world.publish(session, about)
         with pytest.raises(BadInput, match="1 to 400 printable characters"):
@@ -180,7 +184,7 @@ def test_an_id_that_no_worker_would_take_is_refused_at_once(world: World, sessio
     for ids in ({"session_id": name, "agent_id": "a"}, {"session_id": "s1", "agent_id": name}):
         with pytest.raises(BadInput, match="1 to 400 printable characters"):
             world.producer.record(decision, scope=Scope(), **ids)
-    assert world.bus.account(READER).received == 0
+    assert world.bus.counters(READER).received == 0
 
 
 @pytest.mark.parametrize("text", ["# Notes\n\nBuy milk.\n", "# Notes\n\n```\nUser: Hi\nAssistant: Hello\n```\n"])
@@ -189,7 +193,7 @@ def test_a_text_without_speakers_is_a_session_only_where_that_is_said(world: Wor
 
     with pytest.raises(BadInput, match="no speaker was found; publish it with --format plain_text"):
         world.publish(session)
-    assert len(world.publish(session, About(format="plain_text"))) == 1
+    assert len(world.publish(session, SessionMetadata(format="plain_text"))) == 1
 
 
 def test_a_session_in_which_one_alone_has_spoken_is_one(world: World, session: Path) -> None:

@@ -9,13 +9,13 @@ from builders.answers import SESSION
 from builders.idle import ENDS, IDLE, IdleWorld
 from builders.meddled import meddled
 
-from nous.bus.accounting import Letter
-from nous.bus.base import Lane
-from nous.domain.effects import NoteCourse
+from nous.bus.accounting import DeadLetter
+from nous.bus.base import Priority
+from nous.domain.effects import SaveSessionState
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
-from nous.domain.session_state import Course, Stage, closed, ended_by_idleness
-from nous.services.session_lifecycle import Deed
+from nous.domain.session_state import SessionState, SessionStatus, closed, ended_by_idleness
+from nous.services.session_lifecycle import RecoveryAction
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_a_session_whose_transcript_is_there_again_is_finished_under_the_same_id
     [episode] = world.episodes
     assert episode.event_id == end.id
     assert (world.bus.letters(), world.account(ENDS.group).done, world.ends) == ([], 1, 1)
-    assert (world.stage(), recovered(world)) == (Stage.ENDED, [])
+    assert (world.stage(), recovered(world)) == (SessionStatus.ENDED, [])
 
 
 def test_one_that_stays_lost_is_abandoned_once_with_the_reason_until_it_is_found(world: IdleWorld, path: Path) -> None:
@@ -59,17 +59,17 @@ def test_one_that_stays_lost_is_abandoned_once_with_the_reason_until_it_is_found
 
     assert the_only(recovered(world)) == "abandoned"
     assert recovered(world) == []
-    given_up = world.course().given_up
+    given_up = world.session_state().given_up
     assert given_up is not None
     assert "is gone, or on another host" in given_up.reason
-    assert world.store.sessions(Stage.ABANDONED) == [(Scope(), "s1")]
+    assert world.store.sessions(SessionStatus.ABANDONED) == [(Scope(), "s1")]
     assert len(world.bus.letters()) == 1
 
     path.write_text(SESSION)
     assert the_only(recovered(world)) == "tried again"
     world.work()
-    assert (world.stage(), world.course().given_up) == (Stage.ENDED, None)
-    assert world.store.sessions(Stage.ABANDONED) == []
+    assert (world.stage(), world.session_state().given_up) == (SessionStatus.ENDED, None)
+    assert world.store.sessions(SessionStatus.ABANDONED) == []
 
 
 def test_what_is_idle_and_lost_is_ended_then_abandoned_then_found(world: IdleWorld, path: Path) -> None:
@@ -78,21 +78,21 @@ def test_what_is_idle_and_lost_is_ended_then_abandoned_then_found(world: IdleWor
     world.now += IDLE + 1
     assert len(world.close()) == 1
     world.work()
-    assert world.stage() is Stage.CLOSING
+    assert world.stage() is SessionStatus.CLOSING
 
     assert the_only(recovered(world)) == "abandoned"
-    assert (world.stage(), recovered(world)) == (Stage.ABANDONED, [])
+    assert (world.stage(), recovered(world)) == (SessionStatus.ABANDONED, [])
 
     path.write_text(SESSION)
     assert the_only(recovered(world)) == "tried again"
     world.work()
-    assert (world.stage(), len(world.episodes), world.ends) == (Stage.ENDED, 1, 1)
+    assert (world.stage(), len(world.episodes), world.ends) == (SessionStatus.ENDED, 1, 1)
 
 
 def test_what_is_dead_for_another_reason_is_not_tried_again(world: IdleWorld) -> None:
     world.publish(text=SESSION)
-    [delivery] = world.bus.receive(ENDS, lane=Lane.LIVE, limit=1, lease=60)
-    world.bus.bury(delivery.ticket, progress=None, reason="failed 5 times; a test")
+    [delivery] = world.bus.receive(ENDS, priority=Priority.LIVE, limit=1, lease=60)
+    world.bus.dead_letter(delivery.ref, progress=None, reason="failed 5 times; a test")
 
     assert recovered(world) == ["abandoned: failed 5 times; a test"]
     assert len(world.bus.letters()) == 1
@@ -105,7 +105,7 @@ def test_an_end_whose_session_was_published_otherwise_since_is_left_alone(world:
     world.publish(text=SESSION)
     world.work()
 
-    assert (world.stage(), recovered(world)) == (Stage.ENDED, [])
+    assert (world.stage(), recovered(world)) == (SessionStatus.ENDED, [])
     assert len(world.bus.letters()) == 1
 
 
@@ -115,7 +115,7 @@ def test_of_a_session_that_goes_on_nothing_is_given_up(world: IdleWorld, path: P
     world.touch(path=path)
     world.work()
 
-    assert (recovered(world), world.stage()) == ([], Stage.OPEN)
+    assert (recovered(world), world.stage()) == ([], SessionStatus.OPEN)
 
 
 def test_who_is_patient_leaves_alone_what_has_just_died(world: IdleWorld, path: Path) -> None:
@@ -131,10 +131,10 @@ def test_one_that_cannot_be_looked_at_does_not_stop_the_others(world: IdleWorld,
     world.lose(tmp_path / "s2.txt", "s2")
 
     class Stubborn:
-        def course(self, scope: Scope, session_id: str) -> Course | None:
+        def session_state(self, scope: Scope, session_id: str) -> SessionState | None:
             if session_id == "s1":
                 raise ValueError("a test")
-            return world.store.course(scope, session_id)
+            return world.store.session_state(scope, session_id)
 
         sessions = world.store.sessions
 
@@ -149,7 +149,7 @@ def test_each_letter_is_dealt_with_before_the_next_is_read(world: IdleWorld, pat
     read: list[str | None] = []
 
     class Slow:
-        def each(self) -> Iterator[Letter]:
+        def each(self) -> Iterator[DeadLetter]:
             for letter in world.bus.each():
                 read.append(letter.session_id)
                 yield letter
@@ -160,30 +160,36 @@ def test_each_letter_is_dealt_with_before_the_next_is_read(world: IdleWorld, pat
     assert (first.session_id, read) == ("s1", ["s1"])
 
 
-def half_closed(world: IdleWorld, path: Path) -> Course:
+def half_closed(world: IdleWorld, path: Path) -> SessionState:
     """A session that was closed, and whose end is nowhere."""
     world.touch(path=path)
     world.work()
-    course = world.course()
-    world.store.apply([NoteCourse(course=closed(course, ended_by_idleness(course)), replaces=course)])
-    return world.course()
+    session_state = world.session_state()
+    world.store.apply(
+        [
+            SaveSessionState(
+                session_state=closed(session_state, ended_by_idleness(session_state)), replaces=session_state
+            )
+        ]
+    )
+    return world.session_state()
 
 
 def test_an_end_that_was_lost_sight_of_is_said_again(world: IdleWorld, path: Path) -> None:
     path.write_text(SESSION)
-    assert half_closed(world, path).stage is Stage.CLOSING
+    assert half_closed(world, path).status is SessionStatus.CLOSING
 
     assert the_only(recovered(world)) == "ended again"
     assert recovered(world) == []
     world.work()
 
-    assert (world.stage(), len(world.episodes), world.ends) == (Stage.ENDED, 1, 1)
+    assert (world.stage(), len(world.episodes), world.ends) == (SessionStatus.ENDED, 1, 1)
 
 
 def test_an_end_that_two_look_for_at_once_is_told_by_one(world: IdleWorld, path: Path) -> None:
     path.write_text(SESSION)
     half_closed(world, path)
-    others: list[Deed] = []
+    others: list[RecoveryAction] = []
 
     own = list(world.finisher(meddled(world.bus, lambda _: others.extend(world.recover()))).recover())
 
@@ -193,28 +199,28 @@ def test_an_end_that_two_look_for_at_once_is_told_by_one(world: IdleWorld, path:
 
 def test_an_end_that_was_said_already_is_not_told_again_though_its_entry_is_gone(world: IdleWorld, path: Path) -> None:
     path.write_text(SESSION)
-    course = half_closed(world, path)
-    world.bus.publish(ended_by_idleness(course))
+    session_state = half_closed(world, path)
+    world.bus.publish(ended_by_idleness(session_state))
     world.publish("s2", text=SESSION)
     world.work()
-    world.store.apply([NoteCourse(course=course, replaces=world.course())])
-    assert sum(world.bus.trim(SessionEnded, lane=Lane.LIVE, keep=0)) == 1
+    world.store.apply([SaveSessionState(session_state=session_state, replaces=world.session_state())])
+    assert sum(world.bus.trim(SessionEnded, priority=Priority.LIVE, keep=0)) == 1
 
     assert (recovered(world), recovered(world)) == ([], [])
 
-    assert (world.stage(), world.ends) == (Stage.CLOSING, 1)
+    assert (world.stage(), world.ends) == (SessionStatus.CLOSING, 1)
 
 
 def test_a_session_of_which_an_older_release_noted_no_end_does_not_stay_closing(world: IdleWorld, path: Path) -> None:
     path.write_text(SESSION)
-    course = half_closed(world, path)
-    world.bus.publish(ended_by_idleness(course))
+    session_state = half_closed(world, path)
+    world.bus.publish(ended_by_idleness(session_state))
     world.work()
-    now = world.course()
-    world.store.apply([NoteCourse(course=course, replaces=now)])
+    now = world.session_state()
+    world.store.apply([SaveSessionState(session_state=session_state, replaces=now)])
 
     assert recovered(world) == []
-    assert world.stage() is Stage.ENDED
+    assert world.stage() is SessionStatus.ENDED
 
 
 def test_a_session_whose_dead_end_was_dropped_has_ended(world: IdleWorld, path: Path) -> None:
@@ -227,4 +233,4 @@ def test_a_session_whose_dead_end_was_dropped_has_ended(world: IdleWorld, path: 
         world.bus.drop(letter)
 
     assert recovered(world) == []
-    assert world.stage() is Stage.ENDED
+    assert world.stage() is SessionStatus.ENDED

@@ -19,10 +19,10 @@ def test_nothing_is_closed_where_nobody_can_tell_whether_there_are_touches_that_
         def backlogs(self, subscription: Subscription) -> list[Backlog]:
             return [replace(each, waiting=None) for each in world.bus.backlogs(subscription)]
 
-    ledger: Any = Unsure()
+    delivery_stats: Any = Unsure()
     world.touch(path=path)
     world.work()
     world.now += IDLE + 1
 
-    assert list(world.finisher(ledger=ledger).close()) == []
+    assert list(world.finisher(delivery_stats=delivery_stats).close()) == []
     assert len(world.close()) == 1

@@ -6,14 +6,14 @@ from pathlib import Path
 import orjson
 import pytest
 
-from nous.bus.base import Lane, Subscription
+from nous.bus.base import Priority, Subscription
 from nous.bus.erasure import said
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import decode
 from nous.domain.events import SessionEnded, SessionTouched
 from nous.services.publisher import Producer, Touched
-from nous.services.session_intake import About, Handover
+from nous.services.session_intake import SessionIntake, SessionMetadata
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 
@@ -27,11 +27,13 @@ class World:
         self.now = 1_800_000_000.0
         self.store = MemoryStore()
         self.bus = MemoryBus(self.store.apply, clock=lambda: self.now)
-        handover = Handover(self.store, StoreKeys(), inline_limit=1000, clock=lambda: NOON)
-        self.producer = Producer(self.bus, self.bus, self.bus, handover, readers=[])
+        session_intake = SessionIntake(self.store, StoreKeys(), inline_limit=1000, clock=lambda: NOON)
+        self.producer = Producer(self.bus, self.bus, self.bus, session_intake, readers=[])
 
-    def touch(self, session: str | Path, about: About | None = None, *, at: datetime | None = None) -> Touched:
-        return self.producer.touch(session, about or About(), at=at)
+    def touch(
+        self, session: str | Path, about: SessionMetadata | None = None, *, at: datetime | None = None
+    ) -> Touched:
+        return self.producer.touch(session, about or SessionMetadata(), at=at)
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ def session(tmp_path: Path) -> Path:
 
 def test_a_file_is_touched_under_the_id_that_it_is_published_under(world: World, session: Path) -> None:
     event = world.touch(session).event
-    [published] = world.producer.publish(session, About())
+    [published] = world.producer.publish(session, SessionMetadata())
 
     assert (event.session_id, event.dataref) == (published.event.session_id, published.event.dataref)
     assert isinstance(published.event, SessionEnded)
@@ -58,7 +60,7 @@ def test_a_file_is_touched_under_the_id_that_it_is_published_under(world: World,
 def test_a_file_whose_session_is_named_is_not_read(world: World, session: Path) -> None:
     session.write_bytes(b"\0\1\2")
 
-    event = world.touch(session, About(session_id="mine", format="qbit")).event
+    event = world.touch(session, SessionMetadata(session_id="mine", format="qbit")).event
 
     assert (event.session_id, event.dataref, event.format) == ("mine", session.as_uri(), "qbit")
 
@@ -73,9 +75,9 @@ def test_said_thrice_of_one_instant_it_is_one_event_and_of_another_another(world
     same = [world.touch(session) for _ in range(3)]
     others = [
         world.touch(session, at=NOON.replace(second=1)),
-        world.touch(session, About(agent_id="other")),
+        world.touch(session, SessionMetadata(agent_id="other")),
         world.touch("s1"),
-        world.producer.touch(session, About(), background=True),
+        world.producer.touch(session, SessionMetadata(), background=True),
     ]
 
     assert [each.receipt.fresh for each in same] == [True, False, False]
@@ -106,10 +108,10 @@ def test_what_names_no_session_is_refused(world: World, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="holds many sessions"):
         world.touch(many)
     with pytest.raises(BadInput, match="there is no file"):
-        world.touch("s1", About(session_id="s2"))
+        world.touch("s1", SessionMetadata(session_id="s2"))
     with pytest.raises(BadInput, match="printable"):
         world.touch("two\nlines")
-    assert world.bus.receive(READER, lane=Lane.LIVE, limit=9, lease=1) == []
+    assert world.bus.receive(READER, priority=Priority.LIVE, limit=9, lease=1) == []
 
 
 def entry(**data: object) -> bytes:
@@ -121,7 +123,7 @@ def test_the_smallest_entry_of_a_foreign_producer_is_a_touch_each_time_that_it_i
         world.bus.append("session_touched", entry())
         world.now += 1
 
-    found = [each.event for each in world.bus.receive(READER, lane=Lane.LIVE, limit=9, lease=1)]
+    found = [each.event for each in world.bus.receive(READER, priority=Priority.LIVE, limit=9, lease=1)]
 
     assert [type(each) for each in found] == [SessionTouched] * 2
     assert [each.time.timestamp() for each in found] == [world.now - 2, world.now - 1]

@@ -7,7 +7,7 @@ from builders.knowing import nothing, taught
 from nous.domain.errors import BadInput
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, Row
 from nous.domain.scope import Scope
-from nous.store.export_format import Carried, exported, line, read
+from nous.store.export_format import ExportedRecords, exported, line, read
 
 
 def rows() -> list[Row]:
@@ -17,12 +17,12 @@ def rows() -> list[Row]:
         *taught(knowledge, "The API is on port 8080"),
         *taught(knowledge, "the API is on port 8080.", "The API is on port 8081", session="second"),
     ]
-    return [row for finding in found for row in finding.rows]
+    return [row for fact_decision in found for row in fact_decision.rows]
 
 
 def test_what_is_written_is_read_again() -> None:
     for record in (episode(), *exported(rows())):
-        assert read(line(Carried(HOME, record))) == Carried(HOME, record)
+        assert read(line(ExportedRecords(HOME, record))) == ExportedRecords(HOME, record)
 
 
 def test_vectors_stay_behind() -> None:
@@ -53,4 +53,4 @@ def test_a_line_without_a_record_is_told_so() -> None:
 
 
 def test_a_scope_stays_with_its_record() -> None:
-    assert read(line(Carried(Scope(project="work"), episode()))).scope == Scope(project="work")
+    assert read(line(ExportedRecords(Scope(project="work"), episode()))).scope == Scope(project="work")

@@ -15,11 +15,11 @@ from nous.domain.errors import Misconfigured
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import LogVersion, Source
 from nous.domain.scope import Scope
-from nous.embedding.hashing import Hashed
+from nous.embedding.hashing import HashingEmbedder
 from nous.facts.verdict import Policy
-from nous.pipeline.fact_learner import Learner
+from nous.pipeline.fact_learner import FactLearner
 from nous.store.base import LogSlice
-from nous.store.fact_cache import FactMemory
+from nous.store.fact_cache import FactCache
 from nous.store.memory import MemoryStore
 
 
@@ -56,30 +56,32 @@ def source(episode: str) -> Source:
     )
 
 
-def learner(store: MemoryStore, memory: FactMemory | None = None) -> Learner:
-    return Learner(
+def fact_learner(store: MemoryStore, memory: FactCache | None = None) -> FactLearner:
+    return FactLearner(
         log=store,
-        memory=memory or FactMemory(),
-        embedder=Hashed(),
+        memory=memory or FactCache(),
+        embedder=HashingEmbedder(),
         policy=Policy(near=0.3),
         clock=lambda: datetime(2026, 1, 1, tzinfo=UTC),
     )
 
 
 def learn(store: MemoryStore, text: str, *, scope: Scope | None = None, episode: str = "e") -> None:
-    lesson = learner(store).teach([CandidateFact(text=text)], scope=scope or Scope(), source=source(episode))
+    lesson = fact_learner(store).ingest([CandidateFact(text=text)], scope=scope or Scope(), source=source(episode))
     assert lesson.append.rows
     assert store.apply([lesson.append]) is None
 
 
-def texts(memory: FactMemory, log: Watched, scope: Scope | None = None, embedder: Hashed | None = None) -> list[str]:
-    with memory.current(log, scope or Scope(), embedder or Hashed()) as knowledge:
+def texts(
+    memory: FactCache, log: Watched, scope: Scope | None = None, embedder: HashingEmbedder | None = None
+) -> list[str]:
+    with memory.current(log, scope or Scope(), embedder or HashingEmbedder()) as knowledge:
         return [known.fact.text for known in knowledge.current()]
 
 
 def test_only_what_was_added_is_read() -> None:
     store = MemoryStore()
-    log, memory = Watched(store), FactMemory()
+    log, memory = Watched(store), FactCache()
     learn(store, "Tim likes tea")
 
     assert texts(memory, log) == ["Tim likes tea"]
@@ -93,7 +95,7 @@ def test_only_what_was_added_is_read() -> None:
 
 def test_a_log_that_begins_anew_is_learned_anew() -> None:
     before, after = MemoryStore(), MemoryStore()
-    memory = FactMemory()
+    memory = FactCache()
     learn(before, "Tim likes tea")
     learn(after, "Redis is used")
     texts(memory, Watched(before))
@@ -102,19 +104,19 @@ def test_a_log_that_begins_anew_is_learned_anew() -> None:
 
 
 def test_scopes_and_embedders_are_kept_apart() -> None:
-    store, memory = MemoryStore(), FactMemory()
+    store, memory = MemoryStore(), FactCache()
     mine, yours = Scope(project="mine"), Scope(project="yours")
     learn(store, "Tim likes tea", scope=mine)
     log = Watched(store)
 
     assert texts(memory, log, mine) == ["Tim likes tea"]
     assert texts(memory, log, yours) == []
-    with memory.current(log, mine, Hashed(dim=64)) as knowledge:
-        assert knowledge.near(Hashed(dim=64).embed(["Tim likes tea"])[0], 0.5) == []
+    with memory.current(log, mine, HashingEmbedder(dim=64)) as knowledge:
+        assert knowledge.near(HashingEmbedder(dim=64).embed(["Tim likes tea"])[0], 0.5) == []
 
 
 def test_the_scopes_used_last_are_kept() -> None:
-    store, memory = MemoryStore(), FactMemory(scopes=1)
+    store, memory = MemoryStore(), FactCache(scopes=1)
     log = Watched(store)
     learn(store, "Tim likes tea")
 
@@ -125,12 +127,12 @@ def test_the_scopes_used_last_are_kept() -> None:
 
 
 def test_vectors_of_another_dimension_are_refused_each_time() -> None:
-    class Changed(Hashed):
+    class Changed(HashingEmbedder):
         @property
         def id(self) -> str:
-            return Hashed().id
+            return HashingEmbedder().id
 
-    store, memory = MemoryStore(), FactMemory()
+    store, memory = MemoryStore(), FactCache()
     learn(store, "Tim likes tea")
 
     for _ in range(2):
@@ -139,23 +141,23 @@ def test_vectors_of_another_dimension_are_refused_each_time() -> None:
 
 
 def test_what_stands_in_the_log_is_never_learned_twice_however_many_learn() -> None:
-    store, memory = MemoryStore(), FactMemory()
+    store, memory = MemoryStore(), FactCache()
     twins = [(f"Service {number} is owned by Omar", f"Omar owns service {number}") for number in range(40)]
     attempts = [(text, f"{text}/{half}") for pair in twins for half, text in enumerate(pair)]
 
-    def teach(learner: Learner) -> Callable[[tuple[str, str]], None]:
+    def teach(fact_learner: FactLearner) -> Callable[[tuple[str, str]], None]:
         def one(attempt: tuple[str, str]) -> None:
             while True:
-                lesson = learner.teach([CandidateFact(text=attempt[0])], scope=Scope(), source=source(attempt[1]))
+                lesson = fact_learner.ingest([CandidateFact(text=attempt[0])], scope=Scope(), source=source(attempt[1]))
                 if not lesson.append.rows or store.apply([lesson.append]) is None:
                     return
 
         return one
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(teach(learner(store, memory)), attempts))
+        list(pool.map(teach(fact_learner(store, memory)), attempts))
 
-    with memory.current(store, Scope(), Hashed()) as knowledge:
+    with memory.current(store, Scope(), HashingEmbedder()) as knowledge:
         known = list(knowledge.current())
     assert len(known) == len(twins)
     assert [fact.times_confirmed for fact in known] == [2] * len(twins)
@@ -166,28 +168,30 @@ def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
         return {"tim likes tea"} if scope == Scope() else set()
 
     store = MemoryStore()
-    teacher = replace(learner(store), forgotten=forgotten)
+    teacher = replace(fact_learner(store), forgotten=forgotten)
 
-    lesson = teacher.teach(
+    lesson = teacher.ingest(
         [CandidateFact(text="Tim likes tea."), CandidateFact(text="Redis is used")], scope=Scope(), source=source("s1")
     )
 
-    assert [finding.candidate.text for finding in lesson.findings] == ["Redis is used"]
+    assert [fact_decision.candidate.text for fact_decision in lesson.fact_decisions] == ["Redis is used"]
 
 
 def test_twenty_who_learn_one_thing_at_once_leave_one_fact_that_twenty_have_said() -> None:
-    store, memory = MemoryStore(), FactMemory()
+    store, memory = MemoryStore(), FactCache()
 
     def teach(number: int) -> None:
         while True:
             who = source(f"session {number}")
-            lesson = learner(store, memory).teach([CandidateFact(text="Tim likes tea")], scope=Scope(), source=who)
+            lesson = fact_learner(store, memory).ingest(
+                [CandidateFact(text="Tim likes tea")], scope=Scope(), source=who
+            )
             if not lesson.append.rows or store.apply([lesson.append]) is None:
                 return
 
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(teach, range(20)))
 
-    with memory.current(store, Scope(), Hashed()) as knowledge:
+    with memory.current(store, Scope(), HashingEmbedder()) as knowledge:
         [known] = knowledge
     assert known.times_confirmed == 20

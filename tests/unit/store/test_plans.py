@@ -8,13 +8,13 @@ import fakeredis
 import numpy as np
 import pytest
 
-from nous.bus.redis.commit import Command, Plan
-from nous.domain.effects import AppendFacts, NoteCourse, ReleaseTranscript, SaveEpisode, Write
+from nous.bus.redis.commit import CommitPlan, RedisCommand
+from nous.domain.effects import AppendFacts, ReleaseTranscript, SaveEpisode, SaveSessionState, Write
 from nous.domain.episode import Category, Episode, Outcome, Summary, Tier
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Fact, Learned, LogVersion, Source
 from nous.domain.scope import Scope
-from nous.domain.session_state import Course, GivenUp
+from nous.domain.session_state import Abandonment, SessionState
 from nous.store.keys import StoreKeys
 from nous.store.redis.plans import plan_for
 
@@ -48,9 +48,11 @@ def save() -> SaveEpisode:
     return SaveEpisode(episode=episode, replaces=replace(episode, version="v0"))
 
 
-def note() -> NoteCourse:
-    course = Course(scope=Scope(), session_id="s", by=ID, ended_at=NOON, given_up=GivenUp(NOON, "gone"))
-    return NoteCourse(course=course, replaces=course)
+def note() -> SaveSessionState:
+    session_state = SessionState(
+        scope=Scope(), session_id="s", by=ID, ended_at=NOON, given_up=Abandonment(NOON, "gone")
+    )
+    return SaveSessionState(session_state=session_state, replaces=session_state)
 
 
 def append(count: int, expected: LogVersion | None = None) -> AppendFacts:
@@ -73,7 +75,7 @@ def append(count: int, expected: LogVersion | None = None) -> AppendFacts:
     return AppendFacts(scope=Scope(), expected=expected or LogVersion(), rows=rows, vectors=vectors)
 
 
-def run(client: fakeredis.FakeRedis, plan: Plan) -> None:
+def run(client: fakeredis.FakeRedis, plan: CommitPlan) -> None:
     for command in plan.commands:
         client.execute_command(command.command, command.key, *command.arguments)
 
@@ -99,7 +101,7 @@ def test_commands_may_be_run_again_after_breaking_off_anywhere(write: Write) -> 
     for client in (once, again):
         client.rpush(KEYS.fact_rows(Scope()), "row 1", "row 2")
     for length in range(len(plan.commands) + 1):
-        run(again, Plan(commands=plan.commands[:length]))
+        run(again, CommitPlan(commands=plan.commands[:length]))
 
     run(once, plan)
     run(again, plan)
@@ -115,17 +117,19 @@ def test_no_command_has_more_arguments_than_a_script_can_unpack() -> None:
 
 
 def test_a_plan_checks_the_version_the_handler_saw() -> None:
-    assert [check.expected for check in plan_for(save(), KEYS).checks] == ["v0"]
-    assert [check.expected for check in plan_for(append(1), KEYS).checks] == [""]
-    assert [check.expected for check in plan_for(append(1, LogVersion(1, "c", 0, 1)), KEYS).checks] == ["1:c:0:1"]
-    assert [check.expected for check in plan_for(append(1, LogVersion(epoch=1)), KEYS).checks] == ["0::1:0"]
+    assert [check.expected for check in plan_for(save(), KEYS).preconditions] == ["v0"]
+    assert [check.expected for check in plan_for(append(1), KEYS).preconditions] == [""]
+    assert [check.expected for check in plan_for(append(1, LogVersion(1, "c", 0, 1)), KEYS).preconditions] == [
+        "1:c:0:1"
+    ]
+    assert [check.expected for check in plan_for(append(1, LogVersion(epoch=1)), KEYS).preconditions] == ["0::1:0"]
 
 
 def test_only_an_uploaded_transcript_is_released() -> None:
     key = KEYS.transcript(Scope(), "s", digest="d")
 
-    assert plan_for(ReleaseTranscript(scope=Scope(), dataref=f"redis:{key}"), KEYS) == Plan(
-        commands=(Command("UNLINK", key, ()),)
+    assert plan_for(ReleaseTranscript(scope=Scope(), dataref=f"redis:{key}"), KEYS) == CommitPlan(
+        commands=(RedisCommand("UNLINK", key, ()),)
     )
-    assert plan_for(ReleaseTranscript(scope=Scope(), dataref=f"redis:{KEYS.scopes}"), KEYS) == Plan()
-    assert plan_for(ReleaseTranscript(scope=Scope(), dataref="file:///a"), KEYS) == Plan()
+    assert plan_for(ReleaseTranscript(scope=Scope(), dataref=f"redis:{KEYS.scopes}"), KEYS) == CommitPlan()
+    assert plan_for(ReleaseTranscript(scope=Scope(), dataref="file:///a"), KEYS) == CommitPlan()

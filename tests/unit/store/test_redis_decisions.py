@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.bus.base import Lane
+from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import LARGEST, encode
 from nous.domain.events import NAMESPACE, DecisionRecorded, episode_id
@@ -20,7 +20,7 @@ from nous.store.redis import decisions
 from nous.store.redis.decisions import RedisDecisions
 
 KEYS = BusKeys("t")
-STREAM = KEYS.stream(DecisionRecorded.type, Lane.LIVE)
+STREAM = KEYS.stream(DecisionRecorded.type, Priority.LIVE)
 MEGABYTE = 1 << 20
 
 
@@ -90,4 +90,4 @@ def test_behind_too_many_that_wait_the_others_are_not_seen_and_that_is_said(
         client.xadd(STREAM, {"event": decided("one more")})
         assert len(found(client)) == 3
 
-    assert [each["event"] for each in said] == ["decisions wait to be kept; not all of them are seen"]
+    assert [each["event"] for each in said] == ["decisions.backlog_truncated"]

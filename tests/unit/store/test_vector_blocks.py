@@ -3,15 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.store.fact_rows import LONGEST_RUN, VECTORS_PER_BLOCK, Place, Slot, runs
+from nous.store.fact_rows import LONGEST_RUN, VECTORS_PER_BLOCK, Slot, VectorSlot, runs
 
 places = st.builds(
-    Place, st.sampled_from(["a", "b"]), st.builds(Slot, st.integers(4090, 4105), st.sampled_from([2, 3]))
+    VectorSlot, st.sampled_from(["a", "b"]), st.builds(Slot, st.integers(4090, 4105), st.sampled_from([2, 3]))
 )
 
 
 @given(st.lists(places))
-def test_runs_hold_every_place_in_order_and_side_by_side(wanted: list[Place]) -> None:
+def test_runs_hold_every_place_in_order_and_side_by_side(wanted: list[VectorSlot]) -> None:
     found = list(runs(wanted))
 
     assert [place for run in found for place in run] == wanted
@@ -21,12 +21,12 @@ def test_runs_hold_every_place_in_order_and_side_by_side(wanted: list[Place]) ->
 
 
 def test_a_block_takes_few_commands() -> None:
-    block = [Place("m", Slot(index, 384)) for index in range(VECTORS_PER_BLOCK)]
+    block = [VectorSlot("m", Slot(index, 384)) for index in range(VECTORS_PER_BLOCK)]
 
     assert [len(run) for run in runs(block)] == [LONGEST_RUN] * 4
 
 
 def test_no_run_crosses_into_the_next_block() -> None:
-    border = [Place("m", Slot(index, 2)) for index in (4095, 4096)]
+    border = [VectorSlot("m", Slot(index, 2)) for index in (4095, 4096)]
 
     assert [(run[0].block, run[0].offset) for run in runs(border)] == [(0, 4095 * 8), (1, 0)]

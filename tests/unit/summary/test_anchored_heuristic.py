@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from nous.domain.anchored_summary import AnchoredSummary
-from nous.domain.summary_input import Passage
+from nous.domain.summary_input import Segment
 from nous.excerpt import fit
 from nous.summary.anchored.base import Summarizer
-from nous.summary.anchored.heuristic import ExtractiveSummarizer, anchored_from
-from nous.summary.anchored.retention import Text, kept, lines_of
+from nous.summary.anchored.heuristic import HeuristicAnchoredSummarizer, anchored_from
+from nous.summary.anchored.retention import SearchableText, kept, lines_of
 from nous.summary.segments import transcript_of
 from nous.transcript import read_transcript
 from nous.transcript.model import Kind, Transcript
@@ -38,7 +38,7 @@ class Scripted:
     def __init__(self, *, forgets: bool = False) -> None:
         self._forgets = forgets
 
-    def summarize(self, segments: Sequence[Passage], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
+    def summarize(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
         before = existing_summary or AnchoredSummary.empty()
         news = "\n".join(f"- {segment.text}" for segment in segments)
         old = "" if self._forgets else before.content("decisions")
@@ -50,21 +50,23 @@ def planted() -> AnchoredSummary:
     return AnchoredSummary.of({"intent": PLANTED[0], "decisions": "\n".join(PLANTED[1:3]), "files_touched": PLANTED[3]})
 
 
-def passages(number: int) -> list[Passage]:
+def segments(number: int) -> list[Segment]:
     return [
-        Passage(f"[User] Please add the page number {number} to the site.", "User", number),
-        Passage(f"[Tools] Write(site/page_{number}.html) | Bash(Run tests: pytest -q)", "Tools", number),
-        Passage(f"[Assistant] Added page {number} to the site.", "Assistant", number),
+        Segment(f"[User] Please add the page number {number} to the site.", "User", number),
+        Segment(f"[Tools] Write(site/page_{number}.html) | Bash(Run tests: pytest -q)", "Tools", number),
+        Segment(f"[Assistant] Added page {number} to the site.", "Assistant", number),
     ]
 
 
 @pytest.mark.parametrize(
-    "summarizer", [Scripted(), Scripted(forgets=True), ExtractiveSummarizer()], ids=["faithful", "faithless", "ours"]
+    "summarizer",
+    [Scripted(), Scripted(forgets=True), HeuristicAnchoredSummarizer()],
+    ids=["faithful", "faithless", "ours"],
 )
 def test_what_was_said_in_the_first_turn_is_there_after_thirty(summarizer: Summarizer) -> None:
     summary = planted()
     for number in range(1, 31):
-        summary, _ = kept(summary, summarizer.summarize(passages(number), summary))
+        summary, _ = kept(summary, summarizer.summarize(segments(number), summary))
 
     lines = {line for section in summary.sections for line in lines_of(section.content)}
     assert set(PLANTED) <= lines
@@ -73,9 +75,9 @@ def test_what_was_said_in_the_first_turn_is_there_after_thirty(summarizer: Summa
 
 
 def test_ours_keeps_everything_without_help() -> None:
-    summarizer, summary = ExtractiveSummarizer(), planted()
+    summarizer, summary = HeuristicAnchoredSummarizer(), planted()
     for number in range(1, 11):
-        new = summarizer.summarize(passages(number), summary)
+        new = summarizer.summarize(segments(number), summary)
         assert kept(summary, new) == (new, ())
         summary = new
 
@@ -146,8 +148,8 @@ def test_verdicts_of_the_user_are_decisions(told: Told) -> None:
 def test_where_nothing_was_said_all_stays_but_the_iteration() -> None:
     before = replace(planted(), iteration=4)
 
-    assert ExtractiveSummarizer().summarize([], before) == replace(before, iteration=5)
-    assert ExtractiveSummarizer().summarize([], None) == replace(AnchoredSummary.empty(), iteration=1)
+    assert HeuristicAnchoredSummarizer().summarize([], before) == replace(before, iteration=5)
+    assert HeuristicAnchoredSummarizer().summarize([], None) == replace(AnchoredSummary.empty(), iteration=1)
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
@@ -166,7 +168,7 @@ def test_a_real_session_anchored_turn_by_turn_loses_nothing(path: Path) -> None:
     summary = AnchoredSummary.empty()
     for turn in session.turns:
         new = anchored_from(replace(session, entries=turn.entries), summary)
-        text = Text(section.content for section in new.sections)
+        text = SearchableText(section.content for section in new.sections)
         assert [line for one in summary.sections for line in lines_of(one.content) if not text.holds(line)] == []
         summary = new
 
@@ -190,7 +192,7 @@ def test_corrections_by_the_user_are_part_of_the_intent() -> None:
 def test_an_excerpt_is_read_back_as_a_session() -> None:
     session = read_transcript(SAMPLES / "claude_code" / "geese.jsonl")
 
-    summary = ExtractiveSummarizer().summarize(fit(session, 4_000).passages, None)
+    summary = HeuristicAnchoredSummarizer().summarize(fit(session, 4_000).segments, None)
 
     assert summary.content("intent") == "- write a file about geese in docs\n- delete that file"
     assert summary.content("files_touched") == "- docs/geese.md"
@@ -199,7 +201,7 @@ def test_an_excerpt_is_read_back_as_a_session() -> None:
 def test_calls_in_an_excerpt_have_their_files_commands_and_fates() -> None:
     told_ = "[Tools] Edit(a.py) x2 | Write(b.py) (rejected) | Bash(Run the tests: make test) (failed) | Think"
 
-    entries = transcript_of([Passage("[User] Go", "User", 4), Passage(told_, "Tools", 4)]).entries
+    entries = transcript_of([Segment("[User] Go", "User", 4), Segment(told_, "Tools", 4)]).entries
 
     shown: list[Any] = [(one.kind, one.tool, one.paths, one.turn) for one in entries[1:]]
     assert shown == [
@@ -214,17 +216,17 @@ def test_calls_in_an_excerpt_have_their_files_commands_and_fates() -> None:
 
 def test_segments_without_turns_begin_one_with_each_user() -> None:
     said = [
-        Passage("Go", "user"),
-        Passage("Gone", "assistant"),
-        Passage("[... 2 turns omitted ...]"),
-        Passage("Stop", "user"),
+        Segment("Go", "user"),
+        Segment("Gone", "assistant"),
+        Segment("[... 2 turns omitted ...]"),
+        Segment("Stop", "user"),
     ]
 
     assert [(one.text, one.turn) for one in transcript_of(said).entries] == [("Go", 1), ("Gone", 1), ("Stop", 2)]
 
 
 def test_many_threads_get_the_same_summary() -> None:
-    summarizer, said = ExtractiveSummarizer(), [one for n in range(5) for one in passages(n + 1)]
+    summarizer, said = HeuristicAnchoredSummarizer(), [one for n in range(5) for one in segments(n + 1)]
 
     with ThreadPoolExecutor(8) as threads:
         running = [threads.submit(summarizer.summarize, said, planted()) for _ in range(40)]

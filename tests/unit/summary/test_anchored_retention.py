@@ -3,7 +3,7 @@
 import pytest
 
 from nous.domain.anchored_summary import AnchoredSummary, AnchoredSummarySection
-from nous.summary.anchored.retention import Text, kept, lines_of
+from nous.summary.anchored.retention import SearchableText, kept, lines_of
 
 
 def summary(**contents: str) -> AnchoredSummary:
@@ -155,7 +155,7 @@ def test_what_says_nothing_is_no_line() -> None:
 
 
 def test_a_text_holds_a_line_only_if_one_of_its_parts_does() -> None:
-    text = Text(["- Port 8080 is for the page", "- The queue listens elsewhere"])
+    text = SearchableText(["- Port 8080 is for the page", "- The queue listens elsewhere"])
 
     assert text.holds("- The page has port 8080")
     assert not text.holds("- The queue listens on port 8080")

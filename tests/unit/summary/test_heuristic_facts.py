@@ -185,9 +185,9 @@ def test_a_mere_no_is_no_decision(taught: Taught) -> None:
 
 
 def test_a_document_in_the_first_prompt_obliges_nobody_as_the_user(taught: Taught) -> None:
-    brief = "You are a teammate. `cargo fmt` must pass in this workspace. " + "Read the plan with care. " * 80
+    summary_input = "You are a teammate. `cargo fmt` must pass in this workspace. " + "Read the plan with care. " * 80
 
-    (fact,) = taught(asks(brief), says("OK."))
+    (fact,) = taught(asks(summary_input), says("OK."))
 
     assert (fact.text, fact.trust) == ("`cargo fmt` must pass in this workspace.", Trust.ASSISTANT)
 

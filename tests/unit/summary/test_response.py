@@ -7,7 +7,15 @@ import pytest
 
 from nous.domain.episode import CandidateFact, Category, Outcome
 from nous.domain.errors import BadInput
-from nous.summary.llm.response import LONGEST_FACT, LONGEST_POINT, LONGEST_SUMMARY, LONGEST_TITLE, Answer, read, schema
+from nous.summary.llm.response import (
+    LONGEST_FACT,
+    LONGEST_POINT,
+    LONGEST_SUMMARY,
+    LONGEST_TITLE,
+    ModelSummary,
+    read,
+    schema,
+)
 
 WHOLE: dict[str, Any] = {
     "title": "Reading dates",
@@ -30,7 +38,7 @@ WHOLE: dict[str, Any] = {
 }
 
 
-def answer(**changes: Any) -> Answer:
+def answer(**changes: Any) -> ModelSummary:
     return read(json.dumps({**WHOLE, **changes}))
 
 

@@ -3,13 +3,15 @@
 import pytest
 
 from nous.domain.episode import CandidateFact, Trust
-from nous.domain.summary_input import Brief, Passage
+from nous.domain.summary_input import Segment, SummaryInput
 from nous.summary.llm.grounding import grounded
 
 
-def whose(text: str, *said: Passage, turn: int = 1) -> Trust:
+def whose(text: str, *said: Segment, turn: int = 1) -> Trust:
     """On whose word *text* stands, which has to be let through."""
-    (fact,) = grounded([CandidateFact(text=text, turns=(turn,))], Brief(windows=(said,)), canary="", prompt="").facts
+    (fact,) = grounded(
+        [CandidateFact(text=text, turns=(turn,))], SummaryInput(windows=(said,)), canary="", prompt=""
+    ).facts
     return fact.trust
 
 
@@ -29,7 +31,7 @@ def whose(text: str, *said: Passage, turn: int = 1) -> Trust:
     ],
 )
 def test_a_fact_stands_on_the_word_of_who_says_it(role: str, text: str, trust: Trust) -> None:
-    said = (Passage("[Assistant] Let me have a look at that.", "Assistant", 1), Passage(text, role, 1))
+    said = (Segment("[Assistant] Let me have a look at that.", "Assistant", 1), Segment(text, role, 1))
 
     assert whose("The cache expires after 15 minutes.", *said) is trust
 
@@ -43,15 +45,15 @@ def test_a_fact_stands_on_the_word_of_who_says_it(role: str, text: str, trust: T
     ],
 )
 def test_of_several_who_say_it_the_most_trusted_counts(roles: tuple[str, ...], trust: Trust) -> None:
-    said = tuple(Passage(f"[{role}] The cache expires after 15 minutes.", role, 1) for role in roles)
+    said = tuple(Segment(f"[{role}] The cache expires after 15 minutes.", role, 1) for role in roles)
 
     assert whose("The cache expires after 15 minutes.", *said) is trust
 
 
 def test_only_the_turns_of_a_fact_say_whose_it_is() -> None:
     said = (
-        Passage("[User] The cache expires after 15 minutes.", "User", 1),
-        Passage("[Assistant] The cache expires after 15 minutes.", "Assistant", 2),
+        Segment("[User] The cache expires after 15 minutes.", "User", 1),
+        Segment("[Assistant] The cache expires after 15 minutes.", "Assistant", 2),
     )
 
     assert whose("The cache expires after 15 minutes.", *said, turn=2) is Trust.ASSISTANT
@@ -60,8 +62,8 @@ def test_only_the_turns_of_a_fact_say_whose_it_is() -> None:
 @pytest.mark.parametrize(("other", "trust"), [("Assistant", Trust.ASSISTANT), ("Output", Trust.TOOL)])
 def test_what_nobody_says_alone_is_never_the_user_s(other: str, trust: Trust) -> None:
     said = (
-        Passage("[User] The nightly import of prices is slow.", "User", 1),
-        Passage(f"[{other}] Warehouse tables lock for 40 minutes of vacuuming.", other, 1),
+        Segment("[User] The nightly import of prices is slow.", "User", 1),
+        Segment(f"[{other}] Warehouse tables lock for 40 minutes of vacuuming.", other, 1),
     )
 
     assert whose("Nightly price imports wait 40 minutes because vacuuming locks warehouse tables.", *said) is trust

@@ -50,7 +50,7 @@ def test_the_first_tells_how_it_began_and_the_last_how_it_ended() -> None:
         part("three", outcome=Outcome.UNRESOLVED, is_sure=False),
     ]
 
-    whole = merged(parts, told="the whole story")
+    whole = merged(parts, overview="the whole story")
 
     assert (whole.summary.title, whole.summary.summary) == ("title of one", "the whole story")
     assert (whole.summary.outcome, whole.summary.outcome_rationale) == (Outcome.UNRESOLVED, "reason of three")
@@ -63,13 +63,13 @@ def test_one_part_stays_as_it_is_but_for_what_is_told() -> None:
         "one", points=("Keep the cellar dry.",), topics=("cellar",), facts=(fact("apples", 1),), files=("a.py",)
     )
 
-    assert merged([only], told="told of one") == only
+    assert merged([only], overview="told of one") == only
 
 
 def test_every_window_has_a_point_before_one_has_two() -> None:
     parts = [part(str(n), points=tuple(SENTENCES[8 * n : 8 * n + 8])) for n in range(8)]
 
-    points = merged(parts, told="").summary.key_points
+    points = merged(parts, overview="").summary.key_points
 
     assert points[:8] == tuple(SENTENCES[8 * n] for n in range(8))
     assert points[8:] == (SENTENCES[1], SENTENCES[9])
@@ -86,7 +86,7 @@ def test_there_are_never_more_points_topics_and_facts_than_one_session_may_have(
         for n in range(3)
     ]
 
-    whole = merged(parts, told="")
+    whole = merged(parts, overview="")
 
     assert MOST_POINTS == 10
     assert len(whole.summary.key_points) == MOST_POINTS
@@ -98,7 +98,7 @@ def test_a_point_that_two_windows_make_is_made_once_and_leaves_its_place_to_anot
     said, again = "The queue drops a message when its lease ends.", "When its lease ends, the queue drops a message."
     parts = [part("one", points=(said, "Figs dry slowly.")), part("two", points=(again, "Olives need salt."))]
 
-    points = merged(parts, told="").summary.key_points
+    points = merged(parts, overview="").summary.key_points
 
     assert points == (said, "Figs dry slowly.", "Olives need salt.")
 
@@ -106,26 +106,26 @@ def test_a_point_that_two_windows_make_is_made_once_and_leaves_its_place_to_anot
 def test_a_topic_is_named_once_in_the_order_in_which_windows_take_turns() -> None:
     parts = [part("one", topics=("cache", "disk")), part("two", topics=("lease", "cache")), part("three")]
 
-    assert merged(parts, told="").summary.topics == ("cache", "lease", "disk")
+    assert merged(parts, overview="").summary.topics == ("cache", "lease", "disk")
 
 
 def test_facts_are_told_once_and_in_the_order_of_their_turns() -> None:
     early, late, again = fact("apples cellar", 2), fact("pears attic", 30), fact("Apples, cellar!", 31)
     parts = [part("one", facts=(early, fact("plums barn", 7))), part("two", facts=(late, again))]
 
-    assert merged(parts, told="").candidate_facts == (early, fact("plums barn", 7), late)
+    assert merged(parts, overview="").candidate_facts == (early, fact("plums barn", 7), late)
 
 
 def test_a_fact_keeps_what_it_rests_on() -> None:
     kept = CandidateFact(text="apples cellar", subject="apples", confidence=0.5, turns=(3, 4), event_date="2026-01-01")
 
-    assert merged([part("one"), part("two", facts=(kept,))], told="").candidate_facts == (kept,)
+    assert merged([part("one"), part("two", facts=(kept,))], overview="").candidate_facts == (kept,)
 
 
 def test_files_are_named_once_in_the_order_of_the_session() -> None:
     parts = [part("one", files=("b.py", "a.py")), part("two", files=("a.py", "c.py"))]
 
-    assert merged(parts, told="").files_touched == ("b.py", "a.py", "c.py")
+    assert merged(parts, overview="").files_touched == ("b.py", "a.py", "c.py")
 
 
 @pytest.mark.parametrize("silent", [0, 1, 2])
@@ -133,7 +133,7 @@ def test_a_window_that_has_nothing_to_say_takes_nothing_from_the_others(silent: 
     speaking = [part(str(n), points=(SENTENCES[8 * n],), facts=(fact(SENTENCES[8 * n], n),)) for n in range(3)]
     speaking[silent] = part("silent")
 
-    whole = merged(speaking, told="")
+    whole = merged(speaking, overview="")
 
     assert len(whole.summary.key_points) == len(whole.candidate_facts) == 2
 
@@ -141,4 +141,4 @@ def test_a_window_that_has_nothing_to_say_takes_nothing_from_the_others(silent: 
 def test_merging_says_the_same_when_it_is_asked_again() -> None:
     parts = [part(str(n), points=tuple(SENTENCES[n::3]), facts=(fact(SENTENCES[n], n),)) for n in range(3)]
 
-    assert merged(parts, told="x") == merged(parts, told="x")
+    assert merged(parts, overview="x") == merged(parts, overview="x")

@@ -8,13 +8,13 @@ import pytest
 
 from nous.domain.errors import BadInput
 from nous.transcript.io import byte_source
-from nous.transcript.io.byte_source import Tap
+from nous.transcript.io.byte_source import ByteSource
 
 CONTENT = b"one\ntwo\n" * 50_000
 
 
 def test_looking_takes_nothing_away() -> None:
-    tap = Tap.on(BytesIO(CONTENT))
+    tap = ByteSource.on(BytesIO(CONTENT))
 
     assert tap.look(100) == CONTENT[:100]
     assert tap.look(10) == CONTENT[:10]
@@ -22,7 +22,7 @@ def test_looking_takes_nothing_away() -> None:
 
 
 def test_length_and_digest_are_those_of_the_whole_even_if_only_a_part_is_read() -> None:
-    tap = Tap.on(BytesIO(CONTENT))
+    tap = ByteSource.on(BytesIO(CONTENT))
     tap.buffered().readline()
 
     tap.drain()
@@ -31,7 +31,7 @@ def test_length_and_digest_are_those_of_the_whole_even_if_only_a_part_is_read() 
 
 
 def test_packed_content_is_unpacked_and_measured_unpacked() -> None:
-    tap = Tap.on(BytesIO(gzip.compress(CONTENT)))
+    tap = ByteSource.on(BytesIO(gzip.compress(CONTENT)))
 
     assert tap.buffered().read() == CONTENT
     assert (tap.length, tap.digest) == (len(CONTENT), sha256(CONTENT).hexdigest())
@@ -39,7 +39,7 @@ def test_packed_content_is_unpacked_and_measured_unpacked() -> None:
 
 def test_damaged_packed_content_gives_what_stands_before_the_damage() -> None:
     byte_source = gzip.compress(CONTENT)
-    tap = Tap.on(BytesIO(byte_source[: len(byte_source) // 2]))
+    tap = ByteSource.on(BytesIO(byte_source[: len(byte_source) // 2]))
 
     read = tap.buffered().read()
 
@@ -49,7 +49,7 @@ def test_damaged_packed_content_gives_what_stands_before_the_damage() -> None:
 
 
 def test_a_stream_shorter_than_what_is_looked_at_is_read_to_its_end() -> None:
-    tap = Tap.on(BytesIO(b"x"))
+    tap = ByteSource.on(BytesIO(b"x"))
 
     assert tap.look(1000) == b"x"
     assert tap.buffered().read() == b"x"
@@ -67,11 +67,11 @@ def zstandard() -> Any:
 def test_zstandard_is_unpacked_too_up_to_where_it_is_damaged(zstandard: Any) -> None:
     whole = zstandard.compress(CONTENT)
 
-    tap = Tap.on(BytesIO(whole))
+    tap = ByteSource.on(BytesIO(whole))
     assert tap.buffered().read() == CONTENT
     assert (tap.length, tap.damage) == (len(CONTENT), None)
 
-    torn = Tap.on(BytesIO(whole[:-3]))
+    torn = ByteSource.on(BytesIO(whole[:-3]))
     assert CONTENT.startswith(torn.buffered().read())
     assert torn.damage is not None
 
@@ -80,4 +80,4 @@ def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.Monk
     monkeypatch.setattr(byte_source, "_LIBRARIES", ("there.is_no_such",))
 
     with pytest.raises(BadInput, match=r"nous\[zstd\]"):
-        Tap.on(BytesIO(zstandard.compress(b"x")))
+        ByteSource.on(BytesIO(zstandard.compress(b"x")))

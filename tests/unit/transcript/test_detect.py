@@ -9,13 +9,13 @@ import pytest
 from nous.domain.errors import BadInput
 from nous.transcript import UnknownFormat, known_readers, read_transcript, readers
 from nous.transcript.detect import HEAD, OPENING, reader_for, reader_named, sample_of
-from nous.transcript.io.byte_source import Tap
+from nous.transcript.io.byte_source import ByteSource
 
 CLAUDE = b'{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"hi"}}\n'
 
 
 def sniffed(content: bytes) -> str:
-    return reader_for(sample_of(Tap.on(BytesIO(content)))).reader.format
+    return reader_for(sample_of(ByteSource.on(BytesIO(content)))).reader.format
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_of_an_endless_document_no_more_is_looked_at_than_says_what_it_is() -> N
     stream = BytesIO(b'{"messages": [' + b'{"odd": "one"}, ' * 1_000_000)
 
     with pytest.raises(UnknownFormat, match="with the keys odd, messages"):
-        reader_for(sample_of(Tap.on(stream)))
+        reader_for(sample_of(ByteSource.on(stream)))
 
     assert stream.tell() == OPENING
 
@@ -118,7 +118,7 @@ def test_a_record_that_is_whole_is_enough_to_tell_that_it_is_none_of_a_session()
     stream = BytesIO(b'{"odd": "one"}\n' * 100_000)
 
     with pytest.raises(UnknownFormat, match="with the keys odd"):
-        reader_for(sample_of(Tap.on(stream)))
+        reader_for(sample_of(ByteSource.on(stream)))
 
     assert stream.tell() == HEAD
 

@@ -8,7 +8,7 @@ import pytest
 from builders.agent_events import ALL, EVENTS, MAIN, OF_STEP, told
 
 from nous.transcript import read_events, should_transcript
-from nous.transcript.recorder.events import EventCodec, UnknownEvent, event_types
+from nous.transcript.recorder.events import EventCodec, UnknownTranscriptEvent, event_types
 
 NOT_KEPT = {
     *("text_delta", "reasoning", "tool_output_chunk", "sub_agent_tool_request", "sub_agent_tool_result"),
@@ -30,7 +30,7 @@ def test_every_type_has_an_example() -> None:
 def test_an_event_is_told_again_as_it_was(value: dict[str, Any]) -> None:
     event = EventCodec().decode(value)
 
-    assert not isinstance(event, UnknownEvent)
+    assert not isinstance(event, UnknownTranscriptEvent)
     assert event.type == value["type"]
     assert again(value) == value
     assert next(iter(again(value))) == "type"
@@ -54,7 +54,7 @@ def test_reasoning_and_the_steps_of_a_source_are_left_out_rather_than_null() -> 
 
 def test_a_source_may_say_more_than_is_known() -> None:
     for source in ({**MAIN, "depth": 1}, {**OF_STEP, "new": {"a": None}}):
-        assert not isinstance(EventCodec().decode(told("tool_denied", source=source)), UnknownEvent)
+        assert not isinstance(EventCodec().decode(told("tool_denied", source=source)), UnknownTranscriptEvent)
         assert again(told("tool_denied", source=source))["source"] == source
 
 
@@ -82,7 +82,7 @@ def test_a_call_without_a_source_is_the_agents_own() -> None:
     ],
 )
 def test_what_is_not_understood_is_kept_as_it_came(value: dict[str, Any]) -> None:
-    assert isinstance(EventCodec().decode(value), UnknownEvent)
+    assert isinstance(EventCodec().decode(value), UnknownTranscriptEvent)
     assert again(value) == value
 
 

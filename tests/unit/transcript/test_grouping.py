@@ -1,5 +1,5 @@
 from nous.transcript import Entry, Kind, group_into_turns
-from nous.transcript.model import Notes
+from nous.transcript.model import ReadNotes
 from nous.transcript.parsing.turns import Finishing
 from nous.transcript.reader import Draft
 
@@ -10,7 +10,7 @@ def entries(*said: tuple[Kind, str]) -> list[Entry]:
         for number, (kind, text) in enumerate(said)
     )
     finishing = Finishing()
-    return [*finishing.entries(drafts, Notes()), *finishing.conclude()]
+    return [*finishing.entries(drafts, ReadNotes()), *finishing.conclude()]
 
 
 def test_a_turn_is_question_answer_tools_and_the_next_question() -> None:

@@ -5,8 +5,8 @@ import orjson
 import pytest
 
 from nous.transcript import Kind, Transcript, parse_transcript
-from nous.transcript.io.lines import Cursor
-from nous.transcript.model import Notes
+from nous.transcript.io.lines import ReadPosition
+from nous.transcript.model import ReadNotes
 from nous.transcript.readers.antigravity import READER
 
 SETTINGS = (
@@ -191,8 +191,8 @@ def test_values_of_any_type_are_read() -> None:
 
 def test_a_reading_in_pieces_says_what_a_whole_one_says() -> None:
     lines = as_lines(*SESSION).splitlines(keepends=True)
-    whole, pieces = READER.begin(Notes()), READER.begin(Notes())
-    cursor = Cursor()
+    whole, pieces = READER.begin(ReadNotes()), READER.begin(ReadNotes())
+    cursor = ReadPosition()
 
-    expected = list(whole.read(BytesIO(b"".join(lines)), Cursor()))
+    expected = list(whole.read(BytesIO(b"".join(lines)), ReadPosition()))
     assert [draft for piece in lines for draft in pieces.read(BytesIO(piece), cursor)] == expected

@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from nous.transcript.io.lines import Cursor
+from nous.transcript.io.lines import ReadPosition
 from nous.transcript.io.records import BAD_UTF8, BROKEN, TORN, records
-from nous.transcript.model import Notes
+from nous.transcript.model import ReadNotes
 
 
-def read(content: bytes) -> tuple[list[dict[str, Any]], Notes]:
-    notes = Notes()
-    return [record.value for record in records(BytesIO(content), notes, Cursor())], notes
+def read(content: bytes) -> tuple[list[dict[str, Any]], ReadNotes]:
+    notes = ReadNotes()
+    return [record.value for record in records(BytesIO(content), notes, ReadPosition())], notes
 
 
-def troubles(notes: Notes) -> list[tuple[int, str]]:
+def troubles(notes: ReadNotes) -> list[tuple[int, str]]:
     return [(problem.line, problem.reason) for problem in notes.problems]
 
 
@@ -44,7 +44,7 @@ def test_records_are_found_however_they_are_written_down(content: bytes) -> None
 
 @pytest.mark.parametrize("content", [b"", b"  \n\r\n ", b"[]", b"[\n]\n", b"\xef\xbb\xbf", b"\0\0\0"])
 def test_an_empty_file_holds_no_records(content: bytes) -> None:
-    assert read(content) == ([], Notes())
+    assert read(content) == ([], ReadNotes())
 
 
 @pytest.mark.parametrize(
@@ -86,20 +86,20 @@ def test_what_python_and_javascript_write_but_json_does_not_allow_is_read() -> N
 def test_each_record_knows_where_it_begins() -> None:
     content = b'[\n  {"n":1},\n  {"n":2}\n]\n{"n":3}{"n":4}\n'
 
-    found = list(records(BytesIO(content), Notes(), Cursor()))
+    found = list(records(BytesIO(content), ReadNotes(), ReadPosition()))
 
     assert [content[record.offset :].startswith(b'{"n":%d}' % record.value["n"]) for record in found] == [True] * 4
     assert [record.line for record in found] == [2, 3, 5, 5]
 
 
 def test_a_line_that_is_passed_over_is_not_parsed_but_counted() -> None:
-    notes = Notes()
+    notes = ReadNotes()
 
     found = list(
         records(
             BytesIO(b'{"n":1}\n{"noise\n{"n":2}\n'),
             notes,
-            Cursor(),
+            ReadPosition(),
             pass_over=lambda line: "noise" * (b"noise" in line),
         )
     )

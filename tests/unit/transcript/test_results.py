@@ -1,7 +1,7 @@
 import pytest
 
 from nous.transcript import Kind
-from nous.transcript.parsing.conversation import UNKNOWN_CALL, Call, call, outcome
+from nous.transcript.parsing.conversation import UNKNOWN_CALL, ToolCall, call, outcome
 
 EDIT = call("Edit", {"file_path": "/a.go"})
 PLAN = call("ExitPlanMode", {"plan": "..."})
@@ -25,7 +25,7 @@ REFUSED = "The user doesn't want to proceed with this tool use. The tool use was
         (UNKNOWN_CALL, REFUSED, "Rejected a tool call"),
     ],
 )
-def test_a_rejection_is_a_decision_and_no_error(made: Call, text: str, decision: str) -> None:
+def test_a_rejection_is_a_decision_and_no_error(made: ToolCall, text: str, decision: str) -> None:
     assert outcome(text, of=made, is_error=True) == (Kind.DECISION, decision)
 
 
@@ -42,7 +42,7 @@ def test_a_rejection_is_a_decision_and_no_error(made: Call, text: str, decision:
         (PLAN, "Go.\n\n## Approved Plan:\n# Plan: Inline it\n\nText", "Approved the plan: Plan: Inline it"),
     ],
 )
-def test_an_answer_and_an_approval_are_decisions(made: Call, text: str, decision: str) -> None:
+def test_an_answer_and_an_approval_are_decisions(made: ToolCall, text: str, decision: str) -> None:
     assert outcome(text, of=made, is_error=False) == (Kind.DECISION, decision)
 
 
@@ -56,7 +56,7 @@ def test_an_answer_and_an_approval_are_decisions(made: Call, text: str, decision
 def test_what_reads_like_a_decision_is_one_only_if_the_program_says_so(text: str, decision: str) -> None:
     assert outcome(text, of=UNKNOWN_CALL, is_error=False, is_decided=True) == (Kind.DECISION, decision)
     assert outcome(text, of=UNKNOWN_CALL, is_error=False) == (Kind.TOOL_RESULT, text)
-    assert outcome(text, of=Call("Bash", "Bash"), is_error=False, is_decided=True) == (Kind.TOOL_RESULT, text)
+    assert outcome(text, of=ToolCall("Bash", "Bash"), is_error=False, is_decided=True) == (Kind.TOOL_RESULT, text)
 
 
 def test_a_question_that_failed_was_not_answered() -> None:

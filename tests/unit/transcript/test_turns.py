@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nous.transcript.model import Entry, Kind, Notes
+from nous.transcript.model import Entry, Kind, ReadNotes
 from nous.transcript.parsing.turns import Finishing
 from nous.transcript.parsing.values import cut
 from nous.transcript.reader import Draft
@@ -31,10 +31,10 @@ def draft(kind: Kind, text: str = "x", own: str = "1", **more: Any) -> Draft:
 
 
 def finish(
-    *drafts: Draft, notes: Notes | None = None, include: tuple[str, ...] = (), limit: int = 4_000
+    *drafts: Draft, notes: ReadNotes | None = None, include: tuple[str, ...] = (), limit: int = 4_000
 ) -> list[Entry]:
     finishing = Finishing(result_limit=limit, include=frozenset(include))
-    return [*finishing.entries(drafts, notes or Notes()), *finishing.conclude()]
+    return [*finishing.entries(drafts, notes or ReadNotes()), *finishing.conclude()]
 
 
 def test_each_prompt_begins_a_turn_and_what_stands_before_is_turn_zero() -> None:
@@ -71,7 +71,7 @@ def test_an_answer_that_a_call_interrupts_stays_in_two_parts() -> None:
 
 
 def test_thinking_is_passed_over_unless_it_is_asked_for() -> None:
-    notes = Notes()
+    notes = ReadNotes()
 
     assert finish(draft(Kind.THINKING), notes=notes) == []
     assert notes.skipped == {"thinking": 1}

@@ -6,7 +6,7 @@ from uuid import UUID, uuid5
 
 import pytest
 from builders.answers import SESSION
-from builders.kits import kit_of
+from builders.contexts import context_over
 from builders.model_world import ModelWorld
 
 from nous.domain.episode import Category, Decision
@@ -101,9 +101,9 @@ def test_what_the_transcript_shows_the_user_deciding_counts_as_well(told: Any) -
         ("decision", "Rejected Write(LICENSE): use Entire Inc. as the holder"),
         ("assistant", "I use Entire Inc. as the holder then, and write it anew."),
     )
-    kit = kit_of(world.store, transcripts=_Shelf(transcript), clock=world.date, author=world.author())
+    context = context_over(world.store, transcripts=_Shelf(transcript), clock=world.date, summarizer=world.summarizer())
 
-    WORKER.build(kit)(world.publish())
+    WORKER.handler_factory(context)(world.publish())
 
     assert "- [rejection/unstated] The user rejected Write(LICENSE)" in world.model.questions[0].user
 
@@ -124,9 +124,15 @@ class _Broken:
 def test_failing_to_learn_of_decisions_holds_nothing_up() -> None:
     world = ModelWorld()
     transcripts = StoredTranscripts(world.store, StoreKeys())
-    kit = kit_of(world.store, transcripts=transcripts, clock=world.date, author=world.author(), decisions=_Broken())
+    context = context_over(
+        world.store,
+        transcripts=transcripts,
+        clock=world.date,
+        summarizer=world.summarizer(),
+        decisions=_Broken(),
+    )
 
-    effects = WORKER.build(kit)(world.publish(text=SESSION))
+    effects = WORKER.handler_factory(context)(world.publish(text=SESSION))
 
     assert len(effects.events) == 1
     assert len(world.model.questions) == 1

@@ -8,18 +8,18 @@ from typing import NoReturn
 from uuid import UUID
 
 import pytest
+from builders.contexts import context_over
 from builders.episodes import HOME, episode
-from builders.kits import kit_of
 from builders.moody import Moody
 from structlog.testing import capture_logs
 
-from nous.domain.effects import Effects, KeepVector, SaveEpisode
+from nous.domain.effects import Effects, SaveEpisode, SaveEpisodeVector
 from nous.domain.episode import CandidateFact, Episode
 from nous.domain.errors import Deferred, Misconfigured
 from nous.domain.events import EpisodesUnembedded, Event, SessionEnded
 from nous.domain.scope import Scope
 from nous.facts.events import unembedded_episodes
-from nous.pipeline.worker import Kit
+from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
 from workers.episode_embedder import NOTHING_WAITS, WORKER
@@ -43,7 +43,9 @@ class Scene:
     def use(self, embedder: Moody) -> None:
         """From now on, workers have this embedder."""
         self.embedder = embedder
-        self.kit: Kit = kit_of(self.store, transcripts=NoTranscripts(), embedder=embedder, clock=lambda: AT)
+        self.context: WorkerContext = context_over(
+            self.store, transcripts=NoTranscripts(), embedder=embedder, clock=lambda: AT
+        )
 
     def save(self, *sessions: str, **more: str) -> list[Episode]:
         saved = [titled(episode(session), more.get("title", f"About {session}")) for session in sessions]
@@ -60,14 +62,14 @@ class Scene:
         """What follows from it being told that *of* was made."""
         said = announcement(of, cause=ended(of), by="episode-summarizer", at=AT)
         event = replace(said, candidate_facts=tuple(CandidateFact(text=text) for text in facts))
-        return self.done(EXTRACTOR.build(self.kit)(event))
+        return self.done(EXTRACTOR.handler_factory(self.context)(event))
 
     def steps(self, event: Event | None = None) -> Iterator[Effects]:
         """What follows from episodes that wait, to the end."""
         following: Sequence[Event] = [event or unembedded_episodes(HOME, state="now", at=AT)]
         while following:
             [event] = following
-            effects = self.done(WORKER.build(self.kit)(event))
+            effects = self.done(WORKER.handler_factory(self.context)(event))
             yield effects
             following = effects.events
 
@@ -213,7 +215,7 @@ def test_an_episode_that_changes_while_it_is_embedded_is_embedded_as_it_is_then(
     scene = Scene(Moody())
     [saved] = scene.save("s1")
     event = unembedded_episodes(HOME, state="now", at=AT)
-    stale = WORKER.build(scene.kit)(event)
+    stale = WORKER.handler_factory(scene.context)(event)
     newer = scene.replace(saved, "Another title")
 
     assert scene.store.apply(stale.writes) is not None
@@ -227,9 +229,9 @@ def test_what_the_same_event_leads_to_is_the_same() -> None:
     scene.save(*(f"s{number}" for number in range(33)))
     event = unembedded_episodes(HOME, state="now", at=AT)
 
-    first, second = WORKER.build(scene.kit)(event), WORKER.build(scene.kit)(event)
+    first, second = WORKER.handler_factory(scene.context)(event), WORKER.handler_factory(scene.context)(event)
 
     assert [each.id for each in first.events] == [each.id for each in second.events]
-    assert {each.episode_id for each in first.writes if isinstance(each, KeepVector)} == {
-        each.episode_id for each in second.writes if isinstance(each, KeepVector)
+    assert {each.episode_id for each in first.writes if isinstance(each, SaveEpisodeVector)} == {
+        each.episode_id for each in second.writes if isinstance(each, SaveEpisodeVector)
     }

@@ -4,7 +4,7 @@ import pytest
 from builders.answers import GOOD, SESSION, answer
 from builders.model_world import ModelWorld, outdated_by
 
-from nous.domain.effects import KeepDecision, NoteTried, SaveEpisode
+from nous.domain.effects import RecordResummaryAttempt, SaveDecision, SaveEpisode
 from nous.domain.episode import Decision, Tier
 from nous.domain.events import EpisodeSummarized
 from nous.domain.scope import Scope
@@ -15,7 +15,7 @@ NEWER = "episode-3"
 
 
 def current_facts(world: ModelWorld) -> list[str]:
-    with world.kit.memory.current(world.store, Scope(), world.kit.embedder) as knowledge:
+    with world.context.fact_cache.current(world.store, Scope(), world.context.embedder) as knowledge:
         return [known.fact.text for known in knowledge.current()]
 
 
@@ -26,7 +26,7 @@ def test_sessions_of_before_there_was_a_model_are_made_anew_when_there_is_one() 
     world.work()
     assert world.tiers == ["extractive"]
 
-    world.use(world.author())
+    world.use(world.summarizer())
     assert world.offer() == 1
     world.work()
 
@@ -42,7 +42,7 @@ def test_offering_twice_asks_once() -> None:
     world.use(None)
     world.publish()
     world.work()
-    world.use(world.author())
+    world.use(world.summarizer())
 
     assert world.offer() == 1
     assert world.offer() == 0
@@ -58,7 +58,7 @@ def test_a_new_prompt_makes_a_new_edition_and_the_old_one_stays_reachable() -> N
     world.publish()
     world.work()
     world.answers = lambda _: answer(title="Another title for the same session of billing")
-    world.use(world.author(version=NEWER))
+    world.use(world.summarizer(version=NEWER))
 
     world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
     world.work()
@@ -76,7 +76,7 @@ def test_lessons_that_were_there_stay_where_the_model_tells_none() -> None:
     world.publish()
     world.work()
     world.answers = lambda _: answer(title="Another title for the same session of billing", key_points=[])
-    world.use(world.author(version=NEWER))
+    world.use(world.summarizer(version=NEWER))
 
     world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
     world.work()
@@ -93,7 +93,7 @@ def test_an_answer_that_leaves_the_title_or_the_summary_blank_takes_the_place_of
     world.publish()
     world.work()
     world.answers = lambda _: answer(**{blank: " "})
-    world.use(world.author(version=NEWER))
+    world.use(world.summarizer(version=NEWER))
 
     world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
     world.work()
@@ -107,7 +107,7 @@ def test_a_new_edition_that_says_the_same_facts_adds_none() -> None:
     world.publish()
     world.work()
     before = current_facts(world)
-    world.use(world.author(version=NEWER))
+    world.use(world.summarizer(version=NEWER))
 
     world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
     world.work()
@@ -122,7 +122,7 @@ def test_what_this_model_and_prompt_have_made_is_left_as_it_is() -> None:
     world.publish()
     world.work()
 
-    effects = WORKER.build(world.kit)(outdated_by(world, "scripted:model episode-2"))
+    effects = WORKER.handler_factory(world.context)(outdated_by(world, "scripted:model episode-2"))
 
     assert effects.skipped == UP_TO_DATE
     assert MemoryStore().apply(effects.writes) is not None, "up to date only while that edition is there"
@@ -162,7 +162,7 @@ def test_an_edition_that_was_replaced_meanwhile_is_made_of_what_there_is_now() -
     event = outdated_by(world, "scripted:model episode-2")
     world.publish(text=f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018.")
     world.work()
-    world.use(world.author())
+    world.use(world.summarizer())
 
     world.bus.publish(event)
     world.work()
@@ -177,9 +177,9 @@ def test_what_it_says_names_the_edition_s_model_prompt_and_tokens() -> None:
     world.use(None)
     world.publish()
     world.work()
-    world.use(world.author())
+    world.use(world.summarizer())
 
-    (said,) = WORKER.build(world.kit)(outdated_by(world, "scripted:model episode-2")).events
+    (said,) = WORKER.handler_factory(world.context)(outdated_by(world, "scripted:model episode-2")).events
 
     assert isinstance(said, EpisodeSummarized)
     assert (said.tier, said.model, said.prompt_version) == ("llm", "scripted:model", "episode-2")
@@ -193,8 +193,8 @@ def test_what_was_decided_since_is_taken_up() -> None:
     world.work()
     (episode,) = world.episodes
     late = Decision(description="Billing stays on Postgres", confidence=0.9)
-    world.store.apply([KeepDecision(scope=Scope(), episode_id=episode.id, event_id=episode.id, decision=late)])
-    world.use(world.author(version=NEWER))
+    world.store.apply([SaveDecision(scope=Scope(), episode_id=episode.id, event_id=episode.id, decision=late)])
+    world.use(world.summarizer(version=NEWER))
 
     world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
     world.work()
@@ -216,7 +216,7 @@ def test_without_a_model_it_waits_for_one() -> None:
 
     account = world.account("episode-reviser")
     assert (account.in_flight, account.dead) == (1, 0)
-    world.use(world.author(version=NEWER))
+    world.use(world.summarizer(version=NEWER))
     world.work(600, step=60)
     assert world.account("episode-reviser").done == 1
 
@@ -226,9 +226,9 @@ def test_an_episode_that_nobody_has_is_skipped_and_not_offered_any_more() -> Non
     world.publish()
     world.work()
     (episode,) = world.episodes
-    other.store.apply([NoteTried(scope=Scope(), episode_id=episode.id, by="an older release")])
+    other.store.apply([RecordResummaryAttempt(scope=Scope(), episode_id=episode.id, by="an older release")])
 
-    effects = WORKER.build(other.kit)(outdated_by(world, "x"))
+    effects = WORKER.handler_factory(other.context)(outdated_by(world, "x"))
 
     assert effects.skipped == NO_EPISODE
     assert other.store.apply(effects.writes) is None
@@ -241,6 +241,6 @@ def test_an_episode_of_which_nothing_was_kept_is_skipped() -> None:
     world.work()
     (episode,) = world.episodes
     assert older.store.apply([SaveEpisode(episode=episode)]) is None  # a release that kept no briefs wrote it
-    older.use(older.author(version=NEWER))
+    older.use(older.summarizer(version=NEWER))
 
-    assert WORKER.build(older.kit)(outdated_by(older, "x")).skipped == NO_BRIEF
+    assert WORKER.handler_factory(older.context)(outdated_by(older, "x")).skipped == NO_BRIEF

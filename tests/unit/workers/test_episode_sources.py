@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from builders.kits import kit_of
+from builders.contexts import context_over
 from structlog.testing import capture_logs
 
 from nous.domain.episode import Episode, Seen
@@ -22,7 +22,7 @@ from workers.episode_summarizer import WORKER
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 BUDGET = 1200
-WARNING = "session seen in fewer windows than it takes"
+WARNING = "session.windows_capped"
 LESSONS = (
     "The reader must close its handle because an open file blocks the next upload.",
     "Timestamps have to be stored in UTC because summer time shifts every report.",
@@ -80,8 +80,8 @@ def see(ended: Ended) -> See:
     def see(transcript: Transcript, **options: Any) -> Episode:
         store = MemoryStore()
         chosen = partial(windows, **{"budget": BUDGET, **options})
-        kit = kit_of(store, transcripts=Shelf(transcript), clock=lambda: AT, excerpts=chosen)
-        effects = WORKER.build(kit)(ended())
+        context = context_over(store, transcripts=Shelf(transcript), clock=lambda: AT, excerpts=chosen)
+        effects = WORKER.handler_factory(context)(ended())
         assert effects.skipped is None
         assert store.apply(effects.writes) is None
         (said,) = effects.events

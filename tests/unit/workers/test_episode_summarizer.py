@@ -7,14 +7,14 @@ from typing import Any
 from uuid import uuid5
 
 import pytest
-from builders.kits import kit_of
+from builders.contexts import context_over
 
 from nous.domain.effects import Effects, ReleaseTranscript, SaveEpisode
 from nous.domain.episode import Episode, Tier
 from nous.domain.event_codec import decode, encode
 from nous.domain.events import NAMESPACE, EpisodeSummarized, SessionEnded
 from nous.domain.scope import Scope
-from nous.pipeline.worker import Kit
+from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore
 from nous.transcript import parse_transcript
 from nous.transcript.model import Transcript
@@ -59,13 +59,13 @@ def shelf() -> Shelf:
 
 
 @pytest.fixture
-def kit(store: MemoryStore, shelf: Shelf) -> Kit:
-    return kit_of(store, transcripts=shelf, clock=lambda: LATER)
+def context(store: MemoryStore, shelf: Shelf) -> WorkerContext:
+    return context_over(store, transcripts=shelf, clock=lambda: LATER)
 
 
-def summarize(kit: Kit, store: MemoryStore, event: SessionEnded) -> Effects:
+def summarize(context: WorkerContext, store: MemoryStore, event: SessionEnded) -> Effects:
     """The effects of *event*, whose writes went through."""
-    effects = WORKER.build(kit)(event)
+    effects = WORKER.handler_factory(context)(event)
     assert store.apply(effects.writes) is None
     return effects
 
@@ -75,10 +75,10 @@ def only_episode(store: MemoryStore) -> Episode:
     return episode
 
 
-def test_a_session_becomes_an_episode_and_says_so(kit: Kit, store: MemoryStore, ended: Ended) -> None:
+def test_a_session_becomes_an_episode_and_says_so(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
     event = ended(text=SESSION)
 
-    effects = summarize(kit, store, event)
+    effects = summarize(context, store, event)
 
     episode = only_episode(store)
     assert episode.id == uuid5(NAMESPACE, f"episode\n{event.scope}\n{event.session_id}")
@@ -92,20 +92,20 @@ def test_a_session_becomes_an_episode_and_says_so(kit: Kit, store: MemoryStore, 
     assert said.transcript.bytes == len(SESSION)
 
 
-def test_what_it_says_survives_the_wire(kit: Kit, ended: Ended) -> None:
-    (said,) = WORKER.build(kit)(ended(text=SESSION)).events
+def test_what_it_says_survives_the_wire(context: WorkerContext, ended: Ended) -> None:
+    (said,) = WORKER.handler_factory(context)(ended(text=SESSION)).events
 
     assert decode(encode(said), type_hint="episode_summarized") == said
 
 
-def test_the_same_event_is_answered_the_same_way(kit: Kit, ended: Ended) -> None:
+def test_the_same_event_is_answered_the_same_way(context: WorkerContext, ended: Ended) -> None:
     event = ended(text=SESSION)
 
-    assert WORKER.build(kit)(event) == WORKER.build(kit)(event)
+    assert WORKER.handler_factory(context)(event) == WORKER.handler_factory(context)(event)
 
 
-def test_a_session_of_few_words_is_skipped(kit: Kit, ended: Ended) -> None:
-    assert WORKER.build(kit)(ended(text="User: hi\n\nAssistant: hello")).skipped == TOO_SHORT
+def test_a_session_of_few_words_is_skipped(context: WorkerContext, ended: Ended) -> None:
+    assert WORKER.handler_factory(context)(ended(text="User: hi\n\nAssistant: hello")).skipped == TOO_SHORT
 
 
 def test_a_request_and_a_call_that_ran_are_never_too_short(told: Callable[..., Transcript], ended: Ended) -> None:
@@ -131,14 +131,14 @@ class One:
 
 
 def _skipped(transcript: Transcript, ended: Ended) -> str | None:
-    kit = kit_of(MemoryStore(), transcripts=One(transcript), clock=lambda: LATER)
-    return WORKER.build(kit)(ended()).skipped
+    context = context_over(MemoryStore(), transcripts=One(transcript), clock=lambda: LATER)
+    return WORKER.handler_factory(context)(ended()).skipped
 
 
-def test_the_same_version_is_summarized_once(kit: Kit, store: MemoryStore, ended: Ended) -> None:
-    summarize(kit, store, ended(text=SESSION))
+def test_the_same_version_is_summarized_once(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
+    summarize(context, store, ended(text=SESSION))
 
-    again = summarize(kit, store, ended(text=SESSION, id=uuid5(NAMESPACE, "another event")))
+    again = summarize(context, store, ended(text=SESSION, id=uuid5(NAMESPACE, "another event")))
 
     assert (again.skipped, again.events) == (ALREADY_SUMMARIZED, ())
     assert store.apply(again.writes) is None
@@ -146,56 +146,56 @@ def test_the_same_version_is_summarized_once(kit: Kit, store: MemoryStore, ended
 
 
 def test_a_version_that_is_known_by_its_digest_is_not_even_read(
-    kit: Kit, store: MemoryStore, shelf: Shelf, ended: Ended
+    context: WorkerContext, store: MemoryStore, shelf: Shelf, ended: Ended
 ) -> None:
-    summarize(kit, store, ended(text=SESSION))
+    summarize(context, store, ended(text=SESSION))
 
-    again = WORKER.build(kit)(ended(text=SESSION, digest=only_episode(store).version))
+    again = WORKER.handler_factory(context)(ended(text=SESSION, digest=only_episode(store).version))
 
     assert again.skipped == ALREADY_SUMMARIZED
     assert shelf.taken == 1
 
 
-def test_a_session_that_grew_replaces_its_episode(kit: Kit, store: MemoryStore, ended: Ended) -> None:
-    summarize(kit, store, ended(text=SESSION))
+def test_a_session_that_grew_replaces_its_episode(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
+    summarize(context, store, ended(text=SESSION))
     before = only_episode(store)
 
-    effects = summarize(kit, store, ended(text=LONGER))
+    effects = summarize(context, store, ended(text=LONGER))
 
     assert [write.replaces for write in effects.writes if isinstance(write, SaveEpisode)] == [before]
     assert only_episode(store).id == before.id
     assert only_episode(store).bytes == len(LONGER)
 
 
-def test_a_shorter_version_that_comes_late_is_skipped(kit: Kit, store: MemoryStore, ended: Ended) -> None:
-    summarize(kit, store, ended(text=LONGER))
+def test_a_shorter_version_that_comes_late_is_skipped(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
+    summarize(context, store, ended(text=LONGER))
 
-    late = summarize(kit, store, ended(text=SESSION))
+    late = summarize(context, store, ended(text=SESSION))
 
     assert late.skipped == OLDER
     assert only_episode(store).bytes == len(LONGER)
 
 
 def test_a_shorter_version_that_ends_later_replaces_the_longer(
-    kit: Kit, store: MemoryStore, shelf: Shelf, ended: Ended
+    context: WorkerContext, store: MemoryStore, shelf: Shelf, ended: Ended
 ) -> None:
     shelf.ended_at = {LONGER: AT, SESSION: LATER}
-    summarize(kit, store, ended(text=LONGER))
+    summarize(context, store, ended(text=LONGER))
 
-    rewritten = summarize(kit, store, ended(text=SESSION))
+    rewritten = summarize(context, store, ended(text=SESSION))
 
     assert rewritten.skipped is None
     assert only_episode(store).bytes == len(SESSION)
 
 
 def test_a_session_that_ends_in_the_future_has_ended_now_and_a_shorter_version_of_it_is_no_newer(
-    kit: Kit, store: MemoryStore, shelf: Shelf, ended: Ended
+    context: WorkerContext, store: MemoryStore, shelf: Shelf, ended: Ended
 ) -> None:
     ahead = LATER + timedelta(days=30)
     shelf.ended_at = {LONGER: ahead, SESSION: ahead - timedelta(minutes=1)}
 
-    [said] = summarize(kit, store, ended(text=LONGER)).events
-    late = summarize(kit, store, ended(text=SESSION))
+    [said] = summarize(context, store, ended(text=LONGER)).events
+    late = summarize(context, store, ended(text=SESSION))
 
     assert isinstance(said, EpisodeSummarized)
     assert only_episode(store).ended_at == said.ended_at == LATER
@@ -203,41 +203,43 @@ def test_a_session_that_ends_in_the_future_has_ended_now_and_a_shorter_version_o
 
 
 def test_a_version_that_was_written_anew_by_a_clock_that_runs_ahead_replaces_the_one_before(
-    kit: Kit, store: MemoryStore, shelf: Shelf, ended: Ended
+    context: WorkerContext, store: MemoryStore, shelf: Shelf, ended: Ended
 ) -> None:
     anew = SESSION.swapcase()
     shelf.ended_at = {SESSION: LATER + timedelta(days=30), anew: LATER + timedelta(days=30)}
 
-    assert summarize(kit, store, ended(text=SESSION)).skipped is None
-    assert summarize(kit, store, ended(text=anew)).skipped is None
+    assert summarize(context, store, ended(text=SESSION)).skipped is None
+    assert summarize(context, store, ended(text=anew)).skipped is None
 
 
 @pytest.mark.parametrize("text", [SESSION, "User: hi"])
-def test_an_uploaded_transcript_is_released_whatever_came_of_it(kit: Kit, ended: Ended, text: str) -> None:
-    effects = WORKER.build(kit)(ended(text=text, dataref=UPLOADED))
+def test_an_uploaded_transcript_is_released_whatever_came_of_it(
+    context: WorkerContext, ended: Ended, text: str
+) -> None:
+    effects = WORKER.handler_factory(context)(ended(text=text, dataref=UPLOADED))
 
     assert ReleaseTranscript(scope=Scope(), dataref=UPLOADED) in effects.writes
 
 
-def test_a_file_is_kept_and_remembered(kit: Kit, store: MemoryStore, ended: Ended) -> None:
-    effects = summarize(kit, store, ended(text=SESSION, dataref="file:///tmp/s.jsonl"))
+def test_a_file_is_kept_and_remembered(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
+    effects = summarize(context, store, ended(text=SESSION, dataref="file:///tmp/s.jsonl"))
 
     assert not any(isinstance(write, ReleaseTranscript) for write in effects.writes)
     assert only_episode(store).dataref == "file:///tmp/s.jsonl"
 
 
-def test_another_event_is_refused(kit: Kit, ended: Ended) -> None:
-    (said,) = WORKER.build(kit)(ended(text=SESSION)).events
+def test_another_event_is_refused(context: WorkerContext, ended: Ended) -> None:
+    (said,) = WORKER.handler_factory(context)(ended(text=SESSION)).events
 
     with pytest.raises(TypeError, match="session_ended"):
-        WORKER.build(kit)(said)
+        WORKER.handler_factory(context)(said)
 
 
-def test_scopes_have_episodes_of_their_own(kit: Kit, store: MemoryStore, ended: Ended) -> None:
+def test_scopes_have_episodes_of_their_own(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
     fields: dict[str, Any] = {"text": SESSION}
-    summarize(kit, store, ended(**fields))
+    summarize(context, store, ended(**fields))
 
-    other = summarize(kit, store, ended(**fields, scope=Scope(project="other")))
+    other = summarize(context, store, ended(**fields, scope=Scope(project="other")))
 
     assert other.skipped is None
     assert only_episode(store).id != store.recent(Scope(project="other"))[0].id

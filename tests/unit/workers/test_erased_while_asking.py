@@ -5,13 +5,13 @@ from collections.abc import Callable
 import orjson
 import pytest
 from builders.answers import answer
-from builders.kits import kit_of
+from builders.contexts import context_over
 from builders.model_world import ModelWorld
 
 from nous.domain.scope import Scope
 from nous.excerpt import Windows, windows
 from nous.llm.base import Question
-from nous.pipeline.worker import Kit
+from nous.pipeline.worker import WorkerContext
 from nous.store.keys import StoreKeys
 from nous.store.transcript_source import StoredTranscripts
 from nous.transcript.model import Transcript
@@ -37,12 +37,12 @@ def useless_at_first(question: Question) -> str:
     return answer(candidate_facts=[]) if question.earlier else "Tea."
 
 
-def ended(world: ModelWorld, kit: Kit) -> None:
-    SUMMARIZER.build(kit)(world.publish(text=LONG))
+def ended(world: ModelWorld, context: WorkerContext) -> None:
+    SUMMARIZER.handler_factory(context)(world.publish(text=LONG))
 
 
-def compacting(world: ModelWorld, kit: Kit) -> None:
-    ANCHORER.build(kit)(world.compact(LONG))
+def compacting(world: ModelWorld, context: WorkerContext) -> None:
+    ANCHORER.handler_factory(context)(world.compact(LONG))
 
 
 @pytest.mark.parametrize(
@@ -52,32 +52,32 @@ def compacting(world: ModelWorld, kit: Kit) -> None:
 )
 @pytest.mark.parametrize("moment", ["once it is read", "while the model answers", "never"])
 def test_no_answer_about_what_was_forgotten_since_it_was_read_is_kept(
-    work: Callable[[ModelWorld, Kit], None], answers: Callable[[Question], str], moment: str
+    work: Callable[[ModelWorld, WorkerContext], None], answers: Callable[[Question], str], moment: str
 ) -> None:
     def answered(question: Question) -> str:
         if moment == "while the model answers" and len(world.model.questions) == 1:
-            world.books.pins.drop(Scope())
+            world.books.responses.invalidate(Scope())
         return answers(question)
 
     def excerpts(transcript: Transcript) -> Windows:
         if moment == "once it is read":
-            world.books.pins.drop(Scope())
+            world.books.responses.invalidate(Scope())
         return windows(transcript, budget=800, most=4)
 
     world = ModelWorld(answered)
     transcripts = StoredTranscripts(world.store, StoreKeys())
-    kit = kit_of(
+    context = context_over(
         world.store,
         transcripts=transcripts,
         clock=world.date,
-        author=world.author(),
+        summarizer=world.summarizer(),
         excerpts=excerpts,
-        matter=world.matter,
+        cache_subject=world.matter,
     )
 
-    work(world, kit)
+    work(world, context)
 
     asked = world.model.questions
     assert len(asked) > 1
-    kept = [world.books.pins.find(question, world.model.id) is not None for question in asked]
+    kept = [world.books.responses.find(question, world.model.id) is not None for question in asked]
     assert kept == [moment == "never"] * len(asked)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 from uuid import uuid5
 
 import pytest
+from builders.contexts import context_over
 from builders.episodes import HOME, episode
-from builders.kits import kit_of
 from builders.moody import Moody
 
 from nous.domain.effects import Effects, SaveEpisode
@@ -17,11 +17,11 @@ from nous.domain.errors import Deferred
 from nous.domain.events import NAMESPACE, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
-from nous.embedding.hashing import Hashed
+from nous.embedding.hashing import HashingEmbedder
 from nous.facts.vector_scan import IndexUnavailable
 from nous.facts.verdict import Policy
-from nous.pipeline.worker import Kit
-from nous.store.fact_cache import FactMemory
+from nous.pipeline.worker import WorkerContext
+from nous.store.fact_cache import FactCache
 from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
 from nous.transcript.model import Transcript
@@ -59,31 +59,31 @@ class Lost:
 class Scene:
     """The two workers over a store in memory."""
 
-    def __init__(self, embedder: Hashed, memory: FactMemory | None = None) -> None:
+    def __init__(self, embedder: HashingEmbedder, memory: FactCache | None = None) -> None:
         self.store = MemoryStore()
         self.use(embedder, memory)
 
-    def use(self, embedder: Hashed, memory: FactMemory | None = None) -> None:
+    def use(self, embedder: HashingEmbedder, memory: FactCache | None = None) -> None:
         """From now on, workers have this embedder."""
-        self.kit: Kit = kit_of(
+        self.context: WorkerContext = context_over(
             self.store,
             transcripts=NoTranscripts(),
             embedder=embedder,
             clock=lambda: AT,
             policy=Policy(near=0.5),
-            memory=memory or FactMemory(),
+            fact_cache=memory or FactCache(),
         )
 
     def learn(self, *texts: str, session: str = "s1") -> Sequence[Event]:
         summarized = announcement(episode(session, scope=HOME), cause=_ended(session), by="episode-summarizer", at=AT)
         event = replace(summarized, candidate_facts=tuple(CandidateFact(text=text) for text in texts))
-        return self._done(fact_extractor.WORKER.build(self.kit)(event))
+        return self._done(fact_extractor.WORKER.handler_factory(self.context)(event))
 
     def repair(self) -> Sequence[Event]:
         """What follows from facts that wait, step by step to the end."""
         event, told = _waiting(), list[Event]()
         while True:
-            events = self._done(fact_embedder.WORKER.build(self.kit)(event))
+            events = self._done(fact_embedder.WORKER.handler_factory(self.context)(event))
             told.extend(events)
             more = [each for each in events if isinstance(each, FactsUnembedded)]
             if not more:
@@ -91,11 +91,11 @@ class Scene:
             event = more[0]
 
     def current(self) -> list[str]:
-        with self.kit.memory.current(self.kit.facts, HOME, self.kit.embedder) as knowledge:
+        with self.context.fact_cache.current(self.context.facts, HOME, self.context.embedder) as knowledge:
             return [known.fact.text for known in knowledge.current()]
 
     def waiting(self) -> list[str]:
-        with self.kit.memory.current(self.kit.facts, HOME, self.kit.embedder) as knowledge:
+        with self.context.fact_cache.current(self.context.facts, HOME, self.context.embedder) as knowledge:
             return [known.fact.text for known in knowledge.without_vector()]
 
     def _done(self, effects: Effects) -> Sequence[Event]:
@@ -188,7 +188,7 @@ def test_the_summary_of_a_stored_episode_gets_a_vector() -> None:
 
     scene.learn("Tim likes tea")
 
-    found = scene.store.episode_vectors(HOME, [stored.id], embedder=scene.kit.embedder.id)
+    found = scene.store.episode_vectors(HOME, [stored.id], embedder=scene.context.embedder.id)
     assert list(found) == [stored.id]
 
 
@@ -208,7 +208,7 @@ def test_many_texts_that_the_embedder_refuses_keep_no_others_waiting() -> None:
 
 
 def test_while_the_index_is_out_facts_are_kept_and_wait_to_be_compared() -> None:
-    scene = Scene(Moody(), FactMemory(indexes=Lost()))
+    scene = Scene(Moody(), FactCache(indexes=Lost()))
 
     events = scene.learn("Tim likes tea", "tim likes tea.")
 

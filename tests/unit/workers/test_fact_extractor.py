@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid5
 
 import pytest
-from builders.kits import kit_of
+from builders.contexts import context_over
 from structlog.testing import capture_logs
 
 from nous.domain.effects import AppendFacts, Effects
@@ -25,11 +25,11 @@ from nous.domain.events import (
 )
 from nous.domain.fact import Fact, Learned, Row
 from nous.domain.scope import Scope
-from nous.embedding.hashing import Hashed
-from nous.facts.candidate_filter import Unusable
+from nous.embedding.hashing import HashingEmbedder
+from nous.facts.candidate_filter import DropReason
 from nous.facts.normalize import exact_form
 from nous.facts.verdict import Policy
-from nous.pipeline.worker import Kit
+from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore
 from nous.transcript.model import Transcript
 from workers.fact_extractor import FORGOTTEN, NO_FACTS, WORKER
@@ -48,8 +48,8 @@ def store() -> MemoryStore:
 
 
 @pytest.fixture
-def kit(store: MemoryStore) -> Kit:
-    return kit_of(store, transcripts=NoTranscripts(), clock=lambda: AT, policy=Policy(near=0.5, cap=5))
+def context(store: MemoryStore) -> WorkerContext:
+    return context_over(store, transcripts=NoTranscripts(), clock=lambda: AT, policy=Policy(near=0.5, cap=5))
 
 
 def summarized(*texts: str, session: str = "s1", **fields: Any) -> EpisodeSummarized:
@@ -85,9 +85,9 @@ def rows_in(effects: Effects) -> list[Row]:
     return [row for write in effects.writes if isinstance(write, AppendFacts) for row in write.rows]
 
 
-def committed(kit: Kit, store: MemoryStore, event: EpisodeSummarized) -> Sequence[Event]:
+def committed(context: WorkerContext, store: MemoryStore, event: EpisodeSummarized) -> Sequence[Event]:
     """The events of a run whose writes went through."""
-    effects = WORKER.build(kit)(event)
+    effects = WORKER.handler_factory(context)(event)
     assert store.apply(effects.writes) is None
     return effects.events
 
@@ -96,10 +96,10 @@ def learned(store: MemoryStore) -> list[Fact]:
     return [row.fact for row in store.read(Scope()).rows if isinstance(row, Learned)]
 
 
-def test_what_an_episode_teaches_is_written_and_announced(kit: Kit, store: MemoryStore) -> None:
+def test_what_an_episode_teaches_is_written_and_announced(context: WorkerContext, store: MemoryStore) -> None:
     event = summarized("Tim likes tea", "The API is on port 8080")
 
-    events = committed(kit, store, event)
+    events = committed(context, store, event)
 
     assert [type(said) for said in events] == [FactLearned, FactLearned]
     assert [fact.text for fact in learned(store)] == ["Tim likes tea", "The API is on port 8080"]
@@ -107,20 +107,24 @@ def test_what_an_episode_teaches_is_written_and_announced(kit: Kit, store: Memor
     assert {said.caused_by for said in events} == {event.id}
 
 
-def test_what_a_user_corrects_in_the_words_that_a_tool_had_before_is_announced(kit: Kit, store: MemoryStore) -> None:
-    committed(kit, store, summarized(candidate_facts=(of_api("The API is on port 8080", Trust.USER),)))
+def test_what_a_user_corrects_in_the_words_that_a_tool_had_before_is_announced(
+    context: WorkerContext, store: MemoryStore
+) -> None:
+    committed(context, store, summarized(candidate_facts=(of_api("The API is on port 8080", Trust.USER),)))
     told = (of_api("The API is on port 8081", Trust.TOOL), of_api("Api is on port 8081", Trust.USER))
 
-    *_, corrected = committed(kit, store, summarized(session="s2", candidate_facts=told))
+    *_, corrected = committed(context, store, summarized(session="s2", candidate_facts=told))
 
     assert isinstance(corrected, FactSuperseded)
     assert (corrected.text, corrected.verdict) == ("The API is on port 8080", "supersedes")
 
 
-def test_every_fact_leads_back_to_its_episode_event_session_and_turns(kit: Kit, store: MemoryStore) -> None:
+def test_every_fact_leads_back_to_its_episode_event_session_and_turns(
+    context: WorkerContext, store: MemoryStore
+) -> None:
     event = summarized("Tim likes tea", "The API is on port 8080")
 
-    committed(kit, store, event)
+    committed(context, store, event)
 
     sources = [fact.source for fact in learned(store)]
     assert {(source.episode_id, source.event_id, source.session_id) for source in sources} == {
@@ -131,24 +135,26 @@ def test_every_fact_leads_back_to_its_episode_event_session_and_turns(kit: Kit, 
 
 @pytest.mark.parametrize(("late", "said_at"), [(timedelta(days=30), AT), (timedelta(days=1), AT + timedelta(days=1))])
 def test_what_a_clock_far_ahead_has_told_was_said_now(
-    kit: Kit, store: MemoryStore, late: timedelta, said_at: datetime
+    context: WorkerContext, store: MemoryStore, late: timedelta, said_at: datetime
 ) -> None:
-    committed(kit, store, summarized("Tim likes tea", ended_at=AT + late))
+    committed(context, store, summarized("Tim likes tea", ended_at=AT + late))
 
     assert [fact.source.said_at for fact in learned(store)] == [said_at]
 
 
-def test_the_events_survive_the_wire(kit: Kit, store: MemoryStore) -> None:
-    committed(kit, store, summarized("The API is on port 8080"))
+def test_the_events_survive_the_wire(context: WorkerContext, store: MemoryStore) -> None:
+    committed(context, store, summarized("The API is on port 8080"))
 
-    for said in committed(kit, store, summarized("The API is on port 8081", "the api is on port 8080", session="s2")):
+    for said in committed(
+        context, store, summarized("The API is on port 8081", "the api is on port 8080", session="s2")
+    ):
         assert decode(encode(said), type_hint=said.type) == said
 
 
-def test_a_verdict_names_the_other_fact_and_the_reason(kit: Kit, store: MemoryStore) -> None:
-    [first] = committed(kit, store, summarized("The API is on port 8080"))
+def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, store: MemoryStore) -> None:
+    [first] = committed(context, store, summarized("The API is on port 8080"))
     learned_too, linked, confirmed = committed(
-        kit, store, summarized("The API is on port 8081", "the api is on port 8080", session="s2")
+        context, store, summarized("The API is on port 8081", "the api is on port 8080", session="s2")
     )
 
     assert isinstance(first, FactLearned)
@@ -163,20 +169,22 @@ def test_a_verdict_names_the_other_fact_and_the_reason(kit: Kit, store: MemorySt
 
 
 def test_a_richer_fact_is_learned_and_the_poorer_one_superseded(store: MemoryStore) -> None:
-    class Calibrated(Hashed):
+    class Calibrated(HashingEmbedder):
         @property
         def id(self) -> str:
             return "all-MiniLM-L6-v2-int8"
 
-    kit = kit_of(
+    context = context_over(
         store,
         transcripts=NoTranscripts(),
         embedder=Calibrated(),
         clock=lambda: AT,
         policy=Policy(near=0.5, one_sided=0.6),
     )
-    [poor] = committed(kit, store, summarized("The team uses Postgres for everything"))
-    rich, gone = committed(kit, store, summarized("The team uses Postgres for everything in production", session="s2"))
+    [poor] = committed(context, store, summarized("The team uses Postgres for everything"))
+    rich, gone = committed(
+        context, store, summarized("The team uses Postgres for everything in production", session="s2")
+    )
 
     assert isinstance(poor, FactLearned)
     assert isinstance(rich, FactLearned)
@@ -186,84 +194,86 @@ def test_a_richer_fact_is_learned_and_the_poorer_one_superseded(store: MemorySto
 
 
 @pytest.mark.parametrize("texts", [(), ("", " ", "...")])
-def test_an_episode_without_candidates_is_skipped(kit: Kit, texts: tuple[str, ...]) -> None:
-    effects = WORKER.build(kit)(summarized(*texts))
+def test_an_episode_without_candidates_is_skipped(context: WorkerContext, texts: tuple[str, ...]) -> None:
+    effects = WORKER.handler_factory(context)(summarized(*texts))
 
     assert (effects.writes, effects.events, effects.skipped) == ((), (), NO_FACTS)
 
 
-def test_what_was_all_forgotten_is_skipped_for_that(kit: Kit) -> None:
+def test_what_was_all_forgotten_is_skipped_for_that(context: WorkerContext) -> None:
     def forgotten(_: Scope) -> set[str]:
         return {exact_form("Tim likes tea")}
 
-    forgetful = replace(kit, forgotten=forgotten)
+    forgetful = replace(context, suppressed=forgotten)
 
-    effects = WORKER.build(forgetful)(summarized("Tim likes tea."))
+    effects = WORKER.handler_factory(forgetful)(summarized("Tim likes tea."))
 
     assert (effects.writes, effects.skipped) == ((), FORGOTTEN)
 
 
-def test_what_is_all_forgotten_while_it_is_learned_is_skipped_for_that(kit: Kit) -> None:
+def test_what_is_all_forgotten_while_it_is_learned_is_skipped_for_that(context: WorkerContext) -> None:
     known = iter((set[str](), {exact_form("Tim likes tea")}))
 
     def forgotten(_: Scope) -> set[str]:
         return next(known)
 
-    effects = WORKER.build(replace(kit, forgotten=forgotten))(summarized("Tim likes tea."))
+    effects = WORKER.handler_factory(replace(context, suppressed=forgotten))(summarized("Tim likes tea."))
 
     assert (rows_in(effects), effects.skipped) == ([], FORGOTTEN)
 
 
-def test_a_second_delivery_is_skipped(kit: Kit, store: MemoryStore) -> None:
+def test_a_second_delivery_is_skipped(context: WorkerContext, store: MemoryStore) -> None:
     event = summarized("Tim likes tea", "The API is on port 8080", "The API is on port 8081")
-    committed(kit, store, event)
+    committed(context, store, event)
 
-    effects = WORKER.build(kit)(event)
+    effects = WORKER.handler_factory(context)(event)
 
     assert (rows_in(effects), effects.events, effects.skipped) == ([], (), "already learned")
     assert store.apply(effects.writes) is None
 
 
-def test_what_is_already_learned_is_refused_where_the_log_has_lost_it_meanwhile(kit: Kit, store: MemoryStore) -> None:
+def test_what_is_already_learned_is_refused_where_the_log_has_lost_it_meanwhile(
+    context: WorkerContext, store: MemoryStore
+) -> None:
     event = summarized("Tim likes tea")
-    committed(kit, store, event)
+    committed(context, store, event)
 
-    effects = WORKER.build(kit)(event)
+    effects = WORKER.handler_factory(context)(event)
 
     assert MemoryStore().apply(effects.writes) is not None
 
 
-def test_said_again_before_the_commit_it_says_the_same(kit: Kit) -> None:
+def test_said_again_before_the_commit_it_says_the_same(context: WorkerContext) -> None:
     event = summarized("Tim likes tea", "The API is on port 8080")
-    handler = WORKER.build(kit)
+    handler = WORKER.handler_factory(context)
 
     assert handler(event).events == handler(event).events
 
 
-def test_after_a_refusal_it_judges_again_by_what_is_known_now(kit: Kit, store: MemoryStore) -> None:
-    stale = WORKER.build(kit)(summarized("Tim likes tea"))
-    committed(kit, store, summarized("Tim likes tea", session="s2"))
+def test_after_a_refusal_it_judges_again_by_what_is_known_now(context: WorkerContext, store: MemoryStore) -> None:
+    stale = WORKER.handler_factory(context)(summarized("Tim likes tea"))
+    committed(context, store, summarized("Tim likes tea", session="s2"))
 
     assert store.apply(stale.writes) is not None
-    [event] = committed(kit, store, summarized("Tim likes tea"))
+    [event] = committed(context, store, summarized("Tim likes tea"))
     assert isinstance(event, FactConfirmed)
 
 
-def test_scopes_learn_apart(kit: Kit, store: MemoryStore) -> None:
-    committed(kit, store, summarized("Tim likes tea"))
-    [event] = committed(kit, store, summarized("Tim likes tea", session="s2", scope=Scope(project="other")))
+def test_scopes_learn_apart(context: WorkerContext, store: MemoryStore) -> None:
+    committed(context, store, summarized("Tim likes tea"))
+    [event] = committed(context, store, summarized("Tim likes tea", session="s2", scope=Scope(project="other")))
 
     assert isinstance(event, FactLearned)
 
 
-def test_what_the_cap_cuts_is_reported(kit: Kit, store: MemoryStore) -> None:
+def test_what_the_cap_cuts_is_reported(context: WorkerContext, store: MemoryStore) -> None:
     with capture_logs() as logs:
-        events = committed(kit, store, summarized(*(f"Ticket ABC-{number} is open" for number in range(7))))
+        events = committed(context, store, summarized(*(f"Ticket ABC-{number} is open" for number in range(7))))
 
-    assert sum(isinstance(event, FactLearned) for event in events) == kit.policy.cap
-    assert [line["dropped"] for line in logs] == [{Unusable.OVER_CAP: 2}]
+    assert sum(isinstance(event, FactLearned) for event in events) == context.policy.cap
+    assert [line["dropped"] for line in logs] == [{DropReason.OVER_CAP: 2}]
 
 
-def test_it_refuses_an_event_that_is_not_its_own(kit: Kit, ended: Any) -> None:
+def test_it_refuses_an_event_that_is_not_its_own(context: WorkerContext, ended: Any) -> None:
     with pytest.raises(TypeError, match="session_ended"):
-        WORKER.build(kit)(ended())
+        WORKER.handler_factory(context)(ended())

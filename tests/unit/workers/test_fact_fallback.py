@@ -6,17 +6,17 @@ from uuid import UUID
 
 import orjson
 import pytest
+from builders.contexts import context_over
 from builders.episodes import HOME, episode
-from builders.kits import kit_of
 
-from nous.domain.effects import Compromise, Effects, SaveEpisode
+from nous.domain.effects import DegradedResult, Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Episode
 from nous.domain.events import Event, FactLearned, FactsUnembedded
-from nous.domain.summary_input import Brief, Passage
+from nous.domain.summary_input import Segment, SummaryInput
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
-from nous.llm.fake import Answer, Scripted
-from nous.llm.state_memory import MemoryTally
-from nous.pipeline.llm_fact_extractor import Extractor
+from nous.llm.fake import Answer, ScriptedModel
+from nous.llm.state_memory import MemoryUsageCounters
+from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
 from nous.summary.llm.prompt import built_in
@@ -25,8 +25,8 @@ from workers.fact_extractor import NO_FACTS, WORKER
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SAID = "[User] From now on, never run the import of prices on Fridays."
-BRIEF = Brief(
-    windows=((Passage(SAID, "User", 1), Passage("[Assistant] Billing listens on port 9017.", "Assistant", 2)),)
+BRIEF = SummaryInput(
+    windows=((Segment(SAID, "User", 1), Segment("[Assistant] Billing listens on port 9017.", "Assistant", 2)),)
 )
 PORT = "Billing listens on port 9017."
 
@@ -43,19 +43,19 @@ def answer(*texts: str) -> str:
 
 def extracted(
     *answers: Answer, brought: tuple[str, ...] = (), stored: Episode | None = None
-) -> tuple[Effects, Scripted]:
+) -> tuple[Effects, ScriptedModel]:
     """What follows from an episode that has *brought* facts, and the model that was asked."""
-    store, model = MemoryStore(), Scripted(answers)
+    store, model = MemoryStore(), ScriptedModel(answers)
     kept = stored or episode("s1", scope=HOME)
-    store.apply([SaveEpisode(episode=kept, brief=BRIEF)])
-    extractor = Extractor(prompt=built_in("facts"), model=model, tally=MemoryTally())
-    kit = kit_of(store, transcripts=NoTranscripts(), clock=lambda: AT, extractor=extractor)
+    store.apply([SaveEpisode(episode=kept, summary_input=BRIEF)])
+    extractor = LlmFactExtractor(prompt=built_in("facts"), model=model, counters=MemoryUsageCounters())
+    context = context_over(store, transcripts=NoTranscripts(), clock=lambda: AT, fact_extractor=extractor)
     cause = FactsUnembedded(
         id=UUID(int=1), time=AT, source="tests", scope=HOME, agent_id="a", session_id="s1", trace_id=UUID(int=1)
     )
     told = announcement(kept, cause=cause, by="episode-summarizer", at=AT)
     event = replace(told, candidate_facts=tuple(CandidateFact(text=text) for text in brought))
-    return WORKER.build(kit)(event), model
+    return WORKER.handler_factory(context)(event), model
 
 
 def learned(effects: Effects) -> list[str]:
@@ -78,7 +78,7 @@ def test_an_episode_without_usable_facts_is_read_again_in_one_call(brought: tupl
 
 
 def test_a_call_that_failed_is_made_again_and_at_the_last_attempt_the_session_speaks_for_itself() -> None:
-    with pytest.raises(Compromise) as failed:
+    with pytest.raises(DegradedResult) as failed:
         extracted(ModelTimeout("too slow"))
 
     assert any("Fridays" in text for text in learned(failed.value.effects))

@@ -40,7 +40,7 @@ def test_an_outage_of_a_minute_only_delays_the_model() -> None:
 
     assert world.tiers == ["llm"] * SESSIONS
     account = world.account("episode-summarizer")
-    assert (account.done, account.dead, account.balance) == (SESSIONS, 0, 0)
+    assert (account.done, account.dead, account.discrepancy) == (SESSIONS, 0, 0)
     assert world.counts["answered"] == SESSIONS
     assert asked_twice(world) <= world.counts["failed_transport"]
     assert world.counts["calls"] == SESSIONS + world.counts["failed_transport"]
@@ -60,7 +60,7 @@ def test_sessions_of_an_outage_of_ten_minutes_have_an_episode_soon_and_a_better_
 
     assert world.tiers == ["llm"] * SESSIONS
     assert sum(world.account(name).dead for name in world.workers) == 0
-    assert all(account.balance == 0 for account in map(world.account, world.workers))
+    assert all(account.discrepancy == 0 for account in map(world.account, world.workers))
     assert world.counts["calls"] == SESSIONS + world.counts["failed_transport"]
 
 
@@ -116,7 +116,7 @@ def test_a_question_that_always_times_out_is_tried_as_often_as_configured_and_th
     slow = next(episode for episode in world.episodes if episode.session_id == "slow")
     assert slow.made_do is not None
     assert slow.made_do.startswith("timeout: ")
-    assert world.counts["failed_timeout"] == world.patience.max_attempts
+    assert world.counts["failed_timeout"] == world.retry_policy.max_attempts
     assert world.account("episode-summarizer").dead == 0
 
 
@@ -144,7 +144,10 @@ def test_an_answer_that_is_of_no_use_is_asked_for_once_more_and_never_again() ->
     assert world.offer() == 1
     world.work(60)
 
-    assert (world.counts["calls"], world.counts["asked_again"]) == (2, 1)  # the second time, both are remembered
+    assert (world.counts["calls"], world.counts["asked_again"]) == (
+        2,
+        1,
+    )  # the second time, both are remembered
     assert world.account("episode-reviser").skipped == {"parse": 1}
     assert world.offer() == 0
     (episode,) = world.episodes
@@ -168,25 +171,27 @@ def test_the_model_is_told_what_was_wrong_with_its_answer() -> None:
 
 def test_a_refused_commit_does_not_ask_again() -> None:
     world = ModelWorld()
-    author = world.author()
+    summarizer = world.summarizer()
     calls: list[int] = []
 
     def grown_meanwhile(_: Question) -> str:
         calls.append(1)
         if len(calls) == 1:  # another process makes an episode of the same session
-            effects = SUMMARIZER.build(world.kit)(world.publish("s1", f"{'User: hello there, billing. ' * 3}"))
+            effects = SUMMARIZER.handler_factory(world.context)(
+                world.publish("s1", f"{'User: hello there, billing. ' * 3}")
+            )
             assert world.store.apply(effects.writes) is None
         return answer()
 
     world.answers = grown_meanwhile
-    world.use(author, SUMMARIZER)
+    world.use(summarizer, SUMMARIZER)
     world.publish()
     world.work()
 
     assert len(world.model.questions) == 2  # one for each transcript
     (episode,) = world.episodes
     assert episode.edition == 2  # the longer one took the place of the other's
-    assert world.account("episode-summarizer").balance == 0
+    assert world.account("episode-summarizer").discrepancy == 0
 
 
 def test_the_day_s_tokens_are_kept_to_and_the_rest_waits_for_midnight() -> None:
@@ -195,7 +200,7 @@ def test_the_day_s_tokens_are_kept_to_and_the_rest_waits_for_midnight() -> None:
 
     world.work(3600, step=60)
     first_day = world.date().date()
-    [spending] = world.books.allowance.spending(first_day)
+    [spending] = world.books.token_usage.usage(first_day)
     assert 0 < len(world.episodes) < 5
     assert spending.spent == world.counts["tokens_in"] + world.counts["tokens_out"] <= 6_000
     assert spending.reserved == 0

@@ -7,11 +7,11 @@ import pytest
 from builders.answers import SESSION
 from builders.idle import TOUCHES, IdleWorld
 
-from nous.bus.base import Lane, Refused
-from nous.domain.effects import NoteCourse
+from nous.bus.base import Conflict, Priority
+from nous.domain.effects import SaveSessionState
 from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
-from nous.domain.session_state import Course, Stage, closed, ended_by_idleness
+from nous.domain.session_state import SessionState, SessionStatus, closed, ended_by_idleness
 from workers.session_keeper import NOTHING_NEW, WORKER
 
 PATH = Path("/sessions/s1.jsonl")
@@ -26,12 +26,12 @@ def test_a_touch_opens_a_session_and_says_where_its_transcript_is(world: IdleWor
     touch = world.touch(path=PATH, format="qbit")
     world.work()
 
-    course = world.course()
-    assert (course.stage, course.since) == (Stage.OPEN, touch.at)
-    assert course.touched is not None
-    assert (course.touched.agent_id, course.touched.event_id) == ("tester", touch.id)
-    assert course.named is not None
-    assert (course.named.dataref, course.named.format) == (PATH.as_uri(), "qbit")
+    session_state = world.session_state()
+    assert (session_state.status, session_state.since) == (SessionStatus.OPEN, touch.at)
+    assert session_state.touched is not None
+    assert (session_state.touched.agent_id, session_state.touched.event_id) == ("tester", touch.id)
+    assert session_state.named is not None
+    assert (session_state.named.dataref, session_state.named.format) == (PATH.as_uri(), "qbit")
 
 
 def test_the_newest_touch_counts_in_whichever_order_they_come(world: IdleWorld) -> None:
@@ -39,7 +39,7 @@ def test_the_newest_touch_counts_in_whichever_order_they_come(world: IdleWorld) 
     world.touch(at=world.date() - timedelta(minutes=5))
     world.work()
 
-    assert world.course().since == newest.at
+    assert world.session_state().since == newest.at
     assert world.account(TOUCHES.group).skipped == {NOTHING_NEW: 1}
 
 
@@ -48,73 +48,73 @@ def test_scopes_have_sessions_of_their_own(world: IdleWorld) -> None:
     world.touch()
     world.work()
 
-    assert len(world.store.sessions(Stage.OPEN)) == 2
+    assert len(world.store.sessions(SessionStatus.OPEN)) == 2
 
 
 def test_without_a_time_of_its_own_it_goes_by_that_of_the_event(world: IdleWorld) -> None:
     event = world.touch(at=None)
     world.work()
 
-    assert world.course().since == event.time
+    assert world.session_state().since == event.time
 
 
 def test_another_event_is_refused(world: IdleWorld) -> None:
     world.publish(text=SESSION)
     with pytest.raises(TypeError, match="session_touched"):
-        WORKER.build(world.kit)(world.publish(text=SESSION))
+        WORKER.handler_factory(world.context)(world.publish(text=SESSION))
 
 
 def test_touches_that_two_processes_note_at_once_are_both_noted(world: IdleWorld) -> None:
     world.touch(path=PATH)
     world.now += 1
     later = world.touch()
-    first, second = world.bus.receive(TOUCHES, lane=Lane.LIVE, limit=2, lease=60)
-    handler = WORKER.build(world.kit)
+    first, second = world.bus.receive(TOUCHES, priority=Priority.LIVE, limit=2, lease=60)
+    handler = WORKER.handler_factory(world.context)
     stale = [handler(each.event) for each in (first, second)]
 
     world.bus.commit(first, stale[0])
     world.bus.commit(second, stale[1])  # refused, and done anew
     world.work(120, step=61)
 
-    course = world.course()
-    assert (course.since, course.named is not None) == (later.at, True)
+    session_state = world.session_state()
+    assert (session_state.since, session_state.named is not None) == (later.at, True)
 
 
 def test_that_there_is_nothing_new_holds_only_while_what_was_found_is_there(world: IdleWorld) -> None:
     world.touch(path=PATH)
     world.work()
-    found = world.course()
+    found = world.session_state()
     world.touch(at=world.date() - timedelta(minutes=5))
-    [delivery] = world.bus.receive(TOUCHES, lane=Lane.LIVE, limit=1, lease=60)
-    effects = WORKER.build(world.kit)(delivery.event)
+    [delivery] = world.bus.receive(TOUCHES, priority=Priority.LIVE, limit=1, lease=60)
+    effects = WORKER.handler_factory(world.context)(delivery.event)
     assert effects.skipped == NOTHING_NEW
 
     now = closed(found, ended_by_idleness(found))
-    world.store.apply([NoteCourse(course=now, replaces=found)])
+    world.store.apply([SaveSessionState(session_state=now, replaces=found)])
 
-    assert isinstance(world.bus.commit(delivery, effects), Refused)
+    assert isinstance(world.bus.commit(delivery, effects), Conflict)
     world.work(120, step=61)
-    assert (world.course(), world.account(TOUCHES.group).skipped) == (now, {NOTHING_NEW: 1})
+    assert (world.session_state(), world.account(TOUCHES.group).skipped) == (now, {NOTHING_NEW: 1})
 
 
 def test_a_touch_of_which_the_server_loses_what_it_told_nothing_new_to_is_noted(world: IdleWorld) -> None:
     world.touch(path=PATH)
     world.work()
     touch = world.touch(at=world.date() - timedelta(minutes=5))
-    [delivery] = world.bus.receive(TOUCHES, lane=Lane.LIVE, limit=1, lease=60)
-    stale = WORKER.build(world.kit)(delivery.event)
+    [delivery] = world.bus.receive(TOUCHES, priority=Priority.LIVE, limit=1, lease=60)
+    stale = WORKER.handler_factory(world.context)(delivery.event)
     lost = IdleWorld()
 
     assert lost.store.apply(stale.writes) is not None
     lost.bus.publish(touch)
     lost.work()
 
-    assert lost.course().since == touch.at
+    assert lost.session_state().since == touch.at
 
 
 def test_what_cannot_be_read_of_how_far_a_session_has_come_does_not_cost_its_episode(world: IdleWorld) -> None:
     class Unreadable:
-        def course(self, scope: Scope, session_id: str) -> Course | None:
+        def session_state(self, scope: Scope, session_id: str) -> SessionState | None:
             raise Misconfigured(f"a test with {session_id} of {scope}")
 
         sessions = world.store.sessions

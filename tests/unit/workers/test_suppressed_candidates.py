@@ -11,7 +11,7 @@ from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.events import EpisodeSummarized, Event
 from nous.domain.scope import Scope
 from nous.facts.normalize import exact_form
-from nous.pipeline.worker import Kit
+from nous.pipeline.worker import WorkerContext
 from nous.runtime.maintenance import outdated
 from workers.episode_reviser import WORKER as REVISER
 from workers.episode_summarizer import WORKER as SUMMARIZER
@@ -25,22 +25,22 @@ def forms(_: Scope) -> set[str]:
     return {FORM}
 
 
-def forgetful(world: ModelWorld) -> Kit:
-    return replace(world.kit, forgotten=forms)
+def forgetful(world: ModelWorld) -> WorkerContext:
+    return replace(world.context, suppressed=forms)
 
 
 def grown(world: ModelWorld) -> Effects:
     """The same session, which has gone on, is summarised."""
     event = world.publish(text=f"{SESSION}\n\nAssistant: You are welcome, any time.")
-    return SUMMARIZER.build(forgetful(world))(event)
+    return SUMMARIZER.handler_factory(forgetful(world))(event)
 
 
 def revised(world: ModelWorld) -> Effects:
     """Its episode is made anew with another prompt."""
     (episode,) = world.episodes
-    world.use(world.author(version="episode-3"))
-    event = outdated(episode, by="scripted:model episode-3", reason="test", kit=world.kit)
-    return REVISER.build(forgetful(world))(event)
+    world.use(world.summarizer(version="episode-3"))
+    event = outdated(episode, by="scripted:model episode-3", reason="test", context=world.context)
+    return REVISER.handler_factory(forgetful(world))(event)
 
 
 @pytest.fixture(params=[grown, revised])
@@ -78,7 +78,7 @@ def test_an_episode_whose_candidates_were_all_forgotten_is_not_read_again_for_so
     said: Event = effects.events[0]
     asked = len(world.model.questions)
 
-    learned = EXTRACTOR.build(forgetful(world))(said)
+    learned = EXTRACTOR.handler_factory(forgetful(world))(said)
 
     assert (learned.events, learned.skipped) == ((), FORGOTTEN)
     assert len(world.model.questions) == asked

@@ -1,12 +1,12 @@
--- Put pending entries that have no lease on one that has ended, so that the next sweep submits them. They come from a
--- consumer that read the group without `receive`, or somebody has deleted their lease or their progress: one of the two
--- says that they were received before. Entries that were deleted while pending are lost: XAUTOCLAIM names them once and
--- forgets them. They keep progress and a lease that has ended, so that whoever looks next sets them aside (see
--- `disown.lua`), should the caller not come to it.
+-- Give pending entries that have no lease an expired one, so that the next sweep retries them. Another program received
+-- them without `receive`, or their lease or progress was deleted. If one of the two is left, they were counted as
+-- received before. Entries that were deleted while pending are lost: XAUTOCLAIM names them once and forgets them. They
+-- are given progress and an expired lease, so that the next sweep dead-letters them (see `disown.lua`) if this caller
+-- cannot.
 --
 -- KEYS  1 stream  2 leases  3 progress  4 counters
--- ARGV  1 group  2 consumer  3 cursor  4 lane  5 first progress
--- Returns {next cursor, entries adopted, {entries lost}, entries whose lease or progress was gone}.
+-- ARGV  1 group  2 consumer  3 cursor  4 priority  5 first progress
+-- Returns {next cursor, number of entries claimed, {entries lost}, number of entries that lacked a lease or progress}.
 demand_offer(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1])
 local reply = redis.call('XAUTOCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'COUNT', 100, 'JUSTID')
 local adopted, mended = 0, 0

@@ -1,9 +1,9 @@
--- How large the entries are that come next in some streams. They are not handed over: a foreign producer may have put
--- anything into them.
+-- Return the size of the next entries of some streams. Their content is not transferred, since those of a foreign
+-- producer may be of any size.
 --
 -- KEYS  1.. streams
--- ARGV  1.. for each the entry that it is read up to
--- Returns the bytes of the largest, or 0 where none comes next.
+-- ARGV  1.. for each stream, the last entry that was read
+-- Returns the bytes of the largest next entry, or 0 if there is none.
 local largest = 0
 for i, stream in ipairs(KEYS) do
   local size = 0

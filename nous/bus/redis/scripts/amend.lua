@@ -1,9 +1,9 @@
--- Compare and set the progress of a pending delivery, give it a new lease, and note what went wrong with it.
+-- Compare and set the progress of a pending delivery, renew its lease, and append to its failure history.
 --
 -- KEYS  1 stream  2 leases  3 progress
 -- ARGV  1 group  2 entry  3 name  4 progress before  5 progress after  6 lease in seconds
---       7 what went wrong, or ""
--- Returns 1, or 0 when the delivery is over or somebody else has changed it.
+--       7 the failure, or ""
+-- Returns 1, or 0 if the delivery is over or its progress has changed.
 if not is_pending(KEYS[1], ARGV[1], ARGV[2]) then
   return 0
 end

@@ -1,9 +1,9 @@
--- Acknowledge a delivery that will not be done, and write the letter that says why.
+-- Dead-letter a delivery: acknowledge it, and write the dead letter with the reason.
 --
--- KEYS  1 stream  2 leases  3 progress  4 counters  5 letters  6 stream of what was dead-lettered
--- ARGV  1 group  2 entry  3 name  4 expected progress, or "" for any  5 counter to move  6 what went wrong last, or ""
---       7 event that tells of it, or ""  8.. fields and values of the letter
--- Returns 1, or 0 when the delivery is over or somebody else has changed it.
+-- KEYS  1 stream  2 leases  3 progress  4 counters  5 dead letters  6 stream of `job_dead_lettered`
+-- ARGV  1 group  2 entry  3 name  4 expected progress, or "" for any  5 counter to increment  6 last failure, or ""
+--       7 event to publish about it, or ""  8.. fields and values of the dead letter
+-- Returns 1, or 0 if the delivery is over or its progress has changed.
 if not is_pending(KEYS[1], ARGV[1], ARGV[2]) then
   return 0
 end

@@ -1,16 +1,17 @@
--- The fence. Apply a handler's effects and acknowledge its delivery: both, or neither, and at most once.
+-- Commit: apply a handler's effects and acknowledge its delivery, both or neither, at most once. This is the fence
+-- against a second commit of a delivery.
 --
--- Lua has no rollback, so the order matters: look first (pending? what the effects expect? right types? may this user do
--- all of it?), then write what may be written again without harm, then emit through markers, and acknowledge last.
--- Membership in the group's pending list is the only memory of what is done; it cannot expire.
+-- Lua has no rollback, so the order matters. First check everything: pending? preconditions? key types? permissions?
+-- Then run the commands, which are idempotent. Then publish events under their idempotency keys, and acknowledge last.
+-- The group's pending list is the only record of what is done; it cannot expire.
 --
 -- KEYS  1 stream  2 leases  3 progress  4 counters  5.. those that ARGV refers to by number
--- ARGV  1 group, or "" for effects of no delivery  2 entry  3 name  4 counter to move  5 the markers' life in seconds
+-- ARGV  1 group, or "" for effects of no delivery  2 entry  3 name  4 counter to increment  5 marker TTL in seconds
 --       then three lists, each after its length:
---       checks    {key number, command, number of arguments, arguments..., expected}
---       commands  {key number, command, number of arguments, arguments...}
---       events    {number of the stream's key, number of the marker's key, payload, lane}
--- Returns "committed", "duplicate", or "refused: ..." with what did not hold.
+--       preconditions  {key number, command, number of arguments, arguments..., expected}
+--       commands       {key number, command, number of arguments, arguments...}
+--       events         {number of the stream's key, number of the marker's key, payload, priority}
+-- Returns "committed", "duplicate", or "refused: ..." with the precondition that did not hold.
 local at = 6
 local function take()
   at = at + 1
@@ -58,7 +59,7 @@ for i = 1, tonumber(take()) do
   events[i] = { stream = KEYS[tonumber(take())], marker = KEYS[tonumber(take())], payload = take(), lane = take() }
 end
 
--- Half of it would be worse than none: an episode that is stored, and whose event was refused, is taken for told.
+-- A partial commit would be worse than none: an episode that is stored without its event would count as announced.
 for _, call in ipairs(commands) do
   demand(call.command, call.key, unpack(call.arguments))
   if TYPES[call.command] then

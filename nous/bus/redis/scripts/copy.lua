@@ -1,9 +1,9 @@
--- Copy entries of a stream to one that is built aside, under their own ids. Deleted ones leave nothing there, while in
--- the stream itself their bytes stay as long as a neighbour does. Sent twice, it copies none twice.
+-- Copy entries of a stream to a new one, under their own ids. Deleted entries leave nothing in the copy, while in the
+-- stream their bytes stay as long as a neighbour does. Idempotent: sent twice, it copies no entry twice.
 --
--- KEYS  1 stream  2 the one aside
--- ARGV  1 after which entry, as XRANGE takes it  2 at most so many  3 life of the one aside in seconds
--- Returns the id of the last entry that was copied, or "" when there was none.
+-- KEYS  1 stream  2 its copy
+-- ARGV  1 where to begin, as XRANGE takes it  2 maximum number of entries  3 TTL of the copy in seconds
+-- Returns the id of the last entry that was copied, or "" if there was none.
 local copied = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
 local last = ''
 for _, entry in ipairs(redis.call('XRANGE', KEYS[1], ARGV[1], '+', 'COUNT', ARGV[2])) do

@@ -1,10 +1,10 @@
--- Set aside a delivery that somebody took out of the pending list: we acknowledge and forget in one step, so one that
--- has progress and is not pending was ended by a foreign hand. One that its group will be offered again, since it was
--- made anew, is left to that.
+-- Dead-letter a delivery that another program removed from the pending list. Our scripts acknowledge and delete the
+-- progress in one step, so a delivery with progress that is not pending was ended by another program. If its group was
+-- created again and will be delivered the entry once more, nothing is done.
 --
--- KEYS  1 stream  2 leases  3 progress  4 counters  5 letters  6 stream of what was dead-lettered
--- ARGV  1 group  2 entry  3 name  4 event that tells of it, or ""  5.. fields and values of the letter
--- Returns 1, or 0 when it is pending, or over, or will be offered again.
+-- KEYS  1 stream  2 leases  3 progress  4 counters  5 dead letters  6 stream of `job_dead_lettered`
+-- ARGV  1 group  2 entry  3 name  4 event to publish about it, or ""  5.. fields and values of the dead letter
+-- Returns 1, or 0 if it is pending, or over, or will be delivered again.
 local function is_offered_again()
   if #redis.call('XRANGE', KEYS[1], ARGV[2], ARGV[2]) == 0 then
     return false

@@ -1,8 +1,8 @@
--- Forget a letter, and remember for a while that its event is not done: it was dropped.
+-- Delete a dead letter, and store for a while that its event is not done: it was dropped.
 --
--- KEYS  1 letters  2 why the group skipped the event  3 who took the letter
--- ARGV  1 letter's id  2 what is remembered, or "" for nothing  3 for how many seconds  4 a name that is this call's alone
--- Returns 1, or 0 when somebody else took the letter before.
+-- KEYS  1 dead letters  2 why the group skipped the event  3 the call that took the dead letter
+-- ARGV  1 id of the dead letter  2 reason to store, or "" for none  3 its TTL in seconds  4 a unique name of this call
+-- Returns 1, or 0 if another call took the dead letter before.
 demand('SET', KEYS[3], '', 'EX', 1)
 if ARGV[2] ~= '' then
   demand('SET', KEYS[2], '', 'EX', 1)

@@ -1,12 +1,14 @@
--- Take entries out of a stream, and out of the hands of whoever has them. A commit that comes later finds its delivery
--- over; each group that had not finished with an entry, or was not offered it yet, counts it as received and erased.
--- An entry may leave another in its place, under the same event's id: it is offered to those groups, and the others are
--- through with it as they were with the old one; letters about that are about the new one, and tell which they were.
+-- Erase entries from a stream, and end their deliveries. A commit that comes later finds its delivery over. Each group
+-- that had not finished with an entry, or had not read it yet, counts it as received and erased.
+--
+-- An entry may be replaced by an amended one with the same event id. That is delivered to those groups. For the others
+-- it is done, or dead, as the original was: dead letters about the original then refer to it, and keep the original's
+-- id.
 --
 -- KEYS  1 stream
--- ARGV  1 prefix of all keys  2 lane  3 the markers' life in seconds  4 id of the last letter that the caller has read
---       then for each entry {entry, event's id, what is told in its place or "", ids of such letters about it, each
---       with a blank behind it}
+-- ARGV  1 prefix of all keys  2 priority  3 TTL of the markers in seconds  4 id of the last dead letter that the caller
+--       has read, then for each entry {entry, event id, amended event or "", ids of the dead letters about it that were
+--       read, each with a blank behind it}
 -- Returns {entries, deliveries} that were erased, as counts.
 local groups = {}
 for _, list in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
@@ -31,8 +33,8 @@ local function erase_for(group, name, entry)
   close(KEYS[1], ARGV[1] .. ':leases:' .. group.name, group.progress, account, group.name, name, entry, 'erased')
 end
 
--- A group reads in order: what is not next is passed over when its turn comes. It has none where somebody has set the
--- group beyond the end.
+-- A group reads in order: an entry that is not next is passed over when it is reached. It never is if another program
+-- has set the group's position beyond the end.
 local function pass_over(group, name, entry)
   local ahead = redis.call('XRANGE', KEYS[1], '(' .. group.read, '+', 'COUNT', 1)[1]
   if ahead and ahead[1] == entry then
@@ -63,7 +65,7 @@ local function readdress_one(letter, entry, place)
   end
 end
 
--- There may be as many letters as ever went wrong: the caller has read them, and only what came since is looked through.
+-- There may be very many dead letters. The caller has read them, so only those written since are examined.
 local since
 local function readdress(ids, entry, place)
   since = since or redis.call('XRANGE', LETTERS, '(' .. ARGV[4], '+')
@@ -86,7 +88,7 @@ end
 
 local function amend(entry, id, amended, done, letters)
   local marker, place = ARGV[1] .. ':marker:' .. id, redis.call('XADD', KEYS[1], '*', 'event', amended)
-  -- It points elsewhere when this entry only repeats what another told.
+  -- It points elsewhere if this entry is a duplicate of another one.
   if redis.call('GET', marker) == ARGV[2] .. '/' .. entry then
     redis.call('SET', marker, ARGV[2] .. '/' .. place, 'EX', ARGV[3])
   end

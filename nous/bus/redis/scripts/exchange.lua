@@ -1,10 +1,10 @@
--- Put a stream that was copied in the place of the one it was copied from, with what came since, its groups, and what
--- each has pending.
+-- Replace a stream by its copy, to which the entries that came since, the groups and their pending lists are added
+-- first.
 --
--- KEYS  1 stream  2 the one aside
--- ARGV  1 after which entry the copy lacks what came, as XRANGE takes it  2 prefix of all keys  3 lane
--- Returns 1, or 0 when entries were deleted meanwhile: then copy anew. Sent twice, it finds what it has done: a stream out
--- of which nothing was ever deleted, or none at all.
+-- KEYS  1 stream  2 its copy
+-- ARGV  1 where the entries that the copy lacks begin, as XRANGE takes it  2 prefix of all keys  3 priority
+-- Returns 1, or 0 if entries were deleted meanwhile: then the stream has to be copied again. Idempotent: sent twice, it
+-- finds a stream from which nothing was ever deleted, or no stream.
 local function has_nothing_deleted()
   return redis.call('EXISTS', KEYS[1]) == 0
     or fields_of(redis.call('XINFO', 'STREAM', KEYS[1]))['max-deleted-entry-id'] == '0-0'
@@ -22,14 +22,15 @@ if redis.call('XLEN', KEYS[1]) ~= redis.call('XLEN', KEYS[2]) then
   return 0
 end
 
--- What a group counts as read is what there is up to its place; not counted where that would take long.
+-- The number of entries up to a group's position, which the server needs for `lag`; left out if counting takes too
+-- long.
 local MOST = 200
 local function read_by(group)
   local waiting = #redis.call('XRANGE', KEYS[2], '(' .. group['last-delivered-id'], '+', 'COUNT', MOST + 1)
   return waiting <= MOST and { 'ENTRIESREAD', redis.call('XLEN', KEYS[2]) - waiting } or {}
 end
 
--- A pending entry that somebody has deleted is lost to its group: it is erased.
+-- A pending entry that was deleted is lost to its group, and counted as erased.
 local function claim(group, pending)
   local entry, consumer, idle, times = unpack(pending)
   local claimed = redis.call('XCLAIM', KEYS[2], group, consumer, 0, entry, 'IDLE', idle, 'RETRYCOUNT', times,

@@ -1,12 +1,12 @@
--- Read a delivery again, if it is pending; and if it stands at a given progress, move it on to the next. That one has
--- to be the caller's alone: when it is found there, this was said before and the reply was lost.
+-- Read a delivery again if it is pending. If its progress is as given, replace it by the next one. The next progress
+-- has to be unique to the caller: if it is found already, this is a repeated call whose reply was lost.
 --
 -- KEYS  1 stream  2 leases  3 progress
--- ARGV  1 group  2 entry  3 name  4 progress to move on from, or "" for none  5 next progress  6 its lease in seconds
---       7 bytes of the largest event
--- Returns {1 if it stands at the next one now, progress as it was found, event}: its bytes as a number when it is too
--- large, and missing when the entry was deleted. Nothing when it is not pending, or nobody has received it through
--- `receive`.
+-- ARGV  1 group  2 entry  3 name  4 progress to replace, or "" for none  5 next progress  6 its lease in seconds
+--       7 maximum bytes of an event
+-- Returns {1 if it has the next progress now, progress as it was found, event}. The event is its size as a number if it
+-- is too large, and missing if the entry was deleted. Returns nothing if the delivery is not pending, or was not
+-- received through `receive`.
 local progress = redis.call('HGET', KEYS[3], ARGV[3])
 if not progress or not is_pending(KEYS[1], ARGV[1], ARGV[2]) then
   return {}

@@ -1,15 +1,15 @@
--- The pending deliveries whose lease has ended, with their progress. A lease that can be no delivery's was written by
--- somebody else: it is forgotten, and told this once, so that such leases never come before all others.
+-- Return the pending deliveries with an expired lease, and their progress. A lease whose name can be no delivery's was
+-- written by another program. It is deleted and reported once, so that such leases do not fill every page.
 --
 -- KEYS  1 leases  2 progress
--- ARGV  1 limit  2.. the lanes that there are
--- Returns {{name, progress or nil, name, progress or nil, ...}, {names of leases that were forgotten}}.
+-- ARGV  1 limit  2.. all priorities
+-- Returns {{name, progress or nil, name, progress or nil, ...}, {names of leases that were deleted}}.
 local lanes = {}
 for i = 2, #ARGV - 1 do
   lanes[ARGV[i]] = true
 end
 
-local LONGEST = 19 -- digits: with more it may be no entry's id
+local LONGEST = 19 -- digits: a longer number may not be an entry's id
 local found, strange = {}, {}
 local names = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', clock(), 'LIMIT', 0, ARGV[1])
 for _, name in ipairs(names) do

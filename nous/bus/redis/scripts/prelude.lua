@@ -1,6 +1,6 @@
 -- Shared by the scripts that follow it.
 
--- A list of names and values, as the server gives one.
+-- Convert a list of names and values, as the server returns it, to a table.
 local function fields_of(list)
   local found = {}
   for i = 1, #list, 2 do
@@ -9,7 +9,7 @@ local function fields_of(list)
   return found
 end
 
--- Whether an entry comes after the last that a group has read.
+-- Return whether an entry comes after the last one that a group has read.
 local function is_behind(entry, read)
   local ms, seq = entry:match('^(%d+)-(%d+)$')
   local read_ms, read_seq = read:match('^(%d+)-(%d+)$')
@@ -17,13 +17,13 @@ local function is_behind(entry, read)
   return ms > read_ms or (ms == read_ms and seq > read_seq)
 end
 
--- Whether a group was offered an entry and has not acknowledged it. This is the fence.
+-- Return whether an entry was delivered to a group and is not acknowledged. This is the fence against a second commit.
 local function is_pending(stream, group, entry)
   return #redis.call('XPENDING', stream, group, entry, entry, 1) > 0
 end
 
--- There is no rollback: what a script is refused half-way leaves its first half. So all that it will need is demanded
--- before it writes: what this user may do, and what stands at the keys.
+-- There is no rollback: a script that fails half-way leaves its first half. So everything that it needs is checked
+-- before it writes: the permissions of this user, and the types of the keys.
 local function demand(command, key, ...)
   if redis.acl_check_cmd and not redis.acl_check_cmd(command, key, ...) then
     error({ err = 'NOPERM this user may not run ' .. command:lower() .. ' on ' .. key })
@@ -40,7 +40,7 @@ end
 -- As in `nous.bus.accounting`.
 local MOST_COUNTERS = 100
 
--- What went wrong with a pending delivery: the last few lines, for a while.
+-- The failure history of a pending delivery: the last few lines, for a while.
 local MOST_MISHAPS, LIFE_OF_MISHAPS = 12, 7 * 24 * 3600
 local function mishaps_of(progress, name)
   return progress .. ':' .. name
@@ -64,8 +64,8 @@ local function demand_note(progress, name)
   demand('EXPIRE', mishaps, 1)
 end
 
--- The letter about a delivery is made of what went wrong with it and the fields from a place in ARGV on; an event tells
--- of it.
+-- Write a dead letter: the failure history of the delivery, and the fields in ARGV from *first* on. Publish *event*, if
+-- it is not empty.
 local function write_letter(letters, deaths, progress, name, mishap, event, first)
   note(progress, name, mishap)
   local told = table.concat(redis.call('LRANGE', mishaps_of(progress, name), 0, -1), '\n')
@@ -84,7 +84,7 @@ local function demand_letter(letters, deaths, progress, name)
   demand('XADD', deaths, '*', '', '')
 end
 
--- Who took a letter away: the name of a call, by which that is known again when it is sent twice.
+-- The unique name of the call that took a dead letter: a call that is sent twice recognizes itself.
 local LIFE_OF_TAKING = 3600
 local function take(taken, call)
   redis.call('SET', taken, call, 'EX', LIFE_OF_TAKING)
@@ -94,7 +94,7 @@ local function was_taken_by(taken, call)
   return redis.call('GET', taken) == call
 end
 
--- Move a counter; of reasons there are no more than there is room for.
+-- Increment a counter; beyond the maximum number of counters, skip reasons share one.
 local function count(counters, outcome)
   if redis.call('HLEN', counters) >= MOST_COUNTERS and redis.call('HEXISTS', counters, outcome) == 0 then
     outcome = outcome:find('^skipped:') and 'skipped:other reasons' or outcome
@@ -102,8 +102,8 @@ local function count(counters, outcome)
   redis.call('HINCRBY', counters, outcome, 1)
 end
 
--- A delivery is over: forget its lease and its progress, acknowledge, and say what became of it. Where somebody has spoilt
--- the account it is over all the same, and the account says that it does not add up.
+-- End a delivery: delete its lease, progress and history, count its outcome, and acknowledge it. It ends even if
+-- another program has damaged the counters; these then show a discrepancy.
 local function close(stream, leases, progress, counters, group, name, entry, outcome)
   redis.call('ZREM', leases, name)
   redis.call('HDEL', progress, name)
@@ -112,7 +112,7 @@ local function close(stream, leases, progress, counters, group, name, entry, out
   redis.call('XACK', stream, group, entry)
 end
 
--- Counters are left out: what is over is over, whatever somebody has made of them.
+-- The type of the counters is not checked: a delivery ends even if they are damaged.
 local function demand_close(stream, leases, progress, counters, group, name, entry)
   demand_type(leases, 'zset')
   demand_type(progress, 'hash')
@@ -125,7 +125,7 @@ local function demand_close(stream, leases, progress, counters, group, name, ent
   demand('XACK', stream, group, entry)
 end
 
--- Progress and its lease move together.
+-- Progress and lease are written together.
 local function demand_lease(leases, progress)
   clock()
   demand_type(leases, 'zset')
@@ -134,7 +134,7 @@ local function demand_lease(leases, progress)
   demand('ZADD', leases, 0, '')
 end
 
--- What is taken for a group is put on a lease, or passed over.
+-- An entry that is delivered to a group gets a lease, or is passed over.
 local function demand_offer(stream, leases, progress, counters, group)
   demand_lease(leases, progress)
   demand('HSETNX', progress, '', '')
@@ -144,13 +144,14 @@ local function demand_offer(stream, leases, progress, counters, group)
   demand('XACK', stream, group, '0-1')
 end
 
--- The field of its progress that says: a group is through with an entry that it will be offered, since it had finished
--- with the one in whose place that stands.
+-- The field of a group's progress that marks an entry as finished before it is delivered: the group had finished with
+-- the entry that it replaces.
 local function through(name)
   return 'through ' .. name
 end
 
--- Whether a group is through with an entry that it is offered now; then that is over, unless it was redriven meanwhile.
+-- Return whether a group has finished with an entry that is delivered to it now. If so, acknowledge the entry, unless
+-- it was redriven meanwhile.
 local function is_passed_over(stream, progress, group, name, entry)
   if redis.call('HDEL', progress, through(name)) == 0 then
     return false
@@ -161,7 +162,7 @@ local function is_passed_over(stream, progress, group, name, entry)
   return true
 end
 
--- The event in what an entry holds; where that is longer than *largest*, how long it is.
+-- Return the event in the fields of an entry, or its size if that is more than *largest* bytes.
 local function event_in(list, largest)
   local event = fields_of(list).event or ''
   return #event > largest and #event or event

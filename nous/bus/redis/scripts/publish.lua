@@ -1,11 +1,12 @@
--- Append an event once. The marker remembers under its id where it went, so that saying it again says nothing. What was
--- forgotten is not appended at all, and neither is what refers to an upload that the server has not: it lost that, or
--- somebody has released it. So an upload stands before its event in the server's log, whatever is cut off its end.
+-- Append an event, idempotently. The marker is the idempotency key: it stores the entry of the event under the event's
+-- id. An event of an erased session is not appended. Nor is one whose upload is missing on the server, which may have
+-- lost it, or deleted it on release. So an upload always precedes its event in the AOF, even if the end of that is
+-- lost.
 --
 -- KEYS  1 stream   2 marker  3 tombstones of its scope  4 upload, if there has to be one
--- ARGV  1 payload  2 lane  3 the marker's life in seconds  4 the name that its tombstone would have
--- Returns {1, "lane/entry"} when it was appended, {0, "lane/entry"} when it stood there already, {-1, tombstone} when it
--- was forgotten, {-2, ""} when its upload is missing.
+-- ARGV  1 payload  2 priority  3 TTL of the marker in seconds  4 the name that its tombstone would have
+-- Returns {1, "priority/entry"} if it was appended, {0, "priority/entry"} if it was published before, {-1, tombstone}
+-- if it was erased, {-2, ""} if its upload is missing.
 local tombstone = redis.call('HGET', KEYS[3], ARGV[4])
 if tombstone then
   return { -1, tombstone }

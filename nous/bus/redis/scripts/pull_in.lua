@@ -1,18 +1,19 @@
--- Let no lease end later than a lease can: one that does was given by a clock that has been set back since. Processes may
--- differ in the length of their leases, so each tells its own, and the longest that was told of late is what counts.
+-- Shorten leases that end later than a lease can last. Such a lease was set by a clock that has been set back since.
+-- Processes may differ in the length of their leases, so each reports its own, and the longest reported lately is the
+-- limit.
 --
--- What waits for its time is left alone; that may be far off, and as much as was ever put off. So each call looks at some
--- of those that end so late, and tells where the next one has to go on.
+-- Deliveries that wait for a retry are left alone. They may be due far in the future, and there may be many of them. So
+-- each call examines a part of the late leases, and returns where the next call has to continue.
 --
 -- KEYS  1 leases  2 progress  3 longest lease
--- ARGV  1 how long a lease is here, in seconds  2 how many of those that end so late to pass over
--- Returns {how many were pulled in, how many to pass over the next time}.
+-- ARGV  1 length of this process's leases in seconds  2 how many late leases to skip
+-- Returns {number of leases that were shortened, number of late leases to skip in the next call}.
 local AT_ONCE, REMEMBERED = 1000, 3600
 if redis.call('TYPE', KEYS[3]).ok ~= 'string' then
-  redis.call('DEL', KEYS[3]) -- not ours; and it is told anew
+  redis.call('DEL', KEYS[3]) -- written by another program; it is reported again below
 end
 local longest, skip = tonumber(redis.call('GET', KEYS[3])) or 0, tonumber(ARGV[2])
-if not (longest > tonumber(ARGV[1])) then -- "nan", which somebody may have written, is neither more nor less
+if not (longest > tonumber(ARGV[1])) then -- a "nan" of another program is neither more nor less
   redis.call('SET', KEYS[3], ARGV[1], 'EX', REMEMBERED)
   longest = tonumber(ARGV[1])
 end

@@ -1,10 +1,10 @@
--- Make a buried delivery pending again under its own identity. XCLAIM with FORCE puts the entry back into the group's
--- pending list, without a copy that other groups would see.
+-- Make a dead-lettered delivery pending again, with the same entry id. XCLAIM with FORCE puts the entry back into the
+-- group's pending list, without a copy that other groups would see.
 --
--- KEYS  1 stream  2 leases  3 progress  4 counters  5 letters  6 who took the letter
--- ARGV  1 group  2 consumer  3 entry  4 name  5 letter's id  6 counter to move back  7 first progress
---       8 that it was redriven, for its history  9 a name that is this call's alone
--- Returns 1, 0 when somebody else took the letter before, or -1 when the event is no longer in its stream.
+-- KEYS  1 stream  2 leases  3 progress  4 counters  5 dead letters  6 the call that took the dead letter
+-- ARGV  1 group  2 consumer  3 entry  4 name  5 id of the dead letter  6 counter to decrement  7 first progress
+--       8 history line about the redrive  9 a unique name of this call
+-- Returns 1, 0 if another call took the dead letter before, or -1 if the event is no longer in its stream.
 local letter = redis.call('XRANGE', KEYS[5], ARGV[5], ARGV[5])[1]
 if not letter then
   return was_taken_by(KEYS[6], ARGV[9]) and 1 or 0
@@ -19,7 +19,8 @@ demand('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'FORCE', 'JUSTID')
 demand_note(KEYS[3], ARGV[4])
 demand('XDEL', KEYS[5], ARGV[5])
 take(KEYS[6], ARGV[9])
--- It is pending already where somebody made the group anew, which was offered all again: that is counted already.
+-- It is pending already if the group was deleted and created again, and received all entries once more: then it is
+-- counted.
 if was_pending then
   redis.call('XDEL', KEYS[5], ARGV[5])
   return 1

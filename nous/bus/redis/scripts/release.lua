@@ -1,12 +1,12 @@
--- Remove what was uploaded for an event, if nobody is going to read it: every group of its stream is through with it,
--- and no letter could have it tried again; or its entry is gone, or it was forgotten. Looking and removing are one step,
--- since what was done a moment ago may have been redriven since, or taken from us, or have been published anew.
+-- Delete the upload of an event if it is no longer needed: every group of its stream has finished with the event and no
+-- dead letter could have it retried, or its entry is gone, or it was erased. Check and deletion are one step, since an
+-- event that was done a moment ago may have been redriven, removed from the pending list, or published again since.
 --
--- KEYS  1 upload  2 marker  3 tombstones of its scope  4 letters  5.. streams of its kind, one for each lane
--- ARGV  1 prefix of all keys  2 the name that its tombstone would have  3 its kind  4 what its marker said, or ""
---       5 id of the last letter that the caller has read: none of those up to it is about the place that this names
---       6.. the lanes of those streams
--- Returns 1, or 0 when somebody may need it.
+-- KEYS  1 upload  2 marker  3 tombstones of its scope  4 dead letters  5.. streams of its type, one per priority
+-- ARGV  1 prefix of all keys  2 the name that its tombstone would have  3 its type  4 value of its marker, or ""
+--       5 id of the last dead letter that the caller has read: up to it, none is about the entry in the marker
+--       6.. the priorities of those streams
+-- Returns 1, or 0 if it may still be needed.
 local function is_through(stream, group, name, entry)
   local progress = ARGV[1] .. ':progress:' .. group.name
   if is_pending(stream, group.name, entry) or redis.call('HEXISTS', progress, name) == 1 then
@@ -15,8 +15,8 @@ local function is_through(stream, group, name, entry)
   return not is_behind(entry, group['last-delivered-id']) or redis.call('HEXISTS', progress, through(name)) == 1
 end
 
--- There may be as many letters as ever went wrong: only what came since the caller looked is looked through. A letter
--- that is written is never older than one that stands there.
+-- There may be very many dead letters: only those written since the caller read them are examined. A new dead letter
+-- never has a lower id than an existing one.
 local function has_letter(lane, entry)
   for _, letter in ipairs(redis.call('XRANGE', KEYS[4], '(' .. ARGV[5], '+')) do
     local told = fields_of(letter[2])
@@ -36,7 +36,7 @@ local function is_wanted(lane, entry)
           return true
         end
       end
-      return #groups == 0 or has_letter(lane, entry) -- whoever comes late gets the past
+      return #groups == 0 or has_letter(lane, entry) -- a group that is created later gets past events
     end
   end
   return false
@@ -44,7 +44,7 @@ end
 
 local place = redis.call('GET', KEYS[2]) or ''
 if place ~= ARGV[4] then
-  return 0 -- it was published, or moved, or forgotten, since the caller looked
+  return 0 -- it was published, moved or erased since the caller read the marker
 end
 if place ~= '' then
   local lane, entry = place:match('^(%a+)/(%d+-%d+)$')
@@ -52,7 +52,7 @@ if place ~= '' then
     return 0
   end
 elseif redis.call('HEXISTS', KEYS[3], ARGV[2]) == 0 then
-  return 0 -- nobody can tell where it stands
+  return 0 -- its entry is unknown
 end
 redis.call('UNLINK', KEYS[1])
 return 1

@@ -1,4 +1,4 @@
--- Prolong the leases of deliveries that are still pending; a lease never becomes shorter.
+-- Extend the leases of deliveries that are still pending; a lease never becomes shorter.
 --
 -- KEYS  1 leases
 -- ARGV  1 lease in seconds  2.. names

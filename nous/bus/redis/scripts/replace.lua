@@ -1,8 +1,8 @@
--- Replace a field of a hash, if it is as it was read.
+-- Replace a field of a hash if its value is as expected (compare and set).
 --
 -- KEYS  1 hash
--- ARGV  1 field  2 what was read  3 what takes its place
--- Returns 1, or 0 when it has changed.
+-- ARGV  1 field  2 expected value  3 new value
+-- Returns 1, or 0 if the value has changed.
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then
   return 0
 end

@@ -1,9 +1,9 @@
--- Put a fact log that was written anew in the place of the one it was made from, if nobody has appended to that since.
--- Sent twice, it finds what it has done.
+-- Replace a fact log by its rewritten copy, if the log has not changed since it was copied. Idempotent: sent twice, it
+-- finds that it is done.
 --
--- KEYS  1 head  then pairs {key aside, whose place it takes}, then every key of the old log
--- ARGV  1 the old version  2 the new one  3 number of pairs
--- Returns 1, or 0 when the log has changed, or what is aside has expired.
+-- KEYS  1 head  then pairs {key of the copy, key that it replaces}, then every key of the old log
+-- ARGV  1 the old version  2 the new version  3 number of pairs
+-- Returns 1, or 0 if the log has changed or the copy has expired.
 local head = redis.call('GET', KEYS[1]) or ''
 if head == ARGV[2] then
   return 1

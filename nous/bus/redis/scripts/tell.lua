@@ -1,9 +1,9 @@
--- Who of some deliveries is the first to tell its event: it leaves the event's marker, unless one is there. One that is
--- pending no more leaves nothing: its server may have lost it meanwhile, and what says it again must not be taken for a
--- repeat.
+-- Deduplicate deliveries: set the marker (idempotency key) of each event, unless another entry has set it. A delivery
+-- that is no longer pending sets none. The server may have lost its entry, and then the same event published again must
+-- not count as a duplicate.
 --
 -- KEYS  1 stream  then for each delivery its event's marker, and the tombstones of its scope
--- ARGV  1 group  2 the markers' life in seconds  then for each {entry, "lane/entry", the name its tombstone would have}
+-- ARGV  1 group  2 marker TTL in seconds  then for each {entry, "priority/entry", name its tombstone would have}
 -- Returns for each "first", "repeated", "forgotten" or "over".
 local found = {}
 for i = 1, (#KEYS - 1) / 2 do

@@ -1,16 +1,16 @@
--- Remove entries that were accepted long ago and that nobody has to come back to. One stays that a group has pending, or
--- has progress with, since a foreign hand took it out of the pending list and its letter is not written yet; or that a
--- letter is about. At the first that is young, or that a group is yet to read, the rest of the stream stays too. So does
--- the last one that a group has read: without it the server would not know any more how many are behind (`lag`).
+-- Remove old entries that are no longer needed. An entry stays if a group has it pending, or has progress of it
+-- (another program removed it from the pending list, and its dead letter is not written yet), or if a dead letter is
+-- about it. Trimming stops at the first entry that is too young, or that a group has not read. The last entry that a
+-- group has read stays too: without it the server could not compute the group's `lag`.
 --
--- Entries go one by one, by XDEL: a stream remembers by that that it still holds their bytes, which XTRIM would not say,
--- and whoever forgets a session has it written anew.
+-- Entries are removed one by one with XDEL. By that a stream records that it still holds their bytes, which XTRIM would
+-- not, and an erasure then rewrites the stream.
 --
--- KEYS  1 stream  2 letters
--- ARGV  1 for how many seconds an entry stays  2 kind  3 lane  4 where to begin, as XRANGE takes it
---       5 how many entries to look at  6 prefix of all keys  7 id of the last letter that the caller has read
---       8.. the next entries that such letters are about, as many as will be looked at
--- Returns {entries removed, where to go on or "" at the end}.
+-- KEYS  1 stream  2 dead letters
+-- ARGV  1 minimum age in seconds  2 event type  3 priority  4 where to begin, as XRANGE takes it
+--       5 how many entries to examine  6 prefix of all keys  7 id of the last dead letter that the caller has read
+--       8.. the next entries that dead letters are about, as many as will be examined
+-- Returns {number of entries removed, where to continue or "" at the end}.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return { 0, '' }
 end
@@ -19,7 +19,7 @@ local kept = {}
 for i = 8, #ARGV - 1 do
   kept[ARGV[i]] = true
 end
--- What was buried since the caller looked. A letter that is written is never older than one that stands there.
+-- Dead letters written since the caller read them. A new one never has a lower id than an existing one.
 for _, letter in ipairs(redis.call('XRANGE', KEYS[2], '(' .. ARGV[7], '+')) do
   local told = fields_of(letter[2])
   if told.kind == ARGV[2] and told.lane == ARGV[3] and told.entry then
@@ -58,7 +58,7 @@ end
 
 local removed, after = 0, ARGV[4]
 for _ = 1, tonumber(ARGV[5]) do
-  -- One at a time: each comes with all that it holds.
+  -- One at a time: each is read with its whole content.
   local found = redis.call('XRANGE', KEYS[1], after, '+', 'COUNT', 1)[1]
   local entry = found and found[1]
   if not entry or is_to_come(entry) then

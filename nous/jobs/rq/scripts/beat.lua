@@ -1,4 +1,4 @@
--- Say that jobs still run. One that has ended meanwhile, or was deleted, is left alone.
+-- Record the heartbeat of running jobs. Jobs that have ended meanwhile, or were deleted, are not touched.
 --
 -- KEYS  none
 -- ARGV  1 prefix  2 now, as text  3 now, in seconds  4 seconds until the next heartbeat is overdue

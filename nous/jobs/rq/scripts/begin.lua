@@ -1,17 +1,17 @@
--- Take jobs from a queue and say that they have begun, in one step: none is ever taken and not accounted for. One whose
--- hash is gone (expired, or deleted by hand) is passed over, as RQ does, and so is what RQ would not take for an id. What
--- calls more than any of ours does is cut off.
+-- Take jobs from a queue and mark them as started, atomically: no job is taken without a record. A job whose hash is
+-- gone (expired, or deleted by hand) is skipped, as RQ does, and so is an id that RQ would not accept. A call longer than
+-- any of ours is cut off.
 --
 -- KEYS  1 queue  2 registry of started jobs  3 executions of the worker
 -- ARGV  1 prefix  2 the worker's name  3 now, as text  4 now, in seconds  5 seconds until the next heartbeat is overdue
 --       6.. an id for each execution; there may be more than jobs
--- Returns {job's id, execution's id, data} for each job that has begun.
+-- Returns {job's id, execution's id, data} for each job that was started.
 local function is(kind, key)
   local found = redis.call('TYPE', key).ok
   return found == kind or found == 'none'
 end
 
--- Looked at before anything is taken: an error later on would leave jobs that were taken, and that nobody runs.
+-- Check the types before taking a job: an error later on would leave jobs that were taken and never run.
 for i, kind in ipairs({ 'list', 'zset', 'set' }) do
   if not is(kind, KEYS[i]) then
     return redis.error_reply('WRONGTYPE ' .. KEYS[i] .. ' should be a ' .. kind .. '; delete it')
@@ -45,7 +45,7 @@ for i = 6, #ARGV do
   local job, executions = ARGV[1] .. ':job:' .. id, ARGV[1] .. ':executions:' .. id
   local data = id:find('^[%w_-]+$') and is('hash', job) and is('zset', executions) and redis.call('HGET', job, 'data')
   if data and #data > LONGEST then
-    data = 'too long' -- none of ours is; kept as it was, it would be read once more when it is filed
+    data = 'too long' -- none of ours is; the full call would be read once more when the result is recorded
     redis.call('HSET', job, 'data', data)
   end
   if data then

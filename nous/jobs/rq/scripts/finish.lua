@@ -1,10 +1,10 @@
--- Close the books of jobs that returned. One that was deleted while it ran leaves nothing behind, one that was filed
--- before is not filed again, and one that cannot be filed does not keep the others from it.
+-- Record the results of jobs that returned. A job that was deleted while it ran leaves nothing behind. A job that was
+-- recorded before is not recorded again. An error with one job does not affect the others.
 --
 -- KEYS  1 worker  2 executions of the worker
 -- ARGV  1 prefix  2 the worker's name  3 result's life in seconds where a job names none
 --       then for each job {id, execution's id, queue, began in seconds, ended in seconds, ended as text, value}
--- Returns {id, error, id, error, ...} for the jobs that could not be filed.
+-- Returns {id, error, id, error, ...} for the jobs that could not be recorded.
 local LONGEST = 10 * 365 * 86400
 
 local function life_of(job)
@@ -28,20 +28,20 @@ local function file(job, id, i)
   end
   keep(job, life)
   local queue, results = ARGV[i + 2], ARGV[1] .. ':results:' .. id
-  -- It may have been taken for abandoned meanwhile.
+  -- RQ may have marked it as abandoned meanwhile.
   redis.call('ZREM', ARGV[1] .. ':failed:' .. queue, id)
   redis.call('ZADD', ARGV[1] .. ':finished:' .. queue,
     life < 0 and '+inf' or math.floor(tonumber(ARGV[i + 4])) + life, id)
   redis.call('XADD', results, 'MAXLEN', '~', 10, '*', 'type', 1, 'worker_name', ARGV[2], 'return_value', ARGV[i + 6],
     'execution_id', ARGV[i + 1], 'execution_started_at', ARGV[i + 3], 'execution_ended_at', ARGV[i + 4])
   keep(results, life)
-  -- Last, since it says that all the above is done: what fails before it is done again.
+  -- Last, because it marks all the above as done: after an error before this line, the job is recorded again.
   redis.call('HSET', job, 'status', 'finished', 'ended_at', ARGV[i + 5])
 end
 
 local function close(id, i)
   local name, job = id .. ':' .. ARGV[i + 1], ARGV[1] .. ':job:' .. id
-  redis.call('EXPIRE', job, LONGEST) -- whatever goes wrong below, it does not stay for ever
+  redis.call('EXPIRE', job, LONGEST) -- after an error below, the job does not stay for ever
   redis.call('DEL', ARGV[1] .. ':execution:' .. name)
   redis.call('SREM', KEYS[2], name)
   redis.call('ZREM', ARGV[1] .. ':wip:' .. ARGV[i + 2], name)

@@ -1,6 +1,6 @@
--- Save jobs and append them to a queue, but for those that are saved already: an attempt is never queued twice, nor
--- saved and not queued. Each may be given the job of an earlier attempt, which goes if it is over: what is put off time
--- and again would otherwise leave as many jobs as there were attempts.
+-- Save jobs and append them to a queue, atomically. Jobs that are saved already are skipped, so no attempt is queued
+-- twice. Each job may name the job of an earlier attempt, which is deleted if it is over: a delivery that is deferred
+-- again and again would otherwise leave as many jobs as attempts.
 --
 -- KEYS  1 the set of queues  2 queue
 -- ARGV  1 prefix  2 number of fields and values that all the jobs share
@@ -9,12 +9,12 @@
 local shared = tonumber(ARGV[2])
 local IS_OVER = { failed = true, finished = true }
 
--- The registry of what is over is named after the status. Whatever somebody has put in the way of this stays.
-local function strike(id)
+-- The registry of ended jobs is named after the status. Foreign data that causes an error here stays.
+local function delete_if_over(id)
   local job = ARGV[1] .. ':job:' .. id
-  local told = redis.pcall('HMGET', job, 'status', 'origin')
-  if IS_OVER[told[1]] and told[2] then
-    redis.pcall('ZREM', ARGV[1] .. ':' .. told[1] .. ':' .. told[2], id)
+  local fields = redis.pcall('HMGET', job, 'status', 'origin')
+  if IS_OVER[fields[1]] and fields[2] then
+    redis.pcall('ZREM', ARGV[1] .. ':' .. fields[1] .. ':' .. fields[2], id)
     redis.call('DEL', job, ARGV[1] .. ':results:' .. id)
   end
 end
@@ -28,7 +28,7 @@ for i = 3 + shared, #ARGV, 4 do
     redis.call('RPUSH', KEYS[2], ARGV[i])
     queued = queued + 1
     if ARGV[i + 3] ~= '' then
-      strike(ARGV[i + 3])
+      delete_if_over(ARGV[i + 3])
     end
   end
 end

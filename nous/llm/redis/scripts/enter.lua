@@ -1,9 +1,10 @@
--- Ask whether a provider may be called now, as `nous.llm.circuit_state.entered` decides. After a pause one caller becomes the
--- probe, and remains it when it asks again under the same name: then its first reply was lost.
+-- Circuit breaker: ask whether a provider may be called now, as `nous.llm.circuit_state.entered` decides. When the open
+-- interval is over, one caller becomes the half-open probe. It stays the probe if it asks again under the same name:
+-- then its first reply was lost.
 --
 -- KEYS  1 outages
--- ARGV  1 provider  2 a name for this call, which nobody else has  3 seconds for a probe
---       4 seconds until somebody who waits for a probe looks again
+-- ARGV  1 provider  2 a unique name of this call  3 timeout of a probe in seconds
+--       4 seconds between two checks of a caller that waits for a probe
 -- Returns nothing if it may be called, or the pause (see prelude.lua).
 local now = clock()
 local outage = read_outage(KEYS[1], ARGV[1])

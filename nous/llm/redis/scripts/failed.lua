@@ -1,10 +1,10 @@
--- Note a failure of a provider, as `nous.llm.circuit_state.failed` decides. A failure that is heard of again is not counted
--- again.
+-- Circuit breaker: record a failure of a provider, as `nous.llm.circuit_state.failed` decides. Idempotent: a failure
+-- that is reported again is not counted again.
 --
 -- KEYS  1 outages  2 marker of this failure
--- ARGV  1 provider  2 failure  3 the time the provider has given, or ""  4 seconds of the longest pause it may ask for
---       5 seconds of a first pause  6 of the longest  7 the failure in a row from which on there is a pause
--- Returns the pause that is in force (see prelude.lua), or nothing.
+-- ARGV  1 provider  2 failure  3 retry time given by the provider, or ""  4 longest pause it may request, in seconds
+--       5 first pause in seconds  6 longest pause in seconds  7 number of consecutive failures that opens the circuit
+-- Returns the current pause (see prelude.lua), or nothing.
 local now = clock()
 local outage = read_outage(KEYS[1], ARGV[1]) or { since = now, failures = 0, pause_ends = 0, length = 0 }
 local given = tonumber(ARGV[3]) or 0

@@ -1,8 +1,9 @@
--- Keep an answer, unless there is one, or answers about the same were dropped since. Sent twice, it finds its own.
+-- Cache a response, unless one is cached, or the subject was invalidated since the call began. Idempotent: sent twice,
+-- it returns its own response.
 --
--- KEYS  1 drops  2 the answer
--- ARGV  1 the subject  2 its drops that were known before it was asked about  3 the answer  4 seconds to keep it
--- Returns the answer that is kept, or this one.
+-- KEYS  1 invalidation counts  2 the response
+-- ARGV  1 the subject  2 its invalidation count before the call  3 the response  4 TTL in seconds
+-- Returns the cached response, or this one.
 local known = redis.call('GET', KEYS[2])
 if known then
   return known

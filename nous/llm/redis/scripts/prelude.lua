@@ -1,14 +1,14 @@
 -- Shared by the scripts that follow it.
 
--- Whether this is the first time that a write is heard of: redis-py sends it again when its reply is lost.
+-- Return whether this is the first call of a write: redis-py sends it again if its reply is lost.
 local function is_first(marker)
   return redis.call('SET', marker, '', 'NX', 'EX', 600)
 end
 
 local TIMES = { 'since', 'pause_ends', 'length', 'probe_ends' }
 
--- What is known of a provider that has not answered since it failed, or nil. Numbers are kept as text: cjson would
--- round them to 14 digits.
+-- Return the circuit state of a provider that has not answered since it failed, or nil. Numbers are stored as text:
+-- cjson would round them to 14 digits.
 local function read_outage(outages, provider)
   local raw = redis.call('HGET', outages, provider)
   if not raw then
@@ -22,7 +22,7 @@ local function read_outage(outages, provider)
   return outage
 end
 
--- The hash lives two days after its last change, longer than any pause.
+-- The hash expires two days after its last change, which is longer than any pause.
 local function write_outage(outages, provider, outage)
   local record = { failure = outage.failure, failures = string.format('%d', outage.failures), prober = outage.prober }
   for _, name in ipairs(TIMES) do
@@ -32,7 +32,7 @@ local function write_outage(outages, provider, outage)
   redis.call('EXPIRE', outages, 172800)
 end
 
--- A pause as it is returned: {its end, first failure, what failed, how often}.
+-- Return a pause as callers get it: {its end, time of the first failure, failure, number of failures}.
 local function pause_until(ends, outage)
   return { string.format('%.17g', ends), string.format('%.17g', outage.since), outage.failure, outage.failures }
 end

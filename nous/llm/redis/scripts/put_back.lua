@@ -1,4 +1,4 @@
--- Let somebody else go first after a pause: the call that did has come to nothing that tells of the provider.
+-- Circuit breaker: let another caller become the probe, since this one ended without a result about the provider.
 --
 -- KEYS  1 outages
 -- ARGV  1 provider

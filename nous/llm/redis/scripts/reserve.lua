@@ -1,8 +1,9 @@
--- Set tokens aside for one call, if the day has room for them. What the call was given already, it has.
+-- Reserve tokens for one call, if the day's token budget has room for them. Idempotent: a call that has a reservation
+-- keeps it.
 --
 -- KEYS  1 tokens of the day  2 calls of the day
--- ARGV  1 scope  2 the call  3 tokens  4 limit  5 seconds to keep the tokens  6 seconds to keep the calls
--- Returns 1, or 0 when there is no room.
+-- ARGV  1 scope  2 the call  3 tokens  4 limit  5 TTL of the tokens in seconds  6 TTL of the calls in seconds
+-- Returns 1, or 0 if there is no room.
 if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 1 then
   return 1
 end

@@ -1,8 +1,8 @@
--- Book what a call has cost in place of what was set aside for it. A call that is settled stays known as that, so that
--- no second word, and no `reserve` that was under way, changes it.
+-- Record the tokens that a call has used, in place of its reservation. The call stays marked as settled, so that
+-- neither a second report nor a `reserve` that is still on its way changes the usage.
 --
 -- KEYS  1 tokens of the day  2 calls of the day
--- ARGV  1 scope  2 the call  3 tokens it has cost  4 seconds to keep the tokens  5 seconds to keep the calls
+-- ARGV  1 scope  2 the call  3 tokens used  4 TTL of the tokens in seconds  5 TTL of the calls in seconds
 local held = redis.call('HGET', KEYS[2], ARGV[2])
 if held == 'settled' then
   return

@@ -1,7 +1,7 @@
--- Adds vectors to a set, takes others out and moves its mark, all or nothing: only if the mark is still the one seen.
--- KEYS: the set, its mark. ARGV: the mark as it was seen, "" for none; what it is to be, to which the set's new size is
--- put; "anew" to begin with an empty set; how many vectors to add; a vector (float32) and its name for each of these; the
--- names to take out. Returns the mark as it is then.
+-- Add vectors to a set, remove others and advance its watermark atomically, if the watermark is still the one seen.
+-- KEYS: the set, its watermark. ARGV: the watermark as seen, "" for none; the new one, to which the set's new size is
+-- appended; "anew" to begin with an empty set; the number of vectors to add; for each of these a vector (float32) and
+-- its name; the names to remove. Returns the watermark as it is then.
 local seen = redis.call('GET', KEYS[2]) or ''
 if seen ~= ARGV[1] then return seen end
 if ARGV[3] == 'anew' then redis.call('DEL', KEYS[1]) end

@@ -1,8 +1,8 @@
--- Remembers what became of a file, only while the markers of all events that were published of it are there. A server
--- that has lost them since (a power cut takes the tail of what was written) has lost the events as well; what stands
--- behind them in that tail goes with them, so that a file is never remembered whose events are gone.
--- KEYS: the place, the markers. ARGV: the file's name, what became of it, the life of the place in seconds. Returns 1 if
--- it is remembered. May be sent twice.
+-- Record the outcome of a file, only while the idempotency keys of all events published for it exist.
+-- A server that has lost these keys (a power cut takes the tail of the AOF) has lost the events as well. The record is
+-- written after them, so it is lost with them: no file stays recorded whose events are gone.
+-- KEYS: the folder, the idempotency keys. ARGV: the file's name, its record, the TTL of the folder in seconds.
+-- Returns 1 if it was recorded. Idempotent.
 for at = 2, #KEYS do
   if redis.call('EXISTS', KEYS[at]) == 0 then return 0 end
 end

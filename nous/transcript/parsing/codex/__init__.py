@@ -1,1 +1,1 @@
-"""What the readers of Codex's files have in common, and what they have to follow from record to record."""
+"""Parsing helpers and per-session state shared by the readers of Codex files."""

@@ -1,4 +1,4 @@
-"""The events that Codex shows to its user, most of which repeat what the conversation says."""
+"""Parser for Codex events and thread items, most of which repeat the conversation."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from nous.transcript.parsing.codex.responses import ResponseReading, sought
 from nous.transcript.parsing.codex.session import ENDING, EVENT, ITEM
 from nous.transcript.parsing.codex.user_text import spoken
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_text
-from nous.transcript.reader import Draft, Place
+from nous.transcript.reader import Draft, RecordPlace
 
 Event = Mapping[str, Any]
 
@@ -21,11 +21,11 @@ _DELEGATED = frozenset({"collab_agent_spawn_end", "collab_agent_interaction_end"
 
 @dataclass(slots=True)
 class EventReading(ResponseReading):
-    """Turns one event after another into entries. `goal` is the last that was set."""
+    """Turns successive events into drafts; `goal` is the last goal that was set."""
 
     goal: str = ""
 
-    def of_event(self, event: Event, place: Place) -> Iterable[Draft]:
+    def of_event(self, event: Event, place: RecordPlace) -> Iterable[Draft]:
         kind = str(event.get("type", "no type"))
         match kind:
             case "user_message":
@@ -48,14 +48,14 @@ class EventReading(ResponseReading):
             case _:
                 return self._act(kind, event, place)
 
-    def _typed(self, event: Event, place: Place) -> Iterator[Draft]:
+    def _typed(self, event: Event, place: RecordPlace) -> Iterator[Draft]:
         for name in ("images", "local_images"):
             for _ in as_list(event.get(name)):
                 self.notes.skip("image")
         yield from self.user([as_text(event.get("message"))], EVENT, place)
 
-    def _completed(self, event: Event, place: Place) -> Iterator[Draft]:
-        """A turn ends with the model's last words, which nearly always were told."""
+    def _completed(self, event: Event, place: RecordPlace) -> Iterator[Draft]:
+        """Yield the last answer of a completed turn, mostly emitted already, and its error."""
         if last := as_text(event.get("last_agent_message")):
             yield from self.assistant(last, ENDING, place)
         else:
@@ -64,7 +64,7 @@ class EventReading(ResponseReading):
             yield from self.once(place.draft(Kind.ERROR, _why(event), 2, is_error=True), ENDING)
         self.copies.forget()
 
-    def _aborted(self, event: Event, place: Place) -> Iterator[Draft]:
+    def _aborted(self, event: Event, place: RecordPlace) -> Iterator[Draft]:
         reason = as_text(event.get("reason"))
         if reason == "interrupted":
             yield from self.interrupted(place)
@@ -77,8 +77,8 @@ class EventReading(ResponseReading):
         self.about.charge(usage or event)
         self.notes.skip(kind)
 
-    def _act(self, kind: str, event: Event, place: Place) -> Iterable[Draft]:
-        """What was done with the session, by the user or by Codex."""
+    def _act(self, kind: str, event: Event, place: RecordPlace) -> Iterable[Draft]:
+        """Return drafts of actions on the session, by the user or by Codex."""
         match kind:
             case "context_compacted":
                 return (place.draft(Kind.SYSTEM, "Conversation compacted"),)
@@ -104,16 +104,19 @@ class EventReading(ResponseReading):
         self.notes.skip(kind)
         return ()
 
-    def _aims(self, goal: Mapping[str, Any], place: Place) -> Iterable[Draft]:
-        told = f"Goal ({as_text(goal.get('status')) or 'unknown'}): {as_text(goal.get('objective'))}"
-        if told == self.goal:
+    def _aims(self, goal: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+        goal_text = f"Goal ({as_text(goal.get('status')) or 'unknown'}): {as_text(goal.get('objective'))}"
+        if goal_text == self.goal:
             self.notes.skip("repeated goal")
             return ()
-        self.goal = told
-        return (place.draft(Kind.SYSTEM, told),)
+        self.goal = goal_text
+        return (place.draft(Kind.SYSTEM, goal_text),)
 
-    def _assessed(self, event: Event, place: Place) -> Iterable[Draft]:
-        """The verdict on something that needs approval: the user's only if it says so, else that of a program."""
+    def _assessed(self, event: Event, place: RecordPlace) -> Iterable[Draft]:
+        """Return the verdict of an approval review.
+
+        It is a user decision only if the event says so. Otherwise a program decided.
+        """
         status = as_text(event.get("status"))
         is_users = event.get("decision_source") == "user"
         if status not in _VERDICTS or (status == "approved" and not is_users):
@@ -126,19 +129,19 @@ class EventReading(ResponseReading):
         verdict = f"{status.replace('_', ' ').capitalize()}: {what}" + (f": {why}" if why else "")
         return (place.draft(Kind.DECISION if is_users else Kind.SYSTEM, verdict),)
 
-    def _reviewed(self, event: Event, place: Place) -> Iterable[Draft]:
+    def _reviewed(self, event: Event, place: RecordPlace) -> Iterable[Draft]:
         review = as_object(event.get("review_output"))
         self.review = as_text(review.get("overall_explanation")).strip()
         findings = [as_object(finding) for finding in as_list(review.get("findings"))]
-        told = (f"{as_text(finding.get('title'))}\n{as_text(finding.get('body'))}".strip() for finding in findings)
-        text = "\n\n".join(filter(None, (self.review, *told)))
+        comments = (f"{as_text(finding.get('title'))}\n{as_text(finding.get('body'))}".strip() for finding in findings)
+        text = "\n\n".join(filter(None, (self.review, *comments)))
         if not text:
             self.notes.skip("exited_review_mode")
             return ()
         return (place.draft(Kind.SUB_AGENT, text),)
 
-    def _work(self, kind: str, event: Event, place: Place) -> Iterable[Draft]:
-        """What tools were called for, and what came of it."""
+    def _work(self, kind: str, event: Event, place: RecordPlace) -> Iterable[Draft]:
+        """Return drafts of tool calls and their results."""
         call_id = as_text(event.get("call_id")) or as_text(event.get("callId"))
         tool, given = _called(kind, event)
         match kind:
@@ -164,8 +167,11 @@ class EventReading(ResponseReading):
                 self.notes.skip(kind)
                 return ()
 
-    def _delegated(self, kind: str, call_id: str, event: Event, place: Place) -> Iterator[Draft]:
-        """What an agent was asked, and what it said. The call, if the conversation has it, says the same."""
+    def _delegated(self, kind: str, call_id: str, event: Event, place: RecordPlace) -> Iterator[Draft]:
+        """Yield the prompt to a sub-agent, or else its answer.
+
+        Skipped if the conversation holds the same call.
+        """
         if call_id in self.made:
             self.notes.skip("repeated call")
             return
@@ -179,7 +185,7 @@ class EventReading(ResponseReading):
         else:
             self.notes.skip(kind)
 
-    def _waited(self, call_id: str, event: Event, place: Place) -> Iterator[Draft]:
+    def _waited(self, call_id: str, event: Event, place: RecordPlace) -> Iterator[Draft]:
         if call_id in self.made:
             self.notes.skip("repeated call")
             return
@@ -190,7 +196,7 @@ class EventReading(ResponseReading):
 
 
 def _called(kind: str, event: Event) -> tuple[str, dict[str, Any]]:
-    """The tool that an event is about, and what it was given."""
+    """Return the tool and the arguments that an event is about."""
     if kind.startswith("exec_command"):
         given = {"command": event.get("command"), "cwd": event.get("cwd")}
         return "exec_command", {name: value for name, value in given.items() if value}
@@ -210,7 +216,7 @@ def _called(kind: str, event: Event) -> tuple[str, dict[str, Any]]:
 
 
 def _command(event: Event) -> str:
-    """The command line that was run: of `["bash", "-lc", script]`, the script."""
+    """Return the command line that was run; for `["bash", "-lc", script]` the script."""
     words = [str(word) for word in as_list(event.get("command"))]
     return words[2] if len(words) == 3 and words[1].startswith("-") else " ".join(words)
 
@@ -231,10 +237,13 @@ Item = Mapping[str, Any]
 
 
 @dataclass(slots=True)
-class ItemReading(EventReading):
-    """Turns one item after another into entries. Types are written in two ways: `AgentMessage`, `agent_message`."""
+class ThreadItemReading(EventReading):
+    """Turns successive thread items into drafts.
 
-    def of_item(self, item: Item, place: Place) -> Iterable[Draft]:
+    Item types are written in two ways: `AgentMessage` and `agent_message`.
+    """
+
+    def of_item(self, item: Item, place: RecordPlace) -> Iterable[Draft]:
         kind = as_text(item.get("type")) or as_text(item.get("item_type")) or "no type"
         match kind.replace("_", "").lower():
             case "usermessage":
@@ -259,8 +268,8 @@ class ItemReading(EventReading):
                 self.notes.skip(f"item: {kind}")
                 return ()
 
-    def begins(self, item: Item, place: Place) -> Iterable[Draft]:
-        """An item is under way: of a call that is told, of anything else only its end."""
+    def begins(self, item: Item, place: RecordPlace) -> Iterable[Draft]:
+        """Return the call of an item that has started; other items are emitted when they end."""
         kind = (as_text(item.get("type")) or as_text(item.get("item_type"))).replace("_", "").lower()
         if kind not in {"commandexecution", "mcptoolcall"}:
             self.notes.skip("item under way")
@@ -268,7 +277,7 @@ class ItemReading(EventReading):
         tool, given = _item_called(kind, item)
         return self.observe_call(tool, given, as_text(item.get("id")), place)
 
-    def _worked(self, kind: str, item: Item, place: Place) -> Iterable[Draft]:
+    def _worked(self, kind: str, item: Item, place: RecordPlace) -> Iterable[Draft]:
         tool, given = _item_called(kind, item)
         if kind == "mcptoolcall":
             output = output_of_mcp(item)
@@ -278,8 +287,8 @@ class ItemReading(EventReading):
             output = output_of_event(item)
         return self.observe_end(tool, given, as_text(item.get("id")), output, place)
 
-    def _delegated_by(self, item: Item, place: Place) -> Iterator[Draft]:
-        """What agents were asked, and what they said."""
+    def _delegated_by(self, item: Item, place: RecordPlace) -> Iterator[Draft]:
+        """Yield the prompt to sub-agents, and their answers."""
         if prompt := as_text(item.get("prompt")):
             yield place.draft(Kind.SUB_AGENT, f"{as_text(item.get('tool')) or 'agent'}: {prompt}")
         for part, (name, value) in enumerate(as_object(item.get("agents_states")).items(), 1):
@@ -289,7 +298,7 @@ class ItemReading(EventReading):
 
 
 def _item_called(kind: str, item: Item) -> tuple[str, dict[str, Any]]:
-    """The tool that an item is about, and what it was given."""
+    """Return the tool and the arguments that an item is about."""
     match kind:
         case "commandexecution":
             given = {"command": item.get("command"), "cwd": item.get("cwd")}

@@ -1,4 +1,4 @@
-"""What tools gave back, in the many forms in which versions of Codex keep it."""
+"""Parser for tool outputs in the forms that different Codex versions store."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ _TEXTS = frozenset({"text", "input_text", "output_text", "inputText", "Text"})
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What came back, what became of the call, and the types of what cannot be shown."""
+    """Output of a tool call, its outcome, and the types of parts that cannot be shown."""
 
     text: str = ""
     is_error: bool = False
@@ -39,7 +39,7 @@ class Output:
 
 
 def output_of(value: object) -> Output:
-    """An output as a conversation keeps it: text, parts, JSON in a string, or an object of any of these."""
+    """Parse a conversation's output: text, parts, JSON in a string, or an object of these."""
     if isinstance(value, str):
         return _from_string(value)
     if isinstance(value, list):
@@ -48,7 +48,7 @@ def output_of(value: object) -> Output:
 
 
 def output_of_event(event: Mapping[str, Any]) -> Output:
-    """An output as the event at the end of a command or patch has it."""
+    """Parse the output in the event that ends a command or a patch."""
     streams = (as_text(event.get("stdout")).strip("\n"), as_text(event.get("stderr")).strip("\n"))
     whole = (as_text(event.get("aggregated_output")), as_text(event.get("formatted_output")))
     text = next(filter(None, whole), "\n".join(filter(None, streams)))
@@ -58,7 +58,10 @@ def output_of_event(event: Mapping[str, Any]) -> Output:
 
 
 def output_of_mcp(event: Mapping[str, Any]) -> Output:
-    """An output as the event at the end of an MCP call has it: `{"Ok": result}`, `{"Err": why}`, or the result."""
+    """Parse the output in the event that ends an MCP call.
+
+    Its forms are `{"Ok": result}`, `{"Err": reason}` and the bare result.
+    """
     result = event.get("result")
     wrapped = as_object(result)
     if error := event.get("error") or wrapped.get("Err"):
@@ -70,12 +73,12 @@ def output_of_mcp(event: Mapping[str, Any]) -> Output:
 
 
 def text_of(content: object) -> str:
-    """The text in *content*, which is a string or a list of parts."""
+    """Return the text in *content*, a string or a list of parts."""
     return content if isinstance(content, str) else _from_parts(as_list(content)).text
 
 
 def parts_in(content: object) -> Iterator[Mapping[str, Any]]:
-    """*content* as parts: a string is one of text."""
+    """Yield *content* as parts; a string becomes one text part."""
     for part in [content] if isinstance(content, str) else as_list(content):
         if isinstance(part, str):
             yield {"type": "text", "text": part}
@@ -114,7 +117,7 @@ def _from_object(value: Mapping[str, Any]) -> Output:
     code = as_count(as_object(value.get("metadata")).get("exit_code"))
     text = text_of(inside) if isinstance(inside, str | list) else as_shown(inside)
     if "exit_code" in as_object(value.get("metadata")) and code >= 0:
-        return Output(text, is_error=code != 0)  # it ran, so nobody has rejected it, whatever it printed
+        return Output(text, is_error=code != 0)  # it ran, so its output is no rejection
     return _judged(text, is_error=code != 0 or value.get("success") is False)
 
 

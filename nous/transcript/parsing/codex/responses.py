@@ -1,4 +1,7 @@
-"""The items of the conversation, as the Responses API has them, and their forerunners of before October 2025."""
+"""Parser for conversation items of Codex, in the form of the Responses API.
+
+Reads the item types from before October 2025 too.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +14,7 @@ from nous.transcript.parsing.codex.outputs import Output, is_text, output_of, pa
 from nous.transcript.parsing.codex.session import RESPONSE, CodexReading
 from nous.transcript.parsing.codex.user_text import answers_in
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
-from nous.transcript.reader import Draft, Place
+from nous.transcript.reader import Draft, RecordPlace
 
 Item = Mapping[str, Any]
 
@@ -33,9 +36,9 @@ _UNPAIRED = frozenset({"web_search", "image_generation"})
 
 @dataclass(slots=True)
 class ResponseReading(CodexReading):
-    """Turns one item after another into entries."""
+    """Turns successive items into drafts."""
 
-    def of_response(self, item: Item, place: Place) -> Iterable[Draft]:
+    def of_response(self, item: Item, place: RecordPlace) -> Iterable[Draft]:
         kind = str(item.get("type", "message" if "role" in item else "no type"))
         match kind:
             case "message":
@@ -56,8 +59,8 @@ class ResponseReading(CodexReading):
                 self.notes.skip(kind)
                 return ()
 
-    def between_agents(self, item: Item, way: str, place: Place) -> Iterable[Draft]:
-        """What one agent wrote to another; most of it may be encrypted."""
+    def between_agents(self, item: Item, way: str, place: RecordPlace) -> Iterable[Draft]:
+        """Return the draft of a message between agents; most of its text may be encrypted."""
         words = "\n\n".join(self._texts(item.get("content"))).strip()
         if not words:
             self.notes.skip("empty message")
@@ -65,15 +68,20 @@ class ResponseReading(CodexReading):
         ends = " to ".join(filter(None, (as_text(item.get("author")), as_text(item.get("recipient")))))
         return self.once(place.draft(Kind.SUB_AGENT, f"{ends}: {words}" if ends else words), way)
 
-    def search(self, tool: str, given: Mapping[str, Any], call_id: str, way: str, place: Place) -> Iterator[Draft]:
-        """A call that pairs with nothing, and is known by what was looked for."""
+    def search(
+        self, tool: str, given: Mapping[str, Any], call_id: str, way: str, place: RecordPlace
+    ) -> Iterator[Draft]:
+        """Yield a search call without a result.
+
+        It has no id to pair by, so copies are found by the search terms.
+        """
         wanted = {name: value for name, value in given.items() if value}
         if self.copies.is_copy(tool, as_shown(wanted), way):
             self.notes.skip("repeated call")
             return
         yield self.call(tool, wanted, call_id, place)
 
-    def _message(self, item: Item, place: Place) -> Iterable[Draft]:
+    def _message(self, item: Item, place: RecordPlace) -> Iterable[Draft]:
         texts = self._texts(item.get("content", item.get("message")))
         match str(item.get("role")):
             case "user":
@@ -83,8 +91,8 @@ class ResponseReading(CodexReading):
             case _:
                 return self._instructions(texts, place)
 
-    def _instructions(self, texts: Sequence[str], place: Place) -> Iterator[Draft]:
-        """What Codex tells the model. That the user interrupted it is told here too."""
+    def _instructions(self, texts: Sequence[str], place: RecordPlace) -> Iterator[Draft]:
+        """Yield the instructions of Codex to the model, among them notices of interruption."""
         for part, text in enumerate(texts):
             if text.strip().startswith("<turn_aborted>"):
                 yield from self.interrupted(place)
@@ -101,7 +109,7 @@ class ResponseReading(CodexReading):
                 self.notes.skip(f"{part.get('type')} part")
         return texts
 
-    def _call(self, kind: str, item: Item, place: Place) -> Iterable[Draft]:
+    def _call(self, kind: str, item: Item, place: RecordPlace) -> Iterable[Draft]:
         tool, given = _requested(kind, item)
         call_id = as_text(item.get("call_id")) or as_text(item.get("id")) or tool
         if tool in _UNPAIRED:
@@ -112,7 +120,7 @@ class ResponseReading(CodexReading):
         self.made.add(call_id)
         return (self.call(tool, given, call_id, place),)
 
-    def _result(self, kind: str, item: Item, place: Place) -> Iterable[Draft]:
+    def _result(self, kind: str, item: Item, place: RecordPlace) -> Iterable[Draft]:
         tool = as_text(item.get("name"))
         call_id = as_text(item.get("call_id")) or as_text(item.get("tool_call_id")) or tool
         if call_id in self.observed:
@@ -127,7 +135,7 @@ class ResponseReading(CodexReading):
 
 
 def sought(action: object, query: object = None) -> dict[str, Any]:
-    """What a web search looked for: words, a page, or words in a page."""
+    """Return the target of a web search: words, a page, or a pattern in a page."""
     wanted = as_object(action)
     first = next(iter(as_list(wanted.get("queries"))), None)
     return {
@@ -138,7 +146,7 @@ def sought(action: object, query: object = None) -> dict[str, Any]:
 
 
 def _requested(kind: str, item: Item) -> tuple[str, dict[str, Any]]:
-    """The tool that a call is for, and what it is given."""
+    """Return the tool and the arguments of a call."""
     match kind:
         case "custom_tool_call":
             return _named(item), _free(item.get("input"))
@@ -156,7 +164,7 @@ def _requested(kind: str, item: Item) -> tuple[str, dict[str, Any]]:
 
 
 def _named(item: Item) -> str:
-    """The name of a tool; that of an MCP server's tool says whose it is."""
+    """Return the name of a tool; for a tool of an MCP server, with the server's name."""
     name = as_text(item.get("name")) or as_text(as_object(item.get("function")).get("name"))
     server = as_text(item.get("namespace"))
     if not server.startswith("mcp"):
@@ -165,13 +173,13 @@ def _named(item: Item) -> str:
 
 
 def _free(text: object) -> dict[str, Any]:
-    """The input of a tool that takes text of its own form, which may be JSON none the less."""
+    """Return the input of a tool that takes free text, which may still be JSON."""
     found = as_arguments(text)
     return {"input": text} if isinstance(text, str) and found.get("arguments") == text else found
 
 
 def _found(item: Item) -> Output:
-    """The names of the tools that were found."""
+    """Return the names of the tools that a tool search found."""
     tools = [as_object(tool) for tool in as_list(item.get("tools"))]
     return Output("\n".join(filter(None, (as_text(tool.get("name")) for tool in tools))))
 

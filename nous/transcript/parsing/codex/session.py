@@ -1,22 +1,24 @@
-"""What a file says of its session as a whole."""
+"""Codex session state: header values, and deduplication of repeated messages and calls."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nous.transcript.model import Kind, Notes
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.codex.outputs import Output, output_of
-from nous.transcript.parsing.codex.user_text import Piece, Sort, piece_of, plan_in, without_citations
+from nous.transcript.parsing.codex.user_text import MessagePiece, Sort, piece_of, plan_in, without_citations
 from nous.transcript.parsing.conversation import UNKNOWN_CALL, AgentReading, call, rejection
 from nous.transcript.parsing.values import as_count, as_object, as_text
-from nous.transcript.reader import Draft, Place
+from nous.transcript.reader import Draft, RecordPlace
 
 
 @dataclass(slots=True)
-class About:
-    """Gathers the header. The first `session_meta` says whose file it is; others were copied with a history.
+class CodexSessionInfo:
+    """Collects the session header.
 
-    Tokens are given as running sums, which begin anew where a session was taken up by a program that had forgotten.
+    The first `session_meta` names the session of the file. Later ones were copied along with a history. Token counts in
+    the file are running sums. They restart at zero where another process without the earlier counts resumed the
+    session.
     """
 
     is_introduced: bool = False
@@ -28,8 +30,8 @@ class About:
     last_read: int = 0
     last_written: int = 0
 
-    def introduce(self, meta: Mapping[str, Any], notes: Notes) -> bool:
-        """Learn who is speaking where; False if another record has said that."""
+    def introduce(self, meta: Mapping[str, Any], notes: ReadNotes) -> bool:
+        """Learn the session, directory and commit; False if an earlier record gave them."""
         if self.is_introduced:
             return False
         self.is_introduced = True
@@ -48,13 +50,13 @@ class About:
         )
         return True
 
-    def settings(self, context: Mapping[str, Any], notes: Notes) -> None:
-        """Learn with which model, and where; and whether the user is asked before something is done."""
+    def settings(self, context: Mapping[str, Any], notes: ReadNotes) -> None:
+        """Learn the model, the directory, and whether the user is asked for approval."""
         self.is_asked = context.get("approval_policy") != "never"
         notes.learn(cwd=as_text(context.get("cwd")), model=as_text(context.get("model")))
 
     def charge(self, usage: Mapping[str, Any]) -> None:
-        """Count by how much the running sums have grown."""
+        """Add the growth of the running token sums."""
         read, written = as_count(usage.get("input_tokens")), as_count(usage.get("output_tokens"))
         if not (read or written):
             return
@@ -64,8 +66,8 @@ class About:
         self.written += written - self.last_written
         self.last_read, self.last_written = read, written
 
-    def conclude(self, notes: Notes) -> None:
-        """Learn what only the whole file tells."""
+    def conclude(self, notes: ReadNotes) -> None:
+        """Learn the title and the token totals, which need the whole file."""
         notes.learn(title=self.title, input_tokens=self.read, output_tokens=self.written)
 
 
@@ -73,8 +75,8 @@ _MOST = 64
 
 
 @dataclass(slots=True)
-class Told:
-    """Words without their white space, whose they are, and the ways in which they came so far."""
+class CopyKind:
+    """Author and words (without white space) of a message, and the channels it came by so far."""
 
     who: str
     words: str
@@ -83,24 +85,27 @@ class Told:
 
 @dataclass(slots=True)
 class Copies:
-    """Knows what was told in this turn. The same words are a copy in another way, and said anew in the same way."""
+    """Deduplicates messages within a turn.
 
-    told: list[Told] = field(default_factory=list[Told])
+    The same words from another channel are a copy. From the same channel they are said again.
+    """
+
+    emitted: list[CopyKind] = field(default_factory=list[CopyKind])
 
     def is_copy(self, who: str, text: str, way: str) -> bool:
-        """Whether *text* was told already; it is told now."""
+        """Return whether *text* is a copy; otherwise remember it."""
         words = "".join(text.split())
-        for known in reversed(self.told):
+        for known in reversed(self.emitted):
             if known.who == who and known.words == words and way not in known.ways:
                 known.ways.append(way)
                 return True
-        self.told.append(Told(who, words, [way]))
-        del self.told[:-_MOST]
+        self.emitted.append(CopyKind(who, words, [way]))
+        del self.emitted[:-_MOST]
         return False
 
     def forget(self) -> None:
-        """A turn is over: what is said from here on is said anew."""
-        self.told.clear()
+        """Forget all messages at the end of a turn, since the next one may repeat words."""
+        self.emitted.clear()
 
 
 RESPONSE = "response"
@@ -111,14 +116,15 @@ ENDING = "ending"
 
 @dataclass(slots=True)
 class CodexReading(AgentReading):
-    """Tells everything once. A call is told by the conversation if it is there, else by the events around it.
+    """Emits each message and call once, though the file repeats them.
 
-    `made` are the calls of the conversation, `observed` those that only events told, and `failed` those of the first
-    whose failure an event has told before their output comes. `is_interrupted` is whether the user's interruption of
-    this turn is told, and `review` what the last review said.
+    A call comes from the conversation if it is there, else from the events around it. `made` are calls from the
+    conversation. `observed` are calls known from events only. `failed` are calls in `made` for which an event reported
+    a failure before their output. `is_interrupted`: the user's interruption of this turn is already emitted. `review`
+    is the text of the last review.
     """
 
-    about: About = field(default_factory=About)
+    about: CodexSessionInfo = field(default_factory=CodexSessionInfo)
     copies: Copies = field(default_factory=Copies)
     made: set[str] = field(default_factory=set[str])
     observed: set[str] = field(default_factory=set[str])
@@ -130,23 +136,29 @@ class CodexReading(AgentReading):
         self.about.conclude(self.notes)
         return ()
 
-    def user(self, texts: Sequence[str], way: str, place: Place) -> Iterator[Draft]:
-        """What stands in the user's place. In the thread of a sub-agent it is the parent that speaks there."""
+    def user(self, texts: Sequence[str], way: str, place: RecordPlace) -> Iterator[Draft]:
+        """Yield drafts of a user message.
+
+        In the thread of a sub-agent the parent agent wrote it.
+        """
         pieces = [piece_of(text) for text in texts]
         own = [piece.text for piece in pieces if piece.sort is Sort.OWN]
         for draft in self.said(own, place) if own else ():
             is_prompt = draft.kind is Kind.USER
             if is_prompt and self.about.is_sub_agents:
                 draft.kind = Kind.SUB_AGENT
-            for told in self.once(draft, way):
+            for new in self.once(draft, way):
                 self.is_interrupted = self.is_interrupted and not is_prompt
-                yield told
+                yield new
         for part, piece in enumerate(pieces, len(pieces)):
             if piece.sort is not Sort.OWN:
                 yield from self._inserted(piece, way, place, part)
 
-    def assistant(self, text: str, way: str, place: Place) -> Iterator[Draft]:
-        """What the model said; a plan that it proposes comes by itself in other ways, so it does here."""
+    def assistant(self, text: str, way: str, place: RecordPlace) -> Iterator[Draft]:
+        """Yield drafts of an answer of the model.
+
+        A plan that it proposes becomes a separate draft, because other channels carry the plan alone.
+        """
         words, plan = plan_in(without_citations(text))
         if words and self.review and words.startswith(self.review):
             self.notes.skip("repeated review")
@@ -158,22 +170,22 @@ class CodexReading(AgentReading):
         if not text.strip():
             self.notes.skip("empty message")
 
-    def plan(self, text: str, way: str, place: Place, part: int = 0) -> Iterable[Draft]:
-        """The plan that the model proposes."""
+    def plan(self, text: str, way: str, place: RecordPlace, part: int = 0) -> Iterable[Draft]:
+        """Return the draft of a plan that the model proposes."""
         if not text.strip():
             self.notes.skip("empty message")
             return ()
         return self.once(place.draft(Kind.ASSISTANT, text.strip(), part), way, who="plan")
 
-    def thoughts(self, texts: Sequence[str], way: str, place: Place) -> Iterator[Draft]:
-        told = [text.strip() for text in texts if text.strip()]
-        for part, text in enumerate(told):
+    def thoughts(self, texts: Sequence[str], way: str, place: RecordPlace) -> Iterator[Draft]:
+        thoughts = [text.strip() for text in texts if text.strip()]
+        for part, text in enumerate(thoughts):
             yield from self.once(place.draft(Kind.THINKING, text, part), way)
-        if not told:
+        if not thoughts:
             self.notes.skip("empty reasoning")
 
-    def interrupted(self, place: Place) -> Iterable[Draft]:
-        """The user stopped the model. The call that it was at may have told that."""
+    def interrupted(self, place: RecordPlace) -> Iterable[Draft]:
+        """Return the user's interruption, unless an interrupted call has already reported it."""
         if self.is_interrupted:
             self.notes.skip("repeated interruption")
             return ()
@@ -181,14 +193,17 @@ class CodexReading(AgentReading):
         return (place.draft(Kind.DECISION, "Interrupted the turn"),)
 
     def once(self, draft: Draft, way: str, *, who: str = "") -> Iterable[Draft]:
-        """*draft*, unless it was told in another way."""
+        """Return *draft*, unless it is a copy from another channel."""
         if self.copies.is_copy(who or draft.kind, draft.text, way):
             self.notes.skip("repeated message")
             return ()
         return (draft,)
 
-    def came(self, output: Output, call_id: str, place: Place, part: int = 0, *, tool: str = "") -> Draft:
-        """What came of the call *call_id*. A user who is never asked has rejected nothing."""
+    def came(self, output: Output, call_id: str, place: RecordPlace, part: int = 0, *, tool: str = "") -> Draft:
+        """Return the draft for the result of the call *call_id*.
+
+        A rejection counts as a failure if the user is never asked for approval.
+        """
         for reason in output.hidden:
             self.notes.skip(reason)
         made = self.calls.get(call_id) or (call(tool, {}) if tool else UNKNOWN_CALL)
@@ -203,8 +218,8 @@ class CodexReading(AgentReading):
         text = f"Interrupted {made.summary}" if output.is_aborted else rejection("", made)
         return place.draft(Kind.DECISION, text, part, tool=made.tool or None, call_id=call_id or None)
 
-    def observe_call(self, tool: str, given: Mapping[str, Any], call_id: str, place: Place) -> Iterator[Draft]:
-        """An event says that a call begins."""
+    def observe_call(self, tool: str, given: Mapping[str, Any], call_id: str, place: RecordPlace) -> Iterator[Draft]:
+        """Yield the call whose start an event reports, unless it is already emitted."""
         if call_id in self.made or call_id in self.observed:
             self.notes.skip("repeated call")
             return
@@ -213,9 +228,12 @@ class CodexReading(AgentReading):
         yield self.call(tool, dict(given), call_id, place)
 
     def observe_end(
-        self, tool: str, given: Mapping[str, Any], call_id: str, output: Output, place: Place
+        self, tool: str, given: Mapping[str, Any], call_id: str, output: Output, place: RecordPlace
     ) -> Iterator[Draft]:
-        """An event says that a call ended. If the conversation tells the call, only its failure is news."""
+        """Yield the result of a call whose end an event reports.
+
+        If the conversation holds the call, only its failure is recorded.
+        """
         if call_id in self.made:
             if output.is_error and call_id in self.calls:
                 self.failed.add(call_id)
@@ -228,8 +246,8 @@ class CodexReading(AgentReading):
             yield from self.observe_call(tool, given, call_id, place)
         yield self.came(output, call_id, place, 1, tool=tool)
 
-    def _inserted(self, piece: Piece, way: str, place: Place, part: int) -> Iterator[Draft]:
-        """What stands in the user's place and is not what the user wrote."""
+    def _inserted(self, piece: MessagePiece, way: str, place: RecordPlace, part: int) -> Iterator[Draft]:
+        """Yield drafts of parts of a user message that the user did not write."""
         match piece.sort:
             case Sort.IMAGE:
                 self.notes.skip("image")
@@ -244,8 +262,8 @@ class CodexReading(AgentReading):
             case _:
                 yield from self.once(place.draft(Kind.SYSTEM, piece.text, part, is_meta=True), way)
 
-    def shell(self, command: str, output: Output, way: str, place: Place, part: int = 0) -> Iterator[Draft]:
-        """A command that the user ran, and what it printed."""
+    def shell(self, command: str, output: Output, way: str, place: RecordPlace, part: int = 0) -> Iterator[Draft]:
+        """Yield a command that the user ran, and its output."""
         words = Kind.SUB_AGENT if self.about.is_sub_agents else Kind.USER
         for draft in self.once(place.draft(words, f"! {command}", part), way):
             yield draft

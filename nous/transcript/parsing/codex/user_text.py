@@ -1,4 +1,7 @@
-"""Whose words the pieces of a message are: Codex puts its context, and what other programs say, in the user's place."""
+"""Classifier for the pieces of a Codex user message.
+
+Codex puts its own context, and output of other programs, into user messages.
+"""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +12,7 @@ from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_
 
 
 class Sort(StrEnum):
-    """What a piece of a message is. `OWN` is what its author wrote."""
+    """Type of a piece of a message; `OWN` is text by its author."""
 
     OWN = "own"
     INSERTED = "inserted"
@@ -20,8 +23,8 @@ class Sort(StrEnum):
     ANSWERS = "answers"
 
 
-class Piece(NamedTuple):
-    """A piece, in words that can be shown; `result` is what came of a command of the user."""
+class MessagePiece(NamedTuple):
+    """A piece in displayable words; `result` is the output of a command of the user."""
 
     sort: Sort
     text: str
@@ -48,47 +51,53 @@ _SOURCE_OF_MEMORY = ("<oai-mem-citation>", "</oai-mem-citation>")
 _PLAN = ("<proposed_plan>", "</proposed_plan>")
 
 
-def piece_of(text: str) -> Piece:
-    """Take apart a text in the user's place. An editor puts files and selections before what the user asks for."""
+def piece_of(text: str) -> MessagePiece:
+    """Classify a text of a user message.
+
+    An editor puts files and selections before the user's request; only the request is kept.
+    """
     text = text.strip()
     if text.startswith(_PROJECT_RULES):
-        return Piece(Sort.INSERTED, text)
+        return MessagePiece(Sort.INSERTED, text)
     if text.startswith("# "):
         _, mark, request = text.partition(_REQUEST)
         text = request.strip() if mark else text
     if _IMAGE.fullmatch(text):
-        return Piece(Sort.IMAGE, text)
+        return MessagePiece(Sort.IMAGE, text)
     tag = _TAG.match(text)
     match _SORTS.get(tag[1].lower(), Sort.OWN) if tag else Sort.OWN:
         case Sort.SHELL:
-            return Piece(Sort.SHELL, _inside(text, "command"), _inside(text, "result"))
+            return MessagePiece(Sort.SHELL, _inside(text, "command"), _inside(text, "result"))
         case Sort.AGENT:
-            return Piece(Sort.AGENT, _notice(_inside(text, "subagent_notification")))
+            return MessagePiece(Sort.AGENT, _notice(_inside(text, "subagent_notification")))
         case Sort.ANSWERS:
-            return Piece(Sort.ANSWERS, _replies(_inside(text, "send_user_message_question_reply")))
+            return MessagePiece(Sort.ANSWERS, _replies(_inside(text, "send_user_message_question_reply")))
         case Sort.INSERTED if rest := _behind(text, tag):
-            return Piece(Sort.OWN, rest)
+            return MessagePiece(Sort.OWN, rest)
         case sort:
-            return Piece(sort, text)
+            return MessagePiece(sort, text)
 
 
 def _behind(text: str, tag: re.Match[str] | None) -> str:
-    """What was typed behind an element that a program put first."""
+    """Return the text typed after an element that a program put first."""
     return text.rpartition(f"</{tag[1]}>")[2].strip() if tag and f"</{tag[1]}>" in text else ""
 
 
 def without_citations(text: str) -> str:
-    """*text* without the notes on which memories it draws on, which only one of its copies has."""
+    """Return *text* without memory citations, which only one of its copies has."""
     return _split(text, *_SOURCE_OF_MEMORY)[0]
 
 
 def plan_in(text: str) -> tuple[str, str]:
-    """What a message says besides the plan that it proposes, and the plan."""
+    """Return a message without its proposed plan, and the plan."""
     return _split(text, *_PLAN)
 
 
 def spoken(status: object) -> str:
-    """What the status of an agent says: `{"completed": "its last words"}`, `{"errored": "why"}`, or a bare word."""
+    """Return the words of an agent's status.
+
+    Its forms are `{"completed": "last words"}`, `{"errored": "reason"}` and a bare word.
+    """
     if isinstance(status, str):
         return status
     said = [as_text(words) or str(name) for name, words in as_object(status).items()]
@@ -96,7 +105,7 @@ def spoken(status: object) -> str:
 
 
 def answers_in(value: object) -> str:
-    """The answers to questions, each after what names its question."""
+    """Return the answers to questions, each after the name of its question."""
     found = as_object(as_object(value).get("answers"))
     return "; ".join(f"{question}: {_answer(answer)}" for question, answer in found.items())
 
@@ -108,8 +117,8 @@ def _answer(value: object) -> str:
 
 def _replies(text: str) -> str:
     found = as_list(as_arguments(text).get("arguments"))
-    told = (as_text(as_object(reply).get("answer")) for reply in found)
-    return "; ".join(filter(None, told)) or text
+    answers = (as_text(as_object(reply).get("answer")) for reply in found)
+    return "; ".join(filter(None, answers)) or text
 
 
 def _notice(text: str) -> str:
@@ -120,14 +129,14 @@ def _notice(text: str) -> str:
 
 
 def _inside(text: str, tag: str) -> str:
-    """What stands between the first opening and the last closing *tag*."""
+    """Return the text between the first opening and the last closing *tag*."""
     _, _, rest = text.partition(f"<{tag}>")
     inside, closing, _ = rest.rpartition(f"</{tag}>")
     return (inside if closing else rest).strip()
 
 
 def _split(text: str, opening: str, closing: str) -> tuple[str, str]:
-    """*text* without what stands between the marks, and that."""
+    """Split *text* into the parts outside of the tags and the parts inside."""
     outside: list[str] = []
     inside: list[str] = []
     while True:

@@ -1,6 +1,6 @@
-"""What happens in a session, event by event, as an agent tells it while it works."""
+"""Typed events of an agent session, and their JSON codec."""
 
-from nous.transcript.recorder.events.base import MAIN, Source, TranscriptEvent, UnknownEvent
+from nous.transcript.recorder.events.base import MAIN, EventSource, TranscriptEvent, UnknownTranscriptEvent
 from nous.transcript.recorder.events.codec import EventCodec, event_types
 
-__all__ = ["MAIN", "EventCodec", "Source", "TranscriptEvent", "UnknownEvent", "event_types"]
+__all__ = ["MAIN", "EventCodec", "EventSource", "TranscriptEvent", "UnknownTranscriptEvent", "event_types"]

@@ -1,4 +1,4 @@
-"""What all events of a session have in common."""
+"""Base classes of session events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,26 +7,26 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptEvent:
-    """Something that happened in a session, as an agent tells it while it works.
+    """Something that happened in a session, as the agent reports it.
 
-    `extra` are fields that a newer program has added: they are kept, and written again as they came.
+    `extra` holds fields that a newer program added. They are kept, and written back unchanged.
     """
 
     TYPE: ClassVar[str] = ""
     OMITTED: ClassVar[frozenset[str]] = frozenset()
-    """Fields that are left out where they are None; of all others it is written as null."""
+    """Fields omitted if they are None; other fields are then written as null."""
 
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def type(self) -> str:
-        """The name of what happened, as it is written."""
+        """Type name in the JSON form."""
         return self.TYPE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownEvent(TranscriptEvent):
-    """An event of a type that is not known, or that lacks what its type has to say. Its fields are all `extra`."""
+class UnknownTranscriptEvent(TranscriptEvent):
+    """An event of unknown type, or without the fields of its type. All fields are `extra`."""
 
     name: str
 
@@ -36,8 +36,8 @@ class UnknownEvent(TranscriptEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """Who called a tool: the agent itself (`main`), one of its sub-agents, or a step of a workflow."""
+class EventSource:
+    """Caller of a tool: the agent itself (`main`), one of its sub-agents, or a workflow step."""
 
     type: str = "main"
     agent_id: str | None = None
@@ -49,4 +49,4 @@ class Source:
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-MAIN = Source()
+MAIN = EventSource()

@@ -1,4 +1,4 @@
-"""What is said: turns, prompts, answers, and questions in between."""
+"""Events of the conversation: turns, prompts, answers, questions and compaction."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ class SystemHooksInjected(TranscriptEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextDelta(TranscriptEvent):
-    """A piece of an answer while it is written, and all of it so far."""
+    """A streamed part of an answer; `accumulated` is all of it so far."""
 
     TYPE: ClassVar = "text_delta"
     delta: str
@@ -69,7 +69,10 @@ class Warned(TranscriptEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanUpdated(TranscriptEvent):
-    """`summary` counts the steps by status; each of `steps` has a `step` and its `status`."""
+    """The plan changed.
+
+    `summary` counts the steps by status; each of `steps` has a `step` and its `status`.
+    """
 
     TYPE: ClassVar = "plan_updated"
     version: int
@@ -80,7 +83,7 @@ class PlanUpdated(TranscriptEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskHumanRequest(TranscriptEvent):
-    """The agent asks the user something in the middle of a turn."""
+    """The agent asks the user a question during a turn."""
 
     TYPE: ClassVar = "ask_human_request"
     request_id: str
@@ -92,7 +95,7 @@ class AskHumanRequest(TranscriptEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskHumanResponse(TranscriptEvent):
-    """The user answers, which is as good as a prompt, or declines to."""
+    """The user answers, which counts as a prompt, or skips the question."""
 
     TYPE: ClassVar = "ask_human_response"
     request_id: str
@@ -110,7 +113,7 @@ class ContextWarning(TranscriptEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPruned(TranscriptEvent):
-    """Only in old transcripts: compaction has taken its place."""
+    """Messages were removed from the context. Only in old transcripts: replaced by compaction."""
 
     TYPE: ClassVar = "context_pruned"
     messages_removed: int

@@ -1,4 +1,4 @@
-"""What sub-agents, workflows and tasks do on the agent's behalf."""
+"""Events of sub-agents, workflows and tasks."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -150,7 +150,7 @@ class SubtaskWaitingForInput(TranscriptEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubtaskUserInput(TranscriptEvent):
-    """The user answers a subtask, which is as good as a prompt."""
+    """The user answers a subtask, which counts as a prompt."""
 
     TYPE: ClassVar = "subtask_user_input"
     task_id: str

@@ -1,9 +1,9 @@
-"""What tools are asked for, whether they may, and what comes of it."""
+"""Events of tool requests, approvals and results."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from nous.transcript.recorder.events.base import MAIN, Source, TranscriptEvent
+from nous.transcript.recorder.events.base import MAIN, EventSource, TranscriptEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,12 +12,15 @@ class ToolRequest(TranscriptEvent):
     tool_name: str
     args: Any
     request_id: str
-    source: Source = MAIN
+    source: EventSource = MAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolApprovalRequest(TranscriptEvent):
-    """The user is asked whether a call may be made. `risk_level` is low, medium, high or critical."""
+    """The user is asked to approve a call.
+
+    `risk_level` is low, medium, high or critical.
+    """
 
     TYPE: ClassVar = "tool_approval_request"
     request_id: str
@@ -27,7 +30,7 @@ class ToolApprovalRequest(TranscriptEvent):
     risk_level: str
     can_learn: bool
     suggestion: str | None = None
-    source: Source = MAIN
+    source: EventSource = MAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +40,7 @@ class ToolAutoApproved(TranscriptEvent):
     tool_name: str
     args: Any
     reason: str
-    source: Source = MAIN
+    source: EventSource = MAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +50,7 @@ class ToolDenied(TranscriptEvent):
     tool_name: str
     args: Any
     reason: str
-    source: Source = MAIN
+    source: EventSource = MAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,19 +60,19 @@ class ToolResult(TranscriptEvent):
     result: Any
     success: bool
     request_id: str
-    source: Source = MAIN
+    source: EventSource = MAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutputChunk(TranscriptEvent):
-    """Output while a tool runs; `stream` is stdout or stderr."""
+    """Output of a running tool; `stream` is stdout or stderr."""
 
     TYPE: ClassVar = "tool_output_chunk"
     request_id: str
     tool_name: str
     chunk: str
     stream: str
-    source: Source = MAIN
+    source: EventSource = MAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +85,7 @@ class ToolResponseTruncated(TranscriptEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerToolStarted(TranscriptEvent):
-    """The model's provider runs a tool."""
+    """The model provider runs a tool."""
 
     TYPE: ClassVar = "server_tool_started"
     request_id: str

@@ -18,7 +18,7 @@ class Poison(Fault):
     @override
     def strike(self, stage: Stage) -> float:
         session = f"poison-{len(self._poison)}"
-        stage.world.bus.publish(ended(session, 50_000 + len(self._poison), scope=SCOPES[0]))
+        stage.container.bus.publish(ended(session, 50_000 + len(self._poison), scope=SCOPES[0]))
         self._poison.add(session)
         return 0.0
 

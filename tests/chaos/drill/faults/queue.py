@@ -19,7 +19,7 @@ class LostQueues(Fault):
 
     @override
     def strike(self, stage: Stage) -> float:
-        client: Any = stage.world.client
+        client: Any = stage.container.client
         if keys := list(client.scan_iter("rq:*", count=10_000)):
             client.delete(*keys)
         return 0.0
@@ -37,7 +37,7 @@ class ForeignJobs(Fault):
 
     @override
     def strike(self, stage: Stage) -> float:
-        client: Any = stage.world.client
+        client: Any = stage.container.client
         canary = f"touch {stage.directory / 'canary'}"
         for worker in WORKERS:
             for number, data in enumerate(_calls(canary)):

@@ -86,8 +86,8 @@ class CutLog(Fault):
     def strike(self, stage: Stage) -> float:
         seconds = stage.chance.uniform(0.0, _SECOND)
         with stage.producer.between:
-            stage.world.client.set("synced", "")
-            wait_for_disk(stage.world.client, ["synced"], ttl=_DAY)
+            stage.container.client.set("synced", "")
+            wait_for_disk(stage.container.client, ["synced"], ttl=_DAY)
             stage.producer.when_durable()
         stage.later(seconds, lambda: self._lose_power(stage))
         return seconds
@@ -141,7 +141,7 @@ class FullMemory(Fault):
 
     @override
     def strike(self, stage: Stage) -> float:
-        seconds, client = min(stage.size.outage, _LONGEST_SHORTAGE), stage.world.client
+        seconds, client = min(stage.size.outage, _LONGEST_SHORTAGE), stage.container.client
         used: Any = client.info("memory")
         client.config_set("maxmemory", used["used_memory"] + _A_LITTLE)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nous.domain.episode import CandidateFact, Category
 from nous.domain.errors import BadInput
-from nous.domain.summary_input import Brief, Passage
+from nous.domain.summary_input import Segment, SummaryInput
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.json_recovery import object_in, summary_in
 from nous.summary.llm.response import EpisodeAnswer, read
@@ -42,8 +42,8 @@ values = st.recursive(
 )
 answers = st.fixed_dictionaries({}, optional=dict.fromkeys(EpisodeAnswer.model_fields, values))
 sentences = st.lists(st.sampled_from(WORDS) | st.integers(0, 99).map(str), min_size=1, max_size=7).map(" ".join)
-passages = st.lists(
-    st.builds(Passage, sentences, st.sampled_from(["User", "Assistant", "Output", "Decision"]), st.integers(0, 4)),
+segments = st.lists(
+    st.builds(Segment, sentences, st.sampled_from(["User", "Assistant", "Output", "Decision"]), st.integers(0, 4)),
     max_size=6,
 )
 facts = st.lists(
@@ -83,23 +83,23 @@ def test_any_object_is_found_in_prose(value: dict[str, object], prose: str) -> N
     assert json.dumps(object_in(f"{prose}{written}{prose}")) == written
 
 
-@given(facts, passages)
-def test_grounding_again_changes_nothing(candidates: list[CandidateFact], said: list[Passage]) -> None:
-    brief = Brief(windows=(tuple(said),))
+@given(facts, segments)
+def test_grounding_again_changes_nothing(candidates: list[CandidateFact], said: list[Segment]) -> None:
+    summary_input = SummaryInput(windows=(tuple(said),))
 
-    once = grounded(candidates, brief, canary=CANARY, prompt=PROMPT)
-    again = grounded(once.facts, brief, canary=CANARY, prompt=PROMPT)
+    once = grounded(candidates, summary_input, canary=CANARY, prompt=PROMPT)
+    again = grounded(once.facts, summary_input, canary=CANARY, prompt=PROMPT)
 
     assert again.facts == once.facts
     assert again.dropped == again.changed == ()
     assert len(candidates) == len(once.facts) + sum(count for _, count in once.dropped)
 
 
-@given(facts, passages)
-def test_no_fact_has_a_number_that_its_turns_do_not_have(candidates: list[CandidateFact], said: list[Passage]) -> None:
-    kept = grounded(candidates, Brief(windows=(tuple(said),)), canary=CANARY, prompt=PROMPT).facts
+@given(facts, segments)
+def test_no_fact_has_a_number_that_its_turns_do_not_have(candidates: list[CandidateFact], said: list[Segment]) -> None:
+    kept = grounded(candidates, SummaryInput(windows=(tuple(said),)), canary=CANARY, prompt=PROMPT).facts
 
     for fact in kept:
-        heard = " ".join(passage.text for passage in said if passage.turn in fact.turns)
+        heard = " ".join(segment.text for segment in said if segment.turn in fact.turns)
         assert fact.turns
         assert set(NUMBER.findall(fact.text)) <= set(NUMBER.findall(heard))

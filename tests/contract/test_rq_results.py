@@ -9,7 +9,7 @@ from builders.rq import books_of, key_of, order_of, worker_of
 from rq.worker import BaseWorker
 
 from nous.jobs.base import BARE
-from nous.jobs.rq.bookkeeping import Begun, Books, Filing, Returned
+from nous.jobs.rq.bookkeeping import FinishedJob, JobBookkeeper, ResultWriter, StartedJob
 from nous.jobs.rq.queue import RqJobs, queue_named
 
 ORDER = order_of(7)
@@ -17,7 +17,7 @@ JOB = key_of(ORDER)
 
 
 @pytest.fixture
-def begun(redis_client: redis.Redis) -> Begun:
+def begun(redis_client: redis.Redis) -> StartedJob:
     """A job that has begun."""
     RqJobs(redis_client, BARE, deadline=600, result_ttl=60, failure_ttl=60).submit(ORDER)
     books, queue = books_of(redis_client)
@@ -25,29 +25,29 @@ def begun(redis_client: redis.Redis) -> Begun:
     return job
 
 
-def test_what_could_not_be_filed_in_an_outage_is_filed_later(redis_client: redis.Redis, begun: Begun) -> None:
-    class Cut(Books):
+def test_what_could_not_be_filed_in_an_outage_is_filed_later(redis_client: redis.Redis, begun: StartedJob) -> None:
+    class Cut(JobBookkeeper):
         is_cut = True
 
-        def finish(self, returned: Sequence[Returned]) -> dict[str, str]:
+        def finish(self, returned: Sequence[FinishedJob]) -> dict[str, str]:
             if self.is_cut:
                 raise redis.ConnectionError("cut")
             return super().finish(returned)
 
     books = Cut(worker_of(redis_client), redis_client)
-    filing = Filing(worker_of(redis_client), books, redis_client)
+    filing = ResultWriter(worker_of(redis_client), books, redis_client)
 
     filing.returned(begun, "done")
-    filing.again()
+    filing.retry_pending()
     assert redis_client.hget(JOB, "status") == b"started"
     books.is_cut = False
-    filing.again()
+    filing.retry_pending()
 
     assert redis_client.hget(JOB, "status") == b"finished"
     assert redis_client.zcard("rq:wip:toy") == 0
 
 
-def test_what_the_server_refused_to_write_is_filed_later(redis_client: redis.Redis, begun: Begun) -> None:
+def test_what_the_server_refused_to_write_is_filed_later(redis_client: redis.Redis, begun: StartedJob) -> None:
     filing = _filing(redis_client)
 
     redis_client.config_set("min-replicas-to-write", "1")
@@ -56,12 +56,12 @@ def test_what_the_server_refused_to_write_is_filed_later(redis_client: redis.Red
         assert redis_client.hget(JOB, "status") == b"started"
     finally:
         redis_client.config_set("min-replicas-to-write", "0")
-    filing.again()
+    filing.retry_pending()
 
     assert redis_client.hget(JOB, "status") == b"finished"
 
 
-def test_a_failure_that_could_not_be_filed_is_filed_later(redis_client: redis.Redis, begun: Begun) -> None:
+def test_a_failure_that_could_not_be_filed_is_filed_later(redis_client: redis.Redis, begun: StartedJob) -> None:
     class Cut(BaseWorker):
         is_cut = True
 
@@ -71,27 +71,27 @@ def test_a_failure_that_could_not_be_filed_is_filed_later(redis_client: redis.Re
             super().handle_job_failure(*args, **kwargs)
 
     worker = Cut([queue_named("toy", redis_client)], name="worker", connection=redis_client)
-    filing = Filing(worker, Books(worker, redis_client), redis_client)
+    filing = ResultWriter(worker, JobBookkeeper(worker, redis_client), redis_client)
 
     filing.failed(begun, ValueError("oops"))
     assert redis_client.hget(JOB, "status") == b"started"
     worker.is_cut = False
-    filing.again()
+    filing.retry_pending()
 
     assert redis_client.hget(JOB, "status") == b"failed"
 
 
 @pytest.mark.parametrize("key", [f"rq:results:{ORDER.id}", "rq:finished:toy"])
 def test_a_key_in_the_way_delays_all_of_the_filing_and_loses_nothing_of_it(
-    redis_client: redis.Redis, begun: Begun, key: str
+    redis_client: redis.Redis, begun: StartedJob, key: str
 ) -> None:
     filing = _filing(redis_client)
     redis_client.set(key, "in the way")
 
     filing.returned(begun, "done")
-    filing.again()
+    filing.retry_pending()
     redis_client.delete(key)
-    filing.again()
+    filing.retry_pending()
 
     assert redis_client.hget(JOB, "status") == b"finished"
     assert redis_client.xlen(f"rq:results:{ORDER.id}") == 1
@@ -99,7 +99,7 @@ def test_a_key_in_the_way_delays_all_of_the_filing_and_loses_nothing_of_it(
     assert redis_client.hget("rq:worker:worker", "successful_job_count") == b"1"
 
 
-def test_short_memory_does_not_keep_a_job_from_being_filed(redis_client: redis.Redis, begun: Begun) -> None:
+def test_short_memory_does_not_keep_a_job_from_being_filed(redis_client: redis.Redis, begun: StartedJob) -> None:
     redis_client.config_set("maxmemory", "1")
     try:
         _filing(redis_client).returned(begun, "done")
@@ -110,7 +110,7 @@ def test_short_memory_does_not_keep_a_job_from_being_filed(redis_client: redis.R
 
 
 def test_a_job_that_was_taken_for_abandoned_and_then_returned_has_not_failed(
-    redis_client: redis.Redis, begun: Begun
+    redis_client: redis.Redis, begun: StartedJob
 ) -> None:
     redis_client.zadd("rq:failed:toy", {begun.id: 9999999999})
     redis_client.hset(JOB, "status", "failed")
@@ -126,7 +126,7 @@ def test_a_job_that_was_taken_for_abandoned_and_then_returned_has_not_failed(
     [("timeout", b"abc"), ("result_ttl", b"abc"), ("created_at", b"never"), ("origin", b"\xff")],
 )
 def test_a_job_that_rq_cannot_read_is_struck_when_it_fails(
-    redis_client: redis.Redis, begun: Begun, name: str, value: bytes
+    redis_client: redis.Redis, begun: StartedJob, name: str, value: bytes
 ) -> None:
     redis_client.hset(JOB, name, value)
 
@@ -139,6 +139,6 @@ def test_a_job_that_rq_cannot_read_is_struck_when_it_fails(
     assert list(redis_client.scan_iter("rq:execution*")) == []
 
 
-def _filing(client: redis.Redis) -> Filing:
+def _filing(client: redis.Redis) -> ResultWriter:
     books, _ = books_of(client)
-    return Filing(worker_of(client), books, client)
+    return ResultWriter(worker_of(client), books, client)

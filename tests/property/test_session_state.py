@@ -6,7 +6,7 @@ from functools import partial
 from uuid import uuid5
 
 import fakeredis
-from builders.kits import kit_of
+from builders.contexts import context_over
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,12 +15,12 @@ from nous.bus.memory.bus import MemoryBus
 from nous.bus.redis.bus import RedisBus
 from nous.domain.events import NAMESPACE, Event, SessionEnded, SessionTouched
 from nous.domain.scope import Scope
-from nous.domain.session_state import Course, Stage
-from nous.pipeline.worker import Kit
+from nous.domain.session_state import SessionState, SessionStatus
+from nous.pipeline.worker import WorkerContext
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 from nous.store.redis.plans import plan_for
-from nous.store.redis.sessions import RedisCourses
+from nous.store.redis.sessions import RedisSessionStates
 from nous.store.transcript_source import StoredTranscripts
 from workers.episode_summarizer import WORKER as SUMMARIZER
 from workers.session_keeper import WORKER as KEEPER
@@ -71,30 +71,30 @@ ENDS = st.builds(ended, MINUTES, st.none() | MINUTES)
 SAID = st.lists(TOUCHES | ENDS, min_size=1, max_size=8)
 
 
-def say(events: Sequence[Event], kit: Kit, bus: Bus) -> Course | None:
+def say(events: Sequence[Event], context: WorkerContext, bus: Bus) -> SessionState | None:
     """What is known after *events*, each dealt with by its worker."""
     for event in events:
         worker = KEEPER if isinstance(event, SessionTouched) else SUMMARIZER
-        assert isinstance(bus.apply(worker.build(kit)(event)), Committed)
-    return kit.courses.course(Scope(), "s1")
+        assert isinstance(bus.apply(worker.handler_factory(context)(event)), Committed)
+    return context.session_states.session_state(Scope(), "s1")
 
 
-def in_memory() -> tuple[Kit, Bus]:
+def in_memory() -> tuple[WorkerContext, Bus]:
     store = MemoryStore()
-    kit = kit_of(store, transcripts=StoredTranscripts(store, StoreKeys()), clock=lambda: NOW)
-    return kit, MemoryBus(store.apply)
+    context = context_over(store, transcripts=StoredTranscripts(store, StoreKeys()), clock=lambda: NOW)
+    return context, MemoryBus(store.apply)
 
 
-def on_redis() -> tuple[Kit, Bus]:
+def on_redis() -> tuple[WorkerContext, Bus]:
     client = fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
     keys, store = StoreKeys(), MemoryStore()
-    kit = kit_of(
+    context = context_over(
         store,
-        courses=RedisCourses(client, keys),
+        session_states=RedisSessionStates(client, keys),
         transcripts=StoredTranscripts(store, keys),
         clock=lambda: NOW,
     )
-    return kit, RedisBus(client, plan_of=partial(plan_for, keys=keys))
+    return context, RedisBus(client, plan_of=partial(plan_for, keys=keys))
 
 
 @given(said=SAID, data=st.data())
@@ -117,5 +117,5 @@ def test_a_session_is_open_exactly_when_it_was_active_after_all_that_its_ends_sp
     known = say(said, *in_memory())
 
     assert known is not None
-    assert known.stage is (Stage.OPEN if is_open else Stage.ENDED)
+    assert known.status is (SessionStatus.OPEN if is_open else SessionStatus.ENDED)
     assert (known.touched.at if known.touched else None) == max(active, default=None)

@@ -15,8 +15,8 @@ from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker, SimpleWorker
 
-from nous.jobs.base import Order
-from nous.jobs.rq.bookkeeping import Returned
+from nous.jobs.base import JobSpec
+from nous.jobs.rq.bookkeeping import FinishedJob
 from nous.jobs.rq.job import AllowListedJob
 from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import RqJobs, queue_named
@@ -28,7 +28,7 @@ _OF_A_RUN = re.compile(r"[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|1\d{9}(\.\d+)?(-\
 
 
 @pytest.fixture
-def order() -> Order:
+def order() -> JobSpec:
     return order_of(7)
 
 
@@ -48,9 +48,9 @@ def by_rq(client: redis.Redis, runner: Runner) -> None:
 
 
 def by_the_pool(client: redis.Redis, runner: Runner) -> None:
-    def run_and_stop(worker: str, lane: str, entry: str, attempt: int) -> str:
+    def run_and_stop(worker: str, priority: str, entry: str, attempt: int) -> str:
         try:
-            return runner(worker, lane, entry, attempt)
+            return runner(worker, priority, entry, attempt)
         finally:
             pool.stop()
 
@@ -104,7 +104,7 @@ def _life(ttl: int) -> int:
     return -(-ttl // 10) * 10
 
 
-def filed(jobs: RqJobs, client: redis.Redis, order: Order, run: Any, *, error: str = "") -> tuple[Keys, Keys]:
+def filed(jobs: RqJobs, client: redis.Redis, order: JobSpec, run: Any, *, error: str = "") -> tuple[Keys, Keys]:
     """RQ's books while a job runs, and when it has ended."""
     client.flushall()
     jobs.submit(order)
@@ -121,7 +121,7 @@ def filed(jobs: RqJobs, client: redis.Redis, order: Order, run: Any, *, error: s
 
 
 def test_a_job_that_runs_and_returns_is_filed_as_rq_files_it(
-    jobs: RqJobs, redis_client: redis.Redis, order: Order
+    jobs: RqJobs, redis_client: redis.Redis, order: JobSpec
 ) -> None:
     ours, theirs = (filed(jobs, redis_client, order, run) for run in (by_the_pool, by_rq))
 
@@ -132,7 +132,7 @@ def test_a_job_that_runs_and_returns_is_filed_as_rq_files_it(
     assert "rq:finished:toy" in after
 
 
-def test_a_job_that_fails_is_filed_as_rq_files_it(jobs: RqJobs, redis_client: redis.Redis, order: Order) -> None:
+def test_a_job_that_fails_is_filed_as_rq_files_it(jobs: RqJobs, redis_client: redis.Redis, order: JobSpec) -> None:
     (_, ours), (_, theirs) = (filed(jobs, redis_client, order, run, error="oops") for run in (by_the_pool, by_rq))
 
     for books in (ours, theirs):  # the traceback names the worker's own lines
@@ -142,7 +142,7 @@ def test_a_job_that_fails_is_filed_as_rq_files_it(jobs: RqJobs, redis_client: re
     assert ours[f"rq:job:{order.id}"][0]["status"] == "failed"
 
 
-def test_what_a_job_returned_is_read_by_rq(jobs: RqJobs, redis_client: redis.Redis, order: Order) -> None:
+def test_what_a_job_returned_is_read_by_rq(jobs: RqJobs, redis_client: redis.Redis, order: JobSpec) -> None:
     filed(jobs, redis_client, order, by_the_pool)
 
     job = fetched(redis_client, order)
@@ -166,7 +166,7 @@ def test_a_worker_says_what_it_has_in_flight_and_counts_what_it_has_done(
     assert redis_client.scard("rq:worker:worker:executions") == 3
 
     began = begun[0].began
-    books.finish([Returned(job, began + timedelta(seconds=2), "done") for job in begun])
+    books.finish([FinishedJob(job, began + timedelta(seconds=2), "done") for job in begun])
 
     assert redis_client.scard("rq:worker:worker:executions") == 0
     assert redis_client.hmget("rq:worker:worker", "successful_job_count", "total_working_time") == [b"3", b"6"]
@@ -174,7 +174,7 @@ def test_a_worker_says_what_it_has_in_flight_and_counts_what_it_has_done(
 
 
 def test_a_beat_keeps_a_running_job_from_being_taken_for_abandoned(
-    jobs: RqJobs, redis_client: redis.Redis, order: Order
+    jobs: RqJobs, redis_client: redis.Redis, order: JobSpec
 ) -> None:
     jobs.submit(order)
     books, queue = books_of(redis_client)
@@ -192,7 +192,7 @@ def test_a_beat_keeps_a_running_job_from_being_taken_for_abandoned(
 
 @pytest.mark.parametrize("say", ["beat", "finish"])
 def test_a_job_that_was_deleted_while_it_ran_is_not_brought_back(
-    jobs: RqJobs, redis_client: redis.Redis, order: Order, say: str
+    jobs: RqJobs, redis_client: redis.Redis, order: JobSpec, say: str
 ) -> None:
     jobs.submit(order)
     books, queue = books_of(redis_client)
@@ -202,7 +202,7 @@ def test_a_job_that_was_deleted_while_it_ran_is_not_brought_back(
     if say == "beat":
         books.beat([begun])
     else:
-        books.finish([Returned(begun, begun.began, "done")])
+        books.finish([FinishedJob(begun, begun.began, "done")])
 
     assert list(redis_client.scan_iter(f"rq:*{order.id}*")) == []
     assert redis_client.zcard("rq:wip:toy") == 0
@@ -219,13 +219,13 @@ def test_a_job_whose_hash_is_gone_is_passed_over(jobs: RqJobs, redis_client: red
 
 @pytest.mark.parametrize("life", [0, -1])
 def test_a_result_is_kept_as_long_as_its_job_says(
-    jobs: RqJobs, redis_client: redis.Redis, order: Order, life: int
+    jobs: RqJobs, redis_client: redis.Redis, order: JobSpec, life: int
 ) -> None:
     jobs.submit(order)
     redis_client.hset(key_of(order), "result_ttl", life)
     books, queue = books_of(redis_client)
 
-    books.finish([Returned(job, job.began, "done") for job in books.begin(queue, most=1)])
+    books.finish([FinishedJob(job, job.began, "done") for job in books.begin(queue, most=1)])
 
     assert redis_client.exists(key_of(order)) == (life != 0)
     assert redis_client.ttl(key_of(order)) == (-2 if life == 0 else -1)

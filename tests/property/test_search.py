@@ -4,9 +4,9 @@ from builders.knowing import nothing, taught
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.embedding.hashing import Hashed
+from nous.embedding.hashing import HashingEmbedder
 from nous.search.context import is_trivial
-from nous.search.corpus import Library, Shelf
+from nous.search.corpus import Corpus, ScopeIndex
 from nous.search.query import asked, files_named, parts, touched
 from nous.search.search import search
 from nous.search.word_index import WordIndex, terms
@@ -56,7 +56,7 @@ def test_a_search_finds_each_thing_once_and_best_first(known: list[str], query: 
     knowledge = nothing()
     taught(knowledge, *(text.encode("utf-8", "replace").decode() for text in known))
 
-    hits = search(asked(query, Hashed().embed), Library(shelf=Shelf(knowledge)))
+    hits = search(asked(query, HashingEmbedder().embed), Corpus(scope_index=ScopeIndex(knowledge)))
 
     assert len({hit.id for hit in hits}) == len(hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)

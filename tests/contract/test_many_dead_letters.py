@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import redis
 
-from nous.bus.accounting import Whereabouts
-from nous.bus.base import Lane, Subscription
-from nous.bus.erasure import Entry, Found, Wanted
-from nous.bus.redis.accounting import RedisLedger
+from nous.bus.accounting import EventStatus
+from nous.bus.base import Priority, Subscription
+from nous.bus.erasure import ErasableEntry, ErasureMatches, ErasureTarget
+from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
-from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.commit import CommitPlan
+from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.trimming import RedisTrimming
@@ -24,7 +24,7 @@ from nous.domain.scope import Scope
 
 KEYS = BusKeys("t")
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
-STREAM = KEYS.stream(SessionEnded.type, Lane.LIVE)
+STREAM = KEYS.stream(SessionEnded.type, Priority.LIVE)
 MANY, PAGE = 1500, 500
 _RANGE = r"(?P<begin>\S+) (?P<end>\S+)(?: COUNT (?P<count>\d+))?"
 OF_LETTERS = re.compile(rf"XRANGE {KEYS.letters} {_RANGE}", re.IGNORECASE)
@@ -36,31 +36,31 @@ class Town:
     def __init__(self, client: redis.Redis, event: SessionEnded) -> None:
         self.client: Any = client
         self.event = event
-        self.ledger, self.dead = RedisLedger(client, KEYS), RedisDeadLetters(client, KEYS)
+        self.delivery_stats, self.dead = RedisDeliveryStats(client, KEYS), RedisDeadLetterQueue(client, KEYS)
         self.erasure = RedisBusErasure(client, KEYS, marker_ttl=60)
         self.trimming = RedisTrimming(client, KEYS)
-        self.bus = RedisBus(client, plan_of=lambda _: Plan(), keys=KEYS)
+        self.bus = RedisBus(client, plan_of=lambda _: CommitPlan(), keys=KEYS)
         self.bus.publish(event)
-        [self.delivery] = self.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=1, lease=60)
+        [self.delivery] = self.bus.receive(SUMMARIZER, priority=Priority.LIVE, limit=1, lease=60)
         with client.pipeline(transaction=False) as pipe:
             for number in range(1, MANY + 1):
                 letter: Any = {"group": "g", "kind": "session_ended", "lane": "live", "entry": f"1-{number}"}
                 pipe.xadd(KEYS.letters, letter | {"grave": "dead", "reason": "why"})
             pipe.execute()
 
-    def bury(self) -> None:
-        self.bus.bury(self.delivery.ticket, progress=None, reason="cannot work")
+    def dead_letter(self) -> None:
+        self.bus.dead_letter(self.delivery.ref, progress=None, reason="cannot work")
 
-    def amend(self) -> None:
+    def compare_and_set_state(self) -> None:
         """Take something out of the event, as whoever forgets a fact does."""
-        entry = Entry(
-            STREAM, SessionEnded.type, Lane.LIVE, self.delivery.ticket.entry, self.event.id, encode(self.event)
+        entry = ErasableEntry(
+            STREAM, SessionEnded.type, Priority.LIVE, self.delivery.ref.entry, self.event.id, encode(self.event)
         )
-        self.erasure.erase(Found(entries=(entry,)))
+        self.erasure.erase(ErasureMatches(entries=(entry,)))
 
     @property
-    def where(self) -> Whereabouts:
-        return self.ledger.locate(self.event.id, SUMMARIZER).where
+    def where(self) -> EventStatus:
+        return self.delivery_stats.locate(self.event.id, SUMMARIZER).where
 
 
 class Late:
@@ -72,7 +72,7 @@ class Late:
     def xrange(self, *arguments: Any, **how: Any) -> Any:
         found = self._town.client.xrange(*arguments, **how)
         if len(found) < how["count"]:
-            self._town.bury()
+            self._town.dead_letter()
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -103,29 +103,29 @@ def asked(town: Town, do: Callable[[], object]) -> list[int | None]:
 
 def test_where_a_pending_event_is_is_known_without_a_look_at_them(town: Town) -> None:
     assert asked(town, lambda: town.where) == []
-    assert town.where is Whereabouts.IN_FLIGHT
+    assert town.where is EventStatus.IN_FLIGHT
 
 
 def test_a_dead_event_is_found_in_pages(town: Town) -> None:
-    town.bury()
+    town.dead_letter()
 
     looks = asked(town, lambda: town.where)
 
     assert looks
     assert all(most and most <= PAGE for most in looks)
-    assert town.where is Whereabouts.DEAD
+    assert town.where is EventStatus.DEAD
 
 
 def test_a_done_event_is_found_in_pages(town: Town) -> None:
     town.bus.commit(town.delivery, Effects())
 
     assert all(most and most <= PAGE for most in asked(town, lambda: town.where))
-    assert town.where is Whereabouts.DONE
+    assert town.where is EventStatus.DONE
 
 
 def test_whoever_looks_for_what_has_to_go_reads_pages(town: Town) -> None:
-    town.bury()
-    wanted = Wanted(scope=Scope(), session_id=town.event.session_id)
+    town.dead_letter()
+    wanted = ErasureTarget(scope=Scope(), session_id=town.event.session_id)
 
     looks = asked(town, lambda: town.erasure.find(wanted))
 
@@ -134,13 +134,13 @@ def test_whoever_looks_for_what_has_to_go_reads_pages(town: Town) -> None:
 
 
 def test_of_an_entry_that_is_amended_the_letter_alone_is_looked_up(town: Town) -> None:
-    town.bury()
+    town.dead_letter()
 
-    looks = asked(town, town.amend)
+    looks = asked(town, town.compare_and_set_state)
 
     assert 1 in looks
     assert all(most is not None and most <= PAGE for most in looks)
-    assert town.where is Whereabouts.DEAD
+    assert town.where is EventStatus.DEAD
     assert town.dead.count() == MANY + 1
 
 
@@ -148,22 +148,22 @@ def test_a_letter_that_is_written_while_others_are_read_is_about_what_the_entry_
     late: Any = Late(town)
     town.erasure = RedisBusErasure(late, KEYS, marker_ttl=60)
 
-    town.amend()
+    town.compare_and_set_state()
 
     [letter] = [each for each in town.dead.each() if each.group == SUMMARIZER.group]
-    assert letter.entry != town.delivery.ticket.entry
-    assert town.where is Whereabouts.DEAD
+    assert letter.entry != town.delivery.ref.entry
+    assert town.where is EventStatus.DEAD
 
 
 def test_whoever_trims_reads_pages(town: Town) -> None:
-    looks = asked(town, lambda: list(town.trimming.trim(SessionEnded, lane=Lane.LIVE, keep=1)))
+    looks = asked(town, lambda: list(town.trimming.trim(SessionEnded, priority=Priority.LIVE, keep=1)))
 
     assert looks
     assert all(most is not None and most <= PAGE for most in looks)
 
 
 def test_whoever_lets_an_upload_go_reads_pages(town: Town) -> None:
-    bus = RedisBus(town.client, plan_of=lambda _: Plan(), keys=KEYS, upload_of=lambda _: "t:upload")
+    bus = RedisBus(town.client, plan_of=lambda _: CommitPlan(), keys=KEYS, upload_of=lambda _: "t:upload")
     town.client.set("t:upload", b"what was said")
     bus.commit(town.delivery, Effects())
 
@@ -176,12 +176,12 @@ def test_whoever_lets_an_upload_go_reads_pages(town: Town) -> None:
 
 def test_an_upload_stays_for_a_letter_that_is_written_while_the_others_are_read(town: Town) -> None:
     late: Any = Late(town)
-    bus = RedisBus(late, plan_of=lambda _: Plan(), keys=KEYS, upload_of=lambda _: "t:upload")
+    bus = RedisBus(late, plan_of=lambda _: CommitPlan(), keys=KEYS, upload_of=lambda _: "t:upload")
     town.client.set("t:upload", b"what was said")
 
     assert not bus.release(town.event)
 
-    assert town.where is Whereabouts.DEAD
+    assert town.where is EventStatus.DEAD
     assert town.client.exists("t:upload")
 
 
@@ -191,18 +191,18 @@ def test_an_upload_stays_for_the_letter_of_an_event_that_is_moved_meanwhile(town
 
         def get(self, key: str) -> Any:
             found = town.client.get(key)
-            town.bury()
-            town.amend()
+            town.dead_letter()
+            town.compare_and_set_state()
             return found
 
         def __getattr__(self, name: str) -> Any:
             return getattr(town.client, name)
 
     behind: Any = Behind()
-    bus = RedisBus(behind, plan_of=lambda _: Plan(), keys=KEYS, upload_of=lambda _: "t:upload")
+    bus = RedisBus(behind, plan_of=lambda _: CommitPlan(), keys=KEYS, upload_of=lambda _: "t:upload")
     town.client.set("t:upload", b"what was said")
 
     assert not bus.release(town.event)
 
-    assert town.where is Whereabouts.DEAD
+    assert town.where is EventStatus.DEAD
     assert town.client.exists("t:upload")

@@ -11,20 +11,20 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from builders.llm_books import ANSWER_TTL, KEYS, KINDS, Books, each_kind
+from builders.llm_stores import ANSWER_TTL, KEYS, KINDS, Books, each_kind
 
 from nous.domain.episode import Tokens
 from nous.domain.errors import BadInput
-from nous.domain.scope import Matter, Scope
+from nous.domain.scope import CacheSubject, Scope
 from nous.llm.base import Question, Reply
 from nous.llm.redis.keys import LlmKeys
-from nous.llm.state import Reservation, Spending
+from nous.llm.state import Reservation, TokenUsage
 
 DAY, NEXT_DAY = date(2026, 11, 22), date(2026, 11, 23)
 HOME, WORK = Scope(project="home"), Scope("ACME: Köln", project="a b*")
 GPT, QWEN = "openai:gpt-5-mini", "ollama:qwen3:8b"
-MATTER = Matter.of(WORK, UUID(int=7))
-OTHER, ELSEWHERE = Matter.of(WORK, UUID(int=8)), Matter.of(HOME, UUID(int=7))
+MATTER = CacheSubject.of(WORK, UUID(int=7))
+OTHER, ELSEWHERE = CacheSubject.of(WORK, UUID(int=8)), CacheSubject.of(HOME, UUID(int=7))
 QUESTION = Question(
     matter=MATTER,
     system="You sum up.",
@@ -53,38 +53,38 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
 def test_a_pinned_answer_is_found_as_it_was(books: Books) -> None:
     cut_off = replace(REPLY, is_whole=False)
 
-    assert books.pins.find(QUESTION, GPT) is None
-    assert books.pins.pin(QUESTION, GPT, cut_off) == cut_off
-    assert books.pins.find(QUESTION, GPT) == cut_off
+    assert books.responses.find(QUESTION, GPT) is None
+    assert books.responses.save(QUESTION, GPT, cut_off) == cut_off
+    assert books.responses.find(QUESTION, GPT) == cut_off
 
 
 def test_answers_are_dropped_by_what_they_are_about(books: Books) -> None:
     other, elsewhere = (replace(QUESTION, matter=each) for each in (OTHER, ELSEWHERE))
     for each in (QUESTION, replace(QUESTION, user="User: bye"), other, elsewhere):
-        books.pins.pin(each, GPT, REPLY)
+        books.responses.save(each, GPT, REPLY)
 
-    assert books.pins.find(QUESTION, GPT) == REPLY
-    books.pins.drop(WORK, UUID(int=7))
-    assert [books.pins.find(each, GPT) for each in (QUESTION, other, elsewhere)] == [None, REPLY, REPLY]
-    books.pins.drop(WORK)
-    assert [books.pins.find(each, GPT) for each in (other, elsewhere)] == [None, REPLY]
+    assert books.responses.find(QUESTION, GPT) == REPLY
+    books.responses.invalidate(WORK, UUID(int=7))
+    assert [books.responses.find(each, GPT) for each in (QUESTION, other, elsewhere)] == [None, REPLY, REPLY]
+    books.responses.invalidate(WORK)
+    assert [books.responses.find(each, GPT) for each in (other, elsewhere)] == [None, REPLY]
 
 
 def test_the_first_pin_wins(books: Books) -> None:
     other = replace(REPLY, text="{}")
-    books.pins.pin(QUESTION, GPT, REPLY)
+    books.responses.save(QUESTION, GPT, REPLY)
 
-    assert books.pins.pin(QUESTION, GPT, other) == REPLY
-    assert books.pins.find(QUESTION, GPT) == REPLY
+    assert books.responses.save(QUESTION, GPT, other) == REPLY
+    assert books.responses.find(QUESTION, GPT) == REPLY
 
 
 def test_of_many_that_pin_at_once_all_get_the_same_answer(books: Books) -> None:
     replies = [replace(REPLY, text=f"answer {number}") for number in range(20)]
 
-    kept = at_once(*(lambda reply=reply: books.pins.pin(QUESTION, GPT, reply) for reply in replies))
+    kept = at_once(*(lambda reply=reply: books.responses.save(QUESTION, GPT, reply) for reply in replies))
 
     assert len(set(kept)) == 1
-    assert books.pins.find(QUESTION, GPT) == kept[0]
+    assert books.responses.find(QUESTION, GPT) == kept[0]
 
 
 @pytest.mark.parametrize(
@@ -98,66 +98,66 @@ def test_of_many_that_pin_at_once_all_get_the_same_answer(books: Books) -> None:
     ],
 )
 def test_another_question_has_another_answer(books: Books, other: Question) -> None:
-    books.pins.pin(QUESTION, GPT, REPLY)
+    books.responses.save(QUESTION, GPT, REPLY)
 
-    assert books.pins.find(other, GPT) is None
+    assert books.responses.find(other, GPT) is None
 
 
 def test_another_model_has_another_answer(books: Books) -> None:
-    books.pins.pin(QUESTION, GPT, REPLY)
+    books.responses.save(QUESTION, GPT, REPLY)
 
-    assert books.pins.find(QUESTION, QWEN) is None
+    assert books.responses.find(QUESTION, QWEN) is None
 
 
 def test_an_answer_is_kept_until_its_time_is_over(books: Books) -> None:
-    books.pins.pin(QUESTION, GPT, REPLY)
+    books.responses.save(QUESTION, GPT, REPLY)
 
     if books.client:  # its time is the server's alone
         assert books.client.ttl(KEYS.answer(QUESTION, GPT)) == pytest.approx(ANSWER_TTL, abs=60)
         return
     books.clock.now += ANSWER_TTL
-    assert books.pins.find(QUESTION, GPT) is None
-    assert books.pins.pin(QUESTION, GPT, replace(REPLY, text="{}")).text == "{}"
+    assert books.responses.find(QUESTION, GPT) is None
+    assert books.responses.save(QUESTION, GPT, replace(REPLY, text="{}")).text == "{}"
 
 
 def test_what_cannot_be_written_down_is_refused(books: Books) -> None:
     with pytest.raises(BadInput):
-        books.pins.pin(QUESTION, GPT, replace(REPLY, text="\ud800"))
+        books.responses.save(QUESTION, GPT, replace(REPLY, text="\ud800"))
 
 
 @pytest.mark.parametrize("dropped", [MATTER.subject, None], ids=["the subject's", "all"])
 def test_what_was_read_before_answers_were_dropped_is_not_kept(books: Books, dropped: UUID | None) -> None:
-    books.pins.drop(WORK, dropped)
+    books.responses.invalidate(WORK, dropped)
 
-    assert books.pins.pin(QUESTION, GPT, REPLY) == REPLY
-    assert books.pins.find(QUESTION, GPT) is None
-    now = replace(MATTER, drops=books.pins.drops(WORK, MATTER.subject))
-    books.pins.pin(replace(QUESTION, matter=now), GPT, REPLY)
-    assert books.pins.find(QUESTION, GPT) == REPLY
+    assert books.responses.save(QUESTION, GPT, REPLY) == REPLY
+    assert books.responses.find(QUESTION, GPT) is None
+    now = replace(MATTER, invalidation_count=books.responses.invalidation_count(WORK, MATTER.subject))
+    books.responses.save(replace(QUESTION, matter=now), GPT, REPLY)
+    assert books.responses.find(QUESTION, GPT) == REPLY
 
 
 @pytest.mark.parametrize("dropped", [OTHER, ELSEWHERE], ids=["another subject's", "another scope's"])
-def test_what_is_dropped_of_other_matters_is_kept_of_this(books: Books, dropped: Matter) -> None:
-    books.pins.drop(dropped.scope, dropped.subject)
+def test_what_is_dropped_of_other_matters_is_kept_of_this(books: Books, dropped: CacheSubject) -> None:
+    books.responses.invalidate(dropped.scope, dropped.subject)
 
-    books.pins.pin(QUESTION, GPT, REPLY)
+    books.responses.save(QUESTION, GPT, REPLY)
 
-    assert books.pins.find(QUESTION, GPT) == REPLY
+    assert books.responses.find(QUESTION, GPT) == REPLY
 
 
 def test_an_answer_about_what_was_forgotten_before_it_was_asked_about_is_not_kept(books: Books) -> None:
-    late = replace(QUESTION, matter=replace(MATTER, drops=None))
+    late = replace(QUESTION, matter=replace(MATTER, invalidation_count=None))
 
-    assert books.pins.pin(late, GPT, REPLY) == REPLY
-    assert books.pins.find(late, GPT) is None
+    assert books.responses.save(late, GPT, REPLY) == REPLY
+    assert books.responses.find(late, GPT) is None
 
 
 def test_drops_are_counted_for_a_week(books: Books) -> None:
     if books.client is None:
         pytest.skip("in memory nothing is forgotten")
-    books.pins.drop(WORK)
+    books.responses.invalidate(WORK)
 
-    assert books.client.ttl(KEYS.drops(WORK)) == pytest.approx(7 * 86400, abs=60)
+    assert books.client.ttl(KEYS.invalidation_count(WORK)) == pytest.approx(7 * 86400, abs=60)
 
 
 def test_the_name_of_an_answer_begins_with_its_scope_and_subject() -> None:
@@ -167,13 +167,13 @@ def test_the_name_of_an_answer_begins_with_its_scope_and_subject() -> None:
 
 
 def test_tokens_are_set_aside_and_then_booked(books: Books) -> None:
-    assert books.allowance.spending(DAY) == ()
+    assert books.allowance.usage(DAY) == ()
     assert books.allowance.reserve(call("a", 30), limit=100)
-    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=0, reserved=30),)
+    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=0, reserved=30),)
 
     books.allowance.settle(call("a", 30), spent=12)
 
-    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=12, reserved=0),)
+    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=12, reserved=0),)
 
 
 def test_what_is_spent_and_what_is_set_aside_count_towards_the_limit(books: Books) -> None:
@@ -183,7 +183,7 @@ def test_what_is_spent_and_what_is_set_aside_count_towards_the_limit(books: Book
 
     assert not books.allowance.reserve(call("c", 31), limit=100)
     assert books.allowance.reserve(call("c", 30), limit=100)
-    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=40, reserved=60),)
+    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=40, reserved=60),)
 
 
 def test_a_call_that_cost_less_makes_room(books: Books) -> None:
@@ -210,29 +210,29 @@ def test_reserving_and_settling_twice_is_done_once(books: Books) -> None:
         books.allowance.settle(call("a", 60), spent=spent)
 
     assert books.allowance.reserve(call("a", 60), limit=100)  # it was under way when the call was settled
-    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=50, reserved=0),)
+    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=50, reserved=0),)
 
 
 def test_nothing_can_be_set_aside_and_settled(books: Books) -> None:
     books.allowance.reserve(call("a", 0), limit=100)
     books.allowance.settle(call("a", 0), spent=0)
 
-    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=0, reserved=0),)
+    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=0, reserved=0),)
 
 
 def test_what_a_call_has_cost_is_booked_even_if_nothing_was_set_aside(books: Books) -> None:
     for _ in range(2):
         books.allowance.settle(call("a"), spent=7)
 
-    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=7, reserved=0),)
+    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=7, reserved=0),)
 
 
 def test_scopes_and_days_have_their_own_tokens(books: Books) -> None:
     for reservation in (call("a", 80), call("a", 70, scope=WORK), call("a", 60, day=NEXT_DAY)):
         assert books.allowance.reserve(reservation, limit=100)
 
-    assert [(each.scope, each.reserved) for each in books.allowance.spending(DAY)] == [(WORK, 70), (HOME, 80)]
-    assert [(each.scope, each.reserved) for each in books.allowance.spending(NEXT_DAY)] == [(HOME, 60)]
+    assert [(each.scope, each.reserved) for each in books.allowance.usage(DAY)] == [(WORK, 70), (HOME, 80)]
+    assert [(each.scope, each.reserved) for each in books.allowance.usage(NEXT_DAY)] == [(HOME, 60)]
 
 
 def test_calls_that_race_for_tokens_never_get_more_than_there_are(books: Books) -> None:
@@ -241,7 +241,7 @@ def test_calls_that_race_for_tokens_never_get_more_than_there_are(books: Books) 
     granted = at_once(*(lambda each=each: books.allowance.reserve(each, limit=100) for each in calls))
 
     assert sum(granted) == 14
-    assert books.allowance.spending(DAY) == (Spending(scope=HOME, day=DAY, spent=0, reserved=98),)
+    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=0, reserved=98),)
 
 
 def test_tokens_are_shown_for_a_week_and_calls_are_forgotten_before(books: Books) -> None:
@@ -255,16 +255,16 @@ def test_tokens_are_shown_for_a_week_and_calls_are_forgotten_before(books: Books
 
 
 def test_counts_are_added_up_by_model_and_name(books: Books) -> None:
-    assert books.tally.counts() == {}
+    assert books.counters.counts() == {}
 
-    books.tally.count(GPT, asked=1, input_tokens=100)
-    books.tally.count(QWEN, asked=1)
-    books.tally.count(GPT, asked=2, parse=1)
+    books.counters.count(GPT, asked=1, input_tokens=100)
+    books.counters.count(QWEN, asked=1)
+    books.counters.count(GPT, asked=2, parse=1)
 
-    assert books.tally.counts() == {GPT: {"asked": 3, "input_tokens": 100, "parse": 1}, QWEN: {"asked": 1}}
+    assert books.counters.counts() == {GPT: {"asked": 3, "input_tokens": 100, "parse": 1}, QWEN: {"asked": 1}}
 
 
 def test_counts_from_many_threads_all_count(books: Books) -> None:
-    at_once(*(lambda: books.tally.count(GPT, asked=1, failed=2) for _ in range(50)))
+    at_once(*(lambda: books.counters.count(GPT, asked=1, failed=2) for _ in range(50)))
 
-    assert books.tally.counts() == {GPT: {"asked": 50, "failed": 100}}
+    assert books.counters.counts() == {GPT: {"asked": 50, "failed": 100}}

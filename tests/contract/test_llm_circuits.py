@@ -12,15 +12,15 @@ from typing import Any
 import fakeredis
 import pytest
 import redis
-from builders.llm_books import KEYS, KINDS, Books, each_kind
+from builders.llm_stores import KEYS, KINDS, Books, each_kind
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nous.llm.base import Failure
 from nous.llm.circuit_state import GLANCE
-from nous.llm.redis.state import RedisOutages
-from nous.llm.state import Outages, Pause
-from nous.llm.state_memory import MemoryOutages
+from nous.llm.redis.state import RedisCircuitStore
+from nous.llm.state import CircuitStore, OpenCircuit
+from nous.llm.state_memory import MemoryCircuitStore
 
 P, Q = "openai", "ollama: Köln"
 PROBE = 20.0
@@ -35,15 +35,15 @@ def books(request: pytest.FixtureRequest, clock: Any) -> Iterator[Books]:
 class World:
     """Outages, told and asked in seconds from now."""
 
-    outages: Outages
+    outages: CircuitStore
     clock: Any
 
     def fails(self, failure: Failure = Failure.TRANSPORT, *, until: float | None = None) -> float | None:
         given_date = None if until is None else self.clock.date() + timedelta(seconds=until)
-        return self._seconds(self.outages.failed(P, failure, until=given_date))
+        return self._seconds(self.outages.record_failure(P, failure, until=given_date))
 
     def enter(self) -> float | None:
-        return self._seconds(self.outages.enter(P, probe=PROBE))
+        return self._seconds(self.outages.admit(P, probe=PROBE))
 
     def lengths(self, failure: Failure, times: int) -> list[float | None]:
         """How long the pauses are when each call after a pause fails."""
@@ -54,7 +54,7 @@ class World:
             self.enter()
         return found
 
-    def _seconds(self, pause: Pause | None) -> float | None:
+    def _seconds(self, pause: OpenCircuit | None) -> float | None:
         return None if pause is None else (pause.until - self.clock.date()).total_seconds()
 
 
@@ -64,7 +64,7 @@ def world(books: Books) -> World:
 
 
 def test_a_provider_that_has_not_failed_may_be_called(world: World) -> None:
-    world.outages.passed(P)
+    world.outages.record_success(P)
 
     assert [world.enter(), world.enter()] == [None, None]
     assert world.outages.current() == {}
@@ -97,7 +97,7 @@ def test_failures_that_made_no_pause_keep_nobody_waiting(world: World) -> None:
 
 def test_a_success_ends_a_row_of_timeouts(world: World) -> None:
     world.lengths(Failure.TIMEOUT, 2)
-    world.outages.passed(P)
+    world.outages.record_success(P)
 
     assert world.lengths(Failure.TIMEOUT, 3) == [None, None, 1]
 
@@ -177,7 +177,7 @@ def test_a_probe_that_comes_to_nothing_makes_way_for_the_next(world: World) -> N
 
 def test_a_success_ends_the_pause_and_what_led_to_it(world: World) -> None:
     world.lengths(Failure.TRANSPORT, 4)
-    world.outages.passed(P)
+    world.outages.record_success(P)
 
     assert [world.enter(), world.enter()] == [None, None]
     assert world.outages.current() == {}
@@ -204,19 +204,19 @@ def test_of_many_that_fail_at_once_one_makes_the_pause(world: World) -> None:
 
 def test_current_tells_since_when_and_what_it_was_last(world: World) -> None:
     began = world.clock.date()
-    world.outages.failed(Q, Failure.TIMEOUT)
+    world.outages.record_failure(Q, Failure.TIMEOUT)
     world.lengths(Failure.TRANSPORT, 2)
     world.fails(Failure.QUOTA)
 
-    quota = Pause(until=began + timedelta(seconds=1 + 2 + 30), since=began, failure=Failure.QUOTA, failures=3)
-    none_yet = Pause(until=began, since=began, failure=Failure.TIMEOUT, failures=1)
+    quota = OpenCircuit(until=began + timedelta(seconds=1 + 2 + 30), since=began, failure=Failure.QUOTA, failures=3)
+    none_yet = OpenCircuit(until=began, since=began, failure=Failure.TIMEOUT, failures=1)
     assert world.outages.current() == {P: quota, Q: none_yet}
 
 
 def test_a_provider_is_not_paused_for_another(world: World) -> None:
     world.fails()
 
-    assert world.outages.enter(Q, probe=PROBE) is None
+    assert world.outages.admit(Q, probe=PROBE) is None
 
 
 def test_outages_outlive_the_longest_pause(books: Books, world: World) -> None:
@@ -230,13 +230,13 @@ def test_outages_outlive_the_longest_pause(books: Books, world: World) -> None:
 def test_without_a_clock_time_is_the_servers(books: Books) -> None:
     if books.client is None:
         pytest.skip("there is no server")
-    outages = RedisOutages(books.client, KEYS)
+    outages = RedisCircuitStore(books.client, KEYS)
 
-    told = outages.failed(P, Failure.QUOTA)
+    told = outages.record_failure(P, Failure.QUOTA)
 
     assert told is not None
     assert told.until - told.since == timedelta(seconds=30)
-    assert outages.enter(P, probe=PROBE) == told == outages.current()[P]
+    assert outages.admit(P, probe=PROBE) == told == outages.current()[P]
 
 
 class Recording(fakeredis.FakeRedis):
@@ -251,8 +251,8 @@ class Recording(fakeredis.FakeRedis):
 
 def test_a_failure_that_is_sent_again_after_its_pause_is_counted_once(clock: Any) -> None:
     client = Recording(server=fakeredis.FakeServer(), protocol=2)
-    outages = RedisOutages(client, KEYS, clock=clock)
-    outages.failed(P, Failure.TRANSPORT)
+    outages = RedisCircuitStore(client, KEYS, clock=clock)
+    outages.record_failure(P, Failure.TRANSPORT)
 
     client.execute_command(*client.last[:-1], repr(clock.now + 10))
 
@@ -264,18 +264,18 @@ PROVIDERS = st.sampled_from([P, Q])
 STEPS = st.one_of(
     st.tuples(st.just("enter"), PROVIDERS, SECONDS),
     st.tuples(st.just("failed"), PROVIDERS, st.sampled_from(Failure), st.none() | st.floats(-50, 200_000)),
-    st.tuples(st.sampled_from(["passed", "put_back"]), PROVIDERS),
+    st.tuples(st.sampled_from(["record_success", "release_probe"]), PROVIDERS),
     st.tuples(st.just("wait"), SECONDS),
 )
 
 
-def step(outages: Outages, now: datetime, what: str, provider: Any, *more: Any) -> Pause | None:
+def step(outages: CircuitStore, now: datetime, what: str, provider: Any, *more: Any) -> OpenCircuit | None:
     match what:
         case "enter":
-            return outages.enter(provider, probe=more[0])
+            return outages.admit(provider, probe=more[0])
         case "failed":
             until = None if more[1] is None else now + timedelta(seconds=more[1])
-            return outages.failed(provider, more[0], until=until)
+            return outages.record_failure(provider, more[0], until=until)
         case _:
             return getattr(outages, what)(provider)
 
@@ -289,7 +289,7 @@ def test_memory_and_redis_decide_the_same(
     is_server = kind == "server"
     client: redis.Redis = request.getfixturevalue("redis_client") if is_server else fakeredis.FakeRedis(protocol=2)
     client.delete(KEYS.outages)
-    memory, on_redis = MemoryOutages(clock=clock), RedisOutages(client, KEYS, clock=clock)
+    memory, on_redis = MemoryCircuitStore(clock=clock), RedisCircuitStore(client, KEYS, clock=clock)
     for what, *rest in steps:
         if what == "wait":
             clock.now += rest[0]

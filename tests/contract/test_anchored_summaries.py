@@ -9,8 +9,8 @@ import redis
 from builders.episodes import HOME, NOON, WORK
 from builders.stores import Store, on_redis
 
-from nous.domain.anchored_summary import Anchor, AnchoredSummary
-from nous.domain.effects import ExpectAnchor, SaveAnchor
+from nous.domain.anchored_summary import AnchoredSummary, StoredAnchoredSummary
+from nous.domain.effects import ExpectAnchoredSummary, SaveAnchoredSummary
 from nous.domain.episode import Tier, Tokens
 from nous.domain.errors import Misconfigured
 from nous.domain.events import NAMESPACE
@@ -19,16 +19,16 @@ from nous.domain.scope import Scope
 ODD = "a/b: 100% 日本"
 
 
-def save(store: Store, anchor: Anchor, *, replaces: Anchor | None = None) -> bool:
+def save(store: Store, anchor: StoredAnchoredSummary, *, replaces: StoredAnchoredSummary | None = None) -> bool:
     """Whether it was stored."""
-    return store.write(SaveAnchor(anchor=anchor, replaces=replaces.event_id if replaces else None))
+    return store.write(SaveAnchoredSummary(anchor=anchor, replaces=replaces.event_id if replaces else None))
 
 
-def saved(store: Store, scope: Scope = HOME, *, agent: str = "a1", session: str = "s1") -> Anchor | None:
-    return store.anchors.anchor(scope, agent_id=agent, session_id=session)
+def saved(store: Store, scope: Scope = HOME, *, agent: str = "a1", session: str = "s1") -> StoredAnchoredSummary | None:
+    return store.anchors.anchored_summary(scope, agent_id=agent, session_id=session)
 
 
-def anchor(iteration: int = 1, **fields: Any) -> Anchor:
+def anchor(iteration: int = 1, **fields: Any) -> StoredAnchoredSummary:
     known: dict[str, Any] = {
         "scope": HOME,
         "agent_id": "a1",
@@ -42,7 +42,7 @@ def anchor(iteration: int = 1, **fields: Any) -> Anchor:
         "tier": Tier.LLM,
         "tokens": Tokens(10, 2),
     }
-    return Anchor(**{**known, **fields})
+    return StoredAnchoredSummary(**{**known, **fields})
 
 
 def test_it_is_read_as_it_was_saved(store: Store) -> None:
@@ -88,7 +88,7 @@ def test_one_of_another_schema_version_is_refused_and_not_misread(redis_client: 
 
 
 def test_nothing_new_holds_while_the_summary_is_there_that_was_seen(store: Store) -> None:
-    seen = ExpectAnchor(scope=HOME, agent_id="a1", session_id="s1", event_id=anchor().event_id)
+    seen = ExpectAnchoredSummary(scope=HOME, agent_id="a1", session_id="s1", event_id=anchor().event_id)
     assert not store.write(seen)
     save(store, anchor())
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import redis
 
-from nous.bus.accounting import MOST_COUNTERS, Whereabouts
-from nous.bus.base import Committed, Duplicate, Grave, Subscription, Ticket
+from nous.bus.accounting import MOST_COUNTERS, EventStatus
+from nous.bus.base import Committed, DeadLetterKind, DeliveryRef, Duplicate, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import NotFound
@@ -24,10 +24,10 @@ def test_a_buried_delivery_leaves_a_letter_and_is_not_pending(world: Any, ended:
     world.publish(ended())
     [delivery] = world.receive()
 
-    assert world.bus.bury(delivery.ticket, progress=delivery.progress, reason="cannot work")
+    assert world.bus.dead_letter(delivery.ref, progress=delivery.state, reason="cannot work")
 
     [letter] = world.dead.letters()
-    assert (letter.reason, letter.session_id, letter.grave) == ("cannot work", "s1", Grave.DEAD)
+    assert (letter.reason, letter.session_id, letter.letter_kind) == ("cannot work", "s1", DeadLetterKind.DEAD)
     assert world.account.dead == 1
     assert world.account.in_flight == 0
     assert world.bus.commit(delivery, Effects()) == Duplicate()
@@ -36,9 +36,9 @@ def test_a_buried_delivery_leaves_a_letter_and_is_not_pending(world: Any, ended:
 def test_a_delivery_that_somebody_else_changed_is_not_buried(world: Any, ended: Any) -> None:
     world.publish(ended())
     [delivery] = world.receive()
-    world.bus.amend(delivery.ticket, before=delivery.progress, after=delivery.progress.begun(), lease=LEASE)
+    world.bus.compare_and_set_state(delivery.ref, before=delivery.state, after=delivery.state.begun(), lease=LEASE)
 
-    assert not world.bus.bury(delivery.ticket, progress=delivery.progress, reason="stale")
+    assert not world.bus.dead_letter(delivery.ref, progress=delivery.state, reason="stale")
     assert world.dead.letters() == []
 
 
@@ -47,8 +47,8 @@ def test_what_is_done_is_not_buried(world: Any, ended: Any) -> None:
     [delivery] = world.receive()
     world.bus.commit(delivery, Effects())
 
-    assert not world.bus.bury(delivery.ticket, progress=None, reason="too late")
-    assert (world.account.done, world.account.dead, world.account.balance) == (1, 0, 0)
+    assert not world.bus.dead_letter(delivery.ref, progress=None, reason="too late")
+    assert (world.account.done, world.account.dead, world.account.discrepancy) == (1, 0, 0)
     assert world.dead.letters() == []
 
 
@@ -56,16 +56,16 @@ def test_a_redriven_delivery_is_pending_again_for_its_group_alone(world: Any, en
     world.publish(ended())
     [delivery] = world.receive()
     world.receive(subscription=AUDITOR)
-    world.bus.bury(delivery.ticket, progress=delivery.progress, reason="cannot work")
+    world.bus.dead_letter(delivery.ref, progress=delivery.state, reason="cannot work")
     [letter] = world.dead.letters()
 
     assert world.dead.redrive(letter, SUMMARIZER)
 
     world.clock.now += 1
-    assert [ticket for ticket, _ in world.bus.overdue(SUMMARIZER, limit=10)] == [delivery.ticket]
+    assert [ref for ref, _ in world.bus.overdue(SUMMARIZER, limit=10)] == [delivery.ref]
     assert world.receive(subscription=AUDITOR) == []
     assert world.account.dead == 0
-    assert world.account.balance == 0
+    assert world.account.discrepancy == 0
     assert world.bus.commit(delivery, Effects()) == Committed()
     assert not world.dead.redrive(letter, SUMMARIZER)
 
@@ -73,7 +73,7 @@ def test_a_redriven_delivery_is_pending_again_for_its_group_alone(world: Any, en
 def test_a_dropped_letter_is_gone_and_stays_counted(world: Any, ended: Any) -> None:
     world.publish(ended())
     [delivery] = world.receive()
-    world.bus.bury(delivery.ticket, progress=None, reason="cannot work")
+    world.bus.dead_letter(delivery.ref, progress=None, reason="cannot work")
     [letter] = world.dead.letters()
 
     assert world.dead.drop(letter)
@@ -99,7 +99,7 @@ def test_a_foreign_producer_that_repeats_itself_said_one_thing(world: Any) -> No
 
     assert len(world.receive()) == 1
     assert world.account.skipped == {"published twice": 2}
-    assert world.account.balance == 0
+    assert world.account.discrepancy == 0
 
 
 def test_an_event_that_a_foreign_producer_repeats_is_where_its_first_telling_is(world: Any, ended: Any) -> None:
@@ -109,15 +109,15 @@ def test_an_event_that_a_foreign_producer_repeats_is_where_its_first_telling_is(
     world.foreign_append(encode(event))
     world.receive()
 
-    assert world.ledger.locate(event.id, SUMMARIZER).where is Whereabouts.IN_FLIGHT
+    assert world.delivery_stats.locate(event.id, SUMMARIZER).where is EventStatus.IN_FLIGHT
     world.bus.commit(delivery, Effects())
-    assert world.ledger.locate(event.id, SUMMARIZER).where is Whereabouts.DONE
+    assert world.delivery_stats.locate(event.id, SUMMARIZER).where is EventStatus.DONE
 
 
 def test_an_event_of_another_kind_is_nowhere_for_a_group(world: Any, ended: Any) -> None:
     world.publish(ended())
 
-    assert world.ledger.locate(ended().id, Subscription("other", EpisodeOutdated)).where is Whereabouts.UNKNOWN
+    assert world.delivery_stats.locate(ended().id, Subscription("other", EpisodeOutdated)).where is EventStatus.UNKNOWN
 
 
 def test_reasons_that_are_all_different_or_long_fill_no_account(world: Any, ended: Any) -> None:
@@ -129,51 +129,53 @@ def test_reasons_that_are_all_different_or_long_fill_no_account(world: Any, ende
     assert len(skipped) <= MOST_COUNTERS
     assert max(map(len, skipped)) <= 100
     assert skipped["other reasons"] > 100
-    assert (sum(skipped.values()), world.account.balance) == (200, 0)
+    assert (sum(skipped.values()), world.account.discrepancy) == (200, 0)
 
 
 @pytest.mark.parametrize(
     ("raw", "grave"),
     [
-        (b"not json", Grave.DEAD),
-        (b'{"data":{"transcript":"User: hi"}}', Grave.DEAD),
-        (b'{"type":"session_teleported","data":{"session_id":"s1"}}', Grave.PARKED),
-        (b'{"dataschema":"urn:nous:session_ended:99","data":{"session_id":"s1"}}', Grave.PARKED),
+        (b"not json", DeadLetterKind.DEAD),
+        (b'{"data":{"transcript":"User: hi"}}', DeadLetterKind.DEAD),
+        (b'{"type":"session_teleported","data":{"session_id":"s1"}}', DeadLetterKind.PARKED),
+        (b'{"dataschema":"urn:nous:session_ended:99","data":{"session_id":"s1"}}', DeadLetterKind.PARKED),
     ],
 )
-def test_what_cannot_be_read_is_set_aside_with_the_reason(world: Any, ended: Any, raw: bytes, grave: Grave) -> None:
+def test_what_cannot_be_read_is_set_aside_with_the_reason(
+    world: Any, ended: Any, raw: bytes, grave: DeadLetterKind
+) -> None:
     world.foreign_append(raw)
     world.publish(ended("neighbour"))
 
     assert [d.event.session_id for d in world.receive()] == ["neighbour"]
     [letter] = world.dead.letters()
-    assert letter.grave is grave
+    assert letter.letter_kind is grave
     assert letter.reason
-    assert world.account.balance == 0
+    assert world.account.discrepancy == 0
 
 
 def test_the_whereabouts_of_an_event_are_known_at_each_step(world: Any, ended: Any) -> None:
     event = ended()
-    seen = [world.ledger.locate(event.id, SUMMARIZER).where]
+    seen = [world.delivery_stats.locate(event.id, SUMMARIZER).where]
     world.publish(event)
-    seen.append(world.ledger.locate(event.id, SUMMARIZER).where)
+    seen.append(world.delivery_stats.locate(event.id, SUMMARIZER).where)
     [delivery] = world.receive()
-    seen.append(world.ledger.locate(event.id, SUMMARIZER).where)
+    seen.append(world.delivery_stats.locate(event.id, SUMMARIZER).where)
     world.bus.commit(delivery, Effects())
-    seen.append(world.ledger.locate(event.id, SUMMARIZER).where)
+    seen.append(world.delivery_stats.locate(event.id, SUMMARIZER).where)
 
-    assert seen == [Whereabouts.UNKNOWN, Whereabouts.WAITING, Whereabouts.IN_FLIGHT, Whereabouts.DONE]
+    assert seen == [EventStatus.UNKNOWN, EventStatus.WAITING, EventStatus.IN_FLIGHT, EventStatus.DONE]
 
 
 def test_of_an_event_that_waits_it_is_known_when_it_is_tried_again(world: Any, ended: Any) -> None:
     world.publish(ended())
     [delivery] = world.receive()
-    running = delivery.progress.begun()
-    world.bus.amend(delivery.ticket, before=delivery.progress, after=running, lease=60)
-    at_first = world.ledger.locate(delivery.event.id, SUMMARIZER).next_try
-    world.bus.amend(delivery.ticket, before=running, after=running.put_off("the model is out"), lease=600)
+    running = delivery.state.begun()
+    world.bus.compare_and_set_state(delivery.ref, before=delivery.state, after=running, lease=60)
+    at_first = world.delivery_stats.locate(delivery.event.id, SUMMARIZER).next_try
+    world.bus.compare_and_set_state(delivery.ref, before=running, after=running.put_off("the model is out"), lease=600)
 
-    location = world.ledger.locate(delivery.event.id, SUMMARIZER)
+    location = world.delivery_stats.locate(delivery.event.id, SUMMARIZER)
 
     assert at_first is None
     assert location.reason == "attempt 1 is waiting, 0 errors (the model is out)"
@@ -183,9 +185,9 @@ def test_of_an_event_that_waits_it_is_known_when_it_is_tried_again(world: Any, e
 def test_a_dead_event_is_found_dead(world: Any, ended: Any) -> None:
     world.publish(ended())
     [delivery] = world.receive()
-    world.bus.bury(delivery.ticket, progress=None, reason="cannot work")
+    world.bus.dead_letter(delivery.ref, progress=None, reason="cannot work")
 
-    assert world.ledger.locate(delivery.event.id, SUMMARIZER).where is Whereabouts.DEAD
+    assert world.delivery_stats.locate(delivery.event.id, SUMMARIZER).where is EventStatus.DEAD
 
 
 def test_a_skipped_event_says_why(world: Any, ended: Any) -> None:
@@ -193,24 +195,24 @@ def test_a_skipped_event_says_why(world: Any, ended: Any) -> None:
     [delivery] = world.receive()
     world.bus.commit(delivery, Effects(skipped="too short"))
 
-    location = world.ledger.locate(delivery.event.id, SUMMARIZER)
+    location = world.delivery_stats.locate(delivery.event.id, SUMMARIZER)
 
-    assert (location.where, location.reason) == (Whereabouts.SKIPPED, "too short")
+    assert (location.where, location.reason) == (EventStatus.SKIPPED, "too short")
 
 
 def test_the_events_of_a_session_are_found_in_its_scope_alone(world: Any, ended: Any) -> None:
     first, second, other = ended("s1", "User: a"), ended("s1", "User: b"), ended("s2")
     world.publish(first, other, second)
 
-    assert world.ledger.events_of("s1", Scope(), SessionEnded) == [first.id, second.id]
-    assert world.ledger.events_of("s1", Scope(project="another"), SessionEnded) == []
+    assert world.delivery_stats.events_of("s1", Scope(), SessionEnded) == [first.id, second.id]
+    assert world.delivery_stats.events_of("s1", Scope(project="another"), SessionEnded) == []
 
 
 def test_backlogs_tell_what_waits_and_what_is_pending(world: Any, ended: Any) -> None:
     world.publish(*(ended(f"s{i}") for i in range(5)))
     world.receive(limit=2)
 
-    live, bulk = world.ledger.backlogs(SUMMARIZER)
+    live, bulk = world.delivery_stats.backlogs(SUMMARIZER)
 
     assert (live.length, live.waiting, live.pending) == (5, 3, 2)
     assert live.oldest_pending is not None
@@ -227,7 +229,7 @@ def test_of_a_backlog_out_of_which_something_was_deleted_it_is_known_whether_the
     seen: list[int | None] = []
     for each in receipts[1:]:
         kept_on.xdel("t:events:session_ended", each.entry)
-        seen.append(world.ledger.backlogs(SUMMARIZER)[0].waiting)
+        seen.append(world.delivery_stats.backlogs(SUMMARIZER)[0].waiting)
 
     assert seen[0] in {None, 1}
     assert seen[1] == 0
@@ -243,7 +245,7 @@ def test_nothing_waits_in_a_backlog_that_somebody_has_cut_off(
 
     kept_on.xtrim("t:events:session_ended", maxlen=0, approximate=False)
 
-    assert world.ledger.backlogs(SUMMARIZER)[0].waiting == 0
+    assert world.delivery_stats.backlogs(SUMMARIZER)[0].waiting == 0
 
 
 def test_an_entry_whose_id_is_no_time_is_received_and_shown(world: Any) -> None:
@@ -252,18 +254,18 @@ def test_an_entry_whose_id_is_no_time_is_received_and_shown(world: Any) -> None:
     world.foreign_append(b'{"data":{"session_id":"s9","transcript":"User: hi"}}', entry="1795307158972000000-0")
 
     assert [d.event.session_id for d in world.receive()] == ["s9"]
-    assert world.ledger.backlogs(SUMMARIZER)[0].oldest_pending is not None
+    assert world.delivery_stats.backlogs(SUMMARIZER)[0].oldest_pending is not None
 
 
 def test_the_event_behind_a_ticket_is_told_whatever_became_of_it(world: Any, ended: Any) -> None:
     event = ended()
     world.publish(event)
     [delivery] = world.receive()
-    assert world.ledger.event(delivery.ticket) == event
-    world.bus.bury(delivery.ticket, progress=delivery.progress, reason="cannot work")
+    assert world.delivery_stats.event(delivery.ref) == event
+    world.bus.dead_letter(delivery.ref, progress=delivery.state, reason="cannot work")
 
-    assert world.ledger.event(delivery.ticket) == event
-    assert world.ledger.event(replace(delivery.ticket, entry="1-1")) is None
+    assert world.delivery_stats.event(delivery.ref) == event
+    assert world.delivery_stats.event(replace(delivery.ref, entry="1-1")) is None
 
 
 def test_of_an_entry_that_cannot_be_read_no_event_is_told(world: Any) -> None:
@@ -271,4 +273,4 @@ def test_of_an_entry_that_cannot_be_read_no_event_is_told(world: Any) -> None:
     world.receive()
     [letter] = world.dead.letters()
 
-    assert world.ledger.event(Ticket(SUMMARIZER, letter.lane, letter.entry)) is None
+    assert world.delivery_stats.event(DeliveryRef(SUMMARIZER, letter.priority, letter.entry)) is None

@@ -5,13 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from builders.llm_books import KEYS, KINDS, Books, each_kind
+from builders.llm_stores import KEYS, KINDS, Books, each_kind
 
 from nous.llm.base import Failure
-from nous.llm.state import Calls, failed_again
+from nous.llm.state import CallCounts, failed_again
 
 P, QUESTION, PROBE = "ollama: Köln", "a digest", 20.0
-ONCE = failed_again(None, Calls(2**40, 3))
+ONCE = failed_again(None, CallCounts(2**40, 3))
 
 
 @pytest.fixture(params=KINDS)
@@ -20,30 +20,30 @@ def books(request: pytest.FixtureRequest, clock: Any) -> Iterator[Books]:
 
 
 def test_a_probe_that_is_put_back_goes_to_the_next(books: Books) -> None:
-    books.outages.failed(P, Failure.TRANSPORT)
+    books.outages.record_failure(P, Failure.TRANSPORT)
     books.clock.now += 1
     before = books.outages.current()
-    assert books.outages.enter(P, probe=PROBE) is None
-    assert books.outages.enter(P, probe=PROBE) is not None
+    assert books.outages.admit(P, probe=PROBE) is None
+    assert books.outages.admit(P, probe=PROBE) is not None
 
-    books.outages.put_back(P)
+    books.outages.release_probe(P)
 
-    assert books.outages.enter(P, probe=PROBE) is None
-    assert books.outages.enter(P, probe=PROBE) is not None
+    assert books.outages.admit(P, probe=PROBE) is None
+    assert books.outages.admit(P, probe=PROBE) is not None
     assert books.outages.current() == before
 
 
 def test_putting_back_lifts_no_pause(books: Books) -> None:
-    books.outages.failed(P, Failure.QUOTA, until=books.clock.date() + timedelta(hours=1))
+    books.outages.record_failure(P, Failure.QUOTA, until=books.clock.date() + timedelta(hours=1))
     before = books.outages.current()
 
-    books.outages.put_back(P)
+    books.outages.release_probe(P)
 
-    assert books.outages.enter(P, probe=PROBE) == before[P]
+    assert books.outages.admit(P, probe=PROBE) == before[P]
 
 
 def test_putting_back_where_nothing_has_failed_changes_nothing(books: Books) -> None:
-    books.outages.put_back(P)
+    books.outages.release_probe(P)
 
     assert books.outages.current() == {}
 
@@ -54,7 +54,7 @@ def test_what_is_known_of_a_question_is_found_by_question_and_provider(books: Bo
     assert books.outages.failing("openai", QUESTION) is None
     assert books.outages.failing(P, "another") is None
 
-    again = failed_again(ONCE, Calls(2**40 + 1, 4))
+    again = failed_again(ONCE, CallCounts(2**40 + 1, 4))
     books.outages.note_failing(P, QUESTION, again)
 
     assert books.outages.failing(P, QUESTION) == again

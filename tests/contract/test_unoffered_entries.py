@@ -7,13 +7,13 @@ import pytest
 import redis
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.bus.accounting import Account
-from nous.bus.base import REPEATED, Delivery, Grave, Lane, Subscription
-from nous.bus.delivery_state import Patience
-from nous.bus.redis.accounting import RedisLedger
+from nous.bus.accounting import GroupCounters
+from nous.bus.base import REPEATED, DeadLetterKind, Delivery, Priority, Subscription
+from nous.bus.delivery_state import RetryPolicy
+from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import Plan
-from nous.bus.redis.dead_letters import RedisDeadLetters
+from nous.bus.redis.commit import CommitPlan
+from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import FORGOTTEN, Tombstone, name_of
@@ -26,7 +26,7 @@ from nous.runtime.sweeper import Sweeper
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 KEYS = BusKeys("t")
-STREAM = KEYS.stream(SessionEnded.type, Lane.LIVE)
+STREAM = KEYS.stream(SessionEnded.type, Priority.LIVE)
 LEASE = 60.0
 
 
@@ -34,7 +34,7 @@ class Dying(RedisBus):
     """A bus whose process is gone as soon as it has read."""
 
     @override
-    def _first_tellings(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
+    def _first_publications(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
         raise Unavailable("a test")
 
 
@@ -45,11 +45,11 @@ class Street:
         self.client, self.clock = client, clock
         self.bus = self._bus(RedisBus)
         self.jobs = MemoryJobs()
-        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=self.jobs, patience=Patience(lease=LEASE), ahead=4)
+        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=self.jobs, retry_policy=RetryPolicy(lease=LEASE), ahead=4)
         self.sweeper.sweep()
 
     def _bus(self, kind: type[RedisBus]) -> RedisBus:
-        return kind(self.client, plan_of=lambda _: Plan(), keys=KEYS, clock=self.clock)
+        return kind(self.client, plan_of=lambda _: CommitPlan(), keys=KEYS, clock=self.clock)
 
     def write(self, event: SessionEnded) -> None:
         self.client.xadd(STREAM, {"event": encode(event)})
@@ -64,15 +64,15 @@ class Street:
             self.client.xreadgroup(SUMMARIZER.group, "stranger", {STREAM: ">"}, count=10)
             return
         with pytest.raises(Unavailable):
-            self._bus(Dying).receive(SUMMARIZER, lane=Lane.LIVE, limit=10, lease=LEASE)
+            self._bus(Dying).receive(SUMMARIZER, priority=Priority.LIVE, limit=10, lease=LEASE)
 
     def later(self) -> int:
         self.clock.now += LEASE + 1
         return self.sweeper.sweep()
 
     @property
-    def account(self) -> Account:
-        return RedisLedger(self.client, KEYS).account(SUMMARIZER)
+    def account(self) -> GroupCounters:
+        return RedisDeliveryStats(self.client, KEYS).counters(SUMMARIZER)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_what_is_told_of_a_forgotten_session_does_not_bring_it_back(street: Stre
 
     assert street.later() == 1
     assert street.account.skipped == {FORGOTTEN: 1}
-    assert (street.account.received, street.account.in_flight, street.account.balance) == (2, 1, 0)
+    assert (street.account.received, street.account.in_flight, street.account.discrepancy) == (2, 1, 0)
 
 
 @pytest.mark.parametrize("who", WHO)
@@ -105,34 +105,34 @@ def test_what_is_told_twice_is_done_once(street: Street, ended: Any, who: str) -
 
     assert street.later() == 1
     assert street.account.skipped == {REPEATED: 1}
-    assert (street.account.received, street.account.in_flight, street.account.balance) == (2, 1, 0)
+    assert (street.account.received, street.account.in_flight, street.account.discrepancy) == (2, 1, 0)
 
 
 def test_what_is_tried_again_is_not_taken_for_a_repetition_of_itself(street: Street, ended: Any) -> None:
     street.write(ended())
-    [delivery] = street.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=10, lease=LEASE)
+    [delivery] = street.bus.receive(SUMMARIZER, priority=Priority.LIVE, limit=10, lease=LEASE)
 
     for attempt in (1, 2):
-        assert street.bus.begin(delivery.ticket, attempt=attempt, lease=LEASE)
+        assert street.bus.begin(delivery.ref, attempt=attempt, lease=LEASE)
         assert street.later() == 1
 
-    assert street.bus.open(delivery.ticket)
+    assert street.bus.open(delivery.ref)
     street.bus.commit(delivery, Effects())
-    assert (street.account.done, street.account.skipped, street.account.balance) == (1, {}, 0)
+    assert (street.account.done, street.account.skipped, street.account.discrepancy) == (1, {}, 0)
 
 
 def test_what_is_redriven_of_a_forgotten_session_does_not_bring_it_back(street: Street, ended: Any) -> None:
     street.write(ended())
-    [delivery] = street.bus.receive(SUMMARIZER, lane=Lane.LIVE, limit=10, lease=LEASE)
-    street.bus.bury(delivery.ticket, progress=None, reason="of a later release", grave=Grave.PARKED)
+    [delivery] = street.bus.receive(SUMMARIZER, priority=Priority.LIVE, limit=10, lease=LEASE)
+    street.bus.dead_letter(delivery.ref, progress=None, reason="of a later release", grave=DeadLetterKind.PARKED)
     street.forget(ended())
-    dead = RedisDeadLetters(street.client, KEYS, clock=street.clock)
+    dead = RedisDeadLetterQueue(street.client, KEYS, clock=street.clock)
     [letter] = dead.letters()
 
     assert dead.redrive(letter, SUMMARIZER)
 
     assert street.later() == 0
-    assert (street.account.skipped, street.account.parked, street.account.balance) == ({FORGOTTEN: 1}, 0, 0)
+    assert (street.account.skipped, street.account.parked, street.account.discrepancy) == ({FORGOTTEN: 1}, 0, 0)
 
 
 def test_a_session_that_is_let_back_before_it_is_tried_again_is_let_back(street: Street, ended: Any) -> None:

@@ -8,14 +8,14 @@ import redis
 from builders.episodes import HOME, NOON, WORK
 from builders.stores import KEYS, Store, on_redis
 
-from nous.bus.base import Refused
+from nous.bus.base import Conflict
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, session_name
-from nous.domain.effects import Effects, NoteCourse
+from nous.domain.effects import Effects, SaveSessionState
 from nous.domain.events import NAMESPACE, episode_id
 from nous.domain.scope import Scope
-from nous.domain.session_state import Course, Stage, Touch, closed, ended_by_idleness
+from nous.domain.session_state import SessionState, SessionStatus, Touch, closed, ended_by_idleness
 from nous.store.redis.erasure import RedisErasure
 
 
@@ -24,21 +24,21 @@ def store(client: redis.Redis) -> Store:
     """A store in which three sessions are open, and one is closing."""
     store = on_redis(client)
     for session, scope in (("s1", HOME), ("s1*", HOME), ("s1", WORK)):
-        assert store.write(NoteCourse(course=opened(session, scope)))
+        assert store.write(SaveSessionState(session_state=opened(session, scope)))
     last = opened("last", HOME)
-    assert store.write(NoteCourse(course=closed(last, ended_by_idleness(last))))
+    assert store.write(SaveSessionState(session_state=closed(last, ended_by_idleness(last))))
     return store
 
 
-def opened(session: str, scope: Scope) -> Course:
+def opened(session: str, scope: Scope) -> SessionState:
     name = uuid5(NAMESPACE, session)
-    return Course(scope=scope, session_id=session, by=name, touched=Touch(NOON + timedelta(seconds=1), "a", name))
+    return SessionState(scope=scope, session_id=session, by=name, touched=Touch(NOON + timedelta(seconds=1), "a", name))
 
 
 def left(store: Store) -> set[tuple[Scope, str]]:
-    listed = {place for stage in Stage for place in store.courses.sessions(stage)}
+    listed = {place for stage in SessionStatus for place in store.session_states.sessions(stage)}
     places = [(HOME, "s1"), (HOME, "s1*"), (WORK, "s1"), (HOME, "last")]
-    known = {place for place in places if store.courses.course(*place)}
+    known = {place for place in places if store.session_states.session_state(*place)}
     assert listed == known
     return known
 
@@ -67,12 +67,14 @@ def test_a_scope_goes_with_all_its_courses(client: redis.Redis, store: Store) ->
 
 
 def test_a_session_that_is_being_forgotten_is_not_closed(client: redis.Redis, store: Store) -> None:
-    course = store.courses.course(HOME, "s1")
-    assert course
-    end = ended_by_idleness(course)
+    session_state = store.session_states.session_state(HOME, "s1")
+    assert session_state
+    end = ended_by_idleness(session_state)
     RedisTombstones(client, BusKeys("t")).put(HOME, [session_name(HOME, "s1")], Tombstone(at=NOON))
 
-    effects = Effects(writes=(NoteCourse(course=closed(course, end), replaces=course),), events=(end,))
+    effects = Effects(
+        writes=(SaveSessionState(session_state=closed(session_state, end), replaces=session_state),), events=(end,)
+    )
 
-    assert isinstance(store.bus.apply(effects), Refused)
+    assert isinstance(store.bus.apply(effects), Conflict)
     assert not client.exists("t:events:session_ended")

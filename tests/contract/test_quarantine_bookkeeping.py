@@ -17,8 +17,8 @@ from nous.jobs.rq.queue import RqJobs, queue_named
 def test_a_server_that_is_full_when_a_job_ends_does_not_end_its_process(
     jobs: RqJobs, redis_client: redis.Redis
 ) -> None:
-    def filling(worker: str, lane: str, entry: str, attempt: int) -> str:
-        del worker, lane, entry, attempt
+    def filling(worker: str, priority: str, entry: str, attempt: int) -> str:
+        del worker, priority, entry, attempt
         redis_client.config_set("maxmemory", 1)
         return "done"
 

@@ -9,9 +9,9 @@ import pytest
 import redis
 
 from nous.llm.redis.keys import LlmKeys
-from nous.llm.redis.state import RedisAllowance, RedisOutages, RedisPins, RedisTally
-from nous.llm.state import Allowance, Outages, Pins, Tally
-from nous.llm.state_memory import MemoryAllowance, MemoryOutages, MemoryPins, MemoryTally
+from nous.llm.redis.state import RedisCircuitStore, RedisResponseStore, RedisTokenUsageStore, RedisUsageCounters
+from nous.llm.state import CircuitStore, ResponseStore, TokenUsageStore, UsageCounters
+from nous.llm.state_memory import MemoryCircuitStore, MemoryResponseStore, MemoryTokenUsageStore, MemoryUsageCounters
 
 KINDS = ("memory", "fakeredis", "server", "sent twice")
 ANSWER_TTL = 600
@@ -22,10 +22,10 @@ KEYS = LlmKeys("t")
 class Books:
     """The four of them; *client* is what they are kept with, if that is Redis."""
 
-    pins: Pins
-    allowance: Allowance
-    outages: Outages
-    tally: Tally
+    responses: ResponseStore
+    allowance: TokenUsageStore
+    outages: CircuitStore
+    counters: UsageCounters
     clock: Any
     client: redis.Redis | None = None
 
@@ -59,16 +59,16 @@ def _open(request: pytest.FixtureRequest, clock: Any) -> Books:
 
 
 def in_memory(clock: Any) -> Books:
-    pins = MemoryPins(answer_ttl=ANSWER_TTL, clock=clock)
-    return Books(pins, MemoryAllowance(), MemoryOutages(clock=clock), MemoryTally(), clock)
+    responses = MemoryResponseStore(answer_ttl=ANSWER_TTL, clock=clock)
+    return Books(responses, MemoryTokenUsageStore(), MemoryCircuitStore(clock=clock), MemoryUsageCounters(), clock)
 
 
 def on_redis(client: redis.Redis, clock: Any) -> Books:
     return Books(
-        RedisPins(client, KEYS, answer_ttl=ANSWER_TTL),
-        RedisAllowance(client, KEYS),
-        RedisOutages(client, KEYS, clock=clock),
-        RedisTally(client, KEYS),
+        RedisResponseStore(client, KEYS, answer_ttl=ANSWER_TTL),
+        RedisTokenUsageStore(client, KEYS),
+        RedisCircuitStore(client, KEYS, clock=clock),
+        RedisUsageCounters(client, KEYS),
         clock,
         client,
     )

@@ -8,41 +8,43 @@ import redis
 from builders.buses import SUMMARIZER, BusWorld
 from builders.keyspace import keys_with
 
-from nous.bus.accounting import Whereabouts
+from nous.bus.accounting import EventStatus
 from nous.bus.redis.keys import BusKeys
 from nous.domain.scope import Scope
 from nous.store.folder_state import (
-    Place,
-    Remembered,
+    FileRecord,
+    FolderState,
+    MemoryFolderState,
     Untouched,
-    Watched,
-    WatchedInMemory,
+    WatchedFolder,
     digest_of,
     name_of,
     packed,
     unpacked,
 )
 from nous.store.keys import StoreKeys
-from nous.store.redis.folder_state import KEPT, RedisWatched
+from nous.store.redis.folder_state import KEPT, RedisFolderState
 
-HERE = Place(Scope(), "laptop", Path("/sessions"))
+HERE = WatchedFolder(Scope(), "laptop", Path("/sessions"))
 ONE, OTHER = name_of(Path("/sessions/one.jsonl")), name_of(Path("/sessions/other.jsonl"))
-HANDED_OVER = Remembered(120, 1_800_000_000_123_456_789)
-REFUSED = Remembered(7, 1_800_000_000_000_000_001, "it is empty", 1_800_000_000_000_000_002, "1.0")
+HANDED_OVER = FileRecord(120, 1_800_000_000_123_456_789)
+REFUSED = FileRecord(7, 1_800_000_000_000_000_001, "it is empty", 1_800_000_000_000_000_002, "1.0")
 
 
 @pytest.fixture
-def watched(kept_on: redis.Redis | None, world: BusWorld) -> Watched:
+def watched(kept_on: redis.Redis | None, world: BusWorld) -> FolderState:
     if kept_on is None:
-        return WatchedInMemory(lambda each: world.ledger.locate(each, SUMMARIZER).where is not Whereabouts.UNKNOWN)
+        return MemoryFolderState(
+            lambda each: world.delivery_stats.locate(each, SUMMARIZER).where is not EventStatus.UNKNOWN
+        )
     return on_redis(kept_on)
 
 
-def on_redis(client: redis.Redis) -> RedisWatched:
-    return RedisWatched(client, StoreKeys("t"), bus_keys=BusKeys("t"))
+def on_redis(client: redis.Redis) -> RedisFolderState:
+    return RedisFolderState(client, StoreKeys("t"), bus_keys=BusKeys("t"))
 
 
-def test_what_is_remembered_is_recalled_to_the_nanosecond(watched: Watched) -> None:
+def test_what_is_remembered_is_recalled_to_the_nanosecond(watched: FolderState) -> None:
     watched.remember(HERE, ONE, HANDED_OVER)
     watched.remember(HERE, OTHER, REFUSED)
 
@@ -50,7 +52,7 @@ def test_what_is_remembered_is_recalled_to_the_nanosecond(watched: Watched) -> N
 
 
 def test_a_file_is_remembered_while_the_bus_knows_all_events_that_tell_of_it(
-    watched: Watched, world: BusWorld, ended: Any
+    watched: FolderState, world: BusWorld, ended: Any
 ) -> None:
     events = [ended(f"s{number}") for number in range(300)]
     world.publish(*events)
@@ -61,7 +63,7 @@ def test_a_file_is_remembered_while_the_bus_knows_all_events_that_tell_of_it(
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
 def test_a_file_is_not_remembered_of_whose_events_one_is_lost(
-    watched: Watched, world: BusWorld, ended: Any, lost: int
+    watched: FolderState, world: BusWorld, ended: Any, lost: int
 ) -> None:
     watched.remember(HERE, ONE, REFUSED)
     events = [ended(f"s{number}") for number in range(3)]
@@ -71,21 +73,21 @@ def test_a_file_is_not_remembered_of_whose_events_one_is_lost(
     assert watched.recall(HERE) == {ONE: REFUSED}
 
 
-def test_of_a_place_in_which_nobody_has_looked_nothing_is_known(watched: Watched) -> None:
+def test_of_a_place_in_which_nobody_has_looked_nothing_is_known(watched: FolderState) -> None:
     watched.remember(HERE, ONE, HANDED_OVER)
 
     others = (HERE._replace(scope=Scope(project="b")), HERE._replace(host="pc"), HERE._replace(folder=Path("/s")))
     assert [watched.recall(other) for other in others] == [{}, {}, {}]
 
 
-def test_what_is_said_later_of_a_file_takes_the_place_of_what_was_known(watched: Watched) -> None:
+def test_what_is_said_later_of_a_file_takes_the_place_of_what_was_known(watched: FolderState) -> None:
     for said in (REFUSED, HANDED_OVER, HANDED_OVER):
         watched.remember(HERE, ONE, said)
 
     assert watched.recall(HERE) == {ONE: HANDED_OVER}
 
 
-def test_files_that_are_gone_are_dropped_and_the_others_kept(watched: Watched) -> None:
+def test_files_that_are_gone_are_dropped_and_the_others_kept(watched: FolderState) -> None:
     watched.remember(HERE, ONE, HANDED_OVER)
     watched.remember(HERE, OTHER, REFUSED)
 
@@ -96,7 +98,7 @@ def test_files_that_are_gone_are_dropped_and_the_others_kept(watched: Watched) -
     assert watched.recall(HERE) == {ONE: HANDED_OVER}
 
 
-def test_who_only_looks_is_told_what_is_known_and_changes_nothing(watched: Watched) -> None:
+def test_who_only_looks_is_told_what_is_known_and_changes_nothing(watched: FolderState) -> None:
     watched.remember(HERE, ONE, HANDED_OVER)
     untouched = Untouched(watched)
 
@@ -127,9 +129,9 @@ def test_what_another_release_wrote_is_as_good_as_nothing(redis_client: redis.Re
 
 
 def test_what_a_release_wrote_that_did_not_say_which_it_was_is_read() -> None:
-    assert unpacked(b"[7,8,null,0]") == Remembered(7, 8)
-    assert unpacked(b'[7,8,"it is empty",9]') == Remembered(7, 8, "it is empty", 9)
-    assert packed(Remembered(7, 8)) == b"[7,8,null,0]"
+    assert unpacked(b"[7,8,null,0]") == FileRecord(7, 8)
+    assert unpacked(b'[7,8,"it is empty",9]') == FileRecord(7, 8, "it is empty", 9)
+    assert packed(FileRecord(7, 8)) == b"[7,8,null,0]"
 
 
 def test_neither_a_path_nor_its_place_can_be_read_from_what_is_kept(redis_client: redis.Redis) -> None:

@@ -1,0 +1,75 @@
+"""Plug-ins: the modules of a built-in package, and entry points of other distributions.
+
+A built-in plug-in is a module with an agreed attribute. Another distribution declares its own in `pyproject.toml`:
+
+[project.entry-points."nous.workers"]
+greeter = "my_package.greeter:WORKER"
+
+Spec: https://packaging.python.org/en/latest/specifications/entry-points/
+"""
+
+from collections.abc import Mapping
+from importlib import import_module, metadata
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any
+
+from nous.domain.errors import Misconfigured
+
+
+class PlugIns:
+    """Plug-ins of one kind, by name. Nothing is imported before it is asked for."""
+
+    def __init__(self, package: ModuleType, *, attribute: str, group: str) -> None:
+        """Look in the modules of *package* for *attribute*, and in the entry points of *group*."""
+        self._package = package
+        self._attribute = attribute
+        self.group = group
+
+    def names(self) -> frozenset[str]:
+        """Return the names of all plug-ins that are installed now.
+
+        Raises:
+            Misconfigured: two plug-ins have the same name.
+        """
+        return frozenset({*self._built_in(), *self._entry_points()})
+
+    def load(self, name: str) -> Any:
+        """Import the plug-in *name*; KeyError where there is none.
+
+        Raises:
+            Misconfigured: it cannot be imported.
+        """
+        if name in self._built_in():
+            return getattr(import_module(f"{self._package.__name__}.{name}"), self._attribute)
+        return _loaded(self._entry_points()[name])
+
+    def all(self) -> Mapping[str, Any]:
+        """Import every plug-in. A built-in module without the attribute is none.
+
+        Raises:
+            Misconfigured: one cannot be imported, or two have the same name.
+        """
+        modules = {name: import_module(f"{self._package.__name__}.{name}") for name in self._built_in()}
+        found = {
+            name: getattr(each, self._attribute) for name, each in modules.items() if hasattr(each, self._attribute)
+        }
+        return found | {name: _loaded(point) for name, point in self._entry_points().items()}
+
+    def _built_in(self) -> frozenset[str]:
+        return frozenset(module.name for module in iter_modules(self._package.__path__))
+
+    def _entry_points(self) -> Mapping[str, metadata.EntryPoint]:
+        points = metadata.entry_points(group=self.group)
+        known = {point.name: point for point in points}
+        repeated = [point.name for point in points if known[point.name] is not point or point.name in self._built_in()]
+        if repeated:
+            raise Misconfigured(f"two plug-ins of {self.group} are called {', '.join(sorted(set(repeated)))}")
+        return known
+
+
+def _loaded(point: metadata.EntryPoint) -> Any:
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        raise Misconfigured(f"the plug-in {point.name!r} of {point.group} ({point.value}) fails: {error}") from error

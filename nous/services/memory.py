@@ -1,0 +1,136 @@
+"""Read-only memory queries behind the command line and the Python API."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from nous.domain.episode import Episode, Trust
+from nous.domain.errors import BadInput, NotFound
+from nous.domain.events import episode_id
+from nous.domain.scope import Scope
+from nous.embedding.base import present
+from nous.facts.fact_index import KnownFact
+from nous.facts.settling import open_pairs
+from nous.pipeline.worker import WorkerContext
+from nous.search.context import ContextNotes, arranged, is_trivial, left_out, ranked
+from nous.search.corpus import Corpus, ScopeIndex
+from nous.search.query import Filters, Hit, HitKind, asked
+from nous.search.search import search
+
+SEARCHED_EPISODES = 1000
+"""Episodes of a scope that are searched: those that ended last."""
+
+SHORTEST_PREFIX = 4
+"""Characters of an id that are enough to name a session or an episode."""
+
+_MOST_NOTES = 50
+_ALL = 10**9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """Hits, best first.
+
+    `lacks` says why the search was by words alone, if it was. `is_scope_empty`: there was nothing to search.
+    """
+
+    hits: Sequence[Hit]
+    lacks: str | None
+    is_scope_empty: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionMemory:
+    """Episode of a session, and the facts it is a source of, superseded ones included."""
+
+    episode: Episode
+    facts: tuple[KnownFact, ...]
+
+
+def search_memory(
+    context: WorkerContext,
+    query: str,
+    scope: Scope,
+    *,
+    filters: Filters,
+    limit: int,
+    everything: bool = False,
+) -> SearchResult:
+    """Rank the facts and episodes of *scope* by words, meaning and files.
+
+    *everything* includes superseded facts beside those that replaced them.
+
+    Raises:
+        BadInput: the query is blank.
+        Unavailable: the store did not answer.
+    """
+    if not query.strip():
+        raise BadInput("the query is empty: say what to look for")
+    embedder = present(context.embedder)
+    question = asked(query, embedder.embed)
+    episodes = context.episodes.recent(scope, limit=SEARCHED_EPISODES)
+    ids = [episode.id for episode in episodes]
+    vectors = context.episode_vectors.episode_vectors(scope, ids, embedder=embedder.id)
+    with context.fact_cache.scope_index(context.facts, scope, embedder) as index:
+        corpus = Corpus(scope_index=index, episodes=episodes, vectors=vectors, only=filters)
+        hits = search(question, corpus, limit=limit, everything=everything)
+        is_empty = not episodes and not any(index.knowledge)
+    return SearchResult(hits=hits, lacks=question.lacks, is_scope_empty=is_empty)
+
+
+def context_notes(context: WorkerContext, query: str, scope: Scope) -> tuple[ContextNotes, int]:
+    """Gather notes for a new session, and count the facts that are withheld from it.
+
+    Facts near *query* come first. Facts that only a tool or a page has said are withheld.
+    """
+    embedder = present(context.embedder)
+    question = asked("", None) if is_trivial(query) else asked(query, embedder.embed)
+    with context.fact_cache.scope_index(context.facts, scope, embedder) as index:
+        only = Filters(kinds=(HitKind.FACT,), trust=Trust.ASSISTANT)
+        hits = search(question, Corpus(scope_index=index, only=only), limit=_MOST_NOTES) if question.text else ()
+        pairs = open_pairs(index.knowledge)
+        facts = arranged(_found_first(index, [hit.id for hit in hits if hit.superseded_by is None]), pairs)
+        before = ((known.fact.id, index.knowledge.earlier(known.fact.id)) for known in facts if known.replaces)
+        earlier = {fact_id: found[0] for fact_id, found in before if found}
+        withheld = left_out(index.knowledge)
+    episode, anchor = next(iter(context.episodes.recent(scope, 1)), None), context.anchored_summaries.latest(scope)
+    is_newer = anchor and (episode is None or anchor.at >= episode.ended_at)
+    last = anchor if is_newer else None
+    return ContextNotes(facts=facts, earlier=earlier, offers=pairs, anchor=last, episode=episode), withheld
+
+
+def find_episode(context: WorkerContext, name: str, scope: Scope) -> Episode:
+    """Find an episode by its id, its session's id, or a unique prefix of either.
+
+    Raises:
+        NotFound: *scope* has no such episode.
+        BadInput: several match, or *name* is shorter than `SHORTEST_PREFIX`.
+    """
+    if exact := context.episodes.get(scope, episode_id(scope, name)):
+        return exact
+    if len(name) < SHORTEST_PREFIX:
+        raise BadInput(f"{name!r} is too short to name a session: give at least {SHORTEST_PREFIX} characters of its id")
+    found = [
+        episode
+        for episode in context.episodes.recent(scope, _ALL)
+        if episode.session_id.startswith(name) or str(episode.id).startswith(name.casefold())
+    ]
+    if not found:
+        raise NotFound(f"there is no episode of a session {name!r} in {scope}")
+    if len(found) > 1:
+        ids = ", ".join(episode.session_id for episode in found[:5])
+        raise BadInput(f"{len(found)} sessions have an id that begins with {name!r}: {ids}")
+    return found[0]
+
+
+def session_memory(context: WorkerContext, episode: Episode) -> SessionMemory:
+    """Collect the facts that the session of *episode* is a source of."""
+    scope, embedder = episode.scope, present(context.embedder)
+    with context.fact_cache.current(context.facts, scope, embedder) as knowledge:
+        facts = tuple(known for known in knowledge if any(each.episode_id == episode.id for each in known.sources))
+    return SessionMemory(episode=episode, facts=facts)
+
+
+def _found_first(index: ScopeIndex, found: list[UUID]) -> list[KnownFact]:
+    first = [index.knowledge[fact_id] for fact_id in found]
+    return [*first, *(known for known in ranked(index.knowledge) if known.fact.id not in found)]

@@ -1,0 +1,38 @@
+"""A worker context over a store in memory."""
+
+from typing import Any
+
+from nous.embedding.hashing import HashingEmbedder
+from nous.excerpt import windows
+from nous.pipeline.anchored_summarizer import AnchoredSummarizer
+from nous.pipeline.llm_fact_extractor import LlmFactExtractor
+from nous.pipeline.llm_summarizer import LlmSummarizer
+from nous.pipeline.worker import WorkerContext
+from nous.store.memory import MemoryStore
+from nous.summary.llm.prompt import built_in
+
+
+def context_over(store: MemoryStore, **more: Any) -> WorkerContext:
+    """Build a context that reads from *store*, with *more* of its fields; transcripts and clock are among them."""
+    known: dict[str, Any] = {
+        "episodes": store,
+        "episode_vectors": store,
+        "summary_inputs": store,
+        "decisions": store,
+        "anchored_summaries": store,
+        "session_states": store,
+        "facts": store,
+        "embedder": HashingEmbedder(),
+    }
+    fields: dict[str, Any] = {**known, **more}
+    summarizer: LlmSummarizer | None = fields.get("summarizer")
+    anchored = AnchoredSummarizer(
+        excerpts=fields.get("excerpts", windows),
+        prompt=built_in("anchored"),
+        clock=fields["clock"],
+        model=summarizer.model if summarizer else None,
+        counters=summarizer.counters if summarizer else None,
+    )
+    fields.setdefault("anchored_summarizer", anchored)
+    fields.setdefault("fact_extractor", LlmFactExtractor(prompt=built_in("facts")))
+    return WorkerContext(**fields)

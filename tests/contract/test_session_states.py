@@ -1,0 +1,160 @@
+"""What a store of how far sessions have come promises, asked of each: in memory, on fakeredis, and on a real server."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid5
+
+import pytest
+import redis
+from builders.episodes import HOME, NOON, WORK
+from builders.stores import KEYS, Store, on_redis
+
+from nous.bus.base import Committed, Conflict
+from nous.domain.effects import Effects, ExpectSessionState, SaveSessionState
+from nous.domain.errors import Misconfigured
+from nous.domain.events import NAMESPACE
+from nous.domain.scope import Scope
+from nous.domain.session_state import Abandonment, SessionState, SessionStatus, Touch, TranscriptReference
+
+LATER = NOON + timedelta(minutes=1)
+
+
+def session_state(session: str = "s1", *, scope: Scope = HOME, step: str = "first", **more: Any) -> SessionState:
+    return SessionState(scope=scope, session_id=session, by=uuid5(NAMESPACE, f"{session} {step}"), **more)
+
+
+def touch(at: datetime = NOON) -> Touch:
+    return Touch(at, "agent", uuid5(NAMESPACE, f"{at}"))
+
+
+def opened(session: str = "s1", at: datetime = NOON, *, scope: Scope = HOME) -> SessionState:
+    return session_state(session, scope=scope, touched=touch(at))
+
+
+AT_EACH_STAGE = {
+    SessionStatus.OPEN: session_state(
+        touched=touch(LATER), named=TranscriptReference(NOON, "file:///tmp/größe 1.jsonl", "qbit"), ended_at=NOON
+    ),
+    SessionStatus.CLOSING: session_state(touched=touch(), ended_at=NOON),
+    SessionStatus.ENDED: session_state(touched=touch(), ended_at=LATER, handled_at=LATER),
+    SessionStatus.ABANDONED: session_state(ended_at=NOON, given_up=Abandonment(LATER, "it is gone")),
+}
+
+
+@pytest.mark.parametrize("stage", SessionStatus)
+def test_a_course_is_read_as_it_was_noted_and_listed_where_it_belongs(store: Store, stage: SessionStatus) -> None:
+    noted = AT_EACH_STAGE[stage]
+    assert noted.status is stage
+
+    assert store.write(SaveSessionState(session_state=noted))
+
+    found = store.session_states.session_state(HOME, "s1")
+    assert found == noted
+    assert found is not None
+    assert found.by == noted.by
+    listed = {each for each in SessionStatus if store.session_states.sessions(each)}
+    assert listed == ({stage} if stage is not SessionStatus.ENDED else set())
+    assert store.session_states.session_state(WORK, "s1") is None
+
+
+@pytest.mark.parametrize("before", SessionStatus)
+@pytest.mark.parametrize("after", SessionStatus)
+def test_a_session_is_listed_at_one_stage_alone(store: Store, before: SessionStatus, after: SessionStatus) -> None:
+    first, then = AT_EACH_STAGE[before], AT_EACH_STAGE[after]
+    assert store.write(SaveSessionState(session_state=first))
+
+    assert store.write(SaveSessionState(session_state=then, replaces=first))
+
+    listed = [each for each in SessionStatus if (HOME, "s1") in store.session_states.sessions(each)]
+    assert listed == ([after] if after is not SessionStatus.ENDED else [])
+
+
+def test_whoever_has_not_seen_the_last_step_is_refused_and_writes_nothing(store: Store) -> None:
+    first, second = opened(), session_state(step="second", touched=touch(LATER))
+    assert store.write(SaveSessionState(session_state=first))
+    assert not store.write(SaveSessionState(session_state=second))
+    assert store.write(SaveSessionState(session_state=second, replaces=first))
+
+    late = session_state(step="late", ended_at=NOON)
+    assert isinstance(
+        store.bus.apply(Effects(writes=(SaveSessionState(session_state=late, replaces=first),))), Conflict
+    )
+    assert isinstance(store.bus.apply(Effects(writes=(SaveSessionState(session_state=late),))), Conflict)
+    assert store.session_states.session_state(HOME, "s1") == second
+    assert isinstance(
+        store.bus.apply(Effects(writes=(SaveSessionState(session_state=late, replaces=second),))), Committed
+    )
+
+
+def test_nothing_new_holds_while_the_course_is_the_one_that_was_seen(store: Store) -> None:
+    first, second = opened(), session_state(step="second", touched=touch(LATER))
+    nothing, seen = (ExpectSessionState(scope=HOME, session_id="s1", by=by) for by in (None, first.by))
+    assert [store.write(nothing), store.write(seen)] == [True, False]
+    assert store.write(SaveSessionState(session_state=first))
+
+    assert [store.write(nothing), store.write(seen)] == [False, True]
+    assert store.session_states.session_state(HOME, "s1") == first
+    assert store.write(SaveSessionState(session_state=second, replaces=first))
+    assert not store.write(seen)
+
+
+def test_sessions_of_all_scopes_are_listed_the_longest_idle_first(store: Store) -> None:
+    for number, (session, scope) in enumerate([("a", WORK), ("b c/%", HOME), ("a", HOME)]):
+        assert store.write(
+            SaveSessionState(session_state=opened(session, NOON + timedelta(seconds=number), scope=scope))
+        )
+    sessions = store.session_states.sessions
+
+    assert sessions(SessionStatus.OPEN) == [(WORK, "a"), (HOME, "b c/%"), (HOME, "a")]
+    assert sessions(SessionStatus.OPEN, limit=1) == [(WORK, "a")]
+    assert sessions(SessionStatus.OPEN, limit=2, skip=1) == [(HOME, "b c/%"), (HOME, "a")]
+    assert sessions(SessionStatus.OPEN, before=NOON + timedelta(seconds=1)) == [(WORK, "a")]
+    assert sessions(SessionStatus.OPEN, before=NOON + timedelta(seconds=1, microseconds=1)) == [
+        (WORK, "a"),
+        (HOME, "b c/%"),
+    ]
+
+
+@pytest.mark.parametrize("stage", SessionStatus)
+def test_what_has_ended_or_was_abandoned_is_forgotten_in_time_and_what_is_not_done_is_kept(
+    client: redis.Redis, stage: SessionStatus
+) -> None:
+    server: Any = client
+    assert on_redis(client).write(SaveSessionState(session_state=AT_EACH_STAGE[stage]))
+
+    kept = {key.decode() for key in server.scan_iter("*") if server.ttl(key) == -1}
+
+    month = 30 * 86400
+    done = {"t:courses:default/default/home:s1", "t:abandoned-sessions"}
+    open_ = {KEYS.session_state(HOME, "s1"), KEYS.sessions_at(stage)}
+    assert kept == (open_ if stage in {SessionStatus.OPEN, SessionStatus.CLOSING} else set())
+    assert all(month - 60 < server.ttl(key) <= month for key in done if server.exists(key) and key not in kept)
+
+
+def test_abandoned_sessions_are_not_listed_for_ever_where_others_follow(client: redis.Redis) -> None:
+    store = on_redis(client)
+    for session, at in (("old", NOON), ("new", NOON + timedelta(days=31))):
+        assert store.write(
+            SaveSessionState(session_state=session_state(session, ended_at=NOON, given_up=Abandonment(at, "gone")))
+        )
+
+    assert store.session_states.sessions(SessionStatus.ABANDONED) == [(HOME, "new")]
+
+
+def test_what_another_release_added_is_no_obstacle_and_what_it_left_out_is_told(client: redis.Redis) -> None:
+    store, server = on_redis(client), client
+    first = opened()
+    assert store.write(SaveSessionState(session_state=first))
+    key = KEYS.session_state(HOME, "s1")
+    raw: Any = server.get(key)
+    server.set(key, raw[:-1] + b',"of_next_year":1}')
+    seen = store.session_states.session_state(HOME, "s1")
+    assert seen == first
+
+    assert store.write(
+        SaveSessionState(session_state=session_state(step="second", touched=touch(LATER)), replaces=seen)
+    )
+
+    server.set(key, raw[:36] + b"{}")
+    with pytest.raises(Misconfigured, match="the store holds no SessionState"):
+        store.session_states.session_state(HOME, "s1")
