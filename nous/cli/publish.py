@@ -127,17 +127,19 @@ def _name(paths: Iterable[str], episode: Episode | None) -> str:
 
 
 def troubles(
-    container: Container, submitted: Sequence[tuple[str, Published]], chains: Mapping[UUID, Sequence[ChainStep]]
+    submitted: Sequence[tuple[str, Published]],
+    chains: Mapping[UUID, Sequence[ChainStep]],
+    *,
+    missing: Collection[str] = (),
 ) -> Iterator[str]:
-    """Yield failed sessions with their reasons, late sessions, and workers that no process runs."""
+    """Yield failed sessions with their reasons, the *missing* workers, and the number of late sessions."""
     for path, published in {published.event.id: (path, published) for path, published in submitted}.values():
         for step in chains.get(published.event.id, ()):
             if step.has_failed:
                 why = f"{step.location.where}: {in_words(step.location.reason)}"
                 yield f"{path}, session {published.event.session_id}: {why}"
+    yield from (f"work waits for {name}, which no process runs: nous worker {name}" for name in sorted(missing))
     if late := sum(not all_at_rest(chain) for chain in chains.values()):
-        missing = unattended(container, _waited_for(chains.values()))
-        yield from (f"work waits for {name}, which no process runs: nous worker {name}" for name in sorted(missing))
         yield f"{late} not finished yet; `nous status SESSION` shows where it is"
 
 
@@ -195,6 +197,8 @@ def unattended(container: Container, names: Collection[str]) -> frozenset[str]:
 
     None are returned where no process runs any worker, or where this user may not see them.
     """
+    if not names:
+        return frozenset()
     try:
         queues = {queue for each in workers_seen(container.rq_client, container.job_names) for queue in each.queues}
     except NotAllowed:
@@ -274,7 +278,7 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
         print_json([_row(path, each, steps.get(each.event.id, [])) for path, each in submitted])
     elif submitted:
         say(text)
-    for trouble in troubles(container, submitted, steps):
+    for trouble in troubles(submitted, steps, missing=unattended(container, _waited_for(steps.values()))):
         _warn(trouble)
     ctx.exit(exit_code(failures[0]) if failures else FAILED if has_failed(steps) else 0)
 

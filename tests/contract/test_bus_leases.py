@@ -104,9 +104,7 @@ def test_an_attempt_that_was_offered_begins_once_and_holds_its_lease(world: Any,
 def test_an_attempt_whose_turn_is_over_does_not_begin(world: Any, ended: Any) -> None:
     world.publish(ended("s1"), ended("s2"))
     waiting, committed = world.receive()
-    world.bus.compare_and_set_state(
-        waiting.ref, before=waiting.state, after=waiting.state.failed("oops"), lease=LEASE
-    )
+    world.bus.compare_and_set_state(waiting.ref, before=waiting.state, after=waiting.state.failed("oops"), lease=LEASE)
     world.bus.commit(committed, Effects())
 
     assert world.bus.begin(waiting.ref, attempt=1, lease=LEASE) is None

@@ -60,7 +60,7 @@ def nous(place: Path) -> Nous:
         ("missing.txt", None, "there is no file missing.txt"),
         ("empty.txt", b"", "empty.txt holds nothing that anybody said"),
         ("binary.bin", bytes(range(256)) * 99, "no transcript that nous can read"),
-        (".", None, "is a directory"),
+        ("empty", None, "there is no file empty"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_and_the_others_are_published(

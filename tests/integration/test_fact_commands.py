@@ -230,7 +230,10 @@ def test_of_several_sessions_in_a_file_the_turns_are_told_with_their_session(nou
             "nothing is after 2026-01-02T00:00:30 and before 2026-01-02T00:00:10",
         ),
         (("why", ""), "too short to name a fact"),
-        (("publish", "a.txt", "b.txt", "--session", "s1"), "--session s1 names one session, and 2 files were given"),
+        (
+            ("publish", "a.txt", "b.txt", "--session", "s1"),
+            "--session s1 names one session, and several files were given",
+        ),
         (("recall", "port", "s1"), "nor a transcript of a session of that name; there is no episode of a session 's1'"),
     ],
 )

@@ -119,7 +119,7 @@ def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_
     class HeldUp:
         """Has read the log, and asks only once that is forgotten."""
 
-        def rule(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
+        def adjudicate(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
             eraser(town.container).erase(act)
             return adjudicator.adjudicate(doubts, matter=matter)
 

@@ -210,7 +210,7 @@ def test_who_types_facts_is_told_what_is_waited_for_and_in_which_form(nous: Nous
 def test_a_folder_and_a_file_of_no_format_lead_to_what_can_be_read(nous: Nous, tmp_path: Path) -> None:
     (tmp_path / "odd.bin").write_bytes(bytes(range(256)) * 99)
 
-    assert f"name the files in it, as {tmp_path}/*; `nous formats {tmp_path}`" in nous("publish", tmp_path).stderr
+    assert f"no file in {tmp_path} holds a session" in nous("publish", tmp_path).stderr
     assert "`nous formats` lists what it can" in nous("publish", tmp_path / "odd.bin").stderr
 
 
@@ -221,7 +221,7 @@ def test_who_does_not_want_to_wait_is_told_what_is_not_dealt_with_yet(nous: Nous
     at_once = nous("publish", file, "--wait", "--timeout", "0")
 
     assert (at_once.stdout.split()[3], at_once.exit_code) == ("waiting", FAILED)
-    assert "1 not finished after 0 s; `nous status SESSION` shows where it is" in at_once.stderr
+    assert "1 not finished yet; `nous status SESSION` shows where it is" in at_once.stderr
     assert "is not in the range x>=0" in nous("publish", file, "--wait", "--timeout", "-1").stderr
 
 

@@ -28,7 +28,12 @@ def offer(container: Container) -> Callable[..., int]:
 
     def offer(befalls: Callable[[Effects], object] = lambda _: None) -> int:
         bus, reviser = meddled(container.bus, befalls), container.subscription("episode-reviser")
-        told: dict[str, Any] = {"context": container.context, "bus": bus, "delivery_stats": container.delivery_stats, "by": "m 1"}
+        told: dict[str, Any] = {
+            "context": container.context,
+            "bus": bus,
+            "delivery_stats": container.delivery_stats,
+            "by": "m 1",
+        }
         return Resummarizer(reviser, **told, ahead=4, interval=1).offer()
 
     return offer

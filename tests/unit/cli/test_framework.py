@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from nous.cli import COMMANDS, main
+from nous.cli import COMMANDS, DEVELOPER_COMMANDS, RENAMED, main
 from nous.cli.framework import EXIT_CODES, CommandEntry, Frame
 from nous.redis_server.data_dir import locate
 
@@ -58,7 +58,26 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
 def test_every_listed_command_is_there_and_called_so(command: CommandEntry) -> None:
     found = command.load()
 
-    assert (isinstance(found, click.Command), found.name) == (True, command.name)
+    assert isinstance(found, click.Command)
+    assert found.help
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_an_earlier_name_of_a_command_still_works_and_no_help_lists_it(old: str, new: str) -> None:
+    runner = CliRunner()
+
+    assert runner.invoke(main, [old, "--help"]).output == runner.invoke(main, [new, "--help"]).output.replace(
+        new, old, 1
+    )
+    assert f"  {old} " not in runner.invoke(main, ["--help"]).output
+
+
+@pytest.mark.parametrize("command", DEVELOPER_COMMANDS, ids=lambda command: command.name)
+def test_a_developer_s_command_works_with_and_without_dev(command: CommandEntry) -> None:
+    runner = CliRunner()
+
+    assert runner.invoke(main, ["dev", command.name, "--help"]).exit_code == 0
+    assert runner.invoke(main, [command.name, "--help"]).exit_code == 0
 
 
 def test_help_lists_every_command_with_what_it_does() -> None:

@@ -40,9 +40,10 @@ def test_all_of_the_reason_is_told_of_what_failed_with_its_session_and_of_what_i
         handed_over("c", EventStatus.IN_FLIGHT),
     )
 
-    told = list(troubles([done[0], dead[0], late[0]], done[1] | dead[1] | late[1], timeout=2))
+    told = list(troubles([done[0], dead[0], late[0]], done[1] | dead[1] | late[1], missing=["greeter"]))
 
     assert told == [
         f"b.txt, session b: dead: {WHY}",
-        "1 not finished after 2 s; `nous status SESSION` shows where it is",
+        "work waits for greeter, which no process runs: nous worker greeter",
+        "1 not finished yet; `nous status SESSION` shows where it is",
     ]

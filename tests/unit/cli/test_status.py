@@ -39,7 +39,7 @@ def test_what_is_wrong_is_said_with_what_to_do_and_nothing_else(what: dict[str, 
 
 
 def test_where_no_worker_runs_at_all_none_is_asked_for_by_name() -> None:
-    assert verdict(WELL | {"workers": [], "unattended": ["a"]}) == verdict(WELL)
+    assert verdict(WELL | {"workers": [], "unattended": ["a"]}) == ["no worker runs: nous up", *verdict(WELL)]
 
 
 def test_what_never_had_anything_takes_no_line() -> None:
