@@ -3,6 +3,7 @@
 import nous
 
 nous.publish("session.jsonl")
+nous.search("which port does staging use?")
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +14,16 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nous.bus.base import PublishReceipt
+    from nous.knowledge.known_fact import KnownFact
+    from nous.retrieval.query import Hit
+    from nous.services.memory import SessionMemory
 
-__all__ = ["publish", "record_decision", "touch"]
+__all__ = ["context", "facts", "publish", "record_decision", "search", "show", "touch"]
+
+# Functions import what they need when they are called, so that `import nous` costs a program nothing.
 
 
-def publish(  # noqa: PLR0913  (each says something of its own)
+def publish(  # noqa: PLR0913  (each parameter is a fact about the session)
     session: str | Path | Sequence[Mapping[str, Any]],
     *,
     session_id: str | None = None,
@@ -29,23 +35,23 @@ def publish(  # noqa: PLR0913  (each says something of its own)
     format: str | None = None,  # noqa: A002  the option is called --format
     again: bool = False,
 ) -> "Sequence[PublishReceipt]":
-    """Hand over a session that has ended; workers turn it into an episode and facts.
+    """Publish a session that has ended; workers turn it into an episode and facts.
 
     *session* is the path of a transcript in any format that nous reads, the text of one (anything with a line break),
-    or a list of chat messages. A file is referred to, unless *upload* sends what it says along, for workers on other
-    hosts. *durable* waits until the server's disk has the event. Publishing the same session again adds nothing.
-    *compacting* says that the session goes on, and that its agent is about to forget the beginning: workers then keep
-    its anchored summary. *format* names what wrote a transcript that does not show it.
-    *again* lets a session back that was forgotten.
+    or a list of chat messages. Publishing is idempotent: the same session again adds nothing.
+
+    *upload* sends the file's content along, for workers on other hosts; by default the event refers to the file.
+    *durable* waits until the server's disk has the event. *compacting* marks a session that goes on while its agent
+    drops the beginning: workers then update its anchored summary. *format* overrides format detection. *again*
+    readmits a session that was erased.
 
     Returns a receipt for each session in the file, usually one.
 
     Raises:
         NotFound: there is no such file.
-        BadInput: it cannot be read, is of no known format, was forgotten, or no session can have that id.
-        Misconfigured, Unavailable: the settings or the server do not do.
+        BadInput: the file cannot be read, has no known format, was erased, or the id is unusable.
+        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    # Imported here so that `import nous` costs a program nothing until it publishes.
     from nous.app.services import default_producer  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.services.session_intake import SessionMetadata  # noqa: PLC0415
@@ -67,13 +73,13 @@ def record_decision(
     scope: str = "default",
     agent_id: str = "default",
 ) -> "PublishReceipt":
-    """Keep what was decided in a session with the episode that it will become; saying it again adds nothing.
+    """Record a decision of a running session; its episode will list it. Idempotent.
 
-    *session_id* is all of an id, and *confidence* between 0 and 1.
+    *session_id* is the whole id, and *confidence* between 0 and 1.
 
     Raises:
-        BadInput: the description is empty, the confidence out of range, or no session can have that id.
-        Misconfigured, Unavailable: the settings or the server do not do.
+        BadInput: the description is blank, the confidence out of range, or the id unusable.
+        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
     from nous.app.services import default_producer  # noqa: PLC0415
     from nous.domain.episode import Decision  # noqa: PLC0415
@@ -98,17 +104,16 @@ def touch(
     format: str | None = None,  # noqa: A002  the option is called --format
     at: "datetime | None" = None,
 ) -> "PublishReceipt":
-    """Say that a session has moved on, so that it is ended and summarized once it is silent for `sessions.idle`.
+    """Record a heartbeat of a session: once it was idle for `sessions.idle`, workers end and summarize it.
 
-    *session* is the path of its transcript, or its id where no file is called so; of one that was never touched by a
-    path, nobody can read what to summarize. A file is read for its session's id, and not at all where *session_id*
-    says it. *background* is a turn that nobody asked for: the session does not count as active for it. *at* is when
-    that was, by default now; said again of the same time it is the same event.
+    *session* is the path of its transcript, or its id where no such file exists. A session that was never touched by
+    a path cannot be summarized. A file is read for its session's id, unless *session_id* gives it. *background* is a
+    turn without a user; it does not count as activity. *at* defaults to now; the same time again is the same event.
 
     Raises:
         NotFound: there is no such file.
-        BadInput: it holds many sessions or none yet, the session was forgotten, or none can have that id.
-        Misconfigured, Unavailable: the settings or the server do not do.
+        BadInput: the file holds many sessions or none yet, the session was erased, or the id is unusable.
+        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
     from nous.app.services import default_producer  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
@@ -116,3 +121,70 @@ def touch(
 
     about = SessionMetadata(scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, format=format)
     return default_producer().touch(session, about, background=background, at=at).receipt
+
+
+def search(query: str, *, scope: str = "default", limit: int = 10) -> "Sequence[Hit]":
+    """Find the facts and episodes of a scope that answer *query*, best first.
+
+    Raises:
+        BadInput: the query is blank.
+        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
+    """
+    from nous.app.services import default_context  # noqa: PLC0415
+    from nous.domain.scope import Scope  # noqa: PLC0415
+    from nous.retrieval.query import Filters  # noqa: PLC0415
+    from nous.services.memory import search_memory  # noqa: PLC0415
+
+    return search_memory(default_context(), query, Scope.parse(scope), filters=Filters(), limit=limit).hits
+
+
+def facts(*, scope: str = "default", superseded: bool = False) -> "Sequence[KnownFact]":
+    """List the facts of a scope in the order they were learned; *superseded* includes earlier values.
+
+    Raises:
+        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
+    """
+    from nous.app.services import default_context  # noqa: PLC0415
+    from nous.domain.scope import Scope  # noqa: PLC0415
+    from nous.services.memory import known_facts  # noqa: PLC0415
+
+    return known_facts(default_context(), Scope.parse(scope), superseded=superseded)
+
+
+def context(query: str = "", *, scope: str = "default", budget: int | None = None) -> str:
+    """Write the notes that a new session should start with; empty where the scope holds nothing.
+
+    Facts near *query* come first. *budget* limits the notes, in characters.
+
+    Raises:
+        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
+    """
+    from nous.app.services import default_context  # noqa: PLC0415
+    from nous.domain.scope import Scope  # noqa: PLC0415
+    from nous.retrieval.context import LONGEST, block  # noqa: PLC0415
+    from nous.services.memory import context_notes  # noqa: PLC0415
+
+    notes, _ = context_notes(default_context(), query, Scope.parse(scope))
+    return block(notes, budget=LONGEST if budget is None else budget)
+
+
+def show(name: str, *, scope: str = "default") -> "SessionMemory":
+    """Return the episode of a session and the facts it is a source of.
+
+    *name* is the id of the session or of the episode, or a unique prefix of either.
+
+    Raises:
+        NotFound: the scope has no such episode.
+        BadInput: *name* is ambiguous or too short.
+        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
+    """
+    from nous.app.services import default_context  # noqa: PLC0415
+    from nous.domain.scope import Scope  # noqa: PLC0415
+    from nous.services.memory import find_episode, session_memory  # noqa: PLC0415
+
+    context = default_context()
+    return session_memory(context, find_episode(context, name, Scope.parse(scope)))
+
+
+def __dir__() -> list[str]:
+    return __all__

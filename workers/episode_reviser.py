@@ -20,7 +20,7 @@ from nous.domain.errors import Deferred, NousError
 from nous.domain.events import EpisodeOutdated, EpisodeSummarized, Event
 from nous.domain.scope import CacheSubject
 from nous.domain.summary_input import SummaryInput
-from nous.facts.candidate_filter import without_candidates
+from nous.knowledge.candidate_filter import without_candidates
 from nous.llm.base import (
     AnswerUnusable,
     Failure,

@@ -25,7 +25,7 @@ from nous.domain.scope import CacheSubject
 from nous.domain.session_state import end_handled, is_ahead, not_ahead
 from nous.domain.summary_input import SummaryInput
 from nous.excerpt import Manifest, Windows
-from nous.facts.candidate_filter import without_candidates
+from nous.knowledge.candidate_filter import without_candidates
 from nous.llm.base import ModelTimeout, ModelUnreachable
 from nous.pipeline.llm_summarizer import Fallback, LlmSummarizer, SummaryResult
 from nous.pipeline.worker import Worker, WorkerContext

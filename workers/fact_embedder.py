@@ -6,7 +6,7 @@ from typing import Self
 from nous.domain.effects import Effects
 from nous.domain.errors import Deferred, Unavailable
 from nous.domain.events import Event, FactLinked, FactsUnembedded, FactSuperseded
-from nous.facts.events import repairs
+from nous.knowledge.events import repairs
 from nous.pipeline.worker import Worker, WorkerContext
 
 NAME = "fact-embedder"

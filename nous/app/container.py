@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
-from pkgutil import iter_modules
 
 import redis
 
@@ -23,6 +21,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstones
 from nous.domain.errors import NotAllowed, NotFound
 from nous.domain.events import SessionEvent
+from nous.domain.plug_ins import PlugIns
 from nous.embedding.cache import CachedEmbedder
 from nous.jobs.base import JobNames, Jobs
 from nous.jobs.rq.queue import RqJobs
@@ -44,6 +43,7 @@ from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
 from nous.store.redis.uploads import RedisUploads
 from nous.store.transcript_source import StoredTranscripts, Uploads, upload_of
 
+WORKERS = PlugIns(workers, attribute="WORKER", group="nous.workers")
 DECISION_KEEPER = "decision-keeper"
 
 
@@ -238,7 +238,5 @@ def _may_locate(event: SessionEvent, reader: Subscription, delivery_stats: Deliv
 
 
 def discover() -> dict[str, Worker]:
-    """Return every worker in the package `workers`, by name."""
-    modules = [import_module(f"workers.{module.name}") for module in iter_modules(workers.__path__)]
-    found = [module.WORKER for module in modules if hasattr(module, "WORKER")]
-    return {worker.name: worker for worker in found}
+    """Return every worker by name: those in the package `workers`, and entry points `nous.workers`."""
+    return {worker.name: worker for worker in WORKERS.all().values()}

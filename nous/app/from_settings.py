@@ -15,8 +15,8 @@ from nous.domain.errors import Misconfigured, NotAllowed, Unavailable
 from nous.embedding.base import Embedder
 from nous.embedding.hashing import HashingEmbedder
 from nous.excerpt import Windows, windows
-from nous.facts.vector_scan import CandidateIndexes
-from nous.facts.verdict import CALIBRATED, PairScorer, Policy
+from nous.knowledge.vector_scan import CandidateIndexes
+from nous.knowledge.verdict import CALIBRATED, PairScorer, Policy
 from nous.redis_server.vector_engine import Engine
 from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
 from nous.store.base import Calibrations, FactLog

@@ -19,7 +19,7 @@ from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode, is_of_none
 from nous.domain.events import NAMESPACE, Event, kinds
 from nous.domain.scope import Scope
-from nous.facts.normalize import exact_form
+from nous.knowledge.normalize import exact_form
 
 NOBODY = UUID(int=0)
 """Placeholder for the id of an event that has none."""

@@ -14,8 +14,8 @@ from nous.domain.event_codec import is_of_none
 from nous.domain.events import Event, episode_id
 from nous.domain.fact import occurrences
 from nous.domain.scope import Scope
-from nous.facts.candidate_filter import SuppressedTexts, mark_of
-from nous.facts.normalize import exact_form
+from nous.knowledge.candidate_filter import SuppressedTexts, mark_of
+from nous.knowledge.normalize import exact_form
 
 FORGOTTEN = "its session was forgotten"
 """Reason for skipping an event of an erased session that a foreign producer wrote into a stream."""
@@ -82,7 +82,7 @@ def name_of(event: Event) -> str:
 
 
 def form_name(mark: str) -> str:
-    """Return the name for a text, given its hash (`nous.facts.candidate_filter.mark_of`)."""
+    """Return the name for a text, given its hash (`nous.knowledge.candidate_filter.mark_of`)."""
     return f"{_FORM}{mark}"
 
 

@@ -18,7 +18,7 @@ from nous.cli.memory import episode_lines
 from nous.cli.publish import awaited, has_failed
 from nous.domain.fact import Confirmed, Linked, Row, Superseded
 from nous.domain.scope import Scope
-from nous.facts.fact_index import FactIndex
+from nous.knowledge.fact_index import FactIndex
 from nous.redis_server import embedded
 from nous.services.publisher import Published
 from nous.services.session_intake import SessionMetadata

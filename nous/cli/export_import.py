@@ -22,9 +22,9 @@ from nous.domain.episode import Episode
 from nous.domain.errors import BadInput
 from nous.domain.fact import Learned, Row
 from nous.domain.scope import Scope
-from nous.facts.candidate_filter import without_candidates
-from nous.facts.events import unembedded_episodes
 from nous.jobs.rq.worker_stats import workers_seen
+from nous.knowledge.candidate_filter import without_candidates
+from nous.knowledge.events import unembedded_episodes
 from nous.store.base import NO_VECTORS
 from nous.store.export_format import TORN, ExportedRecords, exported, line
 from nous.text.sanitize import one_line

@@ -19,9 +19,9 @@ from nous.domain.events import episode_id
 from nous.domain.fact import Confirmed, Fact, Learned, Linked, LogVersion, Row, Source, Superseded, named, occurrences
 from nous.domain.scope import Scope
 from nous.domain.session_state import is_ahead, not_ahead
-from nous.facts.events import unembedded
-from nous.facts.import_merge import ExistingLog, MergeResult, is_tie, merge_rows
-from nous.facts.normalize import exact_form
+from nous.knowledge.events import unembedded
+from nous.knowledge.import_merge import ExistingLog, MergeResult, is_tie, merge_rows
+from nous.knowledge.normalize import exact_form
 from nous.store.base import NO_VECTORS, LogSlice
 from nous.store.export_format import ExportedRecords, read
 

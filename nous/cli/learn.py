@@ -27,10 +27,10 @@ from nous.domain.events import NAMESPACE, EpisodeSummarized, Event, FactsUnembed
 from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.embedding.base import MissingEmbedder
-from nous.facts.candidate_filter import checked, mark_of
-from nous.facts.decision import FactDecision
-from nous.facts.events import announcements
-from nous.facts.normalize import exact_form
+from nous.knowledge.candidate_filter import checked, mark_of
+from nous.knowledge.decision import FactDecision
+from nous.knowledge.events import announcements
+from nous.knowledge.normalize import exact_form
 from nous.summary.llm.response_repair import is_date
 from nous.text.sanitize import one_line, shortened
 from workers.fact_extractor import NAME

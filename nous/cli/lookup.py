@@ -18,10 +18,10 @@ from nous.domain.fact import Learned, LinkKind, Row, Superseded, occurrences, st
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED
 from nous.embedding.base import present
-from nous.facts.fact_index import FactIndex, KnownFact
-from nous.facts.settling import open_pairs_of
-from nous.search.provenance import named
-from nous.search.query import EarlierValue, earlier_values
+from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.settling import open_pairs_of
+from nous.retrieval.provenance import named
+from nous.retrieval.query import EarlierValue, earlier_values
 from nous.store.base import NO_VECTORS
 from nous.text.sanitize import one_line, shortened
 

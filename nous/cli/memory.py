@@ -31,8 +31,8 @@ from nous.domain.episode import Episode, Tier
 from nous.domain.errors import NotFound
 from nous.domain.fact import Learned, Source
 from nous.domain.scope import Scope
-from nous.facts.fact_index import FactIndex
-from nous.search.provenance import GAVE_WAY, Evidence, Provenance, RelatedFact, named, provenance_of
+from nous.knowledge.fact_index import FactIndex
+from nous.retrieval.provenance import GAVE_WAY, Evidence, Provenance, RelatedFact, named, provenance_of
 from nous.services.memory import SessionMemory, find_episode, session_memory
 from nous.store.base import NO_VECTORS
 from nous.text.sanitize import one_line, shortened

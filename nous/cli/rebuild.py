@@ -16,10 +16,10 @@ from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.scope import Scope
-from nous.facts.calibration import Calibration, shipped
-from nous.facts.calibration import calibrate as measure
-from nous.facts.events import unembedded, unembedded_episodes
 from nous.jobs.rq.worker_stats import workers_seen
+from nous.knowledge.calibration import Calibration, shipped
+from nous.knowledge.calibration import calibrate as measure
+from nous.knowledge.events import unembedded, unembedded_episodes
 from nous.pipeline.fact_learner import RULINGS
 from nous.runtime.maintenance import outdated
 

@@ -18,10 +18,10 @@ from nous.domain.episode import Category
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.fact import LinkKind
 from nous.domain.scope import Scope
-from nous.facts.fact_index import Earlier
-from nous.search.context import LONGEST, ContextNotes, block, facts_told, is_trivial
-from nous.search.query import Filters, Hit, HitKind, asked
-from nous.search.turns import TurnHit, TurnPlace, in_one_row, recall_turns
+from nous.knowledge.fact_index import Earlier
+from nous.retrieval.context import LONGEST, ContextNotes, block, facts_told, is_trivial
+from nous.retrieval.query import Filters, Hit, HitKind, asked
+from nous.retrieval.turns import TurnHit, TurnPlace, in_one_row, recall_turns
 from nous.services.memory import context_notes, search_memory
 from nous.text.sanitize import one_line, shortened
 from nous.transcript import group_into_turns, parse_transcript, read_transcript

@@ -15,10 +15,10 @@ from nous.domain.effects import AppendFacts, Effects
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.fact import LinkKind, Row, Superseded
 from nous.domain.scope import Scope
-from nous.facts.events import unembedded
-from nous.facts.fact_index import FactIndex, KnownFact
-from nous.facts.precedence import superseding
-from nous.facts.settling import OpenPair, keeping_apart, merging, open_pairs, unsettling
+from nous.knowledge.events import unembedded
+from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.precedence import superseding
+from nous.knowledge.settling import OpenPair, keeping_apart, merging, open_pairs, unsettling
 from nous.text.sanitize import one_line, shortened
 
 _REFUSALS = 100

@@ -1,6 +1,6 @@
 """Facts, their sources, and the rows of a scope's append-only fact log.
 
-The current facts are a projection of the log (`nous.facts.fact_index`). So nothing is ever overwritten, and every
+The current facts are a projection of the log (`nous.knowledge.fact_index`). So nothing is ever overwritten, and every
 verdict can be read again.
 """
 

@@ -8,7 +8,9 @@ greeter = "my_package.greeter:WORKER"
 Spec: https://packaging.python.org/en/latest/specifications/entry-points/
 """
 
+import sys
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module, metadata
 from pkgutil import iter_modules
 from types import ModuleType
@@ -27,12 +29,16 @@ class PlugIns:
         self.group = group
 
     def names(self) -> frozenset[str]:
-        """Return the names of all plug-ins that are installed now.
+        """Return the names of all plug-ins.
 
         Raises:
             Misconfigured: two plug-ins have the same name.
         """
-        return frozenset({*self._built_in(), *self._entry_points()})
+        return self._built_in() | self._entry_points().keys()
+
+    def installed_now(self) -> frozenset[str]:
+        """Return the names of all plug-ins, with those that were installed since this process began."""
+        return self._built_in() | {point.name for point in metadata.entry_points(group=self.group)}
 
     def load(self, name: str) -> Any:
         """Import the plug-in *name*; KeyError where there is none.
@@ -60,12 +66,17 @@ class PlugIns:
         return frozenset(module.name for module in iter_modules(self._package.__path__))
 
     def _entry_points(self) -> Mapping[str, metadata.EntryPoint]:
-        points = metadata.entry_points(group=self.group)
+        points = _entry_points(self.group, tuple(sys.path))
         known = {point.name: point for point in points}
         repeated = [point.name for point in points if known[point.name] is not point or point.name in self._built_in()]
         if repeated:
             raise Misconfigured(f"two plug-ins of {self.group} are called {', '.join(sorted(set(repeated)))}")
         return known
+
+
+@cache  # a scan reads the metadata of every installed distribution
+def _entry_points(group: str, _path: tuple[str, ...]) -> metadata.EntryPoints:
+    return metadata.entry_points(group=group)
 
 
 def _loaded(point: metadata.EntryPoint) -> Any:

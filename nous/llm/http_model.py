@@ -4,12 +4,12 @@ import asyncio
 from concurrent.futures import CancelledError
 from datetime import timedelta
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 import structlog
 
 from nous.domain.errors import Misconfigured
+from nous.domain.plug_ins import PlugIns
 from nous.llm import messages, providers
 from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable, Question, Reply
 from nous.llm.error_mapping import Refusal, refused, timed_out, unreachable
@@ -32,6 +32,8 @@ def loaded(endpoint: Endpoint) -> None:
     except ImportError as error:
         raise Misconfigured(f"{endpoint.id} needs the extra nous[llm]: install it beside nous") from error
 
+
+PROVIDERS = PlugIns(providers, attribute="PROVIDER", group="nous.providers")
 
 _MARGIN = 1.0
 """Seconds beyond the two deadlines of a call, so that one of these, which say more, ends it first."""
@@ -161,8 +163,8 @@ class HttpModel:
 
 
 def known_providers() -> tuple[str, ...]:
-    """Return the names of the modules in nous/llm/providers."""
-    return tuple(sorted(found.name for found in iter_modules(providers.__path__)))
+    """Return the names of all providers: the modules in nous/llm/providers, and entry points `nous.providers`."""
+    return tuple(sorted(PROVIDERS.names()))
 
 
 def split(name: str) -> tuple[str, str]:
@@ -190,4 +192,4 @@ def provider_of(name: str) -> Provider:
     """
     if name not in known_providers():
         raise Misconfigured(f"no provider is called {name!r}; there are {', '.join(known_providers())}")
-    return import_module(f"{providers.__name__}.{name}").PROVIDER
+    return PROVIDERS.load(name)

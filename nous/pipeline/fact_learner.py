@@ -15,13 +15,13 @@ from nous.domain.events import NAMESPACE
 from nous.domain.fact import Source
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder, present
-from nous.facts.adjudication import Adjudicator, AmbiguousPair
-from nous.facts.decision import FactDecision, LearnContext, LearnDecisions
-from nous.facts.fact_index import KnownFact
-from nous.facts.learn import EmbeddedFact, ambiguous_pairs, embed_late, learn
-from nous.facts.normalize import exact_form
-from nous.facts.vector_scan import IndexUnavailable
-from nous.facts.verdict import Policy
+from nous.knowledge.adjudication import Adjudicator, AmbiguousPair
+from nous.knowledge.decision import FactDecision, LearnContext, LearnDecisions
+from nous.knowledge.fact_index import KnownFact
+from nous.knowledge.learn import EmbeddedFact, ambiguous_pairs, embed_late, learn
+from nous.knowledge.normalize import exact_form
+from nous.knowledge.vector_scan import IndexUnavailable
+from nous.knowledge.verdict import Policy
 from nous.store.base import FactLog
 from nous.store.fact_cache import FactCache
 

@@ -12,8 +12,8 @@ from nous.domain.events import Event
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder
 from nous.excerpt import Windows, windows
-from nous.facts.adjudication import Adjudicator
-from nous.facts.verdict import Policy
+from nous.knowledge.adjudication import Adjudicator
+from nous.knowledge.verdict import Policy
 from nous.pipeline.anchored_summarizer import AnchoredSummarizer
 from nous.pipeline.fact_learner import FactLearner
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor

@@ -1,13 +1,16 @@
-"""Periodic loops: trim streams, audit counters, recover sessions, resummarize episodes."""
+"""Maintenance tasks, each run periodically: trim, audit, recover sessions, resummarize, notice plug-ins."""
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC
 from itertools import islice
+from typing import ClassVar
 from uuid import UUID, uuid5
 
 import structlog
+from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.backoff import RetryBackoff
 from nous.bus.accounting import DeliveryStats, GroupCounters, Trimming
@@ -23,17 +26,16 @@ from nous.services.session_lifecycle import RecoveryAction, SessionRecovery
 log = structlog.get_logger(__name__)
 
 
-class StreamTrimmer:
-    """Trims old events from the streams until stopped.
+class PeriodicTask(ABC):
+    """Runs one task until stopped, in any number of processes at once: every task is idempotent.
 
-    Any number of processes may trim concurrently: it is idempotent. Events of *kinds* stay for *keep* seconds, and as
-    long as a consumer group needs them. *interval* is in seconds.
+    *interval* is in seconds. A task that fails is retried with backoff, or after the interval if that is shorter, and
+    its log lines are sampled.
     """
 
-    def __init__(self, trimming: Trimming, *, kinds: Iterable[type[Event]], keep: float, interval: float) -> None:
-        self._trimming = trimming
-        self._kinds = tuple(kinds)
-        self._keep = keep
+    name: ClassVar[str]
+
+    def __init__(self, *, interval: float) -> None:
         self._interval = interval
         self._stopping = threading.Event()
         self._retry_backoff = RetryBackoff()
@@ -42,22 +44,49 @@ class StreamTrimmer:
         self._stopping.set()
 
     def run(self) -> None:
-        """Trim periodically until `stop`; retry failures with backoff, and sample their log lines."""
+        """Run the task at once, and then periodically until `stop`."""
         while not self._stopping.is_set():
-            wait = self._interval
-            try:
-                self.tidy()
-            except NousError as error:
-                if self._retry_backoff.record_failure(error):
-                    log.warning("stream_trimmer.retry_scheduled", error=str(error))
-                wait = self._retry_backoff.wait
-            except Exception as error:  # the outermost loop: if it died, the worker would still look healthy
-                if self._retry_backoff.record_failure(error):
-                    log.exception("stream_trimmer.error")
-                wait = self._retry_backoff.wait
-            else:
-                self._retry_backoff.reset()
-            self._stopping.wait(wait)
+            self._stopping.wait(self._attempt())
+
+    @abstractmethod
+    def run_once(self) -> float:
+        """Do what is due; return the seconds to wait until the next run."""
+
+    def _attempt(self) -> float:
+        """Run the task; return the seconds to wait, whatever happened."""
+        try:
+            wait = self.run_once()
+        except NousError as error:
+            if self._retry_backoff.record_failure(error):
+                log.warning("maintenance.retry_scheduled", task=self.name, error=str(error))
+        except Exception as error:  # the outermost loop: if it died, the worker would still look healthy
+            if self._retry_backoff.record_failure(error):
+                log.exception("maintenance.error", task=self.name)
+        else:
+            if failures := self._retry_backoff.reset():
+                log.info("maintenance.recovered", task=self.name, failures=failures)
+            return wait
+        return min(self._interval, self._retry_backoff.wait)
+
+
+class StreamTrimmer(PeriodicTask):
+    """Trims old events from the streams.
+
+    Events of *kinds* stay for *keep* seconds, and as long as a consumer group needs them.
+    """
+
+    name = "stream_trimmer"
+
+    def __init__(self, trimming: Trimming, *, kinds: Iterable[type[Event]], keep: float, interval: float) -> None:
+        super().__init__(interval=interval)
+        self._trimming = trimming
+        self._kinds = tuple(kinds)
+        self._keep = keep
+
+    @override
+    def run_once(self) -> float:
+        self.tidy()
+        return self._interval
 
     def tidy(self) -> int:
         """Remove the events that are old enough; return how many."""
@@ -74,13 +103,15 @@ class StreamTrimmer:
         return removed
 
 
-class Auditor:
-    """Reconciles each group's delivery counters every *interval* seconds, until stopped.
+class Auditor(PeriodicTask):
+    """Reconciles each group's delivery counters.
 
     Each group is read in one transaction. A discrepancy is checked again after *again* seconds, because a sweep repairs
     some of them. Then it is logged once, and again when it changes. *dangers* returns how the server could lose
     accepted data; its configuration may have been changed since the process began.
     """
+
+    name = "auditor"
 
     def __init__(
         self,
@@ -91,32 +122,19 @@ class Auditor:
         again: float,
         dangers: Callable[[], Sequence[str]] = tuple,
     ) -> None:
+        super().__init__(interval=interval)
         self._subscriptions = subscriptions
         self._delivery_stats = delivery_stats
-        self._interval = interval
         self._again = again
         self._dangers = dangers
         self._known: Sequence[str] = ()
         self._suspected: dict[str, int] = {}
         self._told: dict[str, int] = {}
-        self._retry_backoff = RetryBackoff()
-        self._stopping = threading.Event()
 
-    def stop(self) -> None:
-        self._stopping.set()
-
-    def run(self) -> None:
-        while not self._stopping.wait(self._again if self._suspected != self._told else self._interval):
-            try:
-                self.look()
-            except NousError as error:
-                if self._retry_backoff.record_failure(error):
-                    log.warning("auditor.retry_scheduled", error=str(error))
-            except Exception as error:  # the outermost loop: an error here must not end the process
-                if self._retry_backoff.record_failure(error):
-                    log.exception("auditor.error")
-            else:
-                self._retry_backoff.reset()
+    @override
+    def run_once(self) -> float:
+        self.look()
+        return self._again if self._suspected != self._told else self._interval
 
     def look(self) -> None:
         """Check every group, and log the discrepancies that this check and the one before found.
@@ -143,45 +161,24 @@ class Auditor:
             self._suspected[group] = difference
 
 
-class SessionMaintenanceLoop:
-    """Closes idle sessions and recovers abandoned ones, until stopped.
+class SessionMaintenanceLoop(PeriodicTask):
+    """Closes idle sessions and, every *recover_every* seconds, recovers abandoned ones."""
 
-    Any number of processes may do so concurrently. *interval* and *recover_every* are in seconds.
-    """
+    name = "session_maintenance"
 
     def __init__(self, finisher: SessionRecovery, *, interval: float, recover_every: float) -> None:
+        super().__init__(interval=interval)
         self._finisher = finisher
-        self._interval = interval
         self._recover_every = recover_every
         self._recover_at = 0.0
-        self._retry_backoff = RetryBackoff()
-        self._stopping = threading.Event()
 
-    def stop(self) -> None:
-        self._stopping.set()
-
-    def run(self) -> None:
-        """Maintain sessions until `stop`; retry failures with backoff, and sample their log lines."""
-        while not self._stopping.is_set():
-            try:
-                self.run_once()
-            except NousError as error:
-                if self._retry_backoff.record_failure(error):
-                    log.warning("session_maintenance.retry_scheduled", error=str(error))
-            except Exception as error:  # the outermost loop: without it, no session would be closed any more
-                if self._retry_backoff.record_failure(error):
-                    log.exception("session_maintenance.error")
-            else:
-                if failures := self._retry_backoff.reset():
-                    log.info("session_maintenance.recovered", failures=failures)
-            self._stopping.wait(self._interval)
-
-    def run_once(self) -> None:
-        """Close idle sessions and, when it is due, recover unfinished ones."""
+    @override
+    def run_once(self) -> float:
         self._say(self._finisher.close())
         if time.monotonic() >= self._recover_at:
             self._recover_at = time.monotonic() + self._recover_every
             self._say(self._finisher.recover(patiently=True))
+        return self._interval
 
     def _say(self, deeds: Iterable[RecoveryAction]) -> None:
         for deed in deeds:
@@ -217,12 +214,14 @@ def outdated(episode: Episode, *, by: str, reason: str, context: WorkerContext, 
     )
 
 
-class Resummarizer:
-    """Queues extractive episodes for a summary by the model, until stopped.
+class Resummarizer(PeriodicTask):
+    """Queues extractive episodes for a summary by the model.
 
-    Any number of processes may do so concurrently: an episode is queued once. At most *ahead* episodes are queued at a
-    time, behind all live work. *interval* is in seconds.
+    An episode is queued once, however many processes do so. At most *ahead* episodes are queued at a time, behind all
+    live work.
     """
+
+    name = "resummarizer"
 
     def __init__(
         self,
@@ -235,29 +234,17 @@ class Resummarizer:
         ahead: int,
         interval: float,
     ) -> None:
+        super().__init__(interval=interval)
         self._subscription = subscription
         self._context = context
         self._bus = bus
         self._delivery_stats = delivery_stats
         self._by = by
         self._ahead = ahead
-        self._interval = interval
-        self._stopping = threading.Event()
 
-    def stop(self) -> None:
-        self._stopping.set()
-
-    def run(self) -> None:
-        """Queue episodes periodically until `stop`, as many as there is room for."""
-        while not self._stopping.is_set():
-            offered = 0
-            try:
-                offered = self.offer()
-            except NousError as error:
-                log.warning("resummarizer.retry_scheduled", error=str(error))
-            except Exception:  # the outermost loop: if it died, the worker would still look healthy
-                log.exception("resummarizer.error")
-            self._stopping.wait(self._interval if offered else self._interval * _IDLE)
+    @override
+    def run_once(self) -> float:
+        return self._interval if self.offer() else self._interval * _IDLE
 
     def offer(self) -> int:
         """Queue as many episodes as there is room for; return how many."""
@@ -300,3 +287,25 @@ class Resummarizer:
         # The commit conflicted although the edition is unchanged: the session is being erased.
         self._bus.apply(Effects(writes=(expected, RemoveFromResummaries(scope=scope, episode_id=episode_id))))
         return False
+
+
+class PlugInNotice(PeriodicTask):
+    """Logs plug-ins that were installed after this process began: it runs without them until it is restarted.
+
+    *installed* returns the names of all plug-ins, with the kind of each.
+    """
+
+    name = "plug_in_notice"
+
+    def __init__(self, installed: Callable[[], frozenset[str]], *, interval: float) -> None:
+        super().__init__(interval=interval)
+        self._installed = installed
+        self._known = installed()
+
+    @override
+    def run_once(self) -> float:
+        found = self._installed()
+        for name in sorted(found - self._known):
+            log.warning("plug_in.appeared", plug_in=name, hint="restart this process to use it")
+        self._known |= found
+        return self._interval

@@ -17,7 +17,7 @@ from nous.bus.tombstones import Tombstone, Tombstones, form_name, session_name
 from nous.domain.errors import NotFound, Retryable
 from nous.domain.fact import Row
 from nous.domain.scope import Scope
-from nous.facts.erase import Erased
+from nous.knowledge.erase import Erased
 from nous.services.erasure_targets import REWRITTEN, ErasureRequest, LogMatches, Stores, counted
 
 _PASSES = 20

@@ -14,8 +14,8 @@ from nous.bus.tombstones import SCOPE_NAME, Tombstones, fact_name, session_name
 from nous.domain.events import episode_id
 from nous.domain.fact import Row, occurrences
 from nous.domain.scope import Scope
-from nous.facts.candidate_filter import SuppressedTexts, mark_of, wordings
-from nous.facts.erase import Erased, without, without_fact, without_session
+from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
+from nous.knowledge.erase import Erased, without, without_fact, without_session
 from nous.pipeline.fact_learner import RULINGS
 from nous.store.erasure import Erasure
 

@@ -9,13 +9,13 @@ from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import episode_id
 from nous.domain.scope import Scope
 from nous.embedding.base import present
-from nous.facts.fact_index import KnownFact
-from nous.facts.settling import open_pairs
+from nous.knowledge.fact_index import KnownFact
+from nous.knowledge.settling import open_pairs
 from nous.pipeline.worker import WorkerContext
-from nous.search.context import ContextNotes, arranged, is_trivial, left_out, ranked
-from nous.search.corpus import Corpus, ScopeIndex
-from nous.search.query import Filters, Hit, HitKind, asked
-from nous.search.search import search
+from nous.retrieval.context import ContextNotes, arranged, is_trivial, left_out, ranked
+from nous.retrieval.corpus import Corpus, ScopeIndex
+from nous.retrieval.query import Filters, Hit, HitKind, asked
+from nous.retrieval.search import search
 
 SEARCHED_EPISODES = 1000
 """Episodes of a scope that are searched: those that ended last."""
@@ -121,6 +121,12 @@ def find_episode(context: WorkerContext, name: str, scope: Scope) -> Episode:
         ids = ", ".join(episode.session_id for episode in found[:5])
         raise BadInput(f"{len(found)} sessions have an id that begins with {name!r}: {ids}")
     return found[0]
+
+
+def known_facts(context: WorkerContext, scope: Scope, *, superseded: bool = False) -> tuple[KnownFact, ...]:
+    """Return the facts of *scope* in the order they were learned; *superseded* includes earlier values."""
+    with context.fact_cache.current(context.facts, scope, present(context.embedder)) as knowledge:
+        return tuple(known for known in knowledge if superseded or known.is_current)
 
 
 def session_memory(context: WorkerContext, episode: Episode) -> SessionMemory:

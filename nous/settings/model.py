@@ -21,7 +21,7 @@ from typing_extensions import override  # typing has it from Python 3.12 on; pyd
 
 from nous.domain.summary_input import MOST_CANDIDATES
 from nous.excerpt.strategies import names
-from nous.facts.verdict import Dedup
+from nous.knowledge.verdict import Dedup
 
 EMBEDDED = "embedded:"
 """Prefix of a `redis_url` that requests a server started by nous."""
@@ -141,7 +141,7 @@ class SummarySettings(SettingsGroup):
 
 
 class DedupSettings(SettingsGroup):
-    """Deduplication of facts; `nous.facts.verdict` explains each threshold."""
+    """Deduplication of facts; `nous.knowledge.verdict` explains each threshold."""
 
     policy: Dedup = Dedup.GUARDED
     threshold: Cosine = 0.95

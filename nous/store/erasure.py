@@ -8,7 +8,7 @@ from uuid import UUID
 
 from nous.domain.fact import LogVersion, Row, embedding
 from nous.domain.scope import Scope
-from nous.facts.erase import Erased
+from nous.knowledge.erase import Erased
 from nous.store.fact_rows import LogEntry, Slot, VectorSlot, chained
 
 Rewrite = Callable[[Sequence[Row]], Erased]

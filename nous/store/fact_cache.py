@@ -12,9 +12,9 @@ from threading import Lock, RLock
 
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
-from nous.facts.fact_index import FactIndex
-from nous.facts.vector_scan import CandidateIndex, CandidateIndexes
-from nous.search.corpus import ScopeIndex
+from nous.knowledge.fact_index import FactIndex
+from nous.knowledge.vector_scan import CandidateIndex, CandidateIndexes
+from nous.retrieval.corpus import ScopeIndex
 from nous.store.base import NO_VECTORS, FactLog
 
 _PAGE = 8192

@@ -1,15 +1,15 @@
 """Detect the format of a session file from its first bytes."""
 
-import pkgutil
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from io import BytesIO
 from itertools import islice
 from typing import NamedTuple, cast
 
 from nous.domain.errors import BadInput, Misconfigured
+from nous.domain.plug_ins import PlugIns
 from nous.transcript import readers
 from nous.transcript.io.byte_source import ByteSource, is_text
 from nous.transcript.io.json_values import scan
@@ -31,26 +31,28 @@ _SURE_ENOUGH = 0.2
 _MOST_KEYS = 8
 
 
+READERS = PlugIns(readers, attribute="READER", group="nous.readers")
+
+
 class UnknownFormat(BadInput):
     """No reader recognizes the content. The message says what the file holds."""
 
 
 def known_readers() -> Mapping[str, Reader]:
-    """Return every reader by format: the `READER` of each module in `nous.transcript.readers`.
+    """Return every reader by format: those in `nous.transcript.readers`, and entry points `nous.readers`.
 
     Raises Misconfigured if two modules read the same format.
     """
-    return _readers_in(tuple(readers.__path__))
+    return _readers_in(tuple(readers.__path__), tuple(sys.path))
 
 
 @cache  # a package is scanned once: a scan costs as much as reading a short session
-def _readers_in(folders: tuple[str, ...]) -> Mapping[str, Reader]:
-    modules = (import_module(f"{readers.__name__}.{found.name}") for found in pkgutil.iter_modules(folders))
-    found = [cast("Reader", module.READER) for module in modules if hasattr(module, "READER")]
+def _readers_in(_folders: tuple[str, ...], _path: tuple[str, ...]) -> Mapping[str, Reader]:
+    found = [cast("Reader", reader) for reader in READERS.all().values()]
     known = {reader.format: reader for reader in found}
     if len(known) < len(found):
         twice = [name for name, times in Counter(reader.format for reader in found).items() if times > 1]
-        raise Misconfigured(f"two modules in nous.transcript.readers read the format {', '.join(twice)}")
+        raise Misconfigured(f"two readers read the format {', '.join(twice)}")
     return known
 
 

@@ -19,8 +19,8 @@ from uuid import UUID
 
 from nous.embedding.base import Embedder
 from nous.embedding.minilm import MiniLM
-from nous.facts.judge import AlreadyKnown, Neighbour, Richer, judge
-from nous.facts.verdict import Dedup, Policy, Statement
+from nous.knowledge.judge import AlreadyKnown, Neighbour, Richer, judge
+from nous.knowledge.verdict import Dedup, Policy, Statement
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "facts"
 FILES = (DATA / "minimal_pairs_a.json", DATA / "dedup_pairs_dev.json")

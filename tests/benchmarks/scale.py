@@ -36,8 +36,8 @@ from nous.domain.episode import CandidateFact, Outcome, Summary
 from nous.domain.events import NAMESPACE, EpisodeSummarized
 from nous.domain.fact import Fact, Learned, LogVersion, Source
 from nous.domain.scope import Scope
-from nous.facts.events import announcements
-from nous.facts.vector_scan import ExactScanIndex
+from nous.knowledge.events import announcements
+from nous.knowledge.vector_scan import ExactScanIndex
 from nous.pipeline.fact_learner import FactLearner
 from nous.redis_server import embedded
 from nous.settings.model import IndexSettings, Settings

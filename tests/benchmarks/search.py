@@ -31,10 +31,10 @@ from nous.domain.events import NAMESPACE
 from nous.domain.fact import Fact, Learned, Source
 from nous.domain.scope import Scope
 from nous.embedding.minilm import MiniLM
-from nous.facts.fact_index import FactIndex
-from nous.search.corpus import Corpus, ScopeIndex
-from nous.search.query import Query, asked
-from nous.search.search import search
+from nous.knowledge.fact_index import FactIndex
+from nous.retrieval.corpus import Corpus, ScopeIndex
+from nous.retrieval.query import Query, asked
+from nous.retrieval.search import search
 
 LEARNINGS = Path(__file__).parents[3] / "shared" / "data" / "facts" / "learnings.json"
 OTHER_THINGS = Path(__file__).parent / "data" / "other_questions.txt"

@@ -1,7 +1,7 @@
 """Train the classifier of possible duplicates, and say by cross-validation what it is worth.
 
     python tests/benchmarks/train_duplicates.py ../shared/data
-    python tests/benchmarks/train_duplicates.py ../shared/data --write nous/facts/equivalence/weights.json
+    python tests/benchmarks/train_duplicates.py ../shared/data --write nous/knowledge/equivalence/weights.json
 
 The pairs are those of gold/pairs_dev.jsonl and facts/minimal_pairs_a.json, and, as strangers, pairs of
 facts/learnings.json that lie further apart than any judged pair. Pairs that share a statement are held out together,
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nous.embedding.minilm import MiniLM
-from nous.facts.equivalence.compare import difference, features
-from nous.facts.verdict import Statement
+from nous.knowledge.equivalence.compare import difference, features
+from nous.knowledge.verdict import Statement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -170,7 +170,7 @@ def main() -> None:
 
 
 def exported(trained: Fit, names: Sequence[str]) -> str:
-    """Return the weights as `nous.facts.equivalence.compare` reads them: mean, deviation and weight."""
+    """Return the weights as `nous.knowledge.equivalence.compare` reads them: mean, deviation and weight."""
     columns = zip(names, trained.means, trained.deviations, trained.weights, strict=False)
     lines = [f'"{name}": {[round(float(each), 4) for each in column]}' for name, *column in columns]
     return f'{{"bias": {trained.weights[-1]:.4f}, "features": {{\n  ' + ",\n  ".join(lines) + "\n}}\n"

@@ -11,10 +11,10 @@ from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
 from nous.embedding.hashing import HashingEmbedder
-from nous.facts.decision import FactDecision, LearnContext, LearnDecisions
-from nous.facts.fact_index import FactIndex
-from nous.facts.learn import learn
-from nous.facts.verdict import Policy
+from nous.knowledge.decision import FactDecision, LearnContext, LearnDecisions
+from nous.knowledge.fact_index import FactIndex
+from nous.knowledge.learn import learn
+from nous.knowledge.verdict import Policy
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -26,7 +26,7 @@ from nous.domain.effects import for_today
 from nous.domain.episode import Episode
 from nous.domain.fact import Learned
 from nous.domain.scope import Scope
-from nous.facts.normalize import exact_form
+from nous.knowledge.normalize import exact_form
 from nous.redis_server import embedded
 from nous.runtime.worker_process import WorkerProcess
 from nous.services.session_intake import SessionMetadata

@@ -21,8 +21,8 @@ from nous.domain.errors import BadInput, Retryable
 from nous.domain.events import NAMESPACE, SessionCompacting, SessionEnded, episode_id
 from nous.domain.fact import occurrences
 from nous.domain.scope import CacheSubject, Scope
-from nous.facts.candidate_filter import mark_of
-from nous.facts.normalize import exact_form
+from nous.knowledge.candidate_filter import mark_of
+from nous.knowledge.normalize import exact_form
 from nous.llm.base import Question, Reply
 from nous.runtime.attempt import execute
 from nous.services.erasure import ErasureReceipt

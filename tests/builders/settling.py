@@ -7,9 +7,9 @@ from uuid import UUID
 
 from builders.knowing import AT, nothing, taught
 from nous.domain.fact import Linked, LinkKind, Row
-from nous.facts.decision import FactDecision
-from nous.facts.fact_index import FactIndex, KnownFact
-from nous.facts.precedence import superseding
+from nous.knowledge.decision import FactDecision
+from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.precedence import superseding
 
 Decide = Callable[..., tuple[Row, ...]]
 Snapshot = dict[str, tuple[set[str], int]]

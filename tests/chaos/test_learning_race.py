@@ -23,10 +23,10 @@ from builders.waiting import wait_until
 from nous.app import Container, build
 from nous.domain.fact import Row
 from nous.domain.scope import Scope
-from nous.facts.fact_index import FactIndex, KnownFact
-from nous.facts.judge import AlreadyKnown, Richer, judge
-from nous.facts.normalize import exact_form
-from nous.facts.verdict import Statement
+from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.judge import AlreadyKnown, Richer, judge
+from nous.knowledge.normalize import exact_form
+from nous.knowledge.verdict import Statement
 from nous.redis_server import data_dir, embedded
 from nous.redis_server.data_dir import locate
 from nous.settings.model import DedupSettings, Settings

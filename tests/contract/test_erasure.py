@@ -24,8 +24,8 @@ from nous.domain.episode import Category
 from nous.domain.events import NAMESPACE, SessionEnded
 from nous.domain.fact import Embedded, Fact, Learned, Row, Source
 from nous.domain.scope import Scope
-from nous.facts.decision import fact_id
-from nous.facts.erase import Erased, without_session
+from nous.knowledge.decision import fact_id
+from nous.knowledge.erase import Erased, without_session
 from nous.store.erasure import Rewrite
 from nous.store.redis.erasure import RedisErasure
 from nous.store.redis.fact_log_rewrite import RedisLogs

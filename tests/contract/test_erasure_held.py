@@ -12,7 +12,7 @@ from redis.client import Pipeline
 
 from nous.domain.effects import AppendFacts
 from nous.domain.fact import LogVersion, Row
-from nous.facts.erase import Erased, without_session
+from nous.knowledge.erase import Erased, without_session
 from nous.store.redis.erasure import RedisErasure
 
 

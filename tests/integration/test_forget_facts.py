@@ -17,7 +17,7 @@ from nous.app import Container, build, eraser
 from nous.bus.base import Conflict, Priority
 from nous.domain.errors import Unavailable
 from nous.domain.events import episode_id
-from nous.facts.normalize import exact_form
+from nous.knowledge.normalize import exact_form
 from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession
 
 OWN = "The plantedanswer codeword opens the vault."

@@ -17,7 +17,7 @@ from nous.cli.learn import Teacher
 from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
 from nous.domain.fact import Row
-from nous.facts.decision import FactDecision
+from nous.knowledge.decision import FactDecision
 from nous.services.erasure import Eraser
 from nous.services.erasure_targets import EraseFact, EraseSession, ErasureRequest
 from nous.store.base import NO_VECTORS

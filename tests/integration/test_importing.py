@@ -22,8 +22,8 @@ from nous.domain.episode import CandidateFact
 from nous.domain.events import FactsUnembedded
 from nous.domain.fact import Confirmed, Learned, LogVersion, Row, Superseded
 from nous.domain.scope import Scope
-from nous.facts.candidate_filter import mark_of
-from nous.facts.normalize import exact_form
+from nous.knowledge.candidate_filter import mark_of
+from nous.knowledge.normalize import exact_form
 from nous.services.erasure_targets import EraseFact
 from nous.store.base import NO_VECTORS, FactLog, LogSlice
 from nous.store.export_format import TORN, exported

@@ -19,10 +19,10 @@ from builders import vector_server
 
 from nous.app import Container, build, policy
 from nous.domain.scope import Scope
-from nous.facts.fact_index import FactIndex, KnownFact
-from nous.facts.judge import AlreadyKnown, Richer, judge
-from nous.facts.normalize import exact_form
-from nous.facts.verdict import Statement
+from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.judge import AlreadyKnown, Richer, judge
+from nous.knowledge.normalize import exact_form
+from nous.knowledge.verdict import Statement
 from nous.settings.model import Settings
 
 FACTS = int(os.environ.get("RACE_FACTS", "240"))

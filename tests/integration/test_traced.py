@@ -17,8 +17,8 @@ from nous.domain.event_codec import decode
 from nous.domain.events import EpisodeSummarized, Event
 from nous.domain.fact import Confirmed, Learned, Source
 from nous.domain.scope import Scope
-from nous.facts.fact_index import FactIndex
-from nous.search.provenance import Evidence, provenance_of
+from nous.knowledge.fact_index import FactIndex
+from nous.retrieval.provenance import Evidence, provenance_of
 from nous.services.session_intake import SessionMetadata
 from nous.settings.model import Settings, WorkerSettings
 from nous.transcript import read_transcript

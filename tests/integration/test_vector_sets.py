@@ -19,7 +19,7 @@ from nous.cli import main
 from nous.domain.errors import Misconfigured, Retryable
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
-from nous.facts.vector_scan import ExactScanIndex, IndexUnavailable
+from nous.knowledge.vector_scan import ExactScanIndex, IndexUnavailable
 from nous.redis_server.vector_engine import Engine
 from nous.settings.model import IndexSettings, Settings
 from nous.store.base import NO_VECTORS, LogSlice

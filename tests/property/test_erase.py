@@ -11,9 +11,9 @@ from nous.domain.episode import Category
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, standing
 from nous.domain.scope import Scope
-from nous.facts.candidate_filter import wordings
-from nous.facts.decision import fact_id
-from nous.facts.erase import alike, without_fact, without_session
+from nous.knowledge.candidate_filter import wordings
+from nous.knowledge.decision import fact_id
+from nous.knowledge.erase import alike, without_fact, without_session
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 SESSIONS = ("ann", "bob", "cid", "dan")

@@ -13,12 +13,12 @@ from nous.domain.events import NAMESPACE
 from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
-from nous.facts.equivalence.compare import Difference, difference, likelihood
-from nous.facts.equivalence.update import update
-from nous.facts.fact_index import FactIndex
-from nous.facts.learn import ALREADY, LearnContext, learn
-from nous.facts.normalize import exact_form
-from nous.facts.verdict import Policy, Statement
+from nous.knowledge.equivalence.compare import Difference, difference, likelihood
+from nous.knowledge.equivalence.update import update
+from nous.knowledge.fact_index import FactIndex
+from nous.knowledge.learn import ALREADY, LearnContext, learn
+from nous.knowledge.normalize import exact_form
+from nous.knowledge.verdict import Policy, Statement
 
 PEOPLE = ("Alice", "Bob", "Priya", "Omar", "Lena")
 VERBS = ("mentors", "trusts", "manages", "replaced", "blocks", "depends on", "reports to")

@@ -23,7 +23,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.cli import COMMANDS, DEVELOPER_COMMANDS
 from nous.domain.fact import Learned, occurrences
 from nous.domain.scope import Scope
-from nous.facts import vector_scan
+from nous.knowledge import vector_scan
 from nous.llm import state
 from nous.llm.redis.keys import LlmKeys
 from nous.redis_server import embedded

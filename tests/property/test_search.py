@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nous.embedding.hashing import HashingEmbedder
-from nous.search.context import is_trivial
-from nous.search.corpus import Corpus, ScopeIndex
-from nous.search.query import asked, files_named, parts, touched
-from nous.search.search import search
-from nous.search.word_index import WordIndex, terms
+from nous.retrieval.context import is_trivial
+from nous.retrieval.corpus import Corpus, ScopeIndex
+from nous.retrieval.query import asked, files_named, parts, touched
+from nous.retrieval.search import search
+from nous.retrieval.word_index import WordIndex, terms
 
 anything = st.text(st.characters(codec=None), max_size=80)
 texts = st.lists(anything, min_size=1, max_size=6, unique=True)

@@ -31,7 +31,7 @@ from nous.domain.errors import Retryable
 from nous.domain.event_codec import is_of_none
 from nous.domain.events import EpisodeSummarized, Event, kinds
 from nous.domain.scope import Scope
-from nous.facts.candidate_filter import SuppressedTexts
+from nous.knowledge.candidate_filter import SuppressedTexts
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 

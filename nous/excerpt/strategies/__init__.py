@@ -1,16 +1,16 @@
-"""Registry of excerpt strategies: each module in this package is one."""
+"""Registry of excerpt strategies: each module in this package is one, and each entry point `nous.strategies`."""
 
-from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
+import sys
 
 from nous.domain.errors import BadInput
+from nous.domain.plug_ins import PlugIns
 from nous.excerpt.strategy import Strategy
 
+STRATEGIES = PlugIns(sys.modules[__name__], attribute="STRATEGY", group="nous.strategies")
 
-@cache
+
 def names() -> tuple[str, ...]:
-    return tuple(sorted(module.name for module in iter_modules(__path__)))
+    return tuple(sorted(STRATEGIES.names()))
 
 
 def named(name: str) -> Strategy:
@@ -21,4 +21,4 @@ def named(name: str) -> Strategy:
     """
     if name not in names():
         raise BadInput(f"{name!r} is not a strategy: choose one of {', '.join(names())}")
-    return import_module(f"{__name__}.{name}").STRATEGY
+    return STRATEGIES.load(name)

@@ -15,8 +15,8 @@ from nous.domain.fact import Row, occurrences
 from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED
-from nous.facts.candidate_filter import without_candidates
-from nous.facts.erase import Erased
+from nous.knowledge.candidate_filter import without_candidates
+from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 from nous.store.erasure import Rewrite

@@ -12,7 +12,7 @@ import redis
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import LogVersion, Row
 from nous.domain.scope import Scope
-from nous.facts.erase import Erased
+from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 from nous.store.erasure import NewLog, new_log

@@ -15,7 +15,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import decode
 from nous.domain.events import EpisodeSummarized, Event, FactLearned
 from nous.domain.fact import Confirmed, Learned
-from nous.facts.normalize import exact_form
+from nous.knowledge.normalize import exact_form
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ from nous.app.from_settings import policy
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import LinkKind
 from nous.embedding.cross_encoder import CrossEncoder
-from nous.facts.judge import Neighbour, judge
-from nous.facts.verdict import AlreadyKnown, LinkedTo, PairScorer, Policy, ScriptedScorer, Statement
+from nous.knowledge.judge import Neighbour, judge
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, PairScorer, Policy, ScriptedScorer, Statement
 from nous.settings.model import Settings
 
 NEW, OLD = "Nina eats neither meat nor fish nor anything from animals", "Nina is a vegan"

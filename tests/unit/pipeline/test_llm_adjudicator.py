@@ -10,7 +10,7 @@ import pytest
 
 from nous.domain.errors import BadInput, NousError, Unavailable
 from nous.domain.scope import CacheSubject, Scope
-from nous.facts.adjudication import Adjudication, AmbiguousPair, Relation, Rulings
+from nous.knowledge.adjudication import Adjudication, AmbiguousPair, Relation, Rulings
 from nous.llm.base import (
     Failure,
     ModelBusy,

@@ -64,7 +64,12 @@ def test_it_is_told_that_it_adds_up_again() -> None:
 def test_a_server_that_does_not_answer_ends_nothing_and_is_told_ever_more_rarely() -> None:
     told = told_of(*[Unavailable("away")] * 5, KeyError("x"), BAD, BAD)
 
-    assert [event for _, event, _ in told] == [*["auditor.retry_scheduled"] * 3, "auditor.error", ALARM]
+    assert [event for _, event, _ in told] == [
+        *["maintenance.retry_scheduled"] * 3,
+        "maintenance.error",
+        "maintenance.recovered",
+        ALARM,
+    ]
 
 
 def test_a_server_that_somebody_has_made_unsafe_is_told_of_once_and_again_when_it_is_anew() -> None:

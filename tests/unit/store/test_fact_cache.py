@@ -16,7 +16,7 @@ from nous.domain.events import NAMESPACE
 from nous.domain.fact import LogVersion, Source
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
-from nous.facts.verdict import Policy
+from nous.knowledge.verdict import Policy
 from nous.pipeline.fact_learner import FactLearner
 from nous.store.base import LogSlice
 from nous.store.fact_cache import FactCache

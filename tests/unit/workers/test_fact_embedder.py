@@ -18,8 +18,8 @@ from nous.domain.events import NAMESPACE, Event, FactConfirmed, FactLearned, Fac
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
-from nous.facts.vector_scan import IndexUnavailable
-from nous.facts.verdict import Policy
+from nous.knowledge.vector_scan import IndexUnavailable
+from nous.knowledge.verdict import Policy
 from nous.pipeline.worker import WorkerContext
 from nous.store.fact_cache import FactCache
 from nous.store.memory import MemoryStore

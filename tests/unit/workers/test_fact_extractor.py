@@ -26,9 +26,9 @@ from nous.domain.events import (
 from nous.domain.fact import Fact, Learned, Row
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
-from nous.facts.candidate_filter import DropReason
-from nous.facts.normalize import exact_form
-from nous.facts.verdict import Policy
+from nous.knowledge.candidate_filter import DropReason
+from nous.knowledge.normalize import exact_form
+from nous.knowledge.verdict import Policy
 from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore
 from nous.transcript.model import Transcript

@@ -10,7 +10,7 @@ from builders.model_world import ModelWorld
 from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.events import EpisodeSummarized, Event
 from nous.domain.scope import Scope
-from nous.facts.normalize import exact_form
+from nous.knowledge.normalize import exact_form
 from nous.pipeline.worker import WorkerContext
 from nous.runtime.maintenance import outdated
 from workers.episode_reviser import WORKER as REVISER

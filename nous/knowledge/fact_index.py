@@ -1,0 +1,359 @@
+"""In-memory projection of a scope's fact log: facts, their revisions and near neighbors."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Self
+from uuid import UUID
+
+from nous.domain.errors import Misconfigured
+from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LinkKind, LogVersion, Row, Superseded, attributed
+from nous.knowledge.judge import MOST_CONTRADICTED, Namesakes, Neighbour
+from nous.knowledge.known_fact import Earlier, KnownFact
+from nous.knowledge.normalize import subject_form
+from nous.knowledge.vector_scan import CandidateIndex, ExactScanIndex, Fetch, Proposals, stacked
+from nous.knowledge.verdict import Statement
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    VectorsById = Mapping[UUID, NDArray[np.float32]]
+
+Near = list[tuple[UUID, float]]
+
+MOST_NEAR = 1000
+"""Maximum number of neighbors that are returned, the nearest."""
+
+
+class FactIndex:
+    """Projection of one scope's fact log, with the vectors of one embedder.
+
+    Applying rows costs time proportional to their number alone. Not thread-safe; see `nous.store.fact_cache`. Vectors
+    of other embedders are skipped, since they cannot be compared with this one's.
+    """
+
+    def __init__(
+        self,
+        *,
+        embedder_id: str,
+        dim: int,
+        base: Self | None = None,
+        index: CandidateIndex | None = None,
+        fetch: Fetch | None = None,
+    ) -> None:
+        """Start empty, or on top of *base*, which stays unchanged and must not grow meanwhile.
+
+        *index* holds the vectors of this embedder that `extend` is not given. *fetch* loads floats for those that it is
+        given.
+        """
+        self.embedder_id = embedder_id
+        self.dim = dim
+        self.version = base.version if base else LogVersion()
+        self._base = base
+        self._facts: dict[UUID, KnownFact] = {}
+        self._by_form: dict[str, UUID] = {}
+        self._by_subject: dict[str, dict[UUID, None]] = {}
+        self._index = index
+        self._vectors = ExactScanIndex(dim, fetch=fetch)
+        self._prefetched: dict[tuple[bytes, float], Near] = {}
+        self._waiting: dict[UUID, None] = {}
+        self._reassigned: list[Confirmed] = []
+
+    def fork(self) -> "FactIndex":
+        """Return a copy-on-write index for tentative changes; this one stays unchanged."""
+        return FactIndex(embedder_id=self.embedder_id, dim=self.dim, base=self)
+
+    def extend(
+        self, rows: Iterable[Row], vectors: "VectorsById", *, slots: Mapping[UUID, int] = MappingProxyType({})
+    ) -> None:
+        """Apply *rows* in log order, with vectors by fact and their slots in the log.
+
+        Raises:
+            Misconfigured: a vector of this embedder does not have its dimension.
+        """
+        for row in rows:
+            match row:
+                case Learned():
+                    self._learn(row, vectors, slots)
+                case Confirmed():
+                    self._confirm(row)
+                case Superseded(is_undone=True):
+                    self._undo(row)
+                case Superseded():
+                    self._supersede(row)
+                case Linked():
+                    self._link(row)
+                case Embedded():
+                    self._embed(row, vectors, slots)
+
+    def get(self, fact_id: UUID) -> KnownFact | None:
+        return self._facts.get(fact_id) or (self._base.get(fact_id) if self._base else None)
+
+    def __getitem__(self, fact_id: UUID) -> KnownFact:
+        """Return the fact with that id; raise KeyError if there is none."""
+        known = self.get(fact_id)
+        if known is None:
+            raise KeyError(fact_id)
+        return known
+
+    def __iter__(self) -> Iterator[KnownFact]:
+        """Iterate over all facts, superseded ones included, in the order they were learned."""
+        if self._base:
+            yield from (self._facts.get(known.fact.id, known) for known in self._base)
+        yield from (known for known in self._facts.values() if not self._base or not self._base.get(known.fact.id))
+
+    def current(self) -> Iterator[KnownFact]:
+        return (known for known in self if known.is_current)
+
+    def without_vector(self) -> Iterator[KnownFact]:
+        """Yield current facts without a vector of this embedder, in the order they were learned."""
+        before = self._base._waiting if self._base else {}  # noqa: SLF001  (same class)
+        found = (self[fact_id] for fact_id in dict.fromkeys(chain(before, self._waiting)))
+        return (known for known in found if known.is_current and not known.is_embedded)
+
+    def revisions(self, form: str) -> tuple[KnownFact, ...]:
+        """Return the fact that was stated in this exact form, then each fact that superseded it.
+
+        The last one is current or was contradicted. Empty if no fact has this form.
+        """
+        return tuple(self._line_of(self._form_owner(form)))
+
+    def _line_of(self, fact_id: UUID | None) -> Iterator[KnownFact]:
+        for known in self.successors(fact_id):
+            yield known
+            if known.superseded and known.superseded.valid_to:
+                return
+
+    def successors(self, fact_id: UUID | None) -> Iterator[KnownFact]:
+        """Yield the fact, then each fact that superseded the one before.
+
+        A cycle, which no writer creates, is cut.
+        """
+        passed: set[UUID] = set()
+        while fact_id and fact_id not in passed and (known := self.get(fact_id)):
+            yield known
+            passed.add(fact_id)
+            fact_id = known.superseded.by if known.superseded else None
+
+    def leads_to(self, start: UUID | None, fact_id: UUID) -> bool:
+        """Return whether *start* is the fact or was superseded by it, directly or through others."""
+        return any(known.fact.id == fact_id for known in self.successors(start))
+
+    def earlier(self, fact_id: UUID) -> tuple[Earlier, ...]:
+        """Return earlier values that the fact superseded, latest first.
+
+        Includes values superseded by facts that were merged into it, and the values before those.
+        """
+        found = [Earlier(old, row.valid_to) for old, row in self._predecessors(fact_id) if row.valid_to]
+        return tuple(sorted(found, key=lambda each: each.until, reverse=True))
+
+    def apart_from(self, fact_id: UUID) -> Mapping[UUID, Linked]:
+        """Return the facts that a person keeps apart from this one, with the links.
+
+        A decision on a fact that was merged into this one counts too. It also holds for facts that superseded the other
+        one.
+        """
+        return {
+            known.fact.id: link
+            for other, link in self.links_of(fact_id)
+            if link.kind is LinkKind.APART
+            for known in self.successors(other)
+            if known.fact.id != fact_id
+        }
+
+    def links_of(self, fact_id: UUID) -> Iterator[tuple[UUID, Linked]]:
+        """Yield the links in force of the fact and of facts merged into it.
+
+        Each comes with the id of the fact at the other end.
+        """
+        merged = (old for old, _ in self._predecessors(fact_id, merged_only=True))
+        for known in (self[fact_id], *merged):
+            yield from known.standing_links.items()
+
+    def _predecessors(self, fact_id: UUID, *, merged_only: bool = False) -> Iterator[tuple[KnownFact, Superseded]]:
+        """Yield the facts that this one superseded, directly or through others, with the rows."""
+        passed, waiting = {fact_id}, [fact_id]
+        while waiting and (known := self.get(waiting.pop())):
+            for row in known.replaces:
+                old = self.get(row.fact_id)
+                if old and row.fact_id not in passed and not (merged_only and row.valid_to):
+                    passed.add(row.fact_id)
+                    waiting.append(row.fact_id)
+                    yield old, row
+
+    def namesakes(self, subject: str) -> Namesakes:
+        """Return the current facts with that subject, newest first.
+
+        At most `MOST_CONTRADICTED`; none for an empty subject.
+        """
+        found = (self[fact_id] for fact_id in self._of_subject(subject_form(subject)))
+        current = islice((known for known in found if known.is_current), MOST_CONTRADICTED)
+        return {known.fact.id: known.statement for known in current}
+
+    def near(self, vector: "NDArray[np.float32]", floor: float) -> list[Neighbour]:
+        """Return current facts whose cosine with *vector* is at least *floor*, nearest first.
+
+        At most `MOST_NEAR`. Raises what `CandidateIndex.near` raises.
+        """
+        [found] = self._near([vector], floor)
+        return [
+            Neighbour(fact_id=fact_id, statement=self[fact_id].statement, similarity=similarity)
+            for fact_id, similarity in found
+        ]
+
+    def prefetch_neighbors(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> None:
+        """Search the base for neighbors of all *vectors* in one batch.
+
+        One by one takes three times as long. Facts that this fork learns later are still found. Raises what
+        `CandidateIndex.near` raises.
+        """
+        if self._base and vectors:
+            found = self._base._near(vectors, floor)  # noqa: SLF001  (same class)
+            self._prefetched |= {(vector.tobytes(), floor): near for vector, near in zip(vectors, found, strict=True)}
+
+    def _near(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> list[Near]:
+        rows = stacked(vectors)
+        here = self._vectors.near(rows, floor, at=self.version)
+        there = self._index.near(rows, floor, at=self.version) if self._index else [()] * len(rows)
+        before = [self._near_in_base(vector, floor) for vector in vectors]
+        return [self._current_of(*found) for found in zip(here, there, before, strict=True)]
+
+    def _near_in_base(self, vector: "NDArray[np.float32]", floor: float) -> Near:
+        if self._base is None:
+            return []
+        prefetched = self._prefetched.get((vector.tobytes(), floor))
+        return self._base._near([vector], floor)[0] if prefetched is None else prefetched  # noqa: SLF001  (same class)
+
+    def _current_of(self, *proposed: Proposals) -> Near:
+        """Return the known and current facts among *proposed*, nearest first, without duplicates."""
+        found: dict[UUID, float] = {}
+        for proposals in proposed:
+            current = (each for each in proposals if (known := self.get(each[0])) and known.is_current)
+            found |= islice(current, MOST_NEAR)
+        return sorted(found.items(), key=lambda near: -near[1])[:MOST_NEAR]
+
+    def _form_owner(self, form: str) -> UUID | None:
+        return self._by_form.get(form) or (self._base._form_owner(form) if self._base else None)  # noqa: SLF001  (same class)
+
+    def _of_subject(self, form: str) -> Iterator[UUID]:
+        """Yield facts by subject; those of the base may have been superseded since."""
+        yield from reversed(self._by_subject.get(form, {}))
+        if self._base:
+            yield from self._base._of_subject(form)  # noqa: SLF001  (same class)
+
+    def _learn(self, row: Learned, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
+        fact = row.fact
+        statement = Statement(fact.text, fact.subject)
+        has_vector = self._store_vector(fact.id, row.embedded_by, vectors, slots)
+        self._facts[fact.id] = KnownFact(fact=fact, statement=statement, reason=row.reason, is_embedded=has_vector)
+        self._by_form[statement.form] = fact.id
+        if subject := subject_form(fact.subject):
+            self._by_subject.setdefault(subject, {})[fact.id] = None
+        if not has_vector:
+            self._waiting[fact.id] = None
+
+    def _embed(self, row: Embedded, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
+        """Apply the first vector that a fact gets by this embedder; ignore later ones."""
+        known = self.get(row.fact_id)
+        if known and not known.is_embedded and self._store_vector(row.fact_id, row.embedded_by, vectors, slots):
+            self._waiting.pop(row.fact_id, None)
+            self._facts[row.fact_id] = replace(known, is_embedded=True)
+
+    def _store_vector(
+        self, fact_id: UUID, embedder: str | None, vectors: "VectorsById", slots: Mapping[UUID, int]
+    ) -> bool:
+        """Return whether the fact has a vector of this embedder; store it unless the index has it."""
+        vector = vectors.get(fact_id)
+        if embedder != self.embedder_id or vector is None:
+            return embedder == self.embedder_id and self._index is not None
+        if vector.shape != (self.dim,):
+            raise Misconfigured(
+                f"the store has vectors of {self.embedder_id} with {vector.size} numbers, the embedder makes "
+                f"{self.dim}: set the embedder that the facts were learned with, or another data directory"
+            )
+        self._vectors.add(fact_id, vector, slot=slots.get(fact_id))
+        return True
+
+    def _supersede(self, row: Superseded) -> None:
+        """Record a supersession on both facts."""
+        self._change(row.fact_id, lambda known: replace(known, superseded=row))
+        self._change(row.by, lambda known: replace(known, replaces=(*known.replaces, row)))
+        self._waiting.pop(row.fact_id, None)
+        if known := self.get(row.fact_id):
+            self._by_subject.get(subject_form(known.fact.subject), {}).pop(row.fact_id, None)
+        # Confirmations that were reassigned because their merge was not in force: this row may put it in force.
+        reassigned, self._reassigned = self._reassigned, []
+        for each in reassigned:
+            self._confirm(each)
+
+    def _undo(self, row: Superseded) -> None:
+        """Make a superseded fact current again, and reassign confirmations stated in its words."""
+        known = self.get(row.fact_id)
+        gone = known.superseded if known else None
+        if known is None or gone is None or gone.by != row.by:
+            return
+        self._change(
+            row.by,
+            lambda by: replace(
+                by,
+                replaces=tuple(each for each in by.replaces if each.fact_id != row.fact_id),
+                undone=(*by.undone, gone, row),
+            ),
+        )
+        self._change(row.fact_id, lambda known: replace(known, superseded=None, undone=(*known.undone, gone, row)))
+        if not known.is_embedded:
+            self._waiting[row.fact_id] = None
+        if subject := subject_form(known.fact.subject):
+            self._by_subject.setdefault(subject, {})[row.fact_id] = None
+        for fact_id in [each.fact.id for each in self.successors(row.by)]:
+            self._recount(fact_id)
+
+    def _recount(self, fact_id: UUID) -> None:
+        """Reassign confirmations whose merge was undone to the facts whose words they have."""
+        known = self[fact_id]
+        stays: list[Confirmed] = []
+        moves: list[Confirmed] = []
+        for row in known.confirmed:
+            line = (each.fact.id for each in self._line_of(row.merged_from))
+            (stays if row.merged_from is None or fact_id in line else moves).append(row)
+        self._facts[fact_id] = replace(known, confirmed=tuple(stays))
+        for row in moves:
+            self._confirm(row)
+
+    def _link(self, row: Linked) -> None:
+        """Record a link on both facts."""
+        for fact_id in {row.fact_id, row.other}:
+            self._change(fact_id, lambda known: replace(known, links=(*known.links, row)))
+
+    def _confirm(self, row: Confirmed) -> None:
+        """Count another source of a fact.
+
+        If it came by a merge that is no longer in force, it counts for the fact whose words it has.
+        """
+        line = [known.fact.id for known in self._line_of(row.merged_from)]
+        said = attributed(row, line) if line else row
+        if said is not row:
+            self._reassigned.append(row)
+            known = self[said.fact_id]
+            if (said.source, said.text) in {(each.source, each.text) for each in (known.fact, *known.confirmed)}:
+                return
+        self._change(said.fact_id, lambda known: replace(known, confirmed=(*_others(known, said), said)))
+        form = Statement(said.text).form
+        if self._form_owner(form) is None:
+            self._by_form[form] = said.fact_id
+
+    def _change(self, fact_id: UUID, change: Callable[[KnownFact], KnownFact]) -> None:
+        if known := self.get(fact_id):
+            self._facts[fact_id] = change(known)
+
+
+def _others(known: KnownFact, row: Confirmed) -> tuple[Confirmed, ...]:
+    """Return the other confirmations of *known*.
+
+    A merge that is repeated after an undo brings the same sources twice.
+    """
+    if not known.undone:
+        return known.confirmed
+    return tuple(each for each in known.confirmed if (each.source, each.text) != (row.source, row.text))

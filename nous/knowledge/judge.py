@@ -1,0 +1,285 @@
+"""Judge a candidate fact: cosines propose known facts, rules on the texts decide.
+
+Verdicts in their order:
+
+- The candidate has the text of a known fact: already known.
+- A near fact has equal content: already known.
+- The candidate certainly updates a known fact: that fact is superseded.
+- A near fact says the same and more: already known. One that says the same and less: superseded. A classifier may find
+  the same in other words, if no detail objects.
+- A near fact may say the same or may be updated: both are kept and linked.
+- No fact is near: new.
+
+The texts do not show which of two contradicting facts is newer: `nous.knowledge.learn` decides that. Nor do they show
+whether one may supersede the other: `nous.knowledge.precedence` picks from the verdicts.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from uuid import UUID
+
+from nous.domain.fact import LinkKind
+from nous.knowledge.equivalence.compare import Difference, difference, has_literal, likelihood, texts, vetoed
+from nous.knowledge.equivalence.update import Update, update
+from nous.knowledge.verdict import (
+    AlreadyKnown,
+    Dedup,
+    LinkedTo,
+    NewFact,
+    Policy,
+    Richer,
+    Statement,
+    Supersedes,
+    Verdict,
+)
+
+SAME_TEXT = "the same text"
+SAME_SENSE = "the same in other words"
+_OPEN = "their words do not show whether they say the same"
+
+MOST_COMPARED = 20_000
+"""Characters of neighbors that are compared word by word, the nearest: hundreds of facts, or a few long ones.
+
+This bounds how long a scope is busy. A duplicate behind so many unrelated facts with its very numbers is missed.
+"""
+
+MOST_CONTRADICTED = 16
+"""Maximum neighbors checked for an update or a duplicate, the nearest; and of the same subject, the newest."""
+
+LOOKED_AT_FROM = 0.50
+"""Minimum cosine of a known fact that may be updated, with a calibrated embedder."""
+
+OFFERED_FROM = 0.60
+"""Minimum cosine of a possible duplicate."""
+
+OFFERED = 0.27
+"""Minimum likelihood of a possible duplicate."""
+
+REWORDED = 0.60
+"""Minimum likelihood of a paraphrase that is merged, if no detail objects and both texts are long."""
+
+RATHER_MORE = 0.8
+"""Ratio of the two containments below which one text counts as saying more than the other."""
+
+LONG = 5
+"""Minimum content words that two paraphrases share. In shorter texts a single word may change the meaning."""
+
+Namesakes = Mapping[UUID, Statement]
+"""Current facts with the candidate's subject, near or far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """A current fact near the candidate, with the cosine of the two."""
+
+    fact_id: UUID
+    statement: Statement
+    similarity: float
+
+
+def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
+    """Return the first of the `verdicts`."""
+    return next(verdicts(statement, neighbours, policy))
+
+
+def verdicts(
+    statement: Statement,
+    neighbours: Sequence[Neighbour],
+    policy: Policy,
+    namesakes: Namesakes = MappingProxyType({}),
+) -> Iterator[Verdict]:
+    """Yield possible verdicts on *statement*, best first.
+
+    *neighbours* are the current facts near it, nearest first; *namesakes* are those with its subject. The last verdict
+    is `NewFact` or `LinkedTo`, except for equal texts and for the policy that compares cosines alone.
+    """
+    equal = next((near for near in neighbours if near.statement.form == statement.form), None)
+    if equal:
+        yield AlreadyKnown(fact_id=equal.fact_id, reason=SAME_TEXT, similarity=equal.similarity)
+        return
+    match policy.dedup:
+        case Dedup.EXACT:
+            yield NewFact()
+        case Dedup.COSINE:
+            yield _by_cosine(neighbours, policy)
+        case Dedup.GUARDED:
+            yield from _guarded(statement, neighbours, policy, namesakes)
+
+
+def rewords(statement: Statement, other: Statement) -> bool:
+    """Return whether *statement* says all of *other*, and perhaps more.
+
+    Their words may differ a lot. Too weak to merge statements of two episodes. It is for one episode that is summarized
+    twice, once with a fact phrased as an order: `always run billing on port 9017`, `billing always runs on port 9017`.
+    """
+    found = difference(statement.reading, other.reading)
+    return (not found.objection and not found.only_right) or _is_reordered(found)
+
+
+def _is_reordered(found: Difference) -> bool:
+    """Return whether the left says all of the right in its order, except for a leading verb."""
+    if found.only_right or vetoed(found):
+        return False
+    orders = [[word.key for word in each.words if word not in found.only_left] for each in (found.left, found.right)]
+    without = ([[key for key in order if key != lead[0]] for order in orders] for lead in orders if lead)
+    return any(one == other for one, other in without)
+
+
+def floor(policy: Policy) -> float:
+    """Return the cosine below which a neighbor cannot affect `judge`."""
+    if policy.dedup is not Dedup.GUARDED:
+        return policy.threshold
+    return min(policy.near, policy.equal, policy.near if policy.one_sided is None else LOOKED_AT_FROM)
+
+
+def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
+    nearest = neighbours[0] if neighbours else None
+    if nearest is None or nearest.similarity <= policy.threshold:
+        return NewFact()
+    return AlreadyKnown(
+        fact_id=nearest.fact_id, reason=f"cosine above {policy.threshold}", similarity=nearest.similarity
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The candidate and a known fact; `similarity` is None if no cosine is known."""
+
+    fact_id: UUID
+    texts: tuple[str, str]
+    subjects: tuple[str, str]
+    found: Difference
+    similarity: float | None
+
+    @classmethod
+    def of(cls, statement: Statement, fact_id: UUID, other: Statement, similarity: float | None) -> "_Pair":
+        found = difference(statement.reading, other.reading)
+        return cls(fact_id, (statement.text, other.text), (statement.subject, other.subject), found, similarity)
+
+    @property
+    def update(self) -> Update | None:
+        return update(self.found, subject=self.subjects[0], other_subject=self.subjects[1])
+
+
+def _guarded(
+    statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Namesakes
+) -> Iterator[Verdict]:
+    pairs = list(_compared(statement, neighbours, policy))
+    equal = [pair for pair in pairs if pair.found.is_equal and (pair.similarity or 0) >= min(policy.near, policy.equal)]
+    yield from (AlreadyKnown(fact_id=pair.fact_id, reason=SAME_SENSE, similarity=pair.similarity) for pair in equal)
+    similarities = {each.fact_id: each.similarity for each in neighbours}
+    named = [
+        _Pair.of(statement, fact_id, other, similarities.get(fact_id))
+        for fact_id, other in namesakes.items()
+        if fact_id not in {pair.fact_id for pair in pairs[:MOST_CONTRADICTED]}
+    ]
+    updates = [(pair, found) for pair in (*pairs[:MOST_CONTRADICTED], *named) if (found := pair.update)]
+    for pair, found in updates:
+        if found.is_sure:
+            yield Supersedes(fact_id=pair.fact_id, reason=found.reason, similarity=pair.similarity)
+    likelihoods = _likelihoods(pairs[:MOST_CONTRADICTED], policy)
+    merges = (merge for pair in pairs if (merge := _merged(pair, likelihoods.get(pair.fact_id, 0.0), policy)))
+    yield from sorted(merges, key=lambda verdict: isinstance(verdict, Richer))
+    yield _left_open(pairs, updates, likelihoods, policy)
+
+
+def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Iterator[_Pair]:
+    """Yield the pairs that may matter, nearest first, within the size limit."""
+    room = MOST_COMPARED
+    for at, other in enumerate(neighbours):
+        if other.similarity < floor(policy):
+            return
+        mine, theirs = statement.numbers - other.statement.numbers, other.statement.numbers - statement.numbers
+        if at >= MOST_CONTRADICTED:
+            if mine and theirs:
+                continue  # cheap test: in a scope with many similar facts, most neighbors have other numbers
+            room -= len(other.statement.text)
+        if room < 0:
+            return
+        yield _Pair.of(statement, other.fact_id, other.statement, other.similarity)
+
+
+def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]:
+    """Return the likelihoods of those of *pairs* that are near enough for a possible duplicate."""
+    least = policy.near if policy.one_sided is None else OFFERED_FROM
+    near = [pair for pair in pairs if (pair.similarity or 0) >= least]
+    if policy.scorer:
+        scores = policy.scorer.score([pair.texts for pair in near]) if near else ()
+        return {pair.fact_id: score for pair, score in zip(near, scores, strict=True)}
+    return {pair.fact_id: likelihood(pair.found, pair.similarity or 0.0) for pair in near}
+
+
+def _merged(pair: _Pair, likely: float, policy: Policy) -> AlreadyKnown | Richer | None:
+    """Return the merge of two texts if one says more, or if both say the same in other words."""
+    found, similarity = pair.found, pair.similarity or 0.0
+    if policy.one_sided is None or similarity < policy.equal:
+        return None
+    is_long = len(found.left.words) - len(found.only_left) >= LONG
+    is_reworded = is_long and likely >= REWORDED and _is_free_of_detail(found)
+    is_contained = not pair.found.objection and similarity >= policy.one_sided
+    if not is_contained and not is_reworded:
+        return None
+    more, less = texts(found.only_left), texts(found.only_right)
+    how = "the same" if is_contained else f"the same in other words, likelihood {likely:.2f}"
+    here, there = found.containment
+    if not found.only_right or here < there * RATHER_MORE:
+        return Richer(fact_id=pair.fact_id, reason=f"{how}, and it adds: {more}", similarity=pair.similarity)
+    is_less = not found.only_left or there < here * RATHER_MORE
+    reason = f"{how}, and it is known with: {less}" if is_less else how
+    return AlreadyKnown(fact_id=pair.fact_id, reason=reason, similarity=pair.similarity, is_less=is_less)
+
+
+def _is_free_of_detail(found: Difference) -> bool:
+    """Return whether no detail tells two paraphrases apart.
+
+    Conditions may differ, such as `when it runs`. A report about the past does not match a statement about the present.
+    """
+    is_beside = found.left.is_added != found.right.is_added or (found.left.is_past and not found.right.is_past)
+    if is_beside or vetoed(found, is_reworded=True) or (has_literal(found.only_left) and has_literal(found.only_right)):
+        return False
+    is_one_word = bool(found.only_left and found.only_right) and found.alignment[2] < 2
+    return bool(found.only_left or found.only_right) and not is_one_word
+
+
+def _is_detail(found: Difference) -> bool:
+    """Return whether only a word or two, their order, or numbers differ."""
+    if all(any(word.key.isdecimal() for word in each) for each in (found.only_left, found.only_right)):
+        return True
+    return max(len(found.only_left), len(found.only_right)) <= 2 and found.alignment[2] <= 2
+
+
+def _left_open(
+    pairs: Sequence[_Pair],
+    updates: Iterable[tuple[_Pair, Update]],
+    likelihoods: Mapping[UUID, float],
+    policy: Policy,
+) -> LinkedTo | NewFact:
+    """Return the likeliest duplicate, else a possible update, else the nearest fact."""
+    duplicates = [
+        (likely, pair)
+        for pair in pairs
+        if (likely := likelihoods.get(pair.fact_id, 0.0)) >= OFFERED
+        and not (pair.found.objection and _is_detail(pair.found))
+    ]
+    if duplicates:
+        likely, pair = max(duplicates, key=lambda each: each[0])
+        reason = pair.found.objection or _OPEN
+        return _link(pair, reason, kind=LinkKind.DUPLICATE, likely=likely)
+    for pair, changed in updates:
+        return _link(pair, changed.reason, kind=LinkKind.UPDATE)
+    if pairs and (pairs[0].similarity or 0) >= policy.near:
+        return _link(pairs[0], pairs[0].found.objection or _OPEN, kind=LinkKind.RELATED)
+    return NewFact()
+
+
+def _link(pair: _Pair, reason: str, *, kind: LinkKind, likely: float | None = None) -> LinkedTo:
+    is_open = kind is not LinkKind.RELATED or pair.found.is_open
+    return LinkedTo(
+        fact_id=pair.fact_id,
+        reason=reason,
+        similarity=pair.similarity,
+        is_open=is_open,
+        kind=kind,
+        likelihood=likely,
+    )

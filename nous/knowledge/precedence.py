@@ -1,0 +1,181 @@
+"""Precedence rules: when one fact may supersede another, by subject and by trust."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple, Self
+from uuid import UUID
+
+from nous.domain.episode import Trust
+from nous.domain.errors import BadInput, NotFound
+from nous.domain.fact import Fact, LinkKind, Superseded
+from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.judge import AlreadyKnown, LinkedTo, Neighbour, NewFact, Richer, Supersedes, Verdict, verdicts
+from nous.knowledge.normalize import subject_form
+from nous.knowledge.verdict import Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcedStatement:
+    """Subject, trust and time of a statement."""
+
+    subject: str
+    trust: Trust
+    said_at: datetime
+
+    @classmethod
+    def of(cls, fact: KnownFact) -> Self:
+        return cls(subject=fact.fact.subject, trust=fact.trust, said_at=fact.said_at)
+
+
+def settled(
+    verdicts: Iterable[Verdict], claim: SourcedStatement, known: FactIndex, *, is_ruled: bool = False
+) -> Verdict:
+    """Return the first of *verdicts* on *claim* that precedence allows.
+
+    If only new or linked is left, the first verdict that was not allowed is returned as a link instead. A user's
+    statement needs no subject, since the texts were compared with the words that name it. Others need one, unless a
+    model compared the texts (*is_ruled*).
+    """
+    barred: LinkedTo | None = None
+    for verdict in verdicts:
+        if isinstance(verdict, NewFact | LinkedTo):
+            return barred or verdict
+        other = known[verdict.fact_id]
+        distrust = _distrust(verdict, claim, other)
+        objection = distrust or _other_subject(verdict, claim, other, is_ruled=is_ruled)
+        if objection is None:
+            return verdict
+        is_update = isinstance(verdict, Supersedes)
+        barred = barred or LinkedTo(
+            fact_id=verdict.fact_id,
+            reason=f"{verdict.reason}; but {objection}",
+            similarity=verdict.similarity,
+            is_open=is_update and not distrust and not is_ruled,
+            kind=LinkKind.UPDATE if is_update else LinkKind.RELATED,
+        )
+    return barred or NewFact()
+
+
+def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
+    """Return whether *trust* is the first trusted source of what only a tool or a page stated."""
+    return fact.is_current and fact.trust.is_doubted and not trust.is_doubted
+
+
+def corrected(
+    fact: KnownFact, claim: SourcedStatement, near: Iterable[Neighbour], known: FactIndex, policy: Policy
+) -> Supersedes | None:
+    """Return the verdict by which *fact* supersedes a fact that it contradicts, or None.
+
+    It may do so now that *claim* states it too.
+    """
+    passed = {fact.fact.id, *known.apart_from(fact.fact.id)}
+    others = [each for each in near if each.fact_id not in passed]
+    namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each not in passed}
+    found = (each for each in verdicts(fact.statement, others, policy, namesakes) if isinstance(each, Supersedes))
+    verdict = settled(found, claim, known)
+    return verdict if isinstance(verdict, Supersedes) else None
+
+
+_RANKS = {Trust.USER: 0, Trust.SYSTEM: 1, Trust.ASSISTANT: 1, Trust.TOOL: 2, Trust.WEB: 2}
+
+
+def _distrust(verdict: AlreadyKnown | Richer | Supersedes, claim: SourcedStatement, other: KnownFact) -> str | None:
+    """Return the objection to an agent, a tool or a page superseding a more trusted source."""
+    mine, theirs = _RANKS[claim.trust], _RANKS[other.trust]
+    if isinstance(verdict, Supersedes):
+        is_mine_worse = mine > theirs
+        if mine == theirs or is_mine_worse != (claim.said_at >= other.said_at):
+            return None
+        who = "an agent" if max(mine, theirs) == _RANKS[Trust.ASSISTANT] else "a tool or a page"
+        return f"only {who} says {'so' if is_mine_worse else 'the other'}"
+    is_doubted = claim.trust.is_doubted
+    if is_doubted == other.trust.is_doubted:
+        return None
+    wins = is_doubted if isinstance(verdict, Richer) else verdict.is_less and not is_doubted
+    return f"only a tool or a page says {'so' if is_doubted else 'the other'}" if wins else None
+
+
+def _other_subject(
+    verdict: AlreadyKnown | Richer | Supersedes, claim: SourcedStatement, other: KnownFact, *, is_ruled: bool
+) -> str | None:
+    """Return the objection that two contradicting facts may have different subjects."""
+    mine, theirs = subject_form(claim.subject), subject_form(other.fact.subject)
+    is_stated = claim.trust is Trust.USER and not is_ruled
+    if not isinstance(verdict, Supersedes) or mine == theirs != "" or is_stated or (is_ruled and not (mine and theirs)):
+        return None
+    if mine and theirs:
+        return f"their subjects differ: about {mine} / about {theirs}"
+    return "only one names its subject" if mine or theirs else "neither names its subject"
+
+
+class TrustedFact(NamedTuple):
+    """A fact with the times it was first and last stated, and the trust in its sources."""
+
+    fact: Fact
+    first: datetime
+    last: datetime
+    trust: Trust
+
+    @classmethod
+    def of(cls, known: KnownFact) -> Self:
+        return cls(known.fact, known.valid_from, known.said_at, known.trust)
+
+
+def outdated(one: TrustedFact, other: TrustedFact, verdict: Supersedes, *, at: datetime) -> tuple[Fact, Superseded]:
+    """Return the superseded one of two contradicting facts, and the row that records it.
+
+    It is the one stated earlier. If both were stated at once, it is the doubted one, or else *one*, which was learned
+    before *other*.
+    """
+    past, by = sorted((one, other), key=lambda each: (each.last, not each.trust.is_doubted))
+    return past.fact, _row(past, by, reason=verdict.reason, at=at, similarity=verdict.similarity)
+
+
+def superseding(old_id: UUID, *, by: UUID, knowledge: FactIndex, reason: str, at: datetime) -> Superseded:
+    """Return the row by which a person declares *old_id* true only until *by* was stated.
+
+    Raises what `replaceable` raises.
+    """
+    old, new = replaceable(old_id, by=by, knowledge=knowledge)
+    return replace(_row(TrustedFact.of(old), TrustedFact.of(new), reason=reason, at=at), by_hand=True)
+
+
+def replaceable(old_id: UUID, *, by: UUID, knowledge: FactIndex) -> tuple[KnownFact, KnownFact]:
+    """Return the facts *old_id* and *by*, if the second may supersede the first.
+
+    Raises:
+        NotFound: there is no such fact.
+        BadInput: one is superseded already, *old_id* would supersede itself, or a person keeps the two apart.
+    """
+    old, new = _fact(old_id, knowledge), _fact(by, knowledge)
+    if old.superseded:
+        raise BadInput(f"fact {old_id} is superseded by {old.superseded.by} already")
+    if new.superseded:
+        raise BadInput(f"fact {by} is superseded by {new.superseded.by} itself: name a current fact")
+    if old_id in (each.fact.id for each in knowledge.successors(by)):
+        raise BadInput(f"fact {by} was superseded by {old_id}, or is the same; it cannot supersede it")
+    if link := knowledge.apart_from(old_id).get(by) or knowledge.apart_from(by).get(old_id):
+        since = f"{link.at:%Y-%m-%d}: `nous facts unsettle` first"
+        raise BadInput(f"facts {link.fact_id} and {link.other} are kept apart since {since}")
+    return old, new
+
+
+def _row(
+    past: TrustedFact, by: TrustedFact, *, reason: str, at: datetime, similarity: float | None = None
+) -> Superseded:
+    """Return the row: *past* was true until *by* was stated.
+
+    If *past* was stated again later, it was true until then.
+    """
+    valid_to = max(past.last, by.first)
+    return Superseded(
+        fact_id=past.fact.id, by=by.fact.id, reason=reason, at=at, similarity=similarity, valid_to=valid_to
+    )
+
+
+def _fact(fact_id: UUID, knowledge: FactIndex) -> KnownFact:
+    known = knowledge.get(fact_id)
+    if known is None:
+        raise NotFound(f"there is no fact {fact_id}")
+    return known

@@ -1,0 +1,152 @@
+"""Possible duplicates and updates, and the rows by which a person resolves them.
+
+Pure, like `nous.knowledge.learn`: each function returns the rows to append to the log that *knowledge* is the
+projection of. No rows mean that the log says so already. `unsettling` undoes a decision.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from nous.domain.errors import BadInput
+from nous.domain.fact import Confirmed, Linked, LinkKind, Row, Superseded
+from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.precedence import replaceable
+
+OFFERED = frozenset({LinkKind.DUPLICATE, LinkKind.UPDATE})
+"""Kinds of links that a person can resolve."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPair:
+    """Two current facts that may be one, or of which *newer* may supersede *older*."""
+
+    newer: KnownFact
+    older: KnownFact
+    link: Linked
+
+
+def open_pairs(knowledge: FactIndex) -> list[OpenPair]:
+    """Return the unresolved pairs of current facts, likeliest first."""
+    found = (pair for known in knowledge.current() for pair in open_pairs_of(known, knowledge))
+    once = {frozenset({pair.newer.fact.id, pair.older.fact.id}): pair for pair in found}.values()
+    return sorted(once, key=lambda each: (-(each.link.likelihood or 0), -(each.link.similarity or 0)))
+
+
+def open_pairs_of(known: KnownFact, knowledge: FactIndex) -> Iterator[OpenPair]:
+    """Yield the unresolved pairs of a current fact, each once.
+
+    A fact stands in for facts that were merged into it.
+    """
+    links = [(other, link) for other, link in knowledge.links_of(known.fact.id) if link.kind in OFFERED]
+    seen = {known.fact.id, *(knowledge.apart_from(known.fact.id) if links else ())}
+    for other_id, link in links:
+        other = _now(other_id, knowledge)
+        if other and other.fact.id not in seen:
+            seen.add(other.fact.id)
+            older, newer = sorted((other, known), key=lambda each: each.said_at)
+            yield OpenPair(newer=newer, older=older, link=link)
+
+
+def _now(fact_id: UUID, knowledge: FactIndex) -> KnownFact | None:
+    """Return the current fact that a fact is or was merged into; None if it was contradicted."""
+    for known in knowledge.successors(fact_id):
+        if known.superseded is None:
+            return known
+        if known.superseded.valid_to:
+            break
+    return None
+
+
+def merged(
+    fact: KnownFact,
+    into: KnownFact,
+    *,
+    reason: str,
+    at: datetime,
+    similarity: float | None = None,
+    by_hand: bool = False,
+) -> Iterator[Row]:
+    """Merge *fact* into another, with all its sources, each in its own words.
+
+    The supersession comes first, since the confirmations count only while it is in force.
+    """
+    yield Superseded(
+        fact_id=fact.fact.id, by=into.fact.id, reason=reason, at=at, similarity=similarity, by_hand=by_hand
+    )
+    said = [
+        (fact.fact.source, fact.fact.text, None),
+        *((row.source, row.text, row.merged_from) for row in fact.confirmed),
+    ]
+    for source, text, merged_from in dict.fromkeys(said):
+        yield Confirmed(
+            fact_id=into.fact.id,
+            source=source,
+            text=text,
+            reason=reason,
+            at=at,
+            similarity=similarity,
+            merged_from=merged_from or fact.fact.id,
+        )
+
+
+def merging(fact: KnownFact, into: KnownFact, *, knowledge: FactIndex, reason: str, at: datetime) -> tuple[Row, ...]:
+    """Merge *fact* into another by hand.
+
+    Raises:
+        BadInput: one of them is not current, or a person keeps them, or facts merged into them, apart.
+    """
+    gone = fact.superseded
+    if gone and gone.by == into.fact.id and gone.valid_to is None:
+        return ()
+    replaceable(fact.fact.id, by=into.fact.id, knowledge=knowledge)
+    return tuple(merged(fact, into, reason=reason, at=at, by_hand=True))
+
+
+def keeping_apart(
+    one: KnownFact, other: KnownFact, *, knowledge: FactIndex, reason: str, at: datetime
+) -> tuple[Row, ...]:
+    """Keep two facts apart for good.
+
+    Raises:
+        BadInput: one of them was superseded by the other.
+    """
+    for gone, by in ((one, other), (other, one)):
+        if gone.superseded and knowledge.leads_to(gone.fact.id, by.fact.id):
+            raise BadInput(f"fact {gone.fact.id} is superseded by {gone.superseded.by}: `nous facts unsettle` first")
+    link = one.standing_links.get(other.fact.id)
+    if link and link.kind is LinkKind.APART:
+        return ()
+    return (_link(one, other, reason=reason, at=at, kind=LinkKind.APART, before=link),)
+
+
+def unsettling(one: KnownFact, other: KnownFact, *, reason: str, at: datetime, **_: FactIndex) -> tuple[Row, ...]:
+    """Undo the merge or supersession of two facts, or else the decision to keep them apart."""
+    for gone, by in ((one, other), (other, one)):
+        if gone.superseded and gone.superseded.by == by.fact.id:
+            row = Superseded(fact_id=gone.fact.id, by=by.fact.id, reason=reason, at=at, by_hand=True, is_undone=True)
+            return (row,)
+    link = one.standing_links.get(other.fact.id)
+    if link is None or link.kind is not LinkKind.APART:
+        return ()
+    judged = [each for each in one.links if one.other_of(each) == other.fact.id and not each.by_hand]
+    before = judged[-1] if judged else None
+    kind = before.kind if before else LinkKind.RELATED
+    return (_link(one, other, reason=reason, at=at, kind=kind, before=before),)
+
+
+def _link(
+    one: KnownFact, other: KnownFact, *, reason: str, at: datetime, kind: LinkKind, before: Linked | None
+) -> Linked:
+    """Return a manual link between the same ends as the link *before*."""
+    return Linked(
+        fact_id=before.fact_id if before else one.fact.id,
+        other=before.other if before else other.fact.id,
+        reason=reason,
+        at=at,
+        similarity=before.similarity if before else None,
+        kind=kind,
+        likelihood=before.likelihood if before and kind is not LinkKind.APART else None,
+        by_hand=True,
+    )

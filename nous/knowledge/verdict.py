@@ -1,0 +1,163 @@
+"""Verdicts on a candidate fact, and the policy by which they are reached."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from types import MappingProxyType
+from typing import ClassVar, Protocol, Self
+from uuid import UUID
+
+from nous.domain.fact import LinkKind
+from nous.domain.summary_input import MOST_CANDIDATES
+from nous.knowledge.equivalence.reading import ParsedStatement, read
+from nous.knowledge.normalize import exact_form
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFact:
+    """No known fact is similar."""
+
+    name: ClassVar[str] = "new"
+    reason: str = "nothing known is near"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlreadyKnown:
+    """The known fact *fact_id* says the same, and more if `is_less`.
+
+    `similarity` is None if the texts are equal and no vector was used.
+    """
+
+    name: ClassVar[str] = "known"
+    fact_id: UUID
+    reason: str
+    similarity: float | None = None
+    is_less: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Richer:
+    """The candidate says what *fact_id* says, and more."""
+
+    name: ClassVar[str] = "richer"
+    fact_id: UUID
+    reason: str
+    similarity: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supersedes:
+    """The candidate gives another value to what *fact_id* states; only one is true at a time.
+
+    `similarity` is None if the two have one subject and are too far apart for a cosine to be known.
+    """
+
+    name: ClassVar[str] = "supersedes"
+    fact_id: UUID
+    reason: str
+    similarity: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedTo:
+    """The candidate is close to *fact_id* but not the same; the reason says what differs.
+
+    `is_open` means that the texts alone do not show it for certain: a model or a person may still decide. `kind` and
+    `likelihood` are as in `nous.domain.fact.Linked`.
+    """
+
+    fact_id: UUID
+    reason: str
+    similarity: float | None
+    is_open: bool = False
+    kind: LinkKind = LinkKind.RELATED
+    likelihood: float | None = None
+
+    @property
+    def name(self) -> str:
+        return "duplicate" if self.kind is LinkKind.DUPLICATE else "linked"
+
+
+Verdict = NewFact | AlreadyKnown | Richer | Supersedes | LinkedTo
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A text and its subject, with the derived forms that judging needs.
+
+    Each form is computed once, on first use.
+    """
+
+    text: str
+    subject: str = field(default="", compare=False)
+
+    @cached_property
+    def form(self) -> str:
+        return exact_form(self.text)
+
+    @cached_property
+    def reading(self) -> ParsedStatement:
+        return read(self.text)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(word.key for word in self.reading.words if word.key.isdecimal())
+
+
+class PairScorer(Protocol):
+    """Port to a local model that estimates whether two texts say the same; thread-safe."""
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return a probability, between 0 and 1, for each of *pairs*, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedScorer:
+    """Fake `PairScorer` with fixed scores, in either order of the texts; 0 for other pairs."""
+
+    scores: Mapping[frozenset[str], float]
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        return [self.scores.get(frozenset(pair), 0.0) for pair in pairs]
+
+
+CALIBRATED: Mapping[str, float] = MappingProxyType({"all-MiniLM-L6-v2-int8": 0.955})
+"""Calibrated embedders and their thresholds (tau); `nous.knowledge.calibration` measures others."""
+
+
+class Dedup(StrEnum):
+    """Rule that decides whether two texts say the same."""
+
+    GUARDED = "guarded"
+    COSINE = "cosine"
+    EXACT = "exact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Deduplication rule and its thresholds, as cosines.
+
+    - `threshold`: the plain cosine rule merges strictly above it.
+    - `equal`: from here on, texts of equal content are one fact.
+    - `near`: from here on, two facts are linked.
+    - `one_sided` (tau): from here on, one text may have words that the other lacks. If None, only texts of equal
+      content merge. `measured` has it by embedder.
+
+    `scorer` estimates whether two texts say the same, in place of the shipped classifier. `cap` is the maximum number
+    of facts of an episode.
+    """
+
+    dedup: Dedup = Dedup.GUARDED
+    threshold: float = 0.95
+    near: float = 0.80
+    equal: float = 0.65
+    one_sided: float | None = None
+    measured: Mapping[str, float] = field(default_factory=lambda: CALIBRATED)
+    scorer: PairScorer | None = None
+    cap: int = MOST_CANDIDATES
+
+    def for_embedder(self, embedder_id: str) -> Self:
+        """Return the policy with `one_sided` as it is set, else as measured for the embedder."""
+        return self if self.one_sided is not None else replace(self, one_sided=self.measured.get(embedder_id))

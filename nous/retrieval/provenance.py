@@ -1,0 +1,231 @@
+"""Provenance of a fact: its sources, quotes from their turns, and its later history."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from nous.domain.fact import Linked, LinkKind, Source, Superseded
+from nous.domain.summary_input import Segment, SummaryInput
+from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.retrieval.word_index import asked_terms, terms
+
+GOOD_SHARE = 0.25
+"""Fraction of a fact's words that a line must add to the lines before it to be quoted."""
+
+_LONGEST = 300
+_BEFORE = 60
+"""Characters kept before the first word of the fact, if the start of a line is cut off."""
+
+_LABEL = re.compile(r"\[[A-Z][\w ]*\] ")
+_CALLS = re.compile(r" \| (?=\S)")
+_WORD = re.compile(r"[^\s\"`*,;()<>{}|\[\]]+")
+
+
+class _Line(NamedTuple):
+    label: str
+    text: str
+    terms: frozenset[str]
+
+
+def quoted(text: str, segments: Iterable[Segment]) -> tuple[str, ...]:
+    """Return the line of *segments* with most words of *text*, then lines with many of the rest."""
+    wanted = frozenset(asked_terms(text))
+    lines = [line for segment in segments for line in _lines(segment, wanted)]
+    return tuple(line.label + _cut(line) for line in _showing(lines, wanted))
+
+
+def _showing(lines: Sequence[_Line], wanted: frozenset[str]) -> Iterator[_Line]:
+    """Yield the lines to quote; always the first, so that the reader sees the place."""
+    missing = wanted
+    least = 0.0
+    while lines:
+        best = max(lines, key=lambda line: len(line.terms & missing))
+        if len(best.terms & missing) < least:
+            return
+        yield best
+        missing -= best.terms
+        least = max(GOOD_SHARE * len(wanted), 1)
+
+
+def _lines(segment: Segment, wanted: Collection[str]) -> Iterator[_Line]:
+    """Yield the lines of a segment, one per tool call, each with the label of its speaker."""
+    found = _LABEL.match(segment.text)
+    label = found[0] if found else ""
+    for line in segment.text[len(label) :].splitlines():
+        for part in _CALLS.split(line) if label == "[Tools] " else (line,):
+            if part.strip():
+                yield _Line(label, part.strip(), frozenset(terms(part)).intersection(wanted))
+
+
+def _cut(line: _Line) -> str:
+    """Return the text of *line*; of a long one, the part around the fact's longest word."""
+    text = line.text
+    if len(text) <= _LONGEST:
+        return text
+    start = max(_place(line) - _BEFORE, 0)
+    return f"{'…' if start else ''}{text[start : start + _LONGEST]}{'…' if start + _LONGEST < len(text) else ''}"
+
+
+def _place(line: _Line) -> int:
+    """Return where the first of the longest of its *terms* stands in *line*.
+
+    A term counts on its own, not within another word.
+    """
+    places: dict[str, int] = {}
+    for word in _WORD.finditer(line.text):
+        folded = word[0].casefold()
+        for term in line.terms.intersection(terms(word[0])):
+            places.setdefault(term, word.start() + max(folded.find(term.removesuffix("=")), 0))
+    return max(places.items(), key=lambda each: (len(each[0]), -each[1]), default=("", 0))[1]
+
+
+GAVE_WAY = "gave way to"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One statement of a fact: wording, source, verdict, and lines of the turns behind it.
+
+    `quotes` begin with the line that has most of its words. They are empty if the summarizer input of the episode is
+    gone, or shows none of the turns.
+    """
+
+    text: str
+    source: Source
+    at: datetime
+    reason: str
+    similarity: float | None
+    quotes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedFact:
+    """A fact related to this one, and why: its successor, its predecessor, or a similar fact.
+
+    `by_hand` means that a person said so.
+    """
+
+    relation: str
+    fact_id: UUID
+    text: str
+    reason: str
+    at: datetime
+    valid_to: datetime | None = None
+    by_hand: bool = False
+    likelihood: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """A fact with all its evidence and all its related facts."""
+
+    known: KnownFact
+    tellings: tuple[Evidence, ...]
+    relatives: tuple[RelatedFact, ...]
+
+
+def provenance_of(
+    fact_id: UUID, knowledge: FactIndex, summary_input: Callable[[UUID], SummaryInput | None]
+) -> Provenance:
+    """Return the sources of a fact and its relations; *summary_input* loads an episode's input.
+
+    Raises:
+        KeyError: there is no such fact.
+    """
+    known = knowledge[fact_id]
+    return Provenance(
+        known=known, tellings=tuple(_tellings(known, summary_input)), relatives=tuple(_relatives(known, knowledge))
+    )
+
+
+def _tellings(known: KnownFact, summary_input: Callable[[UUID], SummaryInput | None]) -> Iterator[Evidence]:
+    fact = known.fact
+    yield Evidence(
+        text=fact.text,
+        source=fact.source,
+        at=fact.learned_at,
+        reason=known.reason,
+        similarity=None,
+        quotes=_quotes(fact.text, fact.source, summary_input),
+    )
+    for row in known.confirmed:
+        quotes = _quotes(row.text, row.source, summary_input)
+        yield Evidence(
+            text=row.text, source=row.source, at=row.at, reason=row.reason, similarity=row.similarity, quotes=quotes
+        )
+
+
+def _quotes(text: str, source: Source, summary_input: Callable[[UUID], SummaryInput | None]) -> tuple[str, ...]:
+    """Return lines on *text* from the turns of *source*, as far as the summarizer saw them."""
+    found = summary_input(source.episode_id) if source.turns else None
+    return quoted(text, (segment for segment in found.segments if segment.turn in source.turns)) if found else ()
+
+
+def _relatives(known: KnownFact, knowledge: FactIndex) -> Iterator[RelatedFact]:
+    gone = (known.superseded,) if known.superseded else ()
+    for row in (*known.replaces, *gone, *known.undone):
+        other = row.by if row.fact_id == known.fact.id else row.fact_id
+        yield RelatedFact(
+            relation=_of_succession(row, known, is_past=row in known.undone),
+            fact_id=other,
+            text=_text(knowledge, other),
+            reason=row.reason,
+            at=row.at,
+            valid_to=row.valid_to,
+            by_hand=row.by_hand,
+        )
+    for link in known.links:
+        other = known.other_of(link)
+        yield RelatedFact(
+            relation=_of_link(link, known, knowledge.get(other)),
+            fact_id=other,
+            text=_text(knowledge, other),
+            reason=link.reason,
+            at=link.at,
+            by_hand=link.by_hand,
+            likelihood=link.likelihood,
+        )
+
+
+def _of_succession(row: Superseded, known: KnownFact, *, is_past: bool) -> str:
+    """Name the relation of *known* to the other fact of *row*; *is_past* if it was undone."""
+    if row.is_undone:
+        return "was separated again from"
+    is_old = row.fact_id == known.fact.id
+    if row.by_hand and row.valid_to is None:
+        return f"{'had been' if is_past else 'was'} merged {'into' if is_old else 'with'}"
+    if is_past:
+        return "had given way to" if is_old else "had taken the place of"
+    return GAVE_WAY if is_old else "took the place of"
+
+
+def _of_link(link: Linked, known: KnownFact, other: KnownFact | None) -> str:
+    match link.kind:
+        case LinkKind.APART:
+            return (
+                "is kept apart from"
+                if known.standing_links[known.other_of(link)] is link
+                else "had been kept apart from"
+            )
+        case _ if link.by_hand:
+            return "is no longer kept apart from"
+        case LinkKind.DUPLICATE:
+            return "may say the same as"
+        case LinkKind.UPDATE:
+            return "may be replaced by" if other and other.said_at > known.said_at else "may replace"
+        case LinkKind.RELATED:
+            return "is kept beside"
+
+
+def _text(knowledge: FactIndex, fact_id: UUID) -> str:
+    other = knowledge.get(fact_id)
+    return other.fact.text if other else "(a fact that is not there any more)"
+
+
+def named(name: str, knowledge: FactIndex) -> Sequence[KnownFact]:
+    """Return the facts whose id begins with *name*, with or without hyphens."""
+    wanted = name.casefold().replace("-", "")
+    return [known for known in knowledge if known.fact.id.hex.startswith(wanted)] if wanted else []

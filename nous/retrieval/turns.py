@@ -1,0 +1,111 @@
+"""Search the turns of sessions by words, by meaning and by file."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from nous.domain.errors import NousError
+from nous.retrieval.fusion import WEIGHTS, RankedItem, Ranking, by_cosine, fused
+from nous.retrieval.query import Embed, Query, touched
+from nous.retrieval.search import THRESHOLDS, Thresholds
+from nous.retrieval.word_index import WordIndex, ranking
+from nous.transcript.render.turns import Chunk, TurnText, chunk
+
+Piece = tuple[int, int]
+"""The number of a turn, and the index of a chunk in it."""
+
+MOST_EMBEDDED = 256
+"""Maximum chunks of a session that are compared by meaning: those with the query's words first, then the latest."""
+
+
+class TurnPlace(NamedTuple):
+    """A session and the number of a turn in it; the session is None if there is only one."""
+
+    session: str | None
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnHit:
+    """A turn that was found: its best chunk, the named files that it touched, and the evidence."""
+
+    turn: int
+    text: str
+    files: tuple[str, ...]
+    score: float
+    found_by: tuple[str, ...]
+
+
+def in_one_row(
+    sessions: Iterable[tuple[str | None, Sequence[TurnText]]],
+) -> tuple[tuple[TurnText, ...], Mapping[int, TurnPlace]]:
+    """Number the turns of all *sessions* consecutively, and map each number to its origin."""
+    row: list[TurnText] = []
+    places: dict[int, TurnPlace] = {}
+    for session, turns in sessions:
+        before = row[-1].number + 1 if row else 0
+        row.extend(replace(turn, number=before + turn.number) for turn in turns)
+        places |= {before + turn.number: TurnPlace(session, turn.number) for turn in turns}
+    return tuple(row), places
+
+
+def recall_turns(
+    query: Query,
+    turns: Sequence[TurnText],
+    *,
+    embed: Embed | None = None,
+    in_context: Collection[int] = (),
+    limit: int = 5,
+    thresholds: Thresholds = THRESHOLDS,
+) -> tuple[TurnHit, ...]:
+    """Return the *limit* turns that answer *query* best, each once, best first.
+
+    Turns with numbers *in_context* are left out: the caller still sees them. Without an embedder, or while it does not
+    answer, turns are found by words and files.
+    """
+    searched = {turn.number: turn for turn in turns if turn.number not in in_context}
+    chunks = (each for turn in searched.values() for each in chunk(turn.text, turn=turn.number))
+    pieces = {(each.turn, each.index): each for each in chunks}
+    words = _by_words(query, pieces, thresholds.share)
+    files = {number: found for number, turn in searched.items() if (found := touched(query.files, _files(turn)))}
+    rankings: Mapping[Ranking, Mapping[Piece, RankedItem]] = {
+        Ranking.WORDS: words,
+        Ranking.MEANING: _by_meaning(query, pieces, words, embed, thresholds.cosine),
+        Ranking.FILE: {piece: RankedItem(1.0, files[piece[0]][0]) for piece in pieces if piece[0] in files},
+    }
+    best: dict[int, TurnHit] = {}
+    for each in fused(rankings, WEIGHTS):
+        number = each.key[0]
+        hit = TurnHit(
+            turn=number,
+            text=pieces[each.key].text,
+            files=files.get(number, ()),
+            score=each.score,
+            found_by=each.found_by,
+        )
+        best.setdefault(number, hit)
+    return tuple(best.values())[:limit]
+
+
+def _by_words(query: Query, pieces: Mapping[Piece, Chunk], share: float) -> dict[Piece, RankedItem]:
+    index: WordIndex[Piece] = WordIndex()
+    index.extend((key, piece.text) for key, piece in pieces.items())
+    return ranking(index.search(query.text, len(pieces)), share)
+
+
+def _by_meaning(
+    query: Query, pieces: Mapping[Piece, Chunk], by_words: Collection[Piece], embed: Embed | None, cosine: float
+) -> dict[Piece, RankedItem]:
+    if query.vector is None or embed is None or not pieces:
+        return {}
+    likely = list(dict.fromkeys((*by_words, *reversed(tuple(pieces)))))[:MOST_EMBEDDED]
+    try:
+        vectors = embed([pieces[key].text for key in likely])
+    except NousError:
+        return {}
+    cosines = ((key, float(vector @ query.vector)) for key, vector in zip(likely, vectors, strict=True))
+    return by_cosine([near for near in cosines if near[1] >= cosine])
+
+
+def _files(turn: TurnText) -> Iterator[str]:
+    return (path for entry in turn.entries for path in entry.paths)

@@ -1,0 +1,74 @@
+"""Plug-ins of other distributions, found by their entry points."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import workers
+from nous.app import discover
+from nous.domain.errors import Misconfigured
+from nous.domain.plug_ins import PlugIns
+from nous.excerpt.strategies import named, names
+from nous.llm.http_model import known_providers, provider_of
+from nous.transcript import known_readers
+
+Install = Callable[[str, str], None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Install a distribution with a module `its_plug_in` of the given code, and the given entry points."""
+
+    def installed(code: str, entry_points: str) -> None:
+        metadata = tmp_path / "greeter-1.0.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: greeter\nVersion: 1.0\n")
+        (metadata / "entry_points.txt").write_text(entry_points)
+        (tmp_path / "its_plug_in.py").write_text(code)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(__import__("sys").modules, "its_plug_in", raising=False)
+
+    return installed
+
+
+def test_a_worker_of_another_distribution_is_found_beside_the_built_in_ones(install: Install) -> None:
+    code = """
+from nous.domain.events import SessionEnded
+from nous.pipeline.worker import Worker
+
+WORKER = Worker("greeter", SessionEnded, lambda context: None)
+"""
+    install(code, "[nous.workers]\ngreeter = its_plug_in:WORKER\n")
+
+    assert {"greeter", "episode-summarizer"} <= discover().keys()
+
+
+def test_a_strategy_and_a_provider_of_another_distribution_can_be_chosen_by_name(install: Install) -> None:
+    install(
+        "STRATEGY = object()\nPROVIDER = object()\n",
+        "[nous.strategies]\nmine = its_plug_in:STRATEGY\n[nous.providers]\nmycloud = its_plug_in:PROVIDER\n",
+    )
+
+    assert ("mine" in names(), "mycloud" in known_providers()) == (True, True)
+    assert (type(named("mine")), type(provider_of("mycloud"))) == (object, object)
+
+
+def test_a_reader_of_another_distribution_is_known_by_its_format(install: Install) -> None:
+    install("class READER:\n    format = 'mylog'\n", "[nous.readers]\nmylog = its_plug_in:READER\n")
+
+    assert "mylog" in known_readers()
+
+
+def test_a_plug_in_that_cannot_be_imported_is_named_with_what_is_wrong(install: Install) -> None:
+    install("import nothing_of_that_name\n", "[nous.workers]\nbroken = its_plug_in:WORKER\n")
+
+    with pytest.raises(Misconfigured, match=r"'broken' of nous\.workers .* No module named 'nothing_of_that_name'"):
+        discover()
+
+
+def test_two_plug_ins_of_one_name_are_refused(install: Install) -> None:
+    install("WORKER = object()\n", "[nous.workers]\nfact_extractor = its_plug_in:WORKER\n")
+
+    with pytest.raises(Misconfigured, match="called fact_extractor"):
+        PlugIns(workers, attribute="WORKER", group="nous.workers").names()

@@ -1,0 +1,99 @@
+"""Recognition of a later statement that replaces an earlier one."""
+
+import pytest
+
+from nous.knowledge.equivalence.compare import difference
+from nous.knowledge.equivalence.reading import read
+from nous.knowledge.equivalence.update import Update, update
+
+SURE = [
+    ("Always use port 9017 from now on", "Always use port 9018 from now on"),
+    ("I prefer tabs over spaces", "I prefer spaces over tabs"),
+    ("I prefer tabs over spaces", "I have changed my mind, I prefer spaces"),
+    ("I prefer spaces over tabs", "I have changed my mind, I prefer tabs"),
+    ("Never push to main without a review", "You may push to main from now on"),
+    ("We deploy with Helm 3.12", "We deploy with Helm 3.14"),
+    ("We deploy with Helm 3.12", "From now on we deploy with Helm 3.14."),
+    ("Tests are run with `mise run test`", "Tests are run with `make test`"),
+    ("Tests in `api` are run with `pytest`", "Tests in `api` are no longer run with `pytest`"),
+]
+
+OPEN = [
+    ("The docs are hosted on GitHub", "The docs are hosted on GitLab"),
+    ("The team uses Kubernetes", "The team does not use Kubernetes"),
+]
+
+BESIDE = [
+    ("Node 3 has 4 cores", "Node 2 has 4 cores"),
+    ("Order 5521 was refunded", "Order 5530 was refunded"),
+    ("Tim joined in June 2024", "Tim joined in July 2024"),
+    ("Tests in `api` are run with `pytest`", "Tests in `web` are run with `pytest`"),
+    ("The API listens on port 8080", "The API also listens on port 8081"),
+    ("The API listens on port 8080", "If it is taken, the API listens on port 8081"),
+    ("The API listens on port 8080", "Does the API listen on port 8081?"),
+    ("The format is supported", "Investigate whether the format has been dropped"),
+    ("Leo speaks Portuguese with his mother", "Leo speaks English at work"),
+]
+
+
+def updated(old: str, new: str, *, subjects: tuple[str, str] = ("", "")) -> Update | None:
+    return update(difference(read(new), read(old)), subject=subjects[1], other_subject=subjects[0])
+
+
+@pytest.mark.parametrize(("old", "new"), SURE)
+def test_another_value_choice_or_command_replaces_the_earlier_one(old: str, new: str) -> None:
+    found = updated(old, new)
+
+    assert found
+    assert found.is_sure
+
+
+@pytest.mark.parametrize(("old", "new"), OPEN)
+def test_another_word_in_the_same_sentence_may_be_an_update(old: str, new: str) -> None:
+    found = updated(old, new)
+
+    assert found
+    assert not found.is_sure
+
+
+@pytest.mark.parametrize(("old", "new"), BESIDE)
+def test_what_holds_beside_the_other_is_no_update(old: str, new: str) -> None:
+    assert updated(old, new) is None
+
+
+def test_words_of_change_replace_what_they_take_up_of_the_same_subject() -> None:
+    old, new = "Incidents get posted on Slack", "Slack was abandoned; write them to the page in Teams"
+
+    assert updated(old, new) is None
+    found = updated(old, new, subjects=("incidents", "incident"))
+    assert found == Update("abandoned: Slack", is_sure=True)
+
+
+def test_words_of_change_that_take_up_nothing_but_the_person_replace_nothing() -> None:
+    old, new = "Elif plays chess", "Elif was promoted, she leads the team"
+
+    assert updated(old, new, subjects=("user", "user")) is None
+
+
+def test_a_value_that_is_given_for_one_environment_alone_may_be_an_update_at_most() -> None:
+    old, new = "The gateway listens on 8080", "In staging the gateway was moved off 8080"
+
+    found = updated(old, new, subjects=("gateway", "gateway"))
+
+    assert found
+    assert not found.is_sure
+
+
+@pytest.mark.parametrize(
+    ("subjects", "is_sure"),
+    [
+        (("retries", "retry limit"), True),
+        (("", "limit"), True),
+        (("billing", "auth"), False),
+        (("order 5521", "order 5530"), False),
+    ],
+)
+def test_another_subject_leaves_another_value_open(subjects: tuple[str, str], *, is_sure: bool) -> None:
+    found = updated("The limit is set to 3", "The limit is set to 5", subjects=subjects)
+
+    assert found == Update("value 5 / 3", is_sure=is_sure)

@@ -1,0 +1,285 @@
+"""Possible duplicates, and what a person settles: as rows, for good, and with a way back."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from builders.knowing import AT
+from builders.settling import Decide, Log, fold, snapshot, superseded
+
+from nous.domain.errors import BadInput
+from nous.domain.events import FactLinked
+from nous.domain.fact import Learned, LinkKind, Row, Superseded
+from nous.domain.scope import Scope
+from nous.embedding.hashing import HashingEmbedder
+from nous.knowledge.candidate_filter import wordings
+from nous.knowledge.decision import linked
+from nous.knowledge.erase import without_fact, without_session
+from nous.knowledge.events import repairs, unembedded
+from nous.knowledge.import_merge import merge_rows
+from nous.knowledge.judge import LinkedTo as Verdict
+from nous.knowledge.learn import EmbeddedFact, embed_late
+from nous.knowledge.settling import keeping_apart, merging, open_pairs, unsettling
+from nous.knowledge.verdict import Policy
+from nous.store.export_format import exported
+
+SHEET, PORT, TEA = "Billing runs on 9017, says the sheet", "The service listens on port 9017", "Tim drinks tea"
+
+
+def log(*texts: str) -> Log:
+    """A log in which each of *texts* is said by a session of its own, and the first two may be one."""
+    made = Log()
+    for number, text in enumerate(texts or (PORT, SHEET, TEA)):
+        made.say(text, f"s{number}")
+    made.link(texts[1] if texts else SHEET, texts[0] if texts else PORT, likelihood=0.5)
+    return made
+
+
+def offered(made: Log) -> list[tuple[str, str]]:
+    return [(offer.newer.fact.text, offer.older.fact.text) for offer in open_pairs(made.knowledge)]
+
+
+def test_possible_duplicates_are_offered_likeliest_first_and_links_of_other_kinds_are_not() -> None:
+    made = log()
+    made.link(TEA, PORT, likelihood=0.9)
+    made.link(TEA, SHEET, kind=LinkKind.RELATED)
+
+    assert offered(made) == [(TEA, PORT), (SHEET, PORT)]
+
+
+def test_a_fact_is_offered_in_the_place_of_one_that_was_merged_into_it_and_not_of_an_earlier_value() -> None:
+    made = log()
+    made.append(Superseded(fact_id=made.id(SHEET), by=made.id(TEA), reason="richer", at=AT))
+
+    assert offered(made) == [(TEA, PORT)]
+
+    made.append(Superseded(fact_id=made.id(PORT), by=made.id(TEA), reason="value 2 / 1", at=AT, valid_to=AT))
+
+    assert offered(made) == []
+
+
+@pytest.mark.parametrize("decide", [merging, keeping_apart, superseded])
+def test_what_is_taken_back_is_as_before_whoever_settled_it(decide: Decide) -> None:
+    made = log()
+    before, offered_before = snapshot(made.knowledge), offered(made)
+    rows = made.settle(decide, SHEET, PORT)
+
+    made.settle(unsettling, PORT, SHEET)
+
+    assert rows
+    assert snapshot(made.knowledge) == snapshot(fold(made.rows)) == before
+    assert offered(made) == offered_before
+    assert made.settle(unsettling, PORT, SHEET) == ()
+    assert made.settle(decide, SHEET, PORT)
+
+
+def test_what_was_said_in_the_words_of_a_merged_fact_is_its_own_again_when_the_merge_is_taken_back() -> None:
+    made = log()
+    made.settle(merging, SHEET, PORT)
+    made.say(SHEET, "s8")
+    made.say(PORT, "s9")
+
+    made.settle(unsettling, SHEET, PORT)
+
+    assert snapshot(made.knowledge) == snapshot(fold(made.rows))
+    assert snapshot(made.knowledge)[SHEET] == ({"s1", "s8"}, 2)
+    assert snapshot(made.knowledge)[PORT] == ({"s0", "s9"}, 2)
+
+
+def test_a_merge_is_taken_back_though_the_other_was_merged_meanwhile() -> None:
+    made = log()
+    made.settle(merging, SHEET, PORT)
+    made.settle(merging, PORT, TEA)
+
+    made.settle(unsettling, SHEET, PORT)
+
+    assert snapshot(made.knowledge) == {SHEET: ({"s1"}, 1), TEA: ({"s0", "s2"}, 2)}
+    made.settle(unsettling, PORT, TEA)
+    assert snapshot(made.knowledge) == snapshot(fold(made.rows))
+    assert snapshot(made.knowledge) == {PORT: ({"s0"}, 1), SHEET: ({"s1"}, 1), TEA: ({"s2"}, 1)}
+
+
+def test_facts_that_are_kept_apart_are_offered_no_more_nor_is_what_takes_the_place_of_one() -> None:
+    made = log()
+    made.settle(keeping_apart, PORT, SHEET)
+    assert offered(made) == []
+
+    made.append(Superseded(fact_id=made.id(SHEET), by=made.id(TEA), reason="richer", at=AT))
+    made.link(TEA, PORT, likelihood=0.9)
+
+    assert offered(made) == []
+    assert set(made.knowledge.apart_from(made.id(PORT))) == {made.id(SHEET), made.id(TEA)}
+
+
+def test_rules_merge_no_facts_that_a_person_keeps_apart() -> None:
+    one, other = "The API is on port 8080", "The API's on port 8080"
+    made = Log()
+    made.say(one, "s0")
+    late = made.say("Another matter", "s1")
+    learned = next(row for row in late.rows if isinstance(row, Learned))
+    fact = replace(learned.fact, id=UUID(int=1), text=other)
+    made.append(Learned(fact=fact, reason=""))
+
+    def names() -> list[str]:
+        waiting = made.fact(other)
+        vector = HashingEmbedder().embed([other])[0]
+        found = embed_late([(waiting, vector)], knowledge=made.knowledge, policy=Policy(near=0.4), at=AT)
+        return [each.verdict.name for each in found.mended]
+
+    assert names() == ["known"]
+    made.settle(keeping_apart, one, other)
+    assert names() == ["new"]
+
+
+def past(made: Log) -> None:
+    made.settle(superseded, SHEET, TEA)
+
+
+def apart(made: Log) -> None:
+    made.settle(keeping_apart, SHEET, PORT)
+
+
+def merged(made: Log) -> None:
+    made.settle(merging, SHEET, PORT)
+
+
+def apart_and_merged(made: Log) -> None:
+    made.settle(keeping_apart, TEA, PORT)
+    made.settle(merging, TEA, SHEET)
+
+
+@pytest.mark.parametrize(
+    ("before", "decide", "one", "other", "said"),
+    [
+        (past, merging, SHEET, PORT, "is superseded by"),
+        (past, merging, PORT, SHEET, "name a current fact"),
+        (merged, merging, PORT, SHEET, "name a current fact"),
+        (apart, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
+        (apart, superseded, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
+        (apart_and_merged, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
+        (apart_and_merged, merging, PORT, SHEET, "kept apart since 2026-01-01: `nous facts unsettle` first"),
+        (merged, keeping_apart, PORT, SHEET, "`nous facts unsettle` first"),
+    ],
+)
+def test_what_contradicts_what_holds_is_refused_with_what_to_do(
+    before: Callable[[Log], None], decide: Decide, one: str, other: str, said: str
+) -> None:
+    made = log()
+    before(made)
+
+    with pytest.raises(BadInput, match=said):
+        made.settle(decide, one, other)
+
+
+def test_of_a_merged_fact_what_others_have_said_stays_when_a_source_is_forgotten() -> None:
+    made = log()
+    made.say(SHEET, "s8")
+    made.settle(merging, SHEET, PORT)
+
+    def left(session: str) -> dict[str, tuple[set[str], int]]:
+        return snapshot(fold([row for row, _ in without_session(made.rows, session).rows]))
+
+    assert left("s1")[PORT] == ({"s0", "s8"}, 2)
+    assert left("s0") == {SHEET: ({"s1", "s8"}, 2), TEA: ({"s2"}, 1)}
+
+
+def test_what_was_taken_back_stays_so_when_something_is_forgotten_and_is_not_forgotten_with_it() -> None:
+    made = log()
+    made.settle(merging, SHEET, PORT)
+    made.settle(unsettling, SHEET, PORT)
+
+    rows = [row for row, _ in without_session(made.rows, "s2").rows]
+    assert snapshot(fold(rows)) == {PORT: ({"s0"}, 1), SHEET: ({"s1"}, 1)}
+    assert any(isinstance(row, Superseded) and row.is_undone for row in rows)
+    left = without_fact(made.rows, made.id(PORT))
+    assert snapshot(fold([row for row, _ in left.rows])) == {SHEET: ({"s1"}, 1), TEA: ({"s2"}, 1)}
+    assert len(wordings(made.rows, {made.id(PORT)})) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_import_in_whatever_order_settles_what_was_settled_and_adds_nothing_again(seed: int) -> None:
+    made = log(PORT, SHEET, TEA, "Ann drinks rum")
+    made.settle(merging, SHEET, PORT)
+    made.settle(unsettling, SHEET, PORT)
+    made.settle(keeping_apart, SHEET, PORT)
+    made.settle(merging, "Ann", TEA)
+    rows = list(exported(made.rows))
+    shuffled = random.Random(seed).sample(rows, len(rows))
+
+    found = merge_rows(shuffled, [], forgotten=(), gone=())
+
+    assert snapshot(fold(found.rows)) == snapshot(made.knowledge)
+    assert open_pairs(fold(found.rows)) == []
+    assert merge_rows(rows, found.rows, forgotten=(), gone=()).rows == ()
+
+
+def test_what_is_settled_here_stays_so_when_a_log_is_imported_that_says_otherwise() -> None:
+    here, there = log(), log()
+    here.settle(keeping_apart, SHEET, PORT)
+    there.settle(merging, SHEET, PORT)
+
+    for one, other in ((here, there), (there, here)):
+        rows = [*one.rows, *merge_rows(list(exported(other.rows)), one.rows, forgotten=(), gone=()).rows]
+        assert snapshot(fold(rows)) == snapshot(one.knowledge)
+        assert merge_rows(list(exported(other.rows)), rows, forgotten=(), gone=()).rows == ()
+
+
+def test_a_merge_that_was_taken_back_elsewhere_is_taken_back_here() -> None:
+    made = log()
+    made.settle(merging, SHEET, PORT)
+    here = list(made.rows)
+    made.settle(unsettling, SHEET, PORT)
+
+    here += merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows
+
+    assert snapshot(fold(here)) == snapshot(made.knowledge)
+
+
+@pytest.mark.parametrize("apart_first", [True, False], ids=["kept apart before", "kept apart since"])
+def test_an_import_in_parts_comes_to_the_same_as_one_of_the_whole(*, apart_first: bool) -> None:
+    made = log()
+    here: list[Row] = []
+
+    def brought() -> None:
+        here.extend(merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows)
+
+    if apart_first:
+        made.settle(keeping_apart, SHEET, PORT)
+    brought()
+    if not apart_first:
+        made.settle(keeping_apart, SHEET, PORT)
+    made.settle(unsettling, SHEET, PORT)
+    made.settle(merging, SHEET, PORT)
+    brought()
+
+    assert snapshot(fold(here)) == snapshot(made.knowledge)
+    brought()
+    assert merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows == ()
+
+
+def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged() -> None:
+    made = log()
+    for number, (old, new) in enumerate(((TEA, SHEET), (SHEET, PORT))):
+        until = AT + timedelta(days=number)
+        made.append(
+            Superseded(fact_id=made.id(old), by=made.id(new), reason="", at=until, valid_to=None if number else until)
+        )
+
+    assert [(each.known.fact.text, each.until) for each in made.knowledge.earlier(made.id(PORT))] == [(TEA, AT)]
+
+
+def test_a_possible_duplicate_is_announced_as_one() -> None:
+    made = log()
+    verdict = Verdict(fact_id=made.id(PORT), reason="near", similarity=0.8, kind=LinkKind.DUPLICATE, likelihood=0.7)
+    fact = made.fact(SHEET).fact
+    cause = unembedded(Scope(), state="", at=AT)
+
+    [event] = repairs(cause, [EmbeddedFact(fact=fact, verdict=verdict, rows=())], by="worker", at=AT)
+
+    assert isinstance(event, FactLinked)
+    assert (event.verdict, event.other_fact_id) == ("duplicate", made.id(PORT))
+    row = linked(fact.id, verdict, at=AT)
+    assert (row.kind, row.likelihood) == (LinkKind.DUPLICATE, 0.7)

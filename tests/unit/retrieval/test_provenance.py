@@ -1,0 +1,125 @@
+"""How a fact is known."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from builders.knowing import AT, id_of, nothing, source, taught
+from builders.settling import Log
+
+from nous.domain.errors import BadInput, NotFound
+from nous.domain.summary_input import Segment, SummaryInput
+from nous.knowledge.fact_index import FactIndex
+from nous.knowledge.precedence import superseding
+from nous.knowledge.settling import keeping_apart, merging, unsettling
+from nous.retrieval.provenance import Provenance, named, provenance_of
+
+PORT, OTHER_PORT = "The API is on port 8080", "The API is on port 8081"
+
+
+def summary_inputs(episode_id: UUID) -> SummaryInput | None:
+    if episode_id != source("first").episode_id:
+        return None
+    return SummaryInput(windows=((Segment("[User] use port 8080", "User", 1), Segment("[User] thanks", "User", 2)),))
+
+
+def why(knowledge: FactIndex, text: str) -> Provenance:
+    return provenance_of(id_of(knowledge, text), knowledge, summary_inputs)
+
+
+def test_each_telling_names_its_source_its_reason_and_the_words_of_its_turns() -> None:
+    knowledge = nothing()
+    taught(knowledge, PORT)
+    taught(knowledge, "the API is on port 8080.", session="second")
+
+    first, second = why(knowledge, PORT).tellings
+
+    assert (first.reason, first.quotes) == ("nothing known is near", ("[User] use port 8080",))
+    assert (second.text, second.reason, second.quotes) == ("the API is on port 8080.", "the same text", ())
+    assert second.source.session_id == "second"
+    assert second.source.digest == "ab" * 32
+
+
+def test_both_of_two_facts_that_are_alike_tell_of_the_other() -> None:
+    knowledge = nothing()
+    taught(knowledge, PORT)
+    taught(knowledge, OTHER_PORT, session="second")
+
+    for one, other in ((PORT, OTHER_PORT), (OTHER_PORT, PORT)):
+        [relative] = why(knowledge, one).relatives
+        assert (relative.relation, relative.text) == ("may replace", other)
+        assert "8081 / 8080" in relative.reason
+
+
+def test_a_fact_in_the_place_of_another_is_told_by_both() -> None:
+    knowledge = nothing()
+    taught(knowledge, PORT)
+    taught(knowledge, OTHER_PORT, session="second")
+    old, new = id_of(knowledge, PORT), id_of(knowledge, OTHER_PORT)
+
+    knowledge.extend([superseding(old, by=new, knowledge=knowledge, reason="moved", at=AT)], {})
+
+    assert "gave way to" in {each.relation for each in why(knowledge, PORT).relatives}
+    assert "took the place of" in {each.relation for each in why(knowledge, OTHER_PORT).relatives}
+    assert [known.fact.id for known in knowledge.current()] == [new]
+
+
+def test_what_a_person_settled_is_told_by_both_with_the_reason_and_that_it_was_taken_back() -> None:
+    made = Log()
+    for text in (PORT, "Ann drinks rum"):
+        made.say(text, text)
+    made.link("Ann", PORT, likelihood=0.5)
+
+    def relations(text: str) -> list[tuple[str, bool]]:
+        return [(each.relation, each.by_hand) for each in why(made.knowledge, text).relatives]
+
+    made.settle(merging, "Ann", PORT, reason="both are hers")
+    assert relations("Ann drinks rum") == [("was merged into", True), ("may say the same as", False)]
+    assert relations(PORT) == [("was merged with", True), ("may say the same as", False)]
+    assert why(made.knowledge, PORT).tellings[1].reason == "both are hers"
+
+    made.settle(unsettling, "Ann", PORT)
+    made.settle(keeping_apart, "Ann", PORT)
+    assert relations(PORT) == [
+        ("had been merged with", True),
+        ("was separated again from", True),
+        ("may say the same as", False),
+        ("is kept apart from", True),
+    ]
+
+    made.settle(unsettling, "Ann", PORT)
+    assert relations(PORT)[-2:] == [("had been kept apart from", True), ("is no longer kept apart from", True)]
+
+
+def test_what_was_said_once_more_after_what_takes_its_place_was_true_until_then() -> None:
+    knowledge, (first, second, last) = nothing(), (AT + timedelta(days=day) for day in range(3))
+    for at, text in ((first, PORT), (second, OTHER_PORT), (last, PORT)):
+        taught(knowledge, text, session=str(at), said_at=at)
+    old, new = id_of(knowledge, PORT), id_of(knowledge, OTHER_PORT)
+
+    assert superseding(old, by=new, knowledge=knowledge, reason="", at=AT).valid_to == last
+    assert superseding(new, by=old, knowledge=knowledge, reason="", at=AT).valid_to == second
+
+
+def test_no_fact_takes_its_own_place_not_even_through_others() -> None:
+    knowledge = nothing()
+    taught(knowledge, "one thing", "another matter", "something else")
+    one, two, three = (known.fact.id for known in knowledge)
+    for old, by in ((one, two), (two, three)):
+        knowledge.extend([superseding(old, by=by, knowledge=knowledge, reason="", at=AT)], {})
+
+    for old, by in ((three, one), (three, three), (one, three)):
+        with pytest.raises(BadInput):
+            superseding(old, by=by, knowledge=knowledge, reason="", at=AT)
+    with pytest.raises(NotFound):
+        superseding(three, by=source("nothing").episode_id, knowledge=knowledge, reason="", at=AT)
+
+
+def test_a_fact_is_named_by_the_beginning_of_its_id() -> None:
+    knowledge = nothing()
+    taught(knowledge, PORT)
+    fact_id = str(id_of(knowledge, PORT))
+
+    for name in (fact_id, fact_id.upper(), fact_id[:11], fact_id.replace("-", "")):
+        assert [known.fact.text for known in named(name, knowledge)] == [PORT]
+    assert named("", knowledge) == named("xyz", knowledge) == []

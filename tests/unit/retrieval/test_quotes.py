@@ -1,0 +1,67 @@
+"""Which lines of a session are quoted for a fact."""
+
+import pytest
+
+from nous.domain.summary_input import Segment
+from nous.retrieval.provenance import quoted
+
+FACT = "Tests are run with `mise run test`."
+
+
+def test_the_line_with_the_words_of_the_fact_is_quoted_with_whose_it_is() -> None:
+    segments = [
+        Segment("[Assistant] Here is my plan:\n1. look around\n2. mend it", "assistant", 1),
+        Segment("[Tools] Edit(reset_test.go) | Bash(mise run test)", "tools", 1),
+    ]
+
+    assert quoted(FACT, segments) == ("[Tools] Bash(mise run test)",)
+
+
+def test_a_line_is_quoted_only_for_what_no_line_before_it_has() -> None:
+    said = Segment("[User] staging is on port 8080\nport 8080, right\nI use Redis 8 for the cache", "user", 1)
+
+    quotes = quoted("Staging has port 8080 and its cache is Redis 8", [said])
+
+    assert quotes == ("[User] staging is on port 8080", "[User] I use Redis 8 for the cache")
+
+
+def test_where_no_line_has_a_word_of_the_fact_the_first_shows_the_place() -> None:
+    assert quoted(FACT, [Segment("[User] thanks\nbye", "user", 1)]) == ("[User] thanks",)
+    assert quoted(FACT, []) == ()
+
+
+def test_a_long_line_is_cut_where_the_fact_stands_in_it() -> None:
+    rain = "rain and wind " * 100
+
+    [quote] = quoted("The port of staging is 8080", [Segment(f"[User] {rain}staging has port 8080 {rain}", "user", 1)])
+
+    assert "staging has port 8080" in quote
+    assert quote.startswith("[User] …")
+    assert len(quote) < 320
+
+
+@pytest.mark.parametrize("word", ["reporting", "report", "supports"])
+@pytest.mark.parametrize("line", ["PORT: 8080", "(port=8080)", '"port":8080', "Port 8080", "use_port 8080"])
+def test_a_long_line_is_cut_at_a_word_of_the_fact_and_not_within_another(word: str, line: str) -> None:
+    said = Segment(f"[Tools] {word},{f'{word} ' * 100}{line} and rain {'and wind ' * 100}", "tools", 1)
+
+    [quote] = quoted("It has a port", [said])
+
+    assert line in quote
+
+
+def test_a_long_line_is_cut_at_a_word_that_it_has_itself() -> None:
+    first = Segment("[User] The lighthouse has a port", "user", 1)
+    second = Segment(f"[User] {'lighthouses ' * 60}their number is 8080 {'and so on ' * 60}", "user", 2)
+
+    quotes = quoted("The lighthouse has port number 8080", [first, second])
+
+    assert "number is 8080" in quotes[1]
+
+
+def test_a_long_line_without_spaces_is_cut_where_the_fact_stands_in_it() -> None:
+    said = Segment(f"[User] {'今天下雨' * 100}端口是8080{'今天下雨' * 100}", "user", 1)
+
+    [quote] = quoted("8080端口", [said])
+
+    assert "端口是8080" in quote
