@@ -130,12 +130,12 @@ def search(query: str, *, scope: str = "default", limit: int = 10) -> "Sequence[
         BadInput: the query is blank.
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    from nous.app.services import default_context  # noqa: PLC0415
+    from nous.app.memory import default_memory  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.retrieval.query import Filters  # noqa: PLC0415
     from nous.services.memory import search_memory  # noqa: PLC0415
 
-    return search_memory(default_context(), query, Scope.parse(scope), filters=Filters(), limit=limit).hits
+    return search_memory(default_memory(), query, Scope.parse(scope), filters=Filters(), limit=limit).hits
 
 
 def facts(*, scope: str = "default", superseded: bool = False) -> "Sequence[KnownFact]":
@@ -144,11 +144,11 @@ def facts(*, scope: str = "default", superseded: bool = False) -> "Sequence[Know
     Raises:
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    from nous.app.services import default_context  # noqa: PLC0415
+    from nous.app.memory import default_memory  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.services.memory import known_facts  # noqa: PLC0415
 
-    return known_facts(default_context(), Scope.parse(scope), superseded=superseded)
+    return known_facts(default_memory(), Scope.parse(scope), superseded=superseded)
 
 
 def context(query: str = "", *, scope: str = "default", budget: int | None = None) -> str:
@@ -159,12 +159,12 @@ def context(query: str = "", *, scope: str = "default", budget: int | None = Non
     Raises:
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    from nous.app.services import default_context  # noqa: PLC0415
+    from nous.app.memory import default_memory  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.retrieval.context import LONGEST, block  # noqa: PLC0415
     from nous.services.memory import context_notes  # noqa: PLC0415
 
-    notes, _ = context_notes(default_context(), query, Scope.parse(scope))
+    notes, _ = context_notes(default_memory(), query, Scope.parse(scope))
     return block(notes, budget=LONGEST if budget is None else budget)
 
 
@@ -178,11 +178,11 @@ def show(name: str, *, scope: str = "default") -> "SessionMemory":
         BadInput: *name* is ambiguous or too short.
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    from nous.app.services import default_context  # noqa: PLC0415
+    from nous.app.memory import default_memory  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.services.memory import find_episode, session_memory  # noqa: PLC0415
 
-    context = default_context()
+    context = default_memory()
     return session_memory(context, find_episode(context, name, Scope.parse(scope)))
 
 

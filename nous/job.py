@@ -7,7 +7,7 @@ Its settings say which installation that serves. A job of another one is refused
 from functools import cache
 
 from nous import log
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.settings import load_settings
 
 

@@ -14,7 +14,7 @@ from chaos.drill.fault import faults
 
 import nous
 from nous.cli import COMMANDS, DEVELOPER_COMMANDS
-from nous.cli.memory import facts
+from nous.cli.memory import FACT_COMMANDS
 from nous.domain import events
 from nous.domain.event_codec import decode
 from nous.settings import Loaded, Settings
@@ -122,7 +122,7 @@ def test_every_command_is_named_and_every_named_command_exists() -> None:
 def test_every_command_about_facts_is_named() -> None:
     quoted = {word.split()[2] for word in QUOTED if re.match(r"nous\s+facts\s+[a-z]", word)}
 
-    assert quoted == set(facts.commands)
+    assert quoted == {command.name for command in FACT_COMMANDS}
 
 
 def test_every_public_function_is_named() -> None:

@@ -8,8 +8,9 @@ from functools import partial
 import redis
 
 import workers
-from nous.app.from_settings import deadline_of, embedder, excerpts, indexes_of, policy, retry_policy_of
+from nous.app.from_settings import deadline_of, excerpts, policy, retry_policy_of
 from nous.app.llm import LlmStack, LlmStores, cache_subject, llm_stack, stores_of
+from nous.app.memory import embedder, indexes_of
 from nous.bus.accounting import DeadLetterQueue, DeliveryStats
 from nous.bus.base import Bus, Subscription
 from nous.bus.delivery_state import RetryPolicy

@@ -1,44 +1,23 @@
 """Build policies, embedders and indexes from the settings."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-import structlog
-
-from nous.app.llm import remote_embedder
 from nous.bus.delivery_state import RetryPolicy
-from nous.domain.errors import Misconfigured, NotAllowed, Unavailable
-from nous.embedding.base import Embedder
-from nous.embedding.hashing import HashingEmbedder
+from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
-from nous.knowledge.vector_scan import CandidateIndexes
 from nous.knowledge.verdict import CALIBRATED, PairScorer, Policy
-from nous.redis_server.vector_engine import Engine
 from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
-from nous.store.base import Calibrations, FactLog
-from nous.store.keys import StoreKeys
-from nous.store.redis.vector_sets import VectorSets
+from nous.store.base import Calibrations
 from nous.text.token_estimate import Counter, estimate
 from nous.transcript.model import Transcript
 
 _HOW_TO_COUNT = "write estimate or package.module:function"
 _SLACK = 3.0
 """Seconds beyond its deadline after which a model call is abandoned."""
-
-
-def embedder(settings: Settings) -> Embedder:
-    """Return the configured embedder. It loads its model on the first text."""
-    if settings.embedder == "hashed":
-        return HashingEmbedder()
-    if ":" in settings.embedder:
-        return remote_embedder(settings)
-    from nous.embedding.minilm import MiniLM  # noqa: PLC0415 (needs the extra `local`)
-
-    return MiniLM(weights=settings.embedder_path)
 
 
 def policy(settings: Settings, calibrations: Calibrations | None = None) -> Policy:
@@ -116,27 +95,3 @@ def _counter(name: str) -> Counter:
     if not counts:
         raise Misconfigured(f"excerpt.counter = {name!r}: that is no function to an int; {_HOW_TO_COUNT}")
     return cast("Counter", counter)
-
-
-_log = structlog.stdlib.get_logger(__name__)
-
-
-def indexes_of(settings: Settings, log: FactLog, keys: StoreKeys) -> CandidateIndexes | None:
-    """Return the vector indexes outside of this process.
-
-    None where each process keeps its own. A server that does not answer now, or lets this user only publish, is asked
-    again when it is needed.
-
-    Raises:
-        Misconfigured: the server has no vector sets, or refuses us.
-    """
-    if settings.index.engine == "memory":
-        return None
-    engine = Engine(settings)
-    try:
-        with suppress(NotAllowed):
-            engine()
-    except Unavailable as error:
-        hint = "no facts are learned until the index answers"
-        _log.warning("vector_index.unavailable", reason=str(error), hint=hint)
-    return VectorSets(engine, keys, log)

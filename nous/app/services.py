@@ -21,7 +21,6 @@ from nous.jobs.rq.erasure import RqErasure
 from nous.knowledge.events import unembedded
 from nous.llm.redis.keys import LlmKeys
 from nous.llm.redis.state import RedisResponseStore
-from nous.pipeline.worker import WorkerContext
 from nous.services.erasure import Eraser
 from nous.services.erasure_targets import Stores
 from nous.services.folder_watch import FolderWatcher, PublishFile, SweepLog, Told
@@ -78,12 +77,6 @@ def default_producer() -> Producer:
     One connection serves every call.
     """
     return producer_of(build(load_settings()))
-
-
-@cache
-def default_context() -> WorkerContext:
-    """Return the read side of the application, connected by the settings of this process."""
-    return build(load_settings()).context
 
 
 _log = structlog.stdlib.get_logger(__name__)

@@ -44,7 +44,7 @@ DEVELOPER_COMMANDS = (
     CommandEntry("transcript", "nous.cli.transcripts:transcript", "Show a session file as nous reads it."),
     CommandEntry("formats", "nous.cli.transcripts:formats", "List the formats that nous reads, or survey a folder."),
     CommandEntry("excerpt", "nous.cli.transcripts:excerpt", "Show the excerpt of a session that fits a budget."),
-    CommandEntry("search-turns", "nous.cli.search:recall", "Search the turns of one session."),
+    CommandEntry("search-turns", "nous.cli.search_turns:recall", "Search the turns of one session."),
     CommandEntry("reprocess", "nous.cli.rebuild:reprocess", "Regenerate episodes with the configured model."),
     CommandEntry("reembed", "nous.cli.rebuild:reembed", "Queue missing vectors of the configured embedder."),
     CommandEntry("reindex", "nous.cli.rebuild:reindex", "Rebuild the index of facts from the log."),

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from click.exceptions import Exit
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus.accounting import DeadLetter
 from nous.bus.base import DeadLetterKind
 from nous.bus.delivery_state import AttemptFailure, gathered

@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from nous import log
-from nous.app import Container, build, worker_process
+from nous.app.container import Container, build
 from nous.app.services import producer_of
+from nous.app.worker_process import worker_process
 from nous.bus.accounting import GroupCounters
 from nous.cli.framework import FAILED, App
 from nous.cli.lookup import fact_lines, knowledge_of

@@ -11,10 +11,11 @@ from uuid import uuid4
 
 import click
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus.base import Conflict, Priority
-from nous.cli.framework import BAD_INPUT, App, named, opened
+from nous.cli.framework import BAD_INPUT, App
 from nous.cli.import_ import Imported, Importer, in_time, lines_of, usable
+from nous.cli.input_files import named, opened
 from nous.cli.lookup import scopes_named
 from nous.cli.output import counted, say
 from nous.domain.effects import Effects, SaveEpisode

@@ -11,7 +11,8 @@ import click
 import orjson
 from click.exceptions import Exit
 
-from nous.app import Container, build, eraser
+from nous.app.container import Container, build
+from nous.app.services import eraser
 from nous.cli.framework import DECLINED, App
 from nous.cli.lookup import (
     checked_session,

@@ -1,53 +1,27 @@
-"""Command-line framework: lazy loading of commands, input files, errors as exit codes."""
+"""Command-line framework: lazy loading of commands, errors as exit codes."""
 
 import errno
 import os
 import sys
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import click
 from click.exceptions import Exit
 from typing_extensions import override
 
-from nous.cli.output import say
 from nous.domain.errors import BadInput, Deferred, Misconfigured, NotFound, NousError, Retryable
 from nous.text.sanitize import one_line
-from nous.transcript.load import damage
-from nous.transcript.model import Transcript
 
 if TYPE_CHECKING:
     from nous.settings import Settings
-
-
-def opened(source: str) -> AbstractContextManager[BinaryIO]:
-    """Open the file *source* for reading, or standard input if it is `-`.
-
-    Raises:
-        BadInput: the file cannot be read.
-    """
-    try:
-        return cast("AbstractContextManager[BinaryIO]", click.open_file(source, "rb"))
-    except OSError as error:
-        raise BadInput(f"{source} could not be read: {error.strerror}") from error
-
-
-def warn_of_damage(transcript: Transcript, source: str) -> None:
-    """Warn on standard error if *transcript* is incomplete since *source* is damaged."""
-    if reason := damage(transcript.skipped):
-        say(one_line(f"nous: {named(source)}: {reason}; what comes before the damage is shown"), err=True)
-
-
-def named(source: str) -> str:
-    """Return the name of *source* for messages."""
-    return "standard input" if source == "-" else source
 
 
 def open_closed_streams() -> None:

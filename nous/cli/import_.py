@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import BinaryIO
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.base import Conflict
 from nous.bus.tombstones import session_name
 from nous.cli.learn import candidate

@@ -13,10 +13,11 @@ import click
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus.base import Conflict
 from nous.bus.tombstones import WasForgotten, form_name, session_name
-from nous.cli.framework import BAD_INPUT, App, opened
+from nous.cli.framework import BAD_INPUT, App
+from nous.cli.input_files import opened
 from nous.cli.lookup import knowledge_of
 from nous.cli.output import counted, say
 from nous.domain.effects import Effects

@@ -3,12 +3,8 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from nous.app import Container
-from nous.app.services import erasable_stores
-from nous.bus.erasure import ErasureTarget
-from nous.bus.tombstones import session_name
 from nous.cli.output import counted
 from nous.domain.episode import Episode
 from nous.domain.errors import BadInput, NotFound
@@ -22,8 +18,12 @@ from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.settling import open_pairs_of
 from nous.retrieval.provenance import named
 from nous.retrieval.query import EarlierValue, earlier_values
+from nous.services.memory import MemoryReader
 from nous.store.base import NO_VECTORS
 from nous.text.sanitize import one_line, shortened
+
+if TYPE_CHECKING:
+    from nous.app.container import Container
 
 ALL = 10**9
 """Limit that stands for all episodes of a scope."""
@@ -37,8 +37,15 @@ _LONGEST = 45
 """Characters of a fact's id in its longest notation."""
 
 
+class MemoryHolder(Protocol):
+    """Anything connected to a memory: the whole application, or its read side."""
+
+    @property
+    def context(self) -> MemoryReader: ...
+
+
 @contextmanager
-def knowledge_of(container: Container, scope: Scope) -> Generator[FactIndex]:
+def knowledge_of(container: MemoryHolder, scope: Scope) -> Generator[FactIndex]:
     """Open the current fact index of *scope*; without vectors if the embedder has no identity."""
     with container.context.fact_cache.current(
         container.context.facts, scope, present(container.context.embedder)
@@ -46,7 +53,7 @@ def knowledge_of(container: Container, scope: Scope) -> Generator[FactIndex]:
         yield knowledge
 
 
-def scopes_named(container: Container, names: Sequence[str]) -> Sequence[Scope]:
+def scopes_named(container: MemoryHolder, names: Sequence[str]) -> Sequence[Scope]:
     """Return the scopes with these *names*, or all scopes if there are no names.
 
     Raises:
@@ -59,7 +66,7 @@ def scopes_named(container: Container, names: Sequence[str]) -> Sequence[Scope]:
     return wanted or known
 
 
-def elsewhere(container: Container, scope: Scope) -> str:
+def elsewhere(container: MemoryHolder, scope: Scope) -> str:
     """Return a hint about other scopes that hold something; empty if *scope* holds something."""
     known = container.context.episodes.scopes()
     others = [] if scope in known else [str(each) for each in known]
@@ -80,7 +87,7 @@ def checked_beginning(name: str) -> str:
     return name
 
 
-def one_of(name: str, knowledge: FactIndex, container: Container, scope: Scope) -> KnownFact:
+def one_of(name: str, knowledge: FactIndex, container: MemoryHolder, scope: Scope) -> KnownFact:
     """Return the one fact whose id is or begins with *name*.
 
     Raises:
@@ -105,7 +112,7 @@ def checked_session(name: str, what: str = "the id of a session") -> str:
     return checked_name(name, what) if name.strip() else name
 
 
-def session_of(name: str, container: Container, scope: Scope, *, among: Sequence[str] | None = None) -> str:
+def session_of(name: str, container: "Container", scope: Scope, *, among: Sequence[str] | None = None) -> str:
     """Return the id of the one session that begins with *name*, or *name* if there is none.
 
     It searches *among* these ids, or else in *scope*. Then it reads all streams, so call it only for people, and after
@@ -115,6 +122,8 @@ def session_of(name: str, container: Container, scope: Scope, *, among: Sequence
         NotFound: the session of that name was forgotten.
         BadInput: several begin with *name*, or one does and *name* is too short.
     """
+    from nous.bus.tombstones import session_name  # noqa: PLC0415 (only where a prefix is resolved)
+
     if tombstone := container.tombstones.find(scope, session_name(scope, name)):
         raise NotFound(f"session {name} was forgotten on {tombstone.at:%Y-%m-%d %H:%M}")
     found = [each for each in (sessions_of(container, scope) if among is None else among) if each.startswith(name)]
@@ -126,7 +135,7 @@ def session_of(name: str, container: Container, scope: Scope, *, among: Sequence
     return found[0]
 
 
-def episode_of(name: str, container: Container, scope: Scope) -> Episode:
+def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
     """Return the episode of the session whose id is or begins with *name*; an exact id wins.
 
     Raises:
@@ -147,7 +156,7 @@ def goes_by(name: str, session: str) -> bool:
     return session == name or (len(name) >= _SHORTEST and session.startswith(name))
 
 
-def with_episode(name: str, container: Container, *, is_meant: Callable[[str, str], bool] = goes_by) -> str:
+def with_episode(name: str, container: MemoryHolder, *, is_meant: Callable[[str, str], bool] = goes_by) -> str:
     """Return a hint about scopes with an episode of session *name*; empty if there are none.
 
     *is_meant* decides which sessions *name* may stand for.
@@ -157,7 +166,7 @@ def with_episode(name: str, container: Container, *, is_meant: Callable[[str, st
 
 
 def with_session(
-    name: str, container: Container, is_wanted: Callable[[Scope, str], object] = lambda _scope, _session: True
+    name: str, container: "Container", is_wanted: Callable[[Scope, str], object] = lambda _scope, _session: True
 ) -> str:
     """Return a hint about scopes with a session *name*; empty if there are none.
 
@@ -169,7 +178,7 @@ def with_session(
     )
 
 
-def with_fact(name: str, container: Container) -> str:
+def with_fact(name: str, container: MemoryHolder) -> str:
     """Return a hint about scopes with facts whose id is or begins with *name*; empty if none."""
 
     def has(scope: Scope) -> bool:
@@ -179,15 +188,18 @@ def with_fact(name: str, container: Container) -> str:
     return _where(container, has)
 
 
-def _where(container: Container, has: Callable[[Scope], bool]) -> str:
+def _where(container: MemoryHolder, has: Callable[[Scope], bool]) -> str:
     """Return a hint about the scopes for which *has* holds; empty if there are none."""
     found = [str(scope) for scope in container.context.episodes.scopes() if has(scope)]
     shown = ", ".join(found[:_MOST_SCOPES]) + (", ..." if len(found) > _MOST_SCOPES else "")
     return f"; there is one in {shown}: say --scope" if found else ""
 
 
-def sessions_of(container: Container, scope: Scope) -> Sequence[str]:
+def sessions_of(container: "Container", scope: Scope) -> Sequence[str]:
     """Return the ids of all sessions with data in *scope*, sorted. Pending ones count too."""
+    from nous.app.services import erasable_stores  # noqa: PLC0415 (loads the stores that erase)
+    from nous.bus.erasure import ErasureTarget  # noqa: PLC0415
+
     with_episode = (episode.session_id for episode in container.context.episodes.recent(scope, ALL))
     quoted = (
         each.source.session_id for each in occurrences(container.context.facts.read(scope, embedder=NO_VECTORS).rows)

@@ -10,15 +10,13 @@ from urllib.parse import unquote
 
 import click
 
-from nous.app import Container, build
-from nous.cli.framework import App
-from nous.cli.learn import learn
+from nous.app.memory import MemoryAccess, open_memory
+from nous.cli.framework import App, CommandEntry, Frame
 from nous.cli.lookup import (
     ALL,
     checked_beginning,
     current_count,
     elsewhere,
-    episode_of,
     fact_lines,
     fact_object,
     knowledge_of,
@@ -26,7 +24,6 @@ from nous.cli.lookup import (
     with_episode,
 )
 from nous.cli.output import counted, in_words, print_json, say, table
-from nous.cli.settle import duplicates, keep_apart, merge, supersede, unsettle
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import NotFound
 from nous.domain.fact import Learned, Source
@@ -55,8 +52,8 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json: bool) -> None:
     """List the episodes of sessions: outcome, lessons, and the transcript of each."""
-    container, within = build(app.settings), Scope.parse(scope)
-    found = _found(container, within, limit=limit + 1, editions_of=editions)
+    memory, within = open_memory(app.settings), Scope.parse(scope)
+    found = _found(memory, within, limit=limit + 1, editions_of=editions)
     if len(found) > limit:
         found = found[:limit]
         say(f"nous: there are more than these {limit}; --limit shows more", err=True)
@@ -65,20 +62,30 @@ def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json:
     else:
         say(
             "\n\n".join("\n".join(episode_lines(episode)) for episode in found)
-            or f"no episodes in {scope}{elsewhere(container, within)}"
+            or f"no episodes in {scope}{elsewhere(memory, within)}"
         )
         if len(found) > 1:
             say(f"\n{_totals(found)}")
 
 
-def _found(container: Container, scope: Scope, *, limit: int, editions_of: str | None) -> Sequence[Episode]:
-    stored = container.context.episodes
+def _found(memory: MemoryAccess, scope: Scope, *, limit: int, editions_of: str | None) -> Sequence[Episode]:
+    stored = memory.context.episodes
     if editions_of is None:
         return stored.recent(scope, limit)
-    return stored.editions(scope, episode_of(editions_of, container, scope).id)[:limit]
+    return stored.editions(scope, find_episode(memory.context, editions_of, scope).id)[:limit]
 
 
-@click.group(invoke_without_command=True)
+FACT_COMMANDS = (
+    CommandEntry("learn", "nous.cli.learn:learn", "Learn facts from JSON lines."),
+    CommandEntry("duplicates", "nous.cli.settle:duplicates", "List pairs that may say the same."),
+    CommandEntry("merge", "nous.cli.settle:merge", "Merge one fact into another."),
+    CommandEntry("keep-apart", "nous.cli.settle:keep_apart", "Keep two facts apart for good."),
+    CommandEntry("supersede", "nous.cli.settle:supersede", "Put one fact in the place of another."),
+    CommandEntry("unsettle", "nous.cli.settle:unsettle", "Take the last decision about a pair back."),
+)
+
+
+@click.group(cls=Frame, table=FACT_COMMANDS, invoke_without_command=True)
 @_SCOPE
 @click.option("--all", "everything", is_flag=True, help="Include superseded facts.")
 @_JSON
@@ -92,19 +99,15 @@ def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) ->
     if ctx.invoked_subcommand is not None:
         return
     app: App = ctx.obj
-    container, within = build(app.settings), Scope.parse(scope)
-    with knowledge_of(container, within) as knowledge:
+    memory, within = open_memory(app.settings), Scope.parse(scope)
+    with knowledge_of(memory, within) as knowledge:
         known = [each for each in knowledge if everything or each.is_current]
         if as_json:
             print_json([fact_object(each, knowledge) for each in known])
         else:
             by_time = sorted(known, key=lambda each: each.said_at)
             text = "\n".join(line for each in by_time for line in fact_lines(each, knowledge))
-            say(text or f"no facts in {scope}{elsewhere(container, within)}")
-
-
-for command in (learn, supersede, duplicates, merge, keep_apart, unsettle):
-    facts.add_command(command)
+            say(text or f"no facts in {scope}{elsewhere(memory, within)}")
 
 
 def episode_lines(episode: Episode) -> Iterator[str]:
@@ -132,18 +135,18 @@ def show(app: App, name: str, *, scope: str, as_json: bool) -> None:
 
     SESSION or EPISODE is an id, or a unique prefix of one.
     """
-    container, within = build(app.settings), Scope.parse(scope)
+    memory, within = open_memory(app.settings), Scope.parse(scope)
     try:
-        episode = find_episode(container.context, name, within)
+        episode = find_episode(memory.context, name, within)
     except NotFound as error:
-        where = with_episode(name, container) or elsewhere(container, within)
+        where = with_episode(name, memory) or elsewhere(memory, within)
         raise NotFound(f"{error}{where}; `nous status {name}` says where the session is") from None
-    memory = session_memory(container.context, episode)
-    with knowledge_of(container, within) as knowledge:
+    left = session_memory(memory.context, episode)
+    with knowledge_of(memory, within) as knowledge:
         if as_json:
-            print_json({"episode": asdict(episode), "facts": [fact_object(each, knowledge) for each in memory.facts]})
+            print_json({"episode": asdict(episode), "facts": [fact_object(each, knowledge) for each in left.facts]})
         else:
-            say("\n".join((*_whole_episode(episode), *_taught(memory, knowledge))))
+            say("\n".join((*_whole_episode(episode), *_taught(left, knowledge))))
 
 
 def _whole_episode(episode: Episode) -> Iterator[str]:
@@ -161,10 +164,10 @@ def _whole_episode(episode: Episode) -> Iterator[str]:
     yield from _listed("open", summary.open_threads)
 
 
-def _taught(memory: SessionMemory, knowledge: FactIndex) -> Iterator[str]:
+def _taught(left: SessionMemory, knowledge: FactIndex) -> Iterator[str]:
     yield ""
-    yield f"{counted(len(memory.facts), 'fact')}"
-    yield from (line for known in memory.facts for line in fact_lines(known, knowledge))
+    yield f"{counted(len(left.facts), 'fact')}"
+    yield from (line for known in left.facts for line in fact_lines(known, knowledge))
 
 
 def _listed(head: str, items: Iterable[str]) -> Iterator[str]:
@@ -201,24 +204,22 @@ def why(app: App, fact: str, *, scope: str | None, as_json: bool) -> None:
     You see every session that said it, in which turns and words, and what extracted it there. You also see why it was
     merged with other facts, replaced them, gave way to them, or was kept beside them.
     """
-    container = build(app.settings)
-    found = _provenance_found(
-        fact, container, [Scope.parse(scope)] if scope else list(container.context.episodes.scopes())
-    )
+    memory = open_memory(app.settings)
+    found = _provenance_found(fact, memory, [Scope.parse(scope)] if scope else list(memory.context.episodes.scopes()))
     if as_json:
         print_json(_as_object(found))
     else:
         say("\n".join(_lines(found)))
 
 
-def _provenance_found(name: str, container: Container, scopes: list[Scope]) -> Provenance:
+def _provenance_found(name: str, memory: MemoryAccess, scopes: list[Scope]) -> Provenance:
     checked_beginning(name)
     for scope in scopes:
-        with knowledge_of(container, scope) as knowledge:
+        with knowledge_of(memory, scope) as knowledge:
             if len(scopes) == 1 or named(name, knowledge):
-                known = one_of(name, knowledge, container, scope)
+                known = one_of(name, knowledge, memory, scope)
                 return provenance_of(
-                    known.fact.id, knowledge, partial(container.context.summary_inputs.summary_input, scope)
+                    known.fact.id, knowledge, partial(memory.context.summary_inputs.summary_input, scope)
                 )
     raise NotFound(f"there is no fact {name!r} in any scope")
 
@@ -306,8 +307,8 @@ def scopes(app: App, *, as_json: bool) -> None:
 
     A scope is the memory of one user or project, as --scope names it. Nothing is read or merged across scopes.
     """
-    container = build(app.settings)
-    rows = [_row(container, scope) for scope in container.context.episodes.scopes()]
+    memory = open_memory(app.settings)
+    rows = [_row(memory, scope) for scope in memory.context.episodes.scopes()]
     if as_json:
         print_json(rows)
     elif rows:
@@ -317,12 +318,12 @@ def scopes(app: App, *, as_json: bool) -> None:
         say("there is no scope yet: nous publish creates one")
 
 
-def _row(container: Container, scope: Scope) -> dict[str, Any]:
-    rows = container.context.facts.read(scope, embedder=NO_VECTORS).rows
+def _row(memory: MemoryAccess, scope: Scope) -> dict[str, Any]:
+    rows = memory.context.facts.read(scope, embedder=NO_VECTORS).rows
     learned = {row.fact.id: row.fact.learned_at for row in rows if isinstance(row, Learned)}
     return {
         "scope": str(scope),
-        "sessions": len(container.context.episodes.recent(scope, ALL)),
+        "sessions": len(memory.context.episodes.recent(scope, ALL)),
         "facts": current_count(rows),
         "last_learned": max(learned.values(), default=None),
     }

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import click
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus.accounting import Backlog, GroupCounters
 from nous.cli.framework import App
 from nous.jobs.rq.worker_stats import workers_seen

@@ -16,7 +16,9 @@ import orjson
 import structlog
 
 from nous import log
-from nous.app import Container, build, watchers, worker_process
+from nous.app.container import Container, build
+from nous.app.services import watchers
+from nous.app.worker_process import worker_process
 from nous.cli.framework import INTERRUPTED, App
 from nous.cli.output import counted
 from nous.domain.errors import BadInput, Misconfigured, Unavailable

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import click
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.app.services import producer_of
 from nous.bus.accounting import EventStatus
 from nous.bus.base import Priority

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import click
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus.base import Conflict, Priority
 from nous.cli.framework import App
 from nous.cli.lookup import ALL, episode_of, knowledge_of, scopes_named

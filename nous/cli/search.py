@@ -1,32 +1,24 @@
-"""`nous search`, `nous context` and `nous recall`: search memory and the turns of sessions."""
+"""`nous search` and `nous context`: search memory, and gather notes for a new session."""
 
-import sys
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import click
 
-from nous.app import build, embedder
+from nous.app.memory import open_memory
 from nous.cli.framework import App
-from nous.cli.lookup import earlier_lines, elsewhere, episode_of, place_text
+from nous.cli.lookup import earlier_lines, elsewhere, place_text
 from nous.cli.output import counted, print_json, say
 from nous.domain.episode import Category
-from nous.domain.errors import BadInput, NotFound
+from nous.domain.errors import BadInput
 from nous.domain.fact import LinkKind
 from nous.domain.scope import Scope
 from nous.knowledge.fact_index import Earlier
 from nous.retrieval.context import LONGEST, ContextNotes, block, facts_told, is_trivial
-from nous.retrieval.query import Filters, Hit, HitKind, asked
-from nous.retrieval.turns import TurnHit, TurnPlace, in_one_row, recall_turns
+from nous.retrieval.query import Filters, Hit, HitKind
 from nous.services.memory import context_notes, search_memory
-from nous.text.sanitize import one_line, shortened
-from nous.transcript import group_into_turns, parse_transcript, read_transcript
-from nous.transcript.load import located, split_sessions
-from nous.transcript.render.turns import TurnText
+from nous.text.sanitize import one_line
 
 _SECOND = "%Y-%m-%dT%H:%M:%S"
 _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", _SECOND])
@@ -69,10 +61,10 @@ def search(app: App, query: str, *, scope: str, limit: int, everything: bool, as
         raise BadInput(f"nothing is after {filters.after:{_SECOND}} and before {filters.before:{_SECOND}}")
     if filters.categories and set(filters.kinds) == {HitKind.EPISODE}:
         raise BadInput("episodes have no category: drop --category, or search for facts")
-    container, within = build(app.settings), Scope.parse(scope)
-    found = search_memory(container.context, query, within, filters=filters, limit=limit, everything=everything)
+    memory, within = open_memory(app.settings), Scope.parse(scope)
+    found = search_memory(memory.context, query, within, filters=filters, limit=limit, everything=everything)
     if found.is_scope_empty:
-        say(f"nous: nothing is known in {scope}{elsewhere(container, within)}", err=True)
+        say(f"nous: nothing is known in {scope}{elsewhere(memory, within)}", err=True)
     if found.lacks:
         say(f"nous: found by words and files alone: {found.lacks}", err=True)
     if as_json:
@@ -113,15 +105,15 @@ def context(app: App, *, scope: str, query: str, budget: int, as_json: bool) -> 
     out, and counted on standard error. Of a possible update the newer fact comes first. Of two possible duplicates one
     comes last.
     """
-    container, within = build(app.settings), Scope.parse(scope)
-    notes, doubted = context_notes(container.context, query, within)
+    memory, within = open_memory(app.settings), Scope.parse(scope)
+    notes, doubted = context_notes(memory.context, query, within)
     text = block(notes, budget=budget)
     if as_json:
         print_json({"block": text, "left_out": doubted, "facts": _objects(notes, budget)})
     elif text:
         say(text)
     if not (notes.facts or notes.episode or notes.anchor or doubted):
-        say(f"nous: nothing is known in {scope}{elsewhere(container, within)}", err=True)
+        say(f"nous: nothing is known in {scope}{elsewhere(memory, within)}", err=True)
     if query.strip() and is_trivial(query):
         say(f"nous: {query!r} names nothing to look for: the order is the usual one", err=True)
     if not text and block(notes):
@@ -147,99 +139,3 @@ def _objects(notes: ContextNotes, budget: int) -> list[dict[str, Any]]:
 
 def _earlier_object(earlier: Earlier | None) -> dict[str, Any] | None:
     return {"id": earlier.known.fact.id, "text": earlier.known.fact.text, "until": earlier.until} if earlier else None
-
-
-_LONGEST = 300
-"""Characters of a turn that are shown at most."""
-
-
-@click.command()
-@click.argument("query")
-@click.argument("source", metavar="PATH|SESSION")
-@click.option("--scope", default="default", help="The session's scope: project, agent/project or tenant/agent/project.")
-@click.option("--limit", default=5, type=click.IntRange(min=1), show_default=True, help="Show at most this many turns.")
-@click.option(
-    "--since-turn",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Leave out turn N and later, which are still in context.",
-)
-@click.option("--format", "name", metavar="F", help="Read it as this format instead of detecting it.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.pass_obj
-def recall(
-    app: App,
-    query: str,
-    source: str,
-    *,
-    scope: str,
-    limit: int,
-    since_turn: int | None,
-    name: str | None,
-    as_json: bool,
-) -> None:
-    """Search the turns of a session by words, by meaning and by the files they touched.
-
-    PATH may be packed, or - for standard input. SESSION is the id, or an id prefix, of a session that was published
-    from a file, or the id of one that qbit keeps. `--since-turn` leaves out the turns that the caller still sees; turns
-    that a compaction has removed are found. In a file of several sessions, all are searched.
-    """
-    if not query.strip():
-        raise BadInput("the query is empty: say what to look for")
-    turns, places = in_one_row(_sessions(source if source == "-" else _located(source, scope, app), name))
-    if not turns:
-        raise BadInput(f"{source} has no turns to search: no message in it was answered")
-    if since_turn is not None and len({place.session for place in places.values()}) > 1:
-        raise BadInput(f"--since-turn counts the turns of one session, and {source} holds several")
-    first, last = turns[0].number, turns[-1].number
-    if since_turn is not None and since_turn <= first:
-        raise BadInput(f"--since-turn {since_turn} leaves no turn to search: the first is turn {first}")
-    embed = embedder(app.settings).embed
-    question = asked(query, embed)
-    in_context = range(last + 1 if since_turn is None else since_turn, last + 1)
-    hits = recall_turns(question, turns, embed=embed, in_context=in_context, limit=limit)
-    if question.lacks:
-        say(f"nous: found by words and files alone: {question.lacks}", err=True)
-    if as_json:
-        print_json([{**asdict(hit), **places[hit.turn]._asdict()} for hit in hits])
-    else:
-        say("\n".join(_turn_text(hit, places[hit.turn]) for hit in hits) or "nothing was found")
-
-
-def _sessions(source: str | Path, name: str | None) -> Iterator[tuple[str | None, Sequence[TurnText]]]:
-    """Yield the turns of each session in *source*, with its id if there are several.
-
-    Raises:
-        NotFound, BadInput: as `read_transcript` does.
-    """
-    if source == "-":
-        yield None, group_into_turns(read_transcript(sys.stdin.buffer, format=name))
-        return
-    path = Path(source)
-    parts = tuple(split_sessions(path)) if path.is_file() else ()
-    for part in parts:
-        yield part.id, group_into_turns(parse_transcript(part.content, format=name))
-    if not parts:
-        yield None, group_into_turns(read_transcript(path, format=name))
-
-
-def _located(source: str, scope: str, app: App) -> Path:
-    """Return the file *source*, or the file of the session *source*. Raises as `located` does."""
-    try:
-        return located(source)
-    except (NotFound, BadInput) as error:
-        no_file = error
-    try:
-        episode = episode_of(source, build(app.settings), Scope.parse(scope))
-    except NotFound as error:
-        raise NotFound(f"{no_file}; {error}") from None
-    if episode.dataref is None or not episode.dataref.startswith("file://"):
-        raise NotFound(f"session {episode.session_id} came without a file: give the path of its transcript")
-    path = located(Path(unquote(episode.dataref.removeprefix("file://"), errors="surrogateescape")))
-    say(f"nous: session {episode.session_id}, from {one_line(str(path))}", err=True)
-    return path
-
-
-def _turn_text(hit: TurnHit, place: TurnPlace) -> str:
-    session = f"session {place.session} " if place.session else ""
-    return f"{session}turn {place.turn}  by {'; by '.join(hit.found_by)}\n  {shortened(hit.text, _LONGEST)}"

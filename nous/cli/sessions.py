@@ -7,8 +7,9 @@ from uuid import UUID
 
 import click
 
-from nous.app import Container, build, session_recovery
+from nous.app.container import Container, build
 from nous.app.services import producer_of
+from nous.app.worker_process import session_recovery
 from nous.cli.framework import App
 from nous.cli.lookup import ALL, checked_session, goes_by, session_of, sessions_of, with_episode
 from nous.cli.output import counted, print_json, say, table

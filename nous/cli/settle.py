@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, ParamSpec
 
 import click
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus.base import Conflict
 from nous.cli.framework import App
 from nous.cli.lookup import elsewhere, fact_lines, fact_object, knowledge_of, one_of

@@ -10,7 +10,7 @@ from uuid import UUID
 import click
 from click.core import ParameterSource
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.app.worker_process import SESSION_KEEPER
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import DeadLetterKind

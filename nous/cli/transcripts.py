@@ -12,8 +12,9 @@ from typing import Any
 import click
 import orjson
 
-from nous.app import build
-from nous.cli.framework import App, named, warn_of_damage
+from nous.app.container import build
+from nous.cli.framework import App
+from nous.cli.input_files import named, warn_of_damage
 from nous.cli.lookup import checked_session, elsewhere, session_of, with_session
 from nous.cli.output import counted, print_json, say
 from nous.domain.anchored_summary import StoredAnchoredSummary

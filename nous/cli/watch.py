@@ -11,7 +11,8 @@ import click
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from nous.app import build, read_only_watcher, watcher
+from nous.app.container import build
+from nous.app.services import read_only_watcher, watcher
 from nous.cli.framework import FAILED, App
 from nous.cli.output import counted, print_json, say
 from nous.domain.errors import BadInput

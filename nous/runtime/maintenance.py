@@ -1,4 +1,4 @@
-"""Maintenance tasks, each run periodically: trim, audit, recover sessions, resummarize, notice plug-ins."""
+"""Periodic maintenance: trim streams, audit counters, recover sessions, resummarize, and more."""
 
 import threading
 import time
@@ -53,7 +53,7 @@ class PeriodicTask(ABC):
         """Do what is due; return the seconds to wait until the next run."""
 
     def _attempt(self) -> float:
-        """Run the task; return the seconds to wait, whatever happened."""
+        """Run the task; return the seconds to wait, also after a failure."""
         try:
             wait = self.run_once()
         except NousError as error:
@@ -290,9 +290,9 @@ class Resummarizer(PeriodicTask):
 
 
 class PlugInNotice(PeriodicTask):
-    """Logs plug-ins that were installed after this process began: it runs without them until it is restarted.
+    """Logs plug-ins that were installed after this process began.
 
-    *installed* returns the names of all plug-ins, with the kind of each.
+    The process runs without them until it is restarted. *installed* returns the names of all plug-ins, with the kind of each.
     """
 
     name = "plug_in_notice"

@@ -2,20 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from uuid import UUID
 
 from nous.domain.episode import Episode, Trust
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import episode_id
 from nous.domain.scope import Scope
-from nous.embedding.base import present
+from nous.embedding.base import Embedder, present
 from nous.knowledge.fact_index import KnownFact
 from nous.knowledge.settling import open_pairs
-from nous.pipeline.worker import WorkerContext
 from nous.retrieval.context import ContextNotes, arranged, is_trivial, left_out, ranked
 from nous.retrieval.corpus import Corpus, ScopeIndex
 from nous.retrieval.query import Filters, Hit, HitKind, asked
 from nous.retrieval.search import search
+from nous.store.base import AnchoredSummaries, Episodes, EpisodeVectors, FactLog, SummaryInputs
+from nous.store.fact_cache import FactCache
 
 SEARCHED_EPISODES = 1000
 """Episodes of a scope that are searched: those that ended last."""
@@ -25,6 +27,31 @@ SHORTEST_PREFIX = 4
 
 _MOST_NOTES = 50
 _ALL = 10**9
+
+
+class MemoryReader(Protocol):
+    """Stores that memory queries read."""
+
+    @property
+    def episodes(self) -> Episodes: ...
+
+    @property
+    def episode_vectors(self) -> EpisodeVectors: ...
+
+    @property
+    def summary_inputs(self) -> SummaryInputs: ...
+
+    @property
+    def facts(self) -> FactLog: ...
+
+    @property
+    def fact_cache(self) -> FactCache: ...
+
+    @property
+    def anchored_summaries(self) -> AnchoredSummaries: ...
+
+    @property
+    def embedder(self) -> Embedder: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +75,7 @@ class SessionMemory:
 
 
 def search_memory(
-    context: WorkerContext,
+    context: MemoryReader,
     query: str,
     scope: Scope,
     *,
@@ -78,7 +105,7 @@ def search_memory(
     return SearchResult(hits=hits, lacks=question.lacks, is_scope_empty=is_empty)
 
 
-def context_notes(context: WorkerContext, query: str, scope: Scope) -> tuple[ContextNotes, int]:
+def context_notes(context: MemoryReader, query: str, scope: Scope) -> tuple[ContextNotes, int]:
     """Gather notes for a new session, and count the facts that are withheld from it.
 
     Facts near *query* come first. Facts that only a tool or a page has said are withheld.
@@ -99,7 +126,7 @@ def context_notes(context: WorkerContext, query: str, scope: Scope) -> tuple[Con
     return ContextNotes(facts=facts, earlier=earlier, offers=pairs, anchor=last, episode=episode), withheld
 
 
-def find_episode(context: WorkerContext, name: str, scope: Scope) -> Episode:
+def find_episode(context: MemoryReader, name: str, scope: Scope) -> Episode:
     """Find an episode by its id, its session's id, or a unique prefix of either.
 
     Raises:
@@ -123,13 +150,16 @@ def find_episode(context: WorkerContext, name: str, scope: Scope) -> Episode:
     return found[0]
 
 
-def known_facts(context: WorkerContext, scope: Scope, *, superseded: bool = False) -> tuple[KnownFact, ...]:
-    """Return the facts of *scope* in the order they were learned; *superseded* includes earlier values."""
+def known_facts(context: MemoryReader, scope: Scope, *, superseded: bool = False) -> tuple[KnownFact, ...]:
+    """Return the facts of *scope* in the order they were learned.
+
+    *superseded* includes the facts that others have replaced.
+    """
     with context.fact_cache.current(context.facts, scope, present(context.embedder)) as knowledge:
         return tuple(known for known in knowledge if superseded or known.is_current)
 
 
-def session_memory(context: WorkerContext, episode: Episode) -> SessionMemory:
+def session_memory(context: MemoryReader, episode: Episode) -> SessionMemory:
     """Collect the facts that the session of *episode* is a source of."""
     scope, embedder = episode.scope, present(context.embedder)
     with context.fact_cache.current(context.facts, scope, embedder) as knowledge:

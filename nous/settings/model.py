@@ -20,7 +20,6 @@ from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource
 from typing_extensions import override  # typing has it from Python 3.12 on; pydantic brings it
 
 from nous.domain.summary_input import MOST_CANDIDATES
-from nous.excerpt.strategies import names
 from nous.knowledge.verdict import Dedup
 
 EMBEDDED = "embedded:"
@@ -61,7 +60,14 @@ def _elsewhere(url: str | None) -> str | None:
     return url
 
 
+_STRATEGY = "default"
+
+
 def _known_strategy(name: str) -> str:
+    if name == _STRATEGY:
+        return name
+    from nous.excerpt.strategies import names  # noqa: PLC0415 (loads every transcript format)
+
     if name not in names():
         raise ValueError(f"should be one of {', '.join(names())}")
     return name
@@ -105,7 +111,7 @@ class ExcerptSettings(SettingsGroup):
     budget: PositiveInt = 8000
     unit: Literal["chars", "tokens"] = "chars"
     windows: PositiveInt = 8
-    strategy: Annotated[str, AfterValidator(_known_strategy)] = "default"
+    strategy: Annotated[str, AfterValidator(_known_strategy)] = _STRATEGY
     counter: str = ESTIMATE
 
 

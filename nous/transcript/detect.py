@@ -39,7 +39,9 @@ class UnknownFormat(BadInput):
 
 
 def known_readers() -> Mapping[str, Reader]:
-    """Return every reader by format: those in `nous.transcript.readers`, and entry points `nous.readers`.
+    """Return every reader by format.
+
+    Readers are the modules in `nous.transcript.readers`, and entry points of the group `nous.readers`.
 
     Raises Misconfigured if two modules read the same format.
     """

@@ -36,7 +36,7 @@ from chaos.drill.stage import Stage, staged
 from chaos.drill.system import WORKERS, Nous
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.base import Committed
 from nous.domain.effects import Effects
 from nous.domain.events import SessionEnded

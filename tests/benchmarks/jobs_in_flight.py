@@ -24,7 +24,8 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 
 from nous import log
-from nous.app import Container, build, worker_process
+from nous.app.container import Container, build
+from nous.app.worker_process import worker_process
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects

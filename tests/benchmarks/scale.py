@@ -29,7 +29,7 @@ from uuid import uuid5
 import redis
 from large.corpus import DIM, PER_SESSION, SESSIONS, Corpus, Vector, made_up
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus.base import Committed
 from nous.domain.effects import AppendFacts, Effects
 from nous.domain.episode import CandidateFact, Outcome, Summary

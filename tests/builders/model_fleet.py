@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 from builders.answers import answer
 from builders.model_server import ModelServer, Request
-from nous.app import Container, build, worker_process
+from nous.app.container import Container, build
+from nous.app.worker_process import worker_process
 from nous.bus.accounting import GroupCounters
 from nous.cli.status import model_report
 from nous.domain.effects import for_today

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid5
 
-from nous.app import Container, eraser
-from nous.app.services import erasable_stores, producer_of
+from nous.app.container import Container
+from nous.app.services import erasable_stores, eraser, producer_of
 from nous.bus.base import Priority
 from nous.bus.erasure import ErasureTarget
 from nous.bus.tombstones import Tombstone, form_name, session_name

@@ -16,8 +16,9 @@ from uuid import UUID
 from builders.answers import answer
 from builders.model_server import ModelServer, Request
 from builders.waiting import wait_until
-from nous.app import build, worker_process
+from nous.app.container import build
 from nous.app.services import producer_of
+from nous.app.worker_process import worker_process
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.episode import Decision

@@ -23,7 +23,7 @@ from builders.questions import question, remote
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous import log
-from nous.app import Container, build, discover
+from nous.app.container import Container, build, discover
 from nous.app.llm import llm_stack
 from nous.bus.base import Committed, Conflict, Delivery, Verdict
 from nous.bus.redis.bus import RedisBus

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid5
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus.base import Conflict
 from nous.domain.effects import Effects
 from nous.domain.episode import CandidateFact

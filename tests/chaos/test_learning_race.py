@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 from builders.waiting import wait_until
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.domain.fact import Row
 from nous.domain.scope import Scope
 from nous.knowledge.fact_index import FactIndex, KnownFact

@@ -16,7 +16,7 @@ from builders.answers import answer
 from builders.model_server import ModelServer, Request
 from builders.model_speech import READ, WRITTEN
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Subscription
 from nous.bus.delivery_state import DeliveryStatus

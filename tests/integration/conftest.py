@@ -8,7 +8,7 @@ import pytest
 from builders.command_line import Nous, command_line
 from builders.town import Town, about_its_session, running
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.redis_server import embedded
 from nous.settings.model import Settings
 

@@ -16,8 +16,9 @@ from builders.waiting import wait_until
 from redis.exceptions import NoPermissionError
 
 import nous as api
-from nous.app import Container, build, worker_process
+from nous.app.container import Container, build
 from nous.app.services import default_producer
+from nous.app.worker_process import worker_process
 from nous.domain.errors import NotAllowed
 from nous.domain.scope import Scope
 from nous.jobs.rq.job import AllowListedJob

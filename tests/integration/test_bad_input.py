@@ -14,7 +14,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from nous.app import build
+from nous.app.container import build
 from nous.domain.effects import AppendFacts, Effects
 from nous.domain.episode import Category
 from nous.domain.fact import Fact, Learned, LogVersion, Source

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from builders.command_line import Nous, on_terminal
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.base import DeadLetterKind, Priority
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome
 from nous.domain.events import JobDeadLettered

@@ -11,7 +11,7 @@ import redis
 from builders.waiting import wait_until
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.app.services import producer_of
 from nous.bus.base import Priority
 from nous.bus.redis.bus import RedisBus

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys

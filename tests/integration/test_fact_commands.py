@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders.command_line import Nous
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import BAD_INPUT

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from nous.app import Container, build, pool
+from nous.app.container import Container, build
+from nous.app.worker_process import pool
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority, Subscription
 from nous.domain.events import SessionEnded

@@ -12,7 +12,7 @@ import pytest
 from builders.keyspace import keys_with
 from builders.town import ELSEWHERE, HERE, OTHER, SAID_BY_OTHER, SECRET, SHARED, Town, told
 
-from nous.app import eraser
+from nous.app.services import eraser
 from nous.bus.base import Duplicate, Priority
 from nous.bus.erasure import said
 from nous.bus.tombstones import WasForgotten

@@ -13,7 +13,8 @@ from builders.command_line import Nous
 from builders.keyspace import keys_with
 from builders.town import ELSEWHERE, HERE, OTHER, SECRET, SHARED, Town, told
 
-from nous.app import Container, build, eraser
+from nous.app.container import Container, build
+from nous.app.services import eraser
 from nous.bus.base import Conflict, Priority
 from nous.domain.errors import Unavailable
 from nous.domain.events import episode_id

@@ -13,8 +13,7 @@ from builders.keyspace import keys_with
 from builders.model_server import Request
 from builders.town import HERE, SAID_BY_OTHER, SECRET, SHARED, Town, about_its_session, running
 
-from nous.app import eraser
-from nous.app.services import erasable_stores
+from nous.app.services import erasable_stores, eraser
 from nous.bus.base import Duplicate, Priority
 from nous.domain.effects import Effects
 from nous.domain.episode import CandidateFact

@@ -12,7 +12,7 @@ from builders.command_line import Nous
 from builders.model_server import Request
 from builders.town import HERE, OTHER, SECRET, Town, running, told
 
-from nous.app import eraser
+from nous.app.services import eraser
 from nous.bus.base import Committed, Priority
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, session_name

@@ -15,7 +15,7 @@ from builders.command_line import Nous
 from builders.episodes import HOME, episode
 from click.testing import Result
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.tombstones import session_name
 from nous.cli.framework import BAD_INPUT
 from nous.domain.effects import AppendFacts, Effects, SaveEpisode

@@ -9,7 +9,8 @@ import numpy as np
 from builders.fact_rows import HOME, fact_id, learned
 from builders.waiting import wait_until
 
-from nous.app import Container, eraser
+from nous.app.container import Container
+from nous.app.services import eraser
 from nous.bus.base import Conflict
 from nous.domain.effects import AppendFacts, Effects
 from nous.domain.fact import Learned

@@ -8,8 +8,8 @@ from uuid import UUID
 import pytest
 from builders.episodes import HOME, episode
 
-from nous.app import Container, eraser
-from nous.app.services import erasable_stores
+from nous.app.container import Container
+from nous.app.services import erasable_stores, eraser
 from nous.bus.tombstones import WasForgotten, session_name
 from nous.cli.export_import import keep
 from nous.cli.import_ import Importer

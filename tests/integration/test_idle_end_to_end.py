@@ -12,7 +12,7 @@ import pytest
 from builders import waiting
 from builders.command_line import Nous
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.domain.session_state import SessionStatus
 from nous.redis_server import embedded
 from nous.settings.model import Settings

@@ -11,7 +11,8 @@ from builders.command_line import Nous
 from builders.episodes import HOME
 from builders.knowing import AT, nothing, taught
 
-from nous.app import Container, eraser
+from nous.app.container import Container
+from nous.app.services import eraser
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, form_name, session_name

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from builders import vector_server
 
-from nous.app import Container, build, policy
+from nous.app.container import Container, build
+from nous.app.from_settings import policy
 from nous.domain.scope import Scope
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.judge import AlreadyKnown, Richer, judge

@@ -10,7 +10,8 @@ import pytest
 from builders.command_line import Nous
 from builders.model_server import ModelServer
 
-from nous.app import build, worker_process
+from nous.app.container import build
+from nous.app.worker_process import worker_process
 from nous.cli.framework import BAD_INPUT, MISCONFIGURED
 from nous.settings.model import Settings
 

@@ -9,7 +9,7 @@ import pytest
 from builders.command_line import Nous
 
 import nous as api
-from nous.app import Container
+from nous.app.container import Container
 from nous.app.services import default_producer
 from nous.bus.base import Priority, Subscription
 from nous.bus.redis.keys import BusKeys

@@ -8,7 +8,8 @@ from builders.command_line import Nous
 from builders.episodes import HOME, NOON, episode
 from builders.meddled import meddled
 
-from nous.app import Container, eraser
+from nous.app.container import Container
+from nous.app.services import eraser
 from nous.bus.base import Committed
 from nous.bus.tombstones import Tombstone, session_name
 from nous.domain.effects import Effects, SaveEpisode

@@ -9,7 +9,8 @@ from uuid import uuid5
 
 import pytest
 
-from nous.app import Container, worker_process
+from nous.app.container import Container
+from nous.app.worker_process import worker_process
 from nous.domain.events import NAMESPACE, FactLearned, SessionTouched
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionStatus

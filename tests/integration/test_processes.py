@@ -11,7 +11,7 @@ from typing import Any
 
 from builders.glossary import leaked
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.redis_server import embedded
 from nous.settings.model import Settings
 

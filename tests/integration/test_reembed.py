@@ -10,7 +10,8 @@ import numpy as np
 from builders.command_line import Nous
 from builders.episodes import HOME, episode
 
-from nous.app import Container, worker_process
+from nous.app.container import Container
+from nous.app.worker_process import worker_process
 from nous.domain.effects import Effects, SaveEpisode, SaveEpisodeVector
 from nous.domain.scope import Scope
 from nous.store.export_format import ExportedRecords, line

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nous.app import build
+from nous.app.container import build
 from nous.bus.redis.blocking import wait_for_disk
 from nous.domain.errors import Misconfigured, Unavailable
 from nous.redis_server.client import connect

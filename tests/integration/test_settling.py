@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders.command_line import Nous
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.base import Bus, Conflict, Priority, Verdict
 from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import BAD_INPUT, UNAVAILABLE

@@ -7,7 +7,7 @@ import pytest
 from builders.command_line import Nous
 from builders.episodes import HOME, episode
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.domain.effects import Effects, SaveEpisode
 
 STEERING = "\x1b", "\r", "\x9b", "\x07", "\u202e", "\u2066"

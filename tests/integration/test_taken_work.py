@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Subscription
 from nous.bus.delivery_state import AttemptOutcome

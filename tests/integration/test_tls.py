@@ -9,7 +9,8 @@ from builders.command_line import Nous, command_line
 from builders.tls import authority, certificate, speaking_tls
 from builders.waiting import wait_until
 
-from nous.app import build, worker_process
+from nous.app.container import build
+from nous.app.worker_process import worker_process
 from nous.cli.framework import MISCONFIGURED
 from nous.domain.errors import Misconfigured, Unavailable
 from nous.redis_server import embedded

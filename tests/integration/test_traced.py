@@ -9,8 +9,9 @@ from uuid import UUID
 import pytest
 from builders.waiting import wait_until
 
-from nous.app import Container, build, worker_process
+from nous.app.container import Container, build
 from nous.app.services import producer_of
+from nous.app.worker_process import worker_process
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import decode

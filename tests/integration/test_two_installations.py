@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys

@@ -10,8 +10,9 @@ import pytest
 from builders.command_line import Nous, command_line
 from builders.waiting import wait_until
 
-from nous.app import Container, build, worker_process
+from nous.app.container import Container, build
 from nous.app.services import producer_of
+from nous.app.worker_process import worker_process
 from nous.domain.scope import Scope
 from nous.services.session_intake import SessionMetadata
 from nous.settings.model import Settings, WorkerSettings

@@ -14,7 +14,7 @@ from builders import vector_server
 from builders.fact_rows import HOME, Vector, append, clustered, fact_id, learn, superseded, unit
 from click.testing import CliRunner
 
-from nous.app import build
+from nous.app.container import build
 from nous.cli import main
 from nous.domain.errors import Misconfigured, Retryable
 from nous.domain.fact import LogVersion

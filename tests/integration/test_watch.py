@@ -15,7 +15,7 @@ import pytest
 from builders.command_line import Nous
 from builders.keyspace import keys_with
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import BAD_INPUT, FAILED

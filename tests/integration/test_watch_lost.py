@@ -11,7 +11,7 @@ import pytest
 from builders.waiting import wait_until
 from typing_extensions import override
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.app.services import producer_of
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nous import log
-from nous.app import build, worker_process
+from nous.app.container import build
+from nous.app.worker_process import worker_process
 from nous.domain.effects import Effects
 from nous.domain.events import Event, SessionEnded
 from nous.jobs.rq.quarantine_worker import run_quarantine

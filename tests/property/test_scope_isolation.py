@@ -16,7 +16,7 @@ from builders.neighbours import NOT_READ, READS, SESSION, SHARED, Neighbour, for
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.bus import accounting, erasure, tombstones
 from nous.bus import base as bus
 from nous.bus.redis.keys import BusKeys

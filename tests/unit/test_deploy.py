@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nous.app import discover
+from nous.app.container import discover
 from nous.cli import COMMANDS
 from nous.settings import Loaded, Settings
 

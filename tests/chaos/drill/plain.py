@@ -15,7 +15,7 @@ from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 from rq.worker import Worker as RqWorker
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys

@@ -29,7 +29,7 @@ from rq.serializers import JSONSerializer
 from rq.worker import Worker as RqWorker
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.base import Conflict, Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects

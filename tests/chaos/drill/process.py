@@ -40,9 +40,9 @@ from rq.worker import Worker as RqWorker
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous import log
-from nous.app import Container, build, discover, worker_process
+from nous.app.container import Container, build, discover
 from nous.app.from_settings import deadline_of
-from nous.app.worker_process import dispatch_loop
+from nous.app.worker_process import dispatch_loop, worker_process
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects

@@ -8,7 +8,7 @@ from uuid import uuid5
 
 from chaos.drill.size import Size
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.domain.errors import Fatal, NousError
 from nous.domain.events import NAMESPACE, SessionEnded
 from nous.domain.scope import Scope

@@ -8,7 +8,7 @@ from typing import Any
 from chaos.drill.producer import SCOPES
 from chaos.drill.stage import Stage
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys

@@ -17,7 +17,7 @@ from chaos.drill.producer import Producer
 from chaos.drill.size import Size
 from chaos.drill.system import WORKERS, System
 
-from nous.app import Container, build
+from nous.app.container import Container, build
 from nous.redis_server import data_dir, embedded
 from nous.redis_server.data_dir import DataDir, locate
 from nous.settings.model import Settings, WorkerSettings

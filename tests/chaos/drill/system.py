@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from chaos.drill.crew import Crew
 
-from nous.app import Container
+from nous.app.container import Container
 from nous.bus.accounting import GroupCounters
 from nous.bus.redis.keys import BusKeys
 from nous.redis_support.errors import translated

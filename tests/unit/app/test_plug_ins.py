@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import workers
-from nous.app import discover
+from nous.app.container import discover
 from nous.bus.base import Priority, Subscription
 from nous.bus.memory.bus import MemoryBus
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import workers
-from nous.app import discover
+from nous.app.container import discover
 from nous.domain.errors import Misconfigured
 from nous.domain.plug_ins import PlugIns
 from nous.excerpt.strategies import named, names
