@@ -1,4 +1,6 @@
-"""nous turns agent sessions into memory: episodes and facts, each once, each traceable to the turn it came from.
+"""Memory for agents: sessions become episodes and facts.
+
+Each fact is stored once, and each can be traced to the turn it came from.
 
 import nous
 
@@ -104,7 +106,9 @@ def touch(
     format: str | None = None,  # noqa: A002  the option is called --format
     at: "datetime | None" = None,
 ) -> "PublishReceipt":
-    """Record a heartbeat of a session: once it was idle for `sessions.idle`, workers end and summarize it.
+    """Record a heartbeat of a session.
+
+    Once the session was idle for `sessions.idle`, workers end and summarize it.
 
     *session* is the path of its transcript, or its id where no such file exists. A session that was never touched by
     a path cannot be summarized. A file is read for its session's id, unless *session_id* gives it. *background* is a
@@ -139,7 +143,9 @@ def search(query: str, *, scope: str = "default", limit: int = 10) -> "Sequence[
 
 
 def facts(*, scope: str = "default", superseded: bool = False) -> "Sequence[KnownFact]":
-    """List the facts of a scope in the order they were learned; *superseded* includes earlier values.
+    """List the facts of a scope in the order they were learned.
+
+    *superseded* includes the facts that others have replaced.
 
     Raises:
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
@@ -171,11 +177,11 @@ def context(query: str = "", *, scope: str = "default", budget: int | None = Non
 def show(name: str, *, scope: str = "default") -> "SessionMemory":
     """Return the episode of a session and the facts it is a source of.
 
-    *name* is the id of the session or of the episode, or a unique prefix of either.
+    *name* is the id of the session, or that of the episode or a unique prefix of it.
 
     Raises:
         NotFound: the scope has no such episode.
-        BadInput: *name* is ambiguous or too short.
+        BadInput: *name* is ambiguous.
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
     from nous.app.memory import default_memory  # noqa: PLC0415

@@ -36,6 +36,7 @@ FORGOTTEN = "what it brings that can be learned was forgotten on request"
 ALREADY_LEARNED = "already learned"
 
 _OF_EPISODES = 10**6
+_INVALID = "invalid"
 """Index of the follow-up event for episodes. It differs from the index of every fact's event."""
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -104,8 +105,9 @@ class FactExtractor:
     def _usable(self, event: EpisodeSummarized, candidates: tuple[CandidateFact, ...]) -> FilteredCandidates:
         context = self._context
         found = filter_candidates(candidates, cap=context.policy.cap, forgotten=context.suppressed(event.scope))
-        if found.dropped:
-            _log.warning("fact_candidates.dropped", dropped=dict(found.dropped), episode_id=str(event.episode_id))
+        dropped = dict(found.dropped) | ({_INVALID: event.invalid_candidates} if event.invalid_candidates else {})
+        if dropped:
+            _log.warning("fact_candidates.dropped", dropped=dropped, episode_id=str(event.episode_id))
         return found
 
     def _findable(self, event: EpisodeSummarized) -> Effects:

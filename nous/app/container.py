@@ -239,5 +239,8 @@ def _may_locate(event: SessionEvent, reader: Subscription, delivery_stats: Deliv
 
 
 def discover() -> dict[str, Worker]:
-    """Return every worker by name: those in the package `workers`, and entry points `nous.workers`."""
+    """Return every worker by name.
+
+    Workers are the modules in the package `workers`, and entry points of the group `nous.workers`.
+    """
     return {worker.name: worker for worker in WORKERS.all().values()}

@@ -52,12 +52,14 @@ class MemoryAccess:
 
 @cache
 def default_memory() -> Memory:
-    """Return the memory that the settings of this process name; one connection serves every call."""
+    """Return the memory that the settings of this process name, over one shared connection."""
     return open_memory(load_settings()).context
 
 
 def open_memory(settings: Settings) -> MemoryAccess:
-    """Connect to the server that *settings* name, for reading. An embedded server is started if it does not run.
+    """Connect to the server that *settings* name, for reading.
+
+    An embedded server is started if it does not run.
 
     Raises:
         Misconfigured: the server, its configuration or the settings are unsuitable.

@@ -1,4 +1,4 @@
-"""`nous dead`: list, show, redrive and drop dead letters."""
+"""`nous dead-letters`: list, show, redrive and drop dead letters."""
 
 import re
 import sys

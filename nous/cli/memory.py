@@ -15,13 +15,14 @@ from nous.cli.framework import App, CommandEntry, Frame
 from nous.cli.lookup import (
     ALL,
     checked_beginning,
+    checked_session,
     current_count,
     elsewhere,
+    episode_of,
     fact_lines,
     fact_object,
     knowledge_of,
     one_of,
-    with_episode,
 )
 from nous.cli.output import counted, in_words, print_json, say, table
 from nous.domain.episode import Episode, Tier
@@ -53,7 +54,11 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json: bool) -> None:
     """List the episodes of sessions: outcome, lessons, and the transcript of each."""
     memory, within = open_memory(app.settings), Scope.parse(scope)
-    found = _found(memory, within, limit=limit + 1, editions_of=editions)
+    stored = memory.context.episodes
+    if editions is None:
+        found = stored.recent(within, limit + 1)
+    else:
+        found = stored.editions(within, _episode_named(editions, app, memory, within).id)[: limit + 1]
     if len(found) > limit:
         found = found[:limit]
         say(f"nous: there are more than these {limit}; --limit shows more", err=True)
@@ -68,11 +73,20 @@ def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json:
             say(f"\n{_totals(found)}")
 
 
-def _found(memory: MemoryAccess, scope: Scope, *, limit: int, editions_of: str | None) -> Sequence[Episode]:
-    stored = memory.context.episodes
-    if editions_of is None:
-        return stored.recent(scope, limit)
-    return stored.editions(scope, find_episode(memory.context, editions_of, scope).id)[:limit]
+def _episode_named(name: str, app: App, memory: MemoryAccess, scope: Scope) -> Episode:
+    """Return the episode of *name*: the id of an episode or a session, or a prefix.
+
+    Raises:
+        NotFound: there is none; the message says where else to look.
+        BadInput: *name* is ambiguous, too short, or cannot be an id.
+    """
+    checked_session(name)
+    try:
+        return find_episode(memory.context, name, scope)
+    except NotFound:
+        from nous.app.container import build  # noqa: PLC0415 (resolving a session's prefix reads all streams)
+
+        return episode_of(name, build(app.settings), scope)
 
 
 FACT_COMMANDS = (
@@ -136,11 +150,7 @@ def show(app: App, name: str, *, scope: str, as_json: bool) -> None:
     SESSION or EPISODE is an id, or a unique prefix of one.
     """
     memory, within = open_memory(app.settings), Scope.parse(scope)
-    try:
-        episode = find_episode(memory.context, name, within)
-    except NotFound as error:
-        where = with_episode(name, memory) or elsewhere(memory, within)
-        raise NotFound(f"{error}{where}; `nous status {name}` says where the session is") from None
+    episode = _episode_named(name, app, memory, within)
     left = session_memory(memory.context, episode)
     with knowledge_of(memory, within) as knowledge:
         if as_json:

@@ -132,7 +132,7 @@ def troubles(
     *,
     missing: Collection[str] = (),
 ) -> Iterator[str]:
-    """Yield failed sessions with their reasons, the *missing* workers, and the number of late sessions."""
+    """Yield failed sessions with their reasons, *missing* workers, and the number of late ones."""
     for path, published in {published.event.id: (path, published) for path, published in submitted}.values():
         for step in chains.get(published.event.id, ()):
             if step.has_failed:
@@ -327,7 +327,7 @@ def _publish_all(
         except NousError as error:
             failures.append(error)
             about = "" if path in str(error) else f"{path}: "
-            hint = "; `nous formats` lists what it can" if isinstance(error, UnknownFormat) else ""
+            hint = "; `nous dev formats` lists what it can" if isinstance(error, UnknownFormat) else ""
             say(one_line(f"nous: {about}{error}{hint}"), err=True)
 
 

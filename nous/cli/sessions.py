@@ -1,4 +1,4 @@
-"""`nous sessions`, `nous touch` and `nous decide`: session state, heartbeats and decisions."""
+"""`nous sessions`, `nous heartbeat` and `nous record-decision`: session state, heartbeats and decisions."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -214,7 +214,7 @@ def _is_random(session: str) -> bool:
 def _when_visible(session: str, container: Container, within: Scope, scope: str) -> str:
     """Describe when a decision recorded in *session* becomes visible."""
     if container.context.episodes.get(within, episode_id(within, session)):
-        anew = ", or by `nous reprocess`" if container.settings.background_model else ""
+        anew = ", or by `nous dev reprocess`" if container.settings.background_model else ""
         return (
             f"{session} has an episode already; what was decided stands with the next one, which is made when "
             f"the session has grown and is published again{anew}"

@@ -30,7 +30,9 @@ _SCOPE = click.option("--scope", default="default", help="project, agent/project
 
 
 def _because(default: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    return click.option("--because", default=default, show_default=True, help="The reason, which `nous why` shows.")
+    return click.option(
+        "--because", default=default, show_default=True, help="The reason, which `nous provenance` shows."
+    )
 
 
 class Settled(NamedTuple):

@@ -130,7 +130,7 @@ _FEW = 100
 
 _COLUMNS = ("received", "done", "skipped", "dead", "erased", "parked", "in_flight")
 _OF_QUEUES = ("queued", "started", "finished", "failed")
-_HOW_TO_LOOK = "`nous status SESSION` shows where a session is, `nous dead list` the dead letters"
+_HOW_TO_LOOK = "`nous status SESSION` shows where a session is, `nous dead-letters list` the dead letters"
 
 
 def report_of(container: Container) -> dict[str, Any]:
@@ -251,7 +251,7 @@ def verdict(report: Report) -> list[str]:
         names = report["unattended"]
         found.append(f"work waits for {', '.join(names)}, and no such worker runs: nous worker {' '.join(names)}")
     if report["dead"]:
-        found.append("events are dead: `nous dead list` says which, and why")
+        found.append("events are dead: `nous dead-letters list` says which, and why")
     for name, row in report["groups"].items():
         if row["balance"]:
             found.append(f"DEFECT: the counters of {name} do not reconcile: {row['why']}; {_HOW_TO_LOOK}")

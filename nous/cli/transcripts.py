@@ -1,4 +1,4 @@
-"""`nous excerpt`, `transcript`, `formats` and `anchored`: show sessions as nous reads them."""
+"""`nous dev excerpt`, `transcript`, `formats` and `anchored`: show sessions as nous reads them."""
 
 import sys
 from collections import Counter
@@ -172,7 +172,7 @@ def transcript(
     """Show a session: its turns, calls, errors and decisions, and what was skipped.
 
     PATH may be packed with gzip or Zstandard, or - for standard input. SESSION is the id of a session that qbit keeps.
-    `nous formats` lists the formats.
+    `nous dev formats` lists the formats.
     """
     stream = sys.stdin.buffer if source == "-" else source
     warn = partial(warn_of_damage, source=source)

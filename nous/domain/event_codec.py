@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, cast
+from typing import Any, cast, get_type_hints
 from uuid import UUID, uuid5
 
 import orjson
@@ -104,9 +104,26 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
     _refuse_crowd(cast("dict[str, Any]", data))
     candidate = _filled(message, kind.completed(cast("dict[str, Any]", data)), kind, accepted_at or datetime.now(UTC))
     try:
-        return _aware(_adapter(kind).validate_python(candidate))
+        return _aware(_validated(kind, candidate))
     except ValidationError as error:
         raise BadInput(f"{kind.type}: {_in_words(error)}") from None
+
+
+def _validated(kind: type[Event], candidate: dict[str, Any]) -> Event:
+    """Return the event; of the items that *kind* can do without, leave out those that are invalid, and count them.
+
+    Raises:
+        ValidationError: something else is invalid, too.
+    """
+    try:
+        return _adapter(kind).validate_python(candidate)
+    except ValidationError as error:
+        places = [problem["loc"] for problem in error.errors(include_input=False, include_url=False)]
+        if not all(len(place) > 1 and place[0] == kind.droppable for place in places):
+            raise
+    invalid = {place[1] for place in places}
+    left = [item for index, item in enumerate(candidate[kind.droppable]) if index not in invalid]
+    return _adapter(kind).validate_python({**candidate, kind.droppable: left, "invalid_candidates": len(invalid)})
 
 
 def _aware(event: Event) -> Event:
@@ -184,23 +201,29 @@ def _filled(
     # Recurring events without an `at` of their own are distinguished by the time of the message.
     moment = f"\n{time}" if kind.recurs and not data.get("at") else ""
     event_id = message.get("id") or uuid5(NAMESPACE, f"{kind.type}\n{_canonical(data)}{moment}")
-    event_id = event_id if _is_uuid(event_id) else uuid5(NAMESPACE, str(event_id))
+    event_id = _uuid(event_id)
+    scope, session = _scope(data.get("scope")), _session(data.get("session_id") or message.get("subject"), kind)
+    named = {name: _uuid(data[name]) for name in _ids(kind) if data.get(name)}
     return {
+        **(kind.derived(scope, session, _canonical(data)) if isinstance(scope, Scope) else {}),
         **data,
+        **named,
         "id": event_id,
         "time": time,
         "source": message.get("source") or "unknown",
-        "scope": _scope(data.get("scope")),
+        "scope": scope,
         "agent_id": checked_name(data.get("agent_id") or _DEFAULT_AGENT, "data.agent_id"),
-        "session_id": _session(data.get("session_id") or message.get("subject"), kind),
-        "trace_id": message.get("correlationid") or event_id,
-        "caused_by": message.get("causationid"),
+        "session_id": session,
+        "trace_id": _uuid(message.get("correlationid") or event_id),
+        "caused_by": _uuid(message["causationid"]) if message.get("causationid") else None,
         "traceparent": message.get("traceparent"),
     } | ({"dataref": message["dataref"]} if message.get("dataref") and "dataref" not in data else {})
 
 
 def _scope(value: object) -> object:
-    """Return *value*, or the default scope.
+    """Return the scope that *value* names: nothing, a text such as `agent/project`, or an object of the three parts.
+
+    A value of another type is returned as it is; validation says what is wrong with it.
 
     Raises:
         BadInput: it has a part that no scope has; ignoring that would merge two scopes.
@@ -208,7 +231,24 @@ def _scope(value: object) -> object:
     odd = value.keys() - _PARTS if isinstance(value, dict) else ()
     if odd:
         raise BadInput(f"data.scope: has the parts {', '.join(_PARTS)}, and not {str(min(odd))[:40]!r}")
-    return value or Scope()
+    try:
+        if isinstance(value, str) and value:
+            return Scope.parse(value)
+        return Scope(**cast("dict[str, str]", value)) if isinstance(value, dict) else value or Scope()
+    except BadInput as error:
+        raise BadInput(f"data.scope: {error}") from None
+
+
+def _uuid(value: object) -> object:
+    """Return *value* if it is a UUID, or else the UUID that derives from it: producers may have ids of any form."""
+    return value if _is_uuid(value) else uuid5(NAMESPACE, str(value))
+
+
+@cache
+def _ids(kind: type[Event]) -> tuple[str, ...]:
+    """Return the fields of *kind*, besides the envelope, that hold one id."""
+    hints = get_type_hints(kind)
+    return tuple(name for name in _names(kind) if name not in _ENVELOPE and hints[name] in (UUID, UUID | None))
 
 
 def _session(value: object, kind: type[Event]) -> str:

@@ -8,8 +8,11 @@ module.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, ClassVar, Self, cast
 from uuid import UUID, uuid5
+
+from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.domain.episode import CandidateFact, Decision, ExcerptSeen, Share, Summary, TranscriptSeen
 from nous.domain.scope import Scope
@@ -38,6 +41,7 @@ class Event:
     schema_version: ClassVar[int] = 1
     needs_session: ClassVar[bool] = True
     recurs: ClassVar[bool] = False
+    droppable: ClassVar[str] = ""
 
     id: UUID
     time: datetime
@@ -57,6 +61,12 @@ class Event:
     def completed(cls, data: JsonObject) -> JsonObject:
         """Expand the terse `data` of a producer to all fields of this event."""
         return data
+
+    @classmethod
+    def derived(cls, scope: Scope, session_id: str, content: str) -> JsonObject:
+        """Derive the `data` fields that a terse producer left out, from *content*, its `data` as canonical JSON."""
+        del scope, session_id, content
+        return {}
 
     @classmethod
     def after(cls, cause: "Event", *, by: str, index: int = 0, at: datetime, **data: Any) -> Self:
@@ -174,9 +184,13 @@ class DecisionRecorded(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeSummarized(Event):
-    """An episode was made of a session; `version` identifies its transcript."""
+    """An episode was made of a session; `version` identifies its transcript.
+
+    `invalid_candidates` is the number of candidate facts that a producer wrote and that cannot be read.
+    """
 
     type: ClassVar[str] = "episode_summarized"
+    droppable: ClassVar[str] = "candidate_facts"
 
     episode_id: UUID
     version: str
@@ -189,6 +203,12 @@ class EpisodeSummarized(Event):
     ended_at: datetime | None = None
     transcript: TranscriptSeen | None = None
     excerpt: ExcerptSeen | None = None
+    invalid_candidates: int | None = None
+
+    @classmethod
+    @override
+    def derived(cls, scope: Scope, session_id: str, content: str) -> JsonObject:
+        return {"episode_id": episode_id(scope, session_id), "version": sha256(content.encode()).hexdigest()}
 
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:

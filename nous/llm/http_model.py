@@ -163,7 +163,7 @@ class HttpModel:
 
 
 def known_providers() -> tuple[str, ...]:
-    """Return the names of all providers: the modules in nous/llm/providers, and entry points `nous.providers`."""
+    """Return all names: modules in nous/llm/providers, and entry points `nous.providers`."""
     return tuple(sorted(PROVIDERS.names()))
 
 

@@ -1,4 +1,4 @@
-"""Periodic maintenance: trim streams, audit counters, recover sessions, resummarize, and more."""
+"""Periodic tasks: trim streams, audit counters, recover sessions, resummarize episodes."""
 
 import threading
 import time
@@ -292,7 +292,7 @@ class Resummarizer(PeriodicTask):
 class PlugInNotice(PeriodicTask):
     """Logs plug-ins that were installed after this process began.
 
-    The process runs without them until it is restarted. *installed* returns the names of all plug-ins, with the kind of each.
+    The process runs without them until it is restarted. *installed* returns the names of all plug-ins and their kinds.
     """
 
     name = "plug_in_notice"

@@ -115,7 +115,7 @@ class Sweeper:
             # It ended since it was listed, or another client has acknowledged it and left its lease behind.
             if self._bus.dead_letter_foreign_ack(ref):
                 reason = "it was acknowledged by another client"
-                log.error("delivery.dead_lettered", entry=ref.entry, reason=reason, hint="see `nous dead list`")
+                log.error("delivery.dead_lettered", entry=ref.entry, reason=reason, hint="see `nous dead-letters list`")
             return False
         if progress.state is DeliveryStatus.QUEUED and self._jobs.is_waiting(self._order(delivery, progress)):
             self._bus.compare_and_set_state(ref, before=progress, after=progress, lease=self._retry_policy.lease)

@@ -23,7 +23,7 @@ SEARCHED_EPISODES = 1000
 """Episodes of a scope that are searched: those that ended last."""
 
 SHORTEST_PREFIX = 4
-"""Characters of an id that are enough to name a session or an episode."""
+"""Characters of an episode's id that are enough to name it."""
 
 _MOST_NOTES = 50
 _ALL = 10**9
@@ -127,26 +127,21 @@ def context_notes(context: MemoryReader, query: str, scope: Scope) -> tuple[Cont
 
 
 def find_episode(context: MemoryReader, name: str, scope: Scope) -> Episode:
-    """Find an episode by its id, its session's id, or a unique prefix of either.
+    """Find an episode by its session's id, or by its own id or a unique prefix of that.
 
     Raises:
         NotFound: *scope* has no such episode.
-        BadInput: several match, or *name* is shorter than `SHORTEST_PREFIX`.
+        BadInput: several match.
     """
     if exact := context.episodes.get(scope, episode_id(scope, name)):
         return exact
-    if len(name) < SHORTEST_PREFIX:
-        raise BadInput(f"{name!r} is too short to name a session: give at least {SHORTEST_PREFIX} characters of its id")
-    found = [
-        episode
-        for episode in context.episodes.recent(scope, _ALL)
-        if episode.session_id.startswith(name) or str(episode.id).startswith(name.casefold())
-    ]
+    wanted = name.casefold() if len(name) >= SHORTEST_PREFIX else None
+    recent = context.episodes.recent(scope, _ALL) if wanted else ()
+    found = [episode for episode in recent if str(episode.id).startswith(wanted or "-")]
     if not found:
         raise NotFound(f"there is no episode of a session {name!r} in {scope}")
     if len(found) > 1:
-        ids = ", ".join(episode.session_id for episode in found[:5])
-        raise BadInput(f"{len(found)} sessions have an id that begins with {name!r}: {ids}")
+        raise BadInput(f"{len(found)} episodes have an id that begins with {name!r}")
     return found[0]
 
 

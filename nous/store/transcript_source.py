@@ -145,7 +145,7 @@ class StoredTranscripts:
         except UnknownFormat:
             # Its message quotes the content, which must not reach logs, dead letters and dashboards.
             raise Unreadable(
-                "the transcript is of no format that nous reads: `nous transcript` says what it holds"
+                "the transcript is of no format that nous reads: `nous dev transcript` says what it holds"
             ) from None
         except BadInput as error:
             raise Unreadable(str(error)) from error

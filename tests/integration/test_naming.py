@@ -211,7 +211,7 @@ def test_a_folder_and_a_file_of_no_format_lead_to_what_can_be_read(nous: Nous, t
     (tmp_path / "odd.bin").write_bytes(bytes(range(256)) * 99)
 
     assert f"no file in {tmp_path} holds a session" in nous("publish", tmp_path).stderr
-    assert "`nous formats` lists what it can" in nous("publish", tmp_path / "odd.bin").stderr
+    assert "`nous dev formats` lists what it can" in nous("publish", tmp_path / "odd.bin").stderr
 
 
 def test_who_does_not_want_to_wait_is_told_what_is_not_dealt_with_yet(nous: Nous, tmp_path: Path) -> None:

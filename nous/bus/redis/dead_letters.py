@@ -65,11 +65,11 @@ class RedisDeadLetterQueue:
 
     def find(self, letter_id: str) -> DeadLetter:
         if not _ID.fullmatch(letter_id):
-            raise BadInput(f"{letter_id[:80]!r} is not the id of a dead letter: `nous dead list` shows them")
+            raise BadInput(f"{letter_id[:80]!r} is not the id of a dead letter: `nous dead-letters list` shows them")
         with translated():
             found = self._client.xrange(self._keys.letters, letter_id, letter_id)
         if not found:
-            raise NotFound(f"there is no dead letter {letter_id}: `nous dead list` shows those there are")
+            raise NotFound(f"there is no dead letter {letter_id}: `nous dead-letters list` shows those there are")
         return read_letter(*found[0])
 
     def redrive(self, letter: DeadLetter, subscription: Subscription) -> bool:

@@ -1,4 +1,4 @@
-"""Registry of excerpt strategies: each module in this package is one, and each entry point `nous.strategies`."""
+"""Registry of excerpt strategies: the modules here, and entry points `nous.strategies`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`nous excerpt`: its options, its JSON, and what it says to a wrong value."""
+"""`nous dev excerpt`: its options, its JSON, and what it says to a wrong value."""
 
 import gzip
 import json

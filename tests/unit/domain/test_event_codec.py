@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from nous.domain.episode import CandidateFact, Category, Outcome, Summary
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import NO_SESSION, UnknownEvent, decode, encode
-from nous.domain.events import EpisodeSummarized, SessionEnded
+from nous.domain.events import EpisodeSummarized, SessionEnded, episode_id
 from nous.domain.scope import Scope
 
 SUMMARY = Summary(
@@ -203,3 +203,49 @@ def test_of_too_many_wrong_values_it_is_said_how_many() -> None:
         told({"session_id": "s1", "transcript": [1] * 50_000})
     with pytest.raises(BadInput, match="data has more than 100,000 values"):
         told({"session_id": "s1", "git": {"a": [[{}] * 60_000, [[]] * 60_000]}})
+
+
+WRITTEN = {"title": "t", "summary": "s", "key_points": [], "outcome": "resolved", "outcome_rationale": "", "topics": []}
+
+
+def foreign(*, envelope: dict[str, str] | None = None, **data: Any) -> Any:
+    """Decode an episode as a producer of another make writes it."""
+    message = {**(envelope or {}), "data": {"session_id": "s1", "summary": WRITTEN, **data}}
+    return decode(orjson.dumps(message), type_hint="episode_summarized", accepted_at=NOW)
+
+
+def test_a_scope_may_be_written_as_text() -> None:
+    assert foreign(scope="acme/coder/shop").scope == Scope("acme", "coder", "shop")
+    assert foreign(scope="shop").scope == Scope(project="shop")
+    with pytest.raises(BadInput, match=r"data\.scope: .* is not a scope"):
+        foreign(scope="a/b/c/d")
+
+
+def test_an_episode_without_id_and_version_gets_those_that_derive_from_it() -> None:
+    first, again, other = (foreign(candidate_facts=[text]) for text in ("a b", "a b", "c d"))
+
+    assert first.episode_id == again.episode_id == other.episode_id == episode_id(Scope(), "s1")
+    assert first.version == again.version != other.version
+
+
+def test_ids_of_any_form_become_the_same_uuid_each_time() -> None:
+    envelope = {"id": "ep-17", "correlationid": "run 5", "causationid": "step 2"}
+
+    first, again = (foreign(envelope=envelope, episode_id="episode-17") for _ in range(2))
+
+    assert first == again
+    assert len({first.id, first.trace_id, first.caused_by, first.episode_id}) == 4
+
+
+def test_a_candidate_that_cannot_be_read_costs_itself_and_is_counted() -> None:
+    wrong = [{"text": 7}, {"text": "It runs on port 2", "confidence": 9}]
+
+    event = foreign(candidate_facts=["It runs on port 1", *wrong, {"text": "It is up"}])
+
+    assert [each.text for each in event.candidate_facts] == ["It runs on port 1", "It is up"]
+    assert event.invalid_candidates == 2
+
+
+def test_what_else_is_wrong_is_still_refused_beside_a_bad_candidate() -> None:
+    with pytest.raises(BadInput, match=r"data\.summary"):
+        foreign(candidate_facts=[{"text": 7}], summary={"title": 1})
