@@ -240,7 +240,10 @@ def _scope(value: object) -> object:
 
 
 def _uuid(value: object) -> object:
-    """Return *value* if it is a UUID, or else the UUID that derives from it: producers may have ids of any form."""
+    """Return *value* if it is a UUID, or else the UUID that derives from it.
+
+    Producers may have ids of any form.
+    """
     return value if _is_uuid(value) else uuid5(NAMESPACE, str(value))
 
 

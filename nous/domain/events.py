@@ -64,7 +64,10 @@ class Event:
 
     @classmethod
     def derived(cls, scope: Scope, session_id: str, content: str) -> JsonObject:
-        """Derive the `data` fields that a terse producer left out, from *content*, its `data` as canonical JSON."""
+        """Derive the `data` fields that a terse producer left out.
+
+        *content* is what it wrote, as canonical JSON.
+        """
         del scope, session_id, content
         return {}
 

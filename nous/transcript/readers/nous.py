@@ -1,4 +1,4 @@
-"""Reader for transcripts in the format of nous: the output of `nous dev transcript PATH --json`."""
+"""Reader for the format of nous: the output of `nous dev transcript PATH --json`."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
