@@ -1,4 +1,4 @@
-"""`nous sessions`, `nous heartbeat` and `nous record-decision`: session state, heartbeats and decisions."""
+"""`nous sessions`, `nous heartbeat` and `nous record-decision`: state of running sessions."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

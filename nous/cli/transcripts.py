@@ -1,4 +1,4 @@
-"""`nous dev excerpt`, `transcript`, `formats` and `anchored`: show sessions as nous reads them."""
+"""Commands that show sessions as nous reads them: transcript, excerpt, formats, summary."""
 
 import sys
 from collections import Counter
