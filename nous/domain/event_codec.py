@@ -110,7 +110,7 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
 
 
 def _validated(kind: type[Event], candidate: dict[str, Any]) -> Event:
-    """Return the event without its invalid items, which are counted, where *kind* can do without.
+    """Return the event, without invalid items that *kind* can do without; they are counted.
 
     Raises:
         ValidationError: something else is invalid, too.
@@ -223,7 +223,8 @@ def _filled(
 def _scope(value: object) -> object:
     """Return the scope that *value* names.
 
-    It is nothing, a text such as `agent/project`, or an object of the three parts. A value of another type is returned as it is; validation says what is wrong with it.
+    It is nothing, a text such as `agent/project`, or an object of the three parts. A value of another type is returned
+    as it is; validation says what is wrong with it.
 
     Raises:
         BadInput: it has a part that no scope has; ignoring that would merge two scopes.
