@@ -147,7 +147,7 @@ def _summarizer(remote: HttpModel, settings: Settings, stores: LlmStores, *, clo
         prompt=_prompt("episode", settings.summary.prompt, setting="summary.prompt"),
         counters=stores.counters,
         clock=clock,
-        retry_policy=timedelta(seconds=settings.llm.patience),
+        max_wait=timedelta(seconds=settings.llm.patience),
         waits_for_quota=settings.llm.when_exhausted == "defer",
     )
 

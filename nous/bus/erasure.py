@@ -203,6 +203,8 @@ def _event_id(message: dict[str, Any], raw: bytes, kind: str, at: datetime | Non
 def _scope(given: Any) -> Scope | None:
     """Return the scope as a worker reads it; None if it is invalid."""
     try:
+        if isinstance(given, str) and given:
+            return Scope.parse(given)
         return _SCOPES.validate_python(given or Scope())
     except (BadInput, ValidationError):
         return None

@@ -36,6 +36,8 @@ _LONGEST = 32
 """Characters of an outcome in the table; `nous status SESSION` shows all of it."""
 
 _NONE = "-"
+_NAMED = 3
+"""Refused files of a folder that are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,19 +339,20 @@ def _publish_folder(producer: Producer, folder: Path, **how: Any) -> Iterator[tu
     Raises:
         BadInput: no file holds a session.
     """
-    count = refused = 0
+    count, refused = 0, list[str]()
     for path in below(folder, lambda place, reason: _warn(f"{place} cannot be read: {reason}")):
         try:
             for published in producer.publish(path, warn=_warn, **how):
                 count += 1
                 yield str(path), published
         except BadInput:
-            refused += 1
+            refused.append(path.name)
     hint = f"`nous dev formats {shlex.quote(str(folder))}` says why"
     if not count:
         raise BadInput(f"no file in {folder} holds a session that can be published; {hint}")
     if refused:
-        _warn(f"{counted(refused, 'file')} in {folder} cannot be published; {hint}")
+        names = ", ".join(refused[:_NAMED]) + (", ..." if len(refused) > _NAMED else "")
+        _warn(f"{counted(len(refused), 'file')} in {folder} cannot be published ({names}); {hint}")
 
 
 def _is_worker_running(container: Container) -> bool:

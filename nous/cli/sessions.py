@@ -43,7 +43,7 @@ def sessions(ctx: click.Context, *, scope: str | None, as_json: bool) -> None:
     if as_json:
         print_json([_row(session_state) for session_state in found])
     elif found:
-        heads = ("stage", "last active", "scope", "session", "transcript", "why")
+        heads = ("state", "last active", "scope", "session", "transcript", "why")
         say(table(heads, map(_cells, found)))
     else:
         say("no session is open, closing or abandoned")

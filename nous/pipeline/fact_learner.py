@@ -71,13 +71,13 @@ class FactLearner:
     """
 
     log: FactLog
-    memory: FactCache
+    fact_cache: FactCache
     embedder: Embedder
     policy: Policy
     clock: Callable[[], datetime]
     adjudicator: Adjudicator | None = None
-    forgotten: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
-    matter: Callable[[Scope, UUID], CacheSubject] = CacheSubject.of
+    suppressed: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
+    cache_subject: Callable[[Scope, UUID], CacheSubject] = CacheSubject.of
 
     def ingest(self, candidates: Sequence[CandidateFact], *, scope: Scope, source: Source) -> LearnResult:
         """Judge *candidates*, in order, as said in *source*.
@@ -86,7 +86,7 @@ class FactLearner:
             Unavailable: the log did not answer.
             Misconfigured: the embedder is not installed, or the log holds vectors of it with another dimension.
         """
-        matter = self.matter(scope, RULINGS)
+        matter = self.cache_subject(scope, RULINGS)
         embedder = present(self.embedder)
         vectors = _vectors([candidate.text for candidate in candidates], embedder)
         learn_context = LearnContext(
@@ -113,10 +113,10 @@ class FactLearner:
             Unavailable, Deferred: the log or the embedder did not answer.
             Misconfigured: as `ingest` does.
         """
-        with self.memory.current(self.log, scope, self.embedder) as knowledge:
+        with self.fact_cache.current(self.log, scope, self.embedder) as knowledge:
             waiting = list(knowledge.without_vector())
         able, vectors = _some_embedded(waiting, self.embedder, most)
-        with self.memory.current(self.log, scope, self.embedder) as knowledge:
+        with self.fact_cache.current(self.log, scope, self.embedder) as knowledge:
             found = zip((knowledge.get(fact.fact.id) for fact in able), vectors, strict=True)
             left = [(fact, vector) for fact, vector in found if fact and fact.is_current and not fact.is_embedded]
             policy = self.policy.for_embedder(self.embedder.id)
@@ -134,9 +134,9 @@ class FactLearner:
         learn_context: LearnContext,
         embedder: Embedder,
     ) -> tuple[LearnResult, Sequence[AmbiguousPair]]:
-        with self.memory.current(self.log, learn_context.scope, embedder) as knowledge:
+        with self.fact_cache.current(self.log, learn_context.scope, embedder) as knowledge:
             # Read after the log: if a text is erased later than this, the commit fails with a conflict.
-            forgotten = self.forgotten(learn_context.scope)
+            forgotten = self.suppressed(learn_context.scope)
             wanted = [at for at, each in enumerate(candidates) if exact_form(each.text) not in forgotten]
             learning = learn(
                 [candidates[at] for at in wanted],

@@ -55,7 +55,7 @@ class LlmSummarizer:
     prompt: PromptTemplate
     counters: UsageCounters
     clock: Callable[[], datetime]
-    retry_policy: timedelta
+    max_wait: timedelta
     waits_for_quota: bool = True
 
     @property
@@ -113,7 +113,7 @@ class LlmSummarizer:
             case Failure.OTHER:
                 return False  # lasts until an operator changes something, which may take days
             case _:
-                return self.clock() - pause.since < self.retry_policy
+                return self.clock() - pause.since < self.max_wait
 
     def _question(
         self, segments: Sequence[Segment], summary_input: SummaryInput, *, before: str, matter: CacheSubject

@@ -67,13 +67,13 @@ class WorkerContext:
     def fact_learner(self) -> FactLearner:
         return FactLearner(
             log=self.facts,
-            memory=self.fact_cache,
+            fact_cache=self.fact_cache,
             embedder=self.embedder,
             policy=self.policy,
             clock=self.clock,
             adjudicator=self.adjudicator,
-            forgotten=self.suppressed,
-            matter=self.cache_subject,
+            suppressed=self.suppressed,
+            cache_subject=self.cache_subject,
         )
 
 

@@ -84,7 +84,7 @@ class ModelWorld:
             prompt=replace(prompt, version=version, system=f"{prompt.system} ({version})") if version else prompt,
             counters=self.books.counters,
             clock=self.date,
-            retry_policy=timedelta(seconds=self.llm.patience),
+            max_wait=timedelta(seconds=self.llm.patience),
             waits_for_quota=self.llm.when_exhausted == "defer",
         )
 

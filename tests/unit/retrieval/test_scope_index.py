@@ -28,7 +28,7 @@ class Notebook:
     def learn(self, *texts: str, scope: Scope | None = None, session: str = "s1") -> None:
         fact_learner = FactLearner(
             log=self.store,
-            memory=self.memory,
+            fact_cache=self.memory,
             embedder=HASHED,
             policy=Policy(near=0.3),
             clock=lambda: datetime(2026, 1, 1, tzinfo=UTC),

@@ -59,7 +59,7 @@ def source(episode: str) -> Source:
 def fact_learner(store: MemoryStore, memory: FactCache | None = None) -> FactLearner:
     return FactLearner(
         log=store,
-        memory=memory or FactCache(),
+        fact_cache=memory or FactCache(),
         embedder=HashingEmbedder(),
         policy=Policy(near=0.3),
         clock=lambda: datetime(2026, 1, 1, tzinfo=UTC),
@@ -168,7 +168,7 @@ def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
         return {"tim likes tea"} if scope == Scope() else set()
 
     store = MemoryStore()
-    teacher = replace(fact_learner(store), forgotten=forgotten)
+    teacher = replace(fact_learner(store), suppressed=forgotten)
 
     lesson = teacher.ingest(
         [CandidateFact(text="Tim likes tea."), CandidateFact(text="Redis is used")], scope=Scope(), source=source("s1")
