@@ -20,7 +20,7 @@ from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstones
-from nous.domain.errors import NotAllowed, NotFound
+from nous.domain.errors import Misconfigured, NotAllowed, NotFound
 from nous.domain.events import SessionEvent
 from nous.domain.plug_ins import PlugIns
 from nous.embedding.cache import CachedEmbedder
@@ -242,5 +242,15 @@ def discover() -> dict[str, Worker]:
     """Return every worker by name.
 
     Workers are the modules in the package `workers`, and entry points of the group `nous.workers`.
+
+    Raises:
+        Misconfigured: a plug-in cannot be imported, is no worker, or has the name of another worker.
     """
-    return {worker.name: worker for worker in WORKERS.all().values()}
+    found: dict[str, Worker] = {}
+    for name, worker in WORKERS.all().items():
+        if not isinstance(worker, Worker):
+            raise Misconfigured(f"the plug-in {name!r} of {WORKERS.group} is no Worker: {worker!r}")
+        if worker.name in found:
+            raise Misconfigured(f"two plug-ins of {WORKERS.group} are workers called {worker.name}")
+        found[worker.name] = worker
+    return found

@@ -141,7 +141,7 @@ class Frame(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in self._known and not name.startswith("-") and not ctx.resilient_parsing:
-            near = " or ".join(get_close_matches(name, self._known))
+            near = " or ".join(get_close_matches(name, self._table))
             ctx.fail(f"There is no command {name!r}." + (f" Did you mean {near}?" if near else ""))
         return super().resolve_command(ctx, args)
 

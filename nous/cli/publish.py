@@ -19,7 +19,7 @@ from nous.bus.base import Priority
 from nous.cli.framework import FAILED, App, exit_code
 from nous.cli.output import counted, in_words, print_json, say, table
 from nous.domain.episode import Episode
-from nous.domain.errors import BadInput, NotAllowed, NousError
+from nous.domain.errors import BadInput, NotAllowed, NotFound, NousError
 from nous.domain.events import SessionEnded, episode_id
 from nous.domain.fact import Confirmed, Learned
 from nous.domain.scope import Scope
@@ -36,8 +36,6 @@ _LONGEST = 32
 """Characters of an outcome in the table; `nous status SESSION` shows all of it."""
 
 _NONE = "-"
-_NAMED = 3
-"""Refused files of a folder that are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,14 +343,13 @@ def _publish_folder(producer: Producer, folder: Path, **how: Any) -> Iterator[tu
             for published in producer.publish(path, warn=_warn, **how):
                 count += 1
                 yield str(path), published
-        except BadInput:
-            refused.append(path.name)
+        except (BadInput, NotFound) as error:
+            refused.append(f"{path.name}: {error}")
     hint = f"`nous dev formats {shlex.quote(str(folder))}` says why"
     if not count:
         raise BadInput(f"no file in {folder} holds a session that can be published; {hint}")
     if refused:
-        names = ", ".join(refused[:_NAMED]) + (", ..." if len(refused) > _NAMED else "")
-        _warn(f"{counted(len(refused), 'file')} in {folder} cannot be published ({names}); {hint}")
+        _warn(f"{counted(len(refused), 'file')} in {folder} cannot be published, such as {refused[0]}; {hint}")
 
 
 def _is_worker_running(container: Container) -> bool:

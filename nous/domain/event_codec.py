@@ -201,12 +201,12 @@ def _filled(
     # Recurring events without an `at` of their own are distinguished by the time of the message.
     moment = f"\n{time}" if kind.recurs and not data.get("at") else ""
     event_id = message.get("id") or uuid5(NAMESPACE, f"{kind.type}\n{_canonical(data)}{moment}")
-    event_id = _uuid(event_id)
+    event_id = _event_id(event_id, message.get("source"))
     scope, session = _scope(data.get("scope")), _session(data.get("session_id") or message.get("subject"), kind)
     named = {name: _uuid(data[name]) for name in _ids(kind) if data.get(name)}
     return {
         **(kind.derived(scope, session, _canonical(data)) if isinstance(scope, Scope) else {}),
-        **data,
+        **{name: value for name, value in data.items() if value is not None and name != "invalid_candidates"},
         **named,
         "id": event_id,
         "time": time,
@@ -240,12 +240,20 @@ def _scope(value: object) -> object:
         raise BadInput(f"data.scope: {error}") from None
 
 
-def _uuid(value: object) -> object:
+def _event_id(value: object, source: object) -> UUID:
+    """Return a UUID as it is, and any other id as the UUID that derives from it and its source.
+
+    CloudEvents promises only that both together are unique.
+    """
+    return _uuid(value if _is_uuid(value) or not source else f"{source}\n{value}")
+
+
+def _uuid(value: object) -> UUID:
     """Return *value* if it is a UUID, or else the UUID that derives from it.
 
     Producers may have ids of any form.
     """
-    return value if _is_uuid(value) else uuid5(NAMESPACE, str(value))
+    return UUID(str(value)) if _is_uuid(value) else uuid5(NAMESPACE, str(value))
 
 
 @cache

@@ -34,11 +34,11 @@ class PlugIns:
         Raises:
             Misconfigured: two plug-ins have the same name.
         """
-        return self._built_in() | self._entry_points().keys()
+        return frozenset({*self._built_in(), *self._entry_points()})
 
     def installed_now(self) -> frozenset[str]:
         """Return the names of all plug-ins, with those that were installed since this process began."""
-        return self._built_in() | {point.name for point in metadata.entry_points(group=self.group)}
+        return frozenset({*self._built_in(), *(point.name for point in _installed(self.group))})
 
     def load(self, name: str) -> Any:
         """Import the plug-in *name*; KeyError where there is none.
@@ -62,8 +62,8 @@ class PlugIns:
         }
         return found | {name: _loaded(point) for name, point in self._entry_points().items()}
 
-    def _built_in(self) -> frozenset[str]:
-        return frozenset(module.name for module in iter_modules(self._package.__path__))
+    def _built_in(self) -> tuple[str, ...]:
+        return tuple(sorted(module.name for module in iter_modules(self._package.__path__)))
 
     def _entry_points(self) -> Mapping[str, metadata.EntryPoint]:
         points = _entry_points(self.group, tuple(sys.path))
@@ -76,11 +76,19 @@ class PlugIns:
 
 @cache  # a scan reads the metadata of every installed distribution
 def _entry_points(group: str, _path: tuple[str, ...]) -> metadata.EntryPoints:
-    return metadata.entry_points(group=group)
+    return _installed(group)
+
+
+def _installed(group: str) -> metadata.EntryPoints:
+    try:
+        return metadata.entry_points(group=group)
+    except (TypeError, ValueError) as error:
+        raise Misconfigured(f"an installed distribution has a malformed entry_points.txt: {error}") from error
 
 
 def _loaded(point: metadata.EntryPoint) -> Any:
     try:
         return point.load()
-    except (ImportError, AttributeError) as error:
-        raise Misconfigured(f"the plug-in {point.name!r} of {point.group} ({point.value}) fails: {error}") from error
+    except (Exception, SystemExit) as error:  # the code of another distribution may raise anything
+        why = f"{type(error).__name__}: {error}"
+        raise Misconfigured(f"the plug-in {point.name!r} of {point.group} ({point.value}) fails: {why}") from error

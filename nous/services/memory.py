@@ -88,11 +88,13 @@ def search_memory(
     *everything* includes superseded facts beside those that replaced them.
 
     Raises:
-        BadInput: the query is blank.
+        BadInput: the query is blank, or *limit* is less than 1.
         Unavailable: the store did not answer.
     """
     if not query.strip():
         raise BadInput("the query is empty: say what to look for")
+    if limit < 1:
+        raise BadInput(f"a limit of {limit}: it has to be at least 1")
     embedder = present(context.embedder)
     question = asked(query, embedder.embed)
     episodes = context.episodes.recent(scope, limit=SEARCHED_EPISODES)

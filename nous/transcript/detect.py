@@ -50,7 +50,10 @@ def known_readers() -> Mapping[str, Reader]:
 
 @cache  # a package is scanned once: a scan costs as much as reading a short session
 def _readers_in(_folders: tuple[str, ...], _path: tuple[str, ...]) -> Mapping[str, Reader]:
-    found = [cast("Reader", reader) for reader in READERS.all().values()]
+    plug_ins = READERS.all()
+    if faulty := [name for name, reader in plug_ins.items() if not hasattr(reader, "format")]:
+        raise Misconfigured(f"plug-ins of {READERS.group} are no readers: {', '.join(faulty)}")
+    found = [cast("Reader", reader) for reader in plug_ins.values()]
     known = {reader.format: reader for reader in found}
     if len(known) < len(found):
         twice = [name for name, times in Counter(reader.format for reader in found).items() if times > 1]

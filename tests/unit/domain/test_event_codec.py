@@ -237,6 +237,27 @@ def test_ids_of_any_form_become_the_same_uuid_each_time() -> None:
     assert len({first.id, first.trace_id, first.caused_by, first.episode_id}) == 4
 
 
+def test_equal_ids_of_two_sources_are_two_events() -> None:
+    one, other, again = (foreign(envelope={"id": "42", "source": source}).id for source in ("/ci/a", "/ci/b", "/ci/a"))
+
+    assert one == again != other
+
+
+def test_what_is_null_counts_as_left_out() -> None:
+    event = foreign(version=None, episode_id=None, candidate_facts=None)
+
+    assert (event.episode_id, event.candidate_facts) == (episode_id(Scope(), "s1"), ())
+
+
+@pytest.mark.parametrize("id_", ["1234-5678-1234-5678-1234-5678-1234-5678", "{12345678123456781234567812345678}", "0"])
+def test_an_id_is_read_as_a_uuid_wherever_it_can_be(id_: str) -> None:
+    assert foreign(envelope={"id": id_}).id == foreign(envelope={"id": id_}).id
+
+
+def test_a_producer_does_not_say_how_many_candidates_are_invalid() -> None:
+    assert foreign(invalid_candidates=-5).invalid_candidates is None
+
+
 def test_a_candidate_that_cannot_be_read_costs_itself_and_is_counted() -> None:
     wrong = [{"text": 7}, {"text": "It runs on port 2", "confidence": 9}]
 

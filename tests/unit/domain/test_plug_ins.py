@@ -60,11 +60,53 @@ def test_a_reader_of_another_distribution_is_known_by_its_format(install: Instal
     assert "mylog" in known_readers()
 
 
-def test_a_plug_in_that_cannot_be_imported_is_named_with_what_is_wrong(install: Install) -> None:
-    install("import nothing_of_that_name\n", "[nous.workers]\nbroken = its_plug_in:WORKER\n")
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("import nothing_of_that_name", "No module named 'nothing_of_that_name'"),
+        ("raise ValueError('boom')", "ValueError: boom"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("def (", "SyntaxError"),
+        ("", "no attribute 'WORKER'"),
+        ("WORKER = 'hello'", "no Worker: 'hello'"),
+    ],
+)
+def test_a_plug_in_that_cannot_be_used_is_named_with_what_is_wrong(install: Install, code: str, why: str) -> None:
+    install(f"{code}\n", "[nous.workers]\nbroken = its_plug_in:WORKER\n")
 
-    with pytest.raises(Misconfigured, match=r"'broken' of nous\.workers .* No module named 'nothing_of_that_name'"):
+    with pytest.raises(Misconfigured, match=rf"'broken' of nous\.workers.*{why}"):
         discover()
+
+
+def test_a_plug_in_does_not_take_the_name_of_a_built_in_worker(install: Install) -> None:
+    code = """
+from nous.domain.events import SessionEnded
+from nous.pipeline.worker import Worker
+
+WORKER = Worker("episode-summarizer", SessionEnded, lambda context: None)
+"""
+    install(code, "[nous.workers]\nover = its_plug_in:WORKER\n")
+
+    with pytest.raises(Misconfigured, match="workers called episode-summarizer"):
+        discover()
+
+
+def test_a_malformed_entry_point_is_said_to_be_one(install: Install) -> None:
+    install("", "[nous.workers]\nhalf\n")
+
+    with pytest.raises(Misconfigured, match="malformed entry_points"):
+        discover()
+
+
+def test_workers_have_the_same_order_in_every_process() -> None:
+    assert list(discover()) == sorted(discover())
+
+
+def test_what_is_no_reader_is_named(install: Install) -> None:
+    install("READER = 5\n", "[nous.readers]\nfive = its_plug_in:READER\n")
+
+    with pytest.raises(Misconfigured, match="no readers: five"):
+        known_readers()
 
 
 def test_two_plug_ins_of_one_name_are_refused(install: Install) -> None:
