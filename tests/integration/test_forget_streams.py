@@ -166,7 +166,7 @@ def rows(town: Town) -> Sequence[Row]:
     return town.container.context.facts.read(HERE, embedder=NO_VECTORS).rows
 
 
-@pytest.mark.parametrize("scope", [{"project": ["x"]}, {"project": {"a": 1}}, "town", 5])
+@pytest.mark.parametrize("scope", [{"project": ["x"]}, {"project": {"a": 1}}, "a/b/c/d", 5])
 def test_an_entry_that_nobody_can_read_stands_in_nobody_s_way_and_is_counted(town: Town, scope: object) -> None:
     publish(town, SECRET, "plantedwords")
     publish(town, "new", "newwords")
