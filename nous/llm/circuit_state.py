@@ -1,7 +1,7 @@
 """Circuit-breaker state: open interval with exponential backoff, single half-open probe.
 
 Pure functions: a record and the time in, the next record out. Times are seconds since the epoch, durations are
-seconds. The scripts `enter.lua` and `failed.lua` decide the same in Redis; a contract test compares them.
+seconds. The scripts `admit.lua` and `record_failure.lua` decide the same in Redis; a contract test compares them.
 """
 
 from dataclasses import dataclass, replace

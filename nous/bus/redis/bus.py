@@ -118,7 +118,7 @@ class RedisBus:
         streams = [self._keys.stream(subscription.kind.type, priority) for priority in priorities]
         with translated():
             read_up_to = {stream: self._groups.read_up_to(stream, subscription.group) for stream in streams}
-            wait_for_entry(self._client, read_up_to, seconds=seconds, ahead=partial(self._run, "ahead"))
+            wait_for_entry(self._client, read_up_to, seconds=seconds, ahead=partial(self._run, "has_new_entries"))
 
     def open(self, ref: DeliveryRef) -> Delivery | None:
         _, delivery = self._open(ref, "", "", 0)
@@ -154,7 +154,7 @@ class RedisBus:
         group, failure = ref.subscription.group, attempt_failure.encode() if attempt_failure else ""
         keys = (self._stream(ref), self._keys.leases(group), self._keys.progress(group))
         arguments = (group, ref.entry, ref.name, before.encode(), after.encode(), lease, failure)
-        return bool(self._run("amend", keys, arguments))
+        return bool(self._run("compare_and_set_state", keys, arguments))
 
     def renew(self, refs: Iterable[DeliveryRef], *, lease: float) -> None:
         by_group: dict[str, list[str]] = {}
@@ -172,7 +172,7 @@ class RedisBus:
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
         group = subscription.group
         keys = (self._keys.leases(group), self._keys.progress(group), self._keys.longest_lease(group))
-        clamped, self._beyond[group] = self._run("pull_in", keys, (lease, self._beyond.get(group, 0)))
+        clamped, self._beyond[group] = self._run("clamp_leases", keys, (lease, self._beyond.get(group, 0)))
         return int(clamped)
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
@@ -183,7 +183,7 @@ class RedisBus:
         self._groups.ensure(stream, group)
         cursor = self._cursors.get((group, priority), "0-0")
         cursor, claimed, lost, restored = self._run(
-            "adopt",
+            "claim_unleased",
             (stream, *self._group_keys(group)),
             (group, CONSUMER, cursor, priority.value, _FIRST.encode()),
         )
@@ -255,7 +255,7 @@ class RedisBus:
         """
         group = ref.subscription.group
         keys = (self._stream(ref), self._keys.leases(group), self._keys.progress(group))
-        found: list[Any] = self._run("open", keys, (group, ref.entry, ref.name, *swap, LARGEST))
+        found: list[Any] = self._run("load_delivery", keys, (group, ref.entry, ref.name, *swap, LARGEST))
         if not found:
             return False, None
         swapped, progress, *event = found
@@ -322,7 +322,7 @@ class RedisBus:
         keys = chain.from_iterable((self._keys.marker(e.id), self._keys.forgotten(e.scope)) for e, _ in events)
         arguments = chain.from_iterable((at.entry, at.name, name_of(event)) for event, at in events)
         group = ref.subscription.group
-        found = self._run("tell", (self._stream(ref), *keys), (group, self._marker_ttl, *arguments))
+        found = self._run("deduplicate", (self._stream(ref), *keys), (group, self._marker_ttl, *arguments))
         for delivery, status in zip(deliveries, found, strict=True):
             if reason := _SKIPPED.get(status):
                 self.commit(delivery, Effects(skipped=reason))

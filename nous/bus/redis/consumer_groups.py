@@ -71,7 +71,7 @@ def overdue(
     """
     group = subscription.group
     leases, progress = keys.leases(group), keys.progress(group)
-    found, unowned = run("overdue", (leases, progress), (limit, *(priority.value for priority in Priority)))
+    found, unowned = run("expired_leases", (leases, progress), (limit, *(priority.value for priority in Priority)))
     if unowned:
         log.error("lease.unowned_deleted", group=group, leases=len(unowned), hint="another program wrote them")
     pairs = [(name, raw, _read(raw)) for name, raw in zip(found[::2], found[1::2], strict=True)]
@@ -79,7 +79,7 @@ def overdue(
         # Each step compares the stored bytes, so they have to be as this release encodes the state. A later release,
         # which was rolled back since, may have added to them.
         is_as_read = raw is None or raw == state.encode()
-        has_replaced = not is_as_read and run("replace", (progress,), (name, raw, state.encode()))
+        has_replaced = not is_as_read and run("replace_key", (progress,), (name, raw, state.encode()))
         if has_replaced and state.reason == UNREADABLE:
             log.error("delivery.state_reset", group=group, delivery=name.decode(), hint=UNREADABLE)
     return [(DeliveryRef.named(name.decode(), subscription), state) for name, _, state in pairs]

@@ -61,7 +61,7 @@ class RedisDeadLettering:
         letter = fields_of(ref, progress=progress, reason=reason, grave=DeadLetterKind.DEAD, event=event)
         announced = self._announced(ref, event, letter, progress)
         arguments = (ref.subscription.group, ref.entry, ref.name, announced, *chain.from_iterable(letter.items()))
-        return bool(self._run("disown", self._keys_of(ref), arguments))
+        return bool(self._run("dead_letter_foreign_ack", self._keys_of(ref), arguments))
 
     def _write(
         self,
@@ -83,7 +83,7 @@ class RedisDeadLettering:
                 *chain.from_iterable(letter.items()),
             ),
         )
-        return bool(self._run("bury", self._keys_of(ref), arguments))
+        return bool(self._run("dead_letter", self._keys_of(ref), arguments))
 
     def _announced(
         self, ref: DeliveryRef, event: Event | None, letter: dict[str, str | int], progress: DeliveryState | None

@@ -97,7 +97,7 @@ class RedisDeadLetterQueue:
         about = _id_in(letter)
         skipped, reason = (self._keys.skipped(letter.group, about), dropped(letter)) if about else ("", "")
         keys = (self._keys.letters, skipped, self._keys.taken(letter.id))
-        return bool(self._run("drop", keys, (letter.id, reason, self._marker_ttl, uuid4().hex)))
+        return bool(self._run("delete_dead_letter", keys, (letter.id, reason, self._marker_ttl, uuid4().hex)))
 
 
 def _id_in(letter: DeadLetter) -> UUID | None:

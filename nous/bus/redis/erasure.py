@@ -192,9 +192,9 @@ class RedisBusErasure:
 
     def _rewritten(self, stream: str, priority: Priority) -> bool:
         aside, after = self._keys.aside(stream, token_hex(8)), "-"
-        while last := self._run("copy", (stream, aside), (after, _PAGE, _ASIDE)):
+        while last := self._run("copy_stream", (stream, aside), (after, _PAGE, _ASIDE)):
             after = f"({last.decode()}"
-        return bool(self._run("exchange", (stream, aside), (after, self._keys.prefix, priority.value)))
+        return bool(self._run("rewrite_entry", (stream, aside), (after, self._keys.prefix, priority.value)))
 
     def _begin_file(self) -> None:
         try:

@@ -70,7 +70,7 @@ class RedisPublisher:
         about = (upload, marker, keys.forgotten(event.scope), keys.letters)
         streams = (keys.stream(kind, priority) for priority in Priority)
         arguments = (keys.prefix, name_of(event), kind, place, last, *(priority.value for priority in Priority))
-        return bool(self._run("release", (*about, *streams), arguments))
+        return bool(self._run("release_upload", (*about, *streams), arguments))
 
     def _last_letter_beside(self, kind: str, place: bytes) -> str | None:
         """Return the id of the last dead letter, or None if one is about that event.

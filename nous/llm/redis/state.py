@@ -146,21 +146,21 @@ class RedisCircuitStore:
         self._run = Scripts(client, clock, package="nous.llm.redis")
 
     def admit(self, provider: str, *, probe: float) -> OpenCircuit | None:
-        return _pause(self._run("enter", (self._keys.outages,), (provider, uuid4().hex, repr(probe), repr(GLANCE))))
+        return _pause(self._run("admit", (self._keys.outages,), (provider, uuid4().hex, repr(probe), repr(GLANCE))))
 
     def record_failure(self, provider: str, failure: Failure, *, until: datetime | None = None) -> OpenCircuit | None:
         keys = (self._keys.outages, self._keys.said(uuid4().hex))
         given = repr(until.timestamp()) if until else ""
         curve = self._pauses.after(failure)
         policy = (repr(self._pauses.longest), repr(curve.first), repr(curve.cap), curve.begins)
-        return _pause(self._run("failed", keys, (provider, failure.value, given, *policy)))
+        return _pause(self._run("record_failure", keys, (provider, failure.value, given, *policy)))
 
     def record_success(self, provider: str) -> None:
         with translated():
             self._client.hdel(self._keys.outages, provider)
 
     def release_probe(self, provider: str) -> None:
-        self._run("put_back", (self._keys.outages,), (provider,))
+        self._run("release_probe", (self._keys.outages,), (provider,))
 
     def failing(self, provider: str, question: str) -> SuspectQuestion | None:
         with translated():

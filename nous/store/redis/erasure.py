@@ -162,7 +162,7 @@ class RedisErasure:
             episode = decode(Episode, raw)
             left = without_candidates(episode, forms)
             gone = len(episode.candidate_facts) - len(left.candidate_facts)
-            if not gone or dry_run or self._run("replace", (key,), (name, raw, encode(left))):
+            if not gone or dry_run or self._run("replace_key", (key,), (name, raw, encode(left))):
                 return gone
             raw = self._client.hget(key, name)
         return 0

@@ -102,7 +102,7 @@ class RedisLogs:
             old: list[bytes] = sorted(self._client.scan_iter(f"{self._keys.vectors_of(scope)}*", count=1000))
         pairs = [key for place, written in temporary.items() for key in (written, place)]
         keys = (self._keys.fact_head(scope), *pairs, self._keys.fact_rows(scope), *(key.decode() for key in old))
-        return bool(self._run("swap", keys, (log.head, str(new.version), len(temporary))))
+        return bool(self._run("swap_key", keys, (log.head, str(new.version), len(temporary))))
 
     def tidy(self, scope: Scope) -> None:
         """Delete temporary keys of rewrites whose source version is no longer current.

@@ -1,7 +1,7 @@
 -- Give pending entries that have no lease an expired one, so that the next sweep retries them. Another program received
 -- them without `receive`, or their lease or progress was deleted. If one of the two is left, they were counted as
 -- received before. Entries that were deleted while pending are lost: XAUTOCLAIM names them once and forgets them. They
--- are given progress and an expired lease, so that the next sweep dead-letters them (see `disown.lua`) if this caller
+-- are given progress and an expired lease, so that the next sweep dead-letters them (see `dead_letter_foreign_ack.lua`) if this caller
 -- cannot.
 --
 -- KEYS  1 stream  2 leases  3 progress  4 counters
