@@ -48,7 +48,7 @@ def demo(ctx: click.Context, directory: Path | None) -> None:
         failed = _run(build(settings))
     finally:
         embedded.stop(home)
-    click.echo(f"\nThe data stays in {home}. Look at it again, then stop the server that this starts:")
+    click.echo(f"\nThe data stays in {home}. Look at it again (this starts its server), then stop the server:")
     for command in ("facts --scope demo", "down"):
         click.echo(f"  NOUS_DATA_DIR={shlex.quote(str(home))} {_program()} {command}")
     ctx.exit(FAILED if failed else 0)
