@@ -45,7 +45,7 @@ def sizes() -> list[Size]:
     return [
         Size("modules", len(product), limit=362, goal=330),
         Size("lines of the product", lines_of(product), limit=52_600, goal=40_000),
-        Size("lines of the tests", lines_of((ROOT / "tests").rglob("*.py")), limit=58_100, goal=40_000),
+        Size("lines of the tests", lines_of((ROOT / "tests").rglob("*.py")), limit=58_200, goal=40_000),
         Size(f"modules under {FRAGMENT} lines", len(fragments), limit=30, goal=30),
         Size("packages and modules of nous", len(tops), limit=30, goal=30),
         Size("lines of the README", lines_of([ROOT / "README.md"]), limit=250, goal=250),
