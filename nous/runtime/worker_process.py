@@ -13,7 +13,7 @@ import structlog
 log = structlog.get_logger(__name__)
 
 _GLANCE = 0.1
-"""Seconds between two checks that all loops run and no stop is requested."""
+"""Seconds between two polls of the loops and of a stop request; `stop` has the reason against an event."""
 
 
 class Loop(Protocol):

@@ -74,7 +74,7 @@ class Reading(ABC):
     """
 
     STANDS_HERE: ClassVar[bool] = True
-    """Whether the positions of its entries refer to the file that is read."""
+    """True if the positions of its entries refer to the file that is read."""
 
     notes: ReadNotes = field(default_factory=ReadNotes)
 

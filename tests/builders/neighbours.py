@@ -247,7 +247,7 @@ NOT_READ: Mapping[str, str] = {
     "DeadLetterQueue.payload": "as the letters",
     "DeadLetterQueue.count": _COUNTS,
     "SessionStates.sessions": "they are the operator's, of all scopes; `nous sessions --scope` tells those of one",
-    "DeliveryStats.event": "it is told a ticket, which only the operator's letters name",
+    "DeliveryStats.event": "it takes a delivery reference, which only dead letters name",
     "CandidateIndexes.of": "it is of one scope; what it proposes is looked up in that scope's log",
     "CandidateIndex.near": "as above",
     "Erasure.session": _WRITES,

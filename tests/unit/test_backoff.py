@@ -1,4 +1,4 @@
-"""What goes wrong again and again."""
+"""Backoff and log sampling of a task that keeps failing."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What became of sessions that were waited for."""
+"""Report on sessions that a publisher has waited for."""
 
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
