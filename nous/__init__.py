@@ -54,14 +54,15 @@ def publish(  # noqa: PLR0913  (each parameter is a fact about the session)
         BadInput: the file cannot be read, has no known format, was erased, or the id is unusable.
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    from nous.app.services import default_producer  # noqa: PLC0415
+    from nous.app.container import default_container  # noqa: PLC0415
+    from nous.app.services import producer_of  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.services.session_intake import SessionMetadata  # noqa: PLC0415
 
     about = SessionMetadata(
         scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, compacting=compacting, format=format
     )
-    published = default_producer().publish(session, about, upload=upload, durable=durable, again=again)
+    published = producer_of(default_container()).publish(session, about, upload=upload, durable=durable, again=again)
     return [each.receipt for each in published]
 
 
@@ -83,7 +84,8 @@ def record_decision(
         BadInput: the description is blank, the confidence out of range, or the id unusable.
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    from nous.app.services import default_producer  # noqa: PLC0415
+    from nous.app.container import default_container  # noqa: PLC0415
+    from nous.app.services import producer_of  # noqa: PLC0415
     from nous.domain.episode import Decision  # noqa: PLC0415
     from nous.domain.errors import BadInput  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
@@ -93,7 +95,9 @@ def record_decision(
     if not 0 <= confidence <= 1:
         raise BadInput(f"a confidence of {confidence}: it has to be between 0 and 1")
     decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)
-    return default_producer().record(decision, session_id=session_id, scope=Scope.parse(scope), agent_id=agent_id)
+    return producer_of(default_container()).record(
+        decision, session_id=session_id, scope=Scope.parse(scope), agent_id=agent_id
+    )
 
 
 def touch(
@@ -119,12 +123,13 @@ def touch(
         BadInput: the file holds many sessions or none yet, the session was erased, or the id is unusable.
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    from nous.app.services import default_producer  # noqa: PLC0415
+    from nous.app.container import default_container  # noqa: PLC0415
+    from nous.app.services import producer_of  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.services.session_intake import SessionMetadata  # noqa: PLC0415
 
     about = SessionMetadata(scope=Scope.parse(scope), agent_id=agent_id, session_id=session_id, format=format)
-    return default_producer().touch(session, about, background=background, at=at).receipt
+    return producer_of(default_container()).touch(session, about, background=background, at=at).receipt
 
 
 def search(query: str, *, scope: str = "default", limit: int = 10) -> "Sequence[Hit]":
@@ -134,12 +139,12 @@ def search(query: str, *, scope: str = "default", limit: int = 10) -> "Sequence[
         BadInput: the query is blank.
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    from nous.app.memory import default_memory  # noqa: PLC0415
+    from nous.app.container import default_container  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.retrieval.query import Filters  # noqa: PLC0415
     from nous.services.memory import search_memory  # noqa: PLC0415
 
-    return search_memory(default_memory(), query, Scope.parse(scope), filters=Filters(), limit=limit).hits
+    return search_memory(default_container().memory, query, Scope.parse(scope), filters=Filters(), limit=limit).hits
 
 
 def facts(*, scope: str = "default", superseded: bool = False) -> "Sequence[KnownFact]":
@@ -150,11 +155,11 @@ def facts(*, scope: str = "default", superseded: bool = False) -> "Sequence[Know
     Raises:
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    from nous.app.memory import default_memory  # noqa: PLC0415
+    from nous.app.container import default_container  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.services.memory import known_facts  # noqa: PLC0415
 
-    return known_facts(default_memory(), Scope.parse(scope), superseded=superseded)
+    return known_facts(default_container().memory, Scope.parse(scope), superseded=superseded)
 
 
 def context(query: str = "", *, scope: str = "default", budget: int | None = None) -> str:
@@ -165,12 +170,12 @@ def context(query: str = "", *, scope: str = "default", budget: int | None = Non
     Raises:
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    from nous.app.memory import default_memory  # noqa: PLC0415
+    from nous.app.container import default_container  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.retrieval.context import LONGEST, block  # noqa: PLC0415
     from nous.services.memory import context_notes  # noqa: PLC0415
 
-    notes, _ = context_notes(default_memory(), query, Scope.parse(scope))
+    notes, _ = context_notes(default_container().memory, query, Scope.parse(scope))
     return block(notes, budget=LONGEST if budget is None else budget)
 
 
@@ -184,11 +189,11 @@ def show(name: str, *, scope: str = "default") -> "SessionMemory":
         BadInput: *name* is ambiguous.
         Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
-    from nous.app.memory import default_memory  # noqa: PLC0415
+    from nous.app.container import default_container  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.services.memory import find_episode, session_memory  # noqa: PLC0415
 
-    context = default_memory()
+    context = default_container().memory
     return session_memory(context, find_episode(context, name, Scope.parse(scope)))
 
 

@@ -1,74 +1,174 @@
-"""Dependency container: every adapter and service, connected once from the settings."""
+"""Dependency container: every adapter and service, built from the settings when it is first used."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any, Self
 
 import redis
 
 import workers
-from nous.app.from_settings import deadline_of, excerpts, policy, retry_policy_of
-from nous.app.llm import LlmStack, LlmStores, cache_subject, llm_stack, stores_of
-from nous.app.memory import embedder, indexes_of
-from nous.bus.accounting import DeadLetterQueue, DeliveryStats
-from nous.bus.base import Bus, Subscription
-from nous.bus.delivery_state import RetryPolicy
-from nous.bus.redis.accounting import RedisDeliveryStats
-from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.dead_letters import RedisDeadLetterQueue
-from nous.bus.redis.erasure import RedisTombstones
+from nous.bus.base import Subscription
 from nous.bus.redis.keys import BusKeys
-from nous.bus.tombstones import Tombstones
 from nous.domain.errors import Misconfigured, NotAllowed, NotFound
-from nous.domain.events import SessionEvent
+from nous.domain.events import kinds
 from nous.domain.plug_ins import PlugIns
-from nous.embedding.cache import CachedEmbedder
-from nous.jobs.base import JobNames, Jobs
-from nous.jobs.rq.queue import RqJobs
-from nous.pipeline.worker import Worker, WorkerContext
 from nous.redis_server.client import connect, connect_rq
 from nous.redis_server.safety_check import refuse_unsafe
-from nous.runtime.attempt import Attempts
-from nous.runtime.lease_renewal import LeaseKeeper
-from nous.services.session_intake import SessionIntake
-from nous.settings.model import Settings
-from nous.store.fact_cache import FactCache
+from nous.settings import Settings, load_settings
 from nous.store.keys import StoreKeys
-from nous.store.redis.calibrations import RedisCalibrations
-from nous.store.redis.decisions import RedisDecisions
-from nous.store.redis.episodes import RedisEpisodes
-from nous.store.redis.fact_log import RedisFactLog
-from nous.store.redis.plans import plan_for
-from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
-from nous.store.redis.uploads import RedisUploads
-from nous.store.transcript_source import StoredTranscripts, Uploads, upload_of
 
-WORKERS = PlugIns(workers, attribute="WORKER", group="nous.workers")
+if TYPE_CHECKING:
+    from nous.app.llm import LlmStack
+    from nous.app.llm_stores import LlmStores
+    from nous.app.memory import Memory
+    from nous.bus.accounting import DeadLetterQueue, DeliveryStats
+    from nous.bus.base import Bus
+    from nous.bus.delivery_state import RetryPolicy
+    from nous.bus.redis.accounting import RedisDeliveryStats
+    from nous.bus.tombstones import Tombstones
+    from nous.domain.events import SessionEvent
+    from nous.jobs.base import JobNames, Jobs
+    from nous.pipeline.worker import Worker, WorkerContext
+    from nous.runtime.attempt import Attempts
+    from nous.runtime.lease_renewal import LeaseKeeper
+    from nous.services.session_intake import SessionIntake
+    from nous.store.redis.calibrations import RedisCalibrations
+    from nous.store.redis.uploads import RedisUploads
+
 DECISION_KEEPER = "decision-keeper"
+WORKERS = PlugIns(workers, attribute="WORKER", group="nous.workers")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Container:
-    """Dependency container of one process: settings, clients, stores and services."""
+    """Dependency container of one process: settings, clients, stores and services.
+
+    A part is imported and built when it is first used, so that a command pays for what it uses. *also* are workers
+    beside those found in the package `workers`.
+    """
 
     settings: Settings
     client: redis.Redis
-    rq_client: redis.Redis
-    workers: Mapping[str, Worker]
-    bus: Bus
-    delivery_stats: DeliveryStats
-    dead_letters: DeadLetterQueue
-    tombstones: Tombstones
-    jobs: Jobs
-    context: WorkerContext
-    session_intake: SessionIntake
-    retry_policy: RetryPolicy
-    leases: LeaseKeeper
-    attempts: Attempts
-    llm_stores: LlmStores
-    llm: LlmStack
-    calibrations: RedisCalibrations
+    also: tuple["Worker", ...] = ()
+
+    def replaced(self, **parts: Any) -> Self:
+        """Return a copy with other *parts*, from which it builds those that this container has not built yet."""
+        other = copy(self)
+        other.__dict__.update(parts)
+        return other
+
+    @cached_property
+    def rq_client(self) -> redis.Redis:
+        return connect_rq(self.settings)
+
+    @cached_property
+    def bus_keys(self) -> BusKeys:
+        return BusKeys(self.settings.prefix)
+
+    @cached_property
+    def store_keys(self) -> StoreKeys:
+        return StoreKeys(self.settings.prefix)
+
+    @cached_property
+    def clock(self) -> Callable[[], datetime]:
+        return partial(datetime.now, UTC)
+
+    @cached_property
+    def workers(self) -> Mapping[str, "Worker"]:
+        return discover() | {worker.name: worker for worker in self.also}
+
+    @cached_property
+    def worker_names(self) -> frozenset[str]:
+        """The names of all workers. Unlike `workers`, it imports none of them."""
+        return frozenset({*map(worker_name, WORKERS.names()), *(worker.name for worker in self.also)})
+
+    @cached_property
+    def groups(self) -> tuple[Subscription, ...]:
+        """The subscriptions of workers that the server has by now. Of the workers it imports only plug-ins."""
+        WORKERS.of_others()  # they may define kinds of events
+        found = self.delivery_stats.groups(kinds().values())
+        return tuple(each for each in found if each.group in self.worker_names)
+
+    @property
+    def subscriptions(self) -> tuple[Subscription, ...]:
+        return tuple(self.subscription(name) for name in self.workers)
+
+    def subscription(self, worker: str) -> Subscription:
+        """Return the subscription of a worker.
+
+        Raises:
+            NotFound: there is no such worker.
+        """
+        if worker not in self.workers:
+            raise NotFound(f"there is no worker {worker!r}; there are {', '.join(sorted(self.workers))}")
+        return Subscription(worker, self.workers[worker].consumes)
+
+    @cached_property
+    def bus(self) -> "Bus":
+        from nous.bus.redis.bus import RedisBus
+        from nous.store.redis.plans import plan_for
+        from nous.store.transcript_source import upload_of
+
+        return RedisBus(
+            self.client,
+            plan_of=partial(plan_for, keys=self.store_keys),
+            keys=self.bus_keys,
+            subscriptions=self.subscriptions,
+            upload_of=partial(upload_of, keys=self.store_keys),
+            marker_ttl=self.settings.retention.marker_ttl,
+        )
+
+    @cached_property
+    def delivery_stats(self) -> "RedisDeliveryStats":
+        from nous.bus.redis.accounting import RedisDeliveryStats
+
+        return RedisDeliveryStats(self.client, self.bus_keys)
+
+    @cached_property
+    def dead_letters(self) -> "DeadLetterQueue":
+        from nous.bus.redis.dead_letters import RedisDeadLetterQueue
+
+        return RedisDeadLetterQueue(self.client, self.bus_keys, marker_ttl=self.settings.retention.marker_ttl)
+
+    @cached_property
+    def tombstones(self) -> "Tombstones":
+        from nous.bus.redis.erasure import RedisTombstones
+
+        return RedisTombstones(self.client, self.bus_keys)
+
+    @cached_property
+    def memory(self) -> "Memory":
+        from nous.app.memory import memory_of
+
+        return memory_of(self.client, self.settings, self.store_keys)
+
+    @cached_property
+    def uploads(self) -> "RedisUploads":
+        from nous.store.redis.uploads import RedisUploads
+
+        return RedisUploads(self.client)
+
+    @cached_property
+    def calibrations(self) -> "RedisCalibrations":
+        from nous.store.redis.calibrations import RedisCalibrations
+
+        return RedisCalibrations(self.client, self.store_keys)
+
+    @cached_property
+    def llm_stores(self) -> "LlmStores":
+        from nous.app.llm_stores import stores_of
+
+        return stores_of(self.client, self.settings)
+
+    @cached_property
+    def llm(self) -> "LlmStack":
+        from nous.app.from_settings import excerpts
+        from nous.app.llm import llm_stack
+
+        return llm_stack(self.settings, self.llm_stores, excerpts=excerpts(self.settings.excerpt), clock=self.clock)
 
     def check_model(self) -> None:
         """Fail fast if a model is configured that cannot be used.
@@ -81,156 +181,104 @@ class Container:
         if self.llm.problem:
             raise self.llm.problem
 
-    def subscription(self, worker: str) -> Subscription:
-        """Return the subscription of a worker.
+    @cached_property
+    def context(self) -> "WorkerContext":
+        from nous.app.from_settings import policy
+        from nous.app.llm import cache_subject
+        from nous.pipeline.worker import WorkerContext
+        from nous.store.redis.decisions import RedisDecisions
+        from nous.store.transcript_source import StoredTranscripts
 
-        Raises:
-            NotFound: there is no such worker.
-        """
-        if worker not in self.workers:
-            raise NotFound(f"there is no worker {worker!r}; there are {', '.join(sorted(self.workers))}")
-        return Subscription(worker, self.workers[worker].consumes)
+        memory, llm, keys, responses = self.memory, self.llm, self.store_keys, self.llm_stores.responses
+        return WorkerContext(
+            episodes=memory.episodes,
+            episode_vectors=memory.episode_vectors,
+            summary_inputs=memory.summary_inputs,
+            decisions=RedisDecisions(self.client, keys, bus_keys=self.bus_keys, group=DECISION_KEEPER),
+            facts=memory.facts,
+            fact_cache=memory.fact_cache,
+            transcripts=StoredTranscripts(self.uploads, keys, readable=self.settings.worker.readable),
+            embedder=memory.embedder,
+            clock=self.clock,
+            anchored_summaries=memory.anchored_summaries,
+            session_states=memory.session_states,
+            summarizer=llm.summarizer,
+            fact_extractor=llm.fact_extractor,
+            adjudicator=llm.adjudicator,
+            anchored_summarizer=llm.anchored_summarizer,
+            excerpts=llm.anchored_summarizer.excerpts,
+            policy=policy(self.settings, self.calibrations),
+            suppressed=self.tombstones.forms,
+            cache_subject=partial(cache_subject, responses=responses, tombstones=self.tombstones),
+        )
 
-    @property
-    def job_names(self) -> JobNames:
+    @cached_property
+    def session_intake(self) -> "SessionIntake":
+        from nous.services.session_intake import SessionIntake
+
+        return SessionIntake(
+            self.uploads,
+            self.store_keys,
+            inline_limit=self.settings.publish.inline_limit,
+            clock=self.clock,
+            needs_upload=partial(_needs_upload, self.delivery_stats, self.subscriptions),
+        )
+
+    @cached_property
+    def job_names(self) -> "JobNames":
+        from nous.jobs.base import JobNames
+
         return JobNames(self.settings.prefix)
 
-    @property
-    def subscriptions(self) -> tuple[Subscription, ...]:
-        return tuple(self.subscription(name) for name in self.workers)
+    @cached_property
+    def jobs(self) -> "Jobs":
+        from nous.app.from_settings import deadline_of
+        from nous.jobs.rq.queue import RqJobs
+
+        return RqJobs(
+            self.rq_client,
+            self.job_names,
+            deadline=deadline_of(self.settings),
+            result_ttl=self.settings.retention.job_result_ttl,
+            failure_ttl=self.settings.retention.job_failure_ttl,
+        )
+
+    @cached_property
+    def retry_policy(self) -> "RetryPolicy":
+        from nous.app.from_settings import retry_policy_of
+
+        return retry_policy_of(self.settings)
+
+    @cached_property
+    def leases(self) -> "LeaseKeeper":
+        from nous.app.from_settings import deadline_of
+        from nous.runtime.lease_renewal import LeaseKeeper
+
+        return LeaseKeeper(self.bus, lease=self.retry_policy.lease, deadline=deadline_of(self.settings))
+
+    @cached_property
+    def attempts(self) -> "Attempts":
+        from nous.runtime.attempt import Attempts
+
+        return Attempts(
+            self.workers,
+            bus=self.bus,
+            context=self.context,
+            retry_policy=self.retry_policy,
+            leases=self.leases,
+            names=self.job_names,
+        )
 
 
-def build(settings: Settings, *, also: Iterable[Worker] = ()) -> Container:
-    """Connect to the server that *settings* name, and build the application on it.
-
-    An embedded server is started if it does not run. *also* are workers beside those found in the package `workers`.
-
-    Raises:
-        Misconfigured: the server, its configuration or the settings are unsuitable.
-        Unavailable: the server does not answer.
-    """
-    client, rq_client = connect(settings), connect_rq(settings)
-    refuse_unsafe(client, allow=settings.allow_unsafe_redis)
-    found = discover() | {worker.name: worker for worker in also}
-    bus_keys, store_keys = BusKeys(settings.prefix), StoreKeys(settings.prefix)
-    bus = _bus(client, settings, found.values(), bus_keys=bus_keys, store_keys=store_keys)
-    uploads, stats = RedisUploads(client), RedisDeliveryStats(client, bus_keys)
-    llm_stores, clock = stores_of(client, settings), partial(datetime.now, UTC)
-    llm = llm_stack(settings, llm_stores, excerpts=excerpts(settings.excerpt), clock=clock)
-    context = _context(client, settings, uploads, keys=store_keys, bus_keys=bus_keys, llm=llm, llm_stores=llm_stores)
-    retry_policy, names = retry_policy_of(settings), JobNames(settings.prefix)
-    leases = LeaseKeeper(bus, lease=retry_policy.lease, deadline=deadline_of(settings))
-    return Container(
-        settings=settings,
-        client=client,
-        rq_client=rq_client,
-        workers=found,
-        bus=bus,
-        delivery_stats=stats,
-        dead_letters=RedisDeadLetterQueue(client, bus_keys, marker_ttl=settings.retention.marker_ttl),
-        tombstones=RedisTombstones(client, bus_keys),
-        jobs=_jobs(rq_client, names, settings),
-        context=context,
-        session_intake=_session_intake(uploads, settings, stats, found.values(), context=context),
-        retry_policy=retry_policy,
-        leases=leases,
-        attempts=Attempts(found, bus=bus, context=context, retry_policy=retry_policy, leases=leases, names=names),
-        llm_stores=llm_stores,
-        llm=llm,
-        calibrations=RedisCalibrations(client, store_keys),
-    )
-
-
-def _bus(
-    client: redis.Redis, settings: Settings, found: Iterable[Worker], *, bus_keys: BusKeys, store_keys: StoreKeys
-) -> RedisBus:
-    return RedisBus(
-        client,
-        plan_of=partial(plan_for, keys=store_keys),
-        keys=bus_keys,
-        subscriptions=[Subscription(worker.name, worker.consumes) for worker in found],
-        upload_of=partial(upload_of, keys=store_keys),
-        marker_ttl=settings.retention.marker_ttl,
-    )
-
-
-def _context(
-    client: redis.Redis,
-    settings: Settings,
-    uploads: Uploads,
-    *,
-    keys: StoreKeys,
-    bus_keys: BusKeys,
-    llm: LlmStack,
-    llm_stores: LlmStores,
-) -> WorkerContext:
-    episodes, facts = RedisEpisodes(client, keys), RedisFactLog(client, keys)
-    tombstones = RedisTombstones(client, bus_keys)
-    return WorkerContext(
-        episodes=episodes,
-        episode_vectors=episodes,
-        summary_inputs=episodes,
-        decisions=RedisDecisions(client, keys, bus_keys=bus_keys, group=DECISION_KEEPER),
-        facts=facts,
-        fact_cache=FactCache(indexes=indexes_of(settings, facts, keys)),
-        transcripts=StoredTranscripts(uploads, keys, readable=settings.worker.readable),
-        embedder=CachedEmbedder(embedder(settings)),
-        clock=partial(datetime.now, UTC),
-        anchored_summaries=RedisAnchoredSummaries(client, keys),
-        session_states=RedisSessionStates(client, keys),
-        summarizer=llm.summarizer,
-        fact_extractor=llm.fact_extractor,
-        adjudicator=llm.adjudicator,
-        anchored_summarizer=llm.anchored_summarizer,
-        excerpts=llm.anchored_summarizer.excerpts,
-        policy=policy(settings, RedisCalibrations(client, keys)),
-        suppressed=tombstones.forms,
-        cache_subject=partial(cache_subject, responses=llm_stores.responses, tombstones=tombstones),
-    )
-
-
-def _jobs(client: redis.Redis, names: JobNames, settings: Settings) -> RqJobs:
-    return RqJobs(
-        client,
-        names,
-        deadline=deadline_of(settings),
-        result_ttl=settings.retention.job_result_ttl,
-        failure_ttl=settings.retention.job_failure_ttl,
-    )
-
-
-def _session_intake(
-    uploads: Uploads,
-    settings: Settings,
-    delivery_stats: DeliveryStats,
-    found: Iterable[Worker],
-    *,
-    context: WorkerContext,
-) -> SessionIntake:
-    return SessionIntake(
-        uploads,
-        StoreKeys(settings.prefix),
-        inline_limit=settings.publish.inline_limit,
-        clock=context.clock,
-        needs_upload=partial(_needs_upload, delivery_stats, found),
-    )
-
-
-def _needs_upload(delivery_stats: DeliveryStats, found: Iterable[Worker], event: SessionEvent) -> bool:
+def _needs_upload(delivery_stats: "DeliveryStats", readers: Iterable[Subscription], event: "SessionEvent") -> bool:
     """Return whether the transcript of *event* has to be uploaded.
 
-    False only for an event that is known while this user may not see its state. The event is queued or was read
-    already. And a user without that permission may not delete an upload that no worker reads.
+    False only for an event that is known while this user may not see its state: then it is queued or was read already,
+    and a user without that permission may not delete an upload that no worker reads.
     """
-    reader = next((Subscription(each.name, each.consumes) for each in found if each.consumes is type(event)), None)
-    return reader is None or _may_locate(event, reader, delivery_stats)
-
-
-def _may_locate(event: SessionEvent, reader: Subscription, delivery_stats: DeliveryStats) -> bool:
-    """Return whether the server lets this user see the state of *event*.
-
-    It allows that for an unknown event.
-    """
+    reader = next((each for each in readers if each.kind is type(event)), None)
+    if reader is None:
+        return True
     try:
         delivery_stats.locate(event.id, reader)
     except NotAllowed:
@@ -238,19 +286,53 @@ def _may_locate(event: SessionEvent, reader: Subscription, delivery_stats: Deliv
     return True
 
 
-def discover() -> dict[str, Worker]:
+def build(settings: Settings, *, also: Iterable["Worker"] = ()) -> Container:
+    """Connect to the server that *settings* name, and return the application on it.
+
+    An embedded server is started if it does not run. *also* are workers beside those found in the package `workers`.
+
+    Raises:
+        Misconfigured: the server, its configuration or the settings are unsuitable.
+        Unavailable: the server does not answer.
+    """
+    client = connect(settings)
+    refuse_unsafe(client, allow=settings.allow_unsafe_redis)
+    return Container(settings=settings, client=client, also=tuple(also))
+
+
+@cache
+def default_container() -> Container:
+    """Return the application for the settings of this process. Every call uses the same connection.
+
+    Raises what `build` raises.
+    """
+    return build(load_settings())
+
+
+def discover() -> dict[str, "Worker"]:
     """Return every worker by name.
 
     Workers are the modules in the package `workers`, and entry points of the group `nous.workers`.
 
     Raises:
-        Misconfigured: a plug-in cannot be imported, is no worker, or has the name of another worker.
+        Misconfigured: a plug-in cannot be imported, is no worker, or has another name than its worker.
     """
+    from nous.pipeline.worker import Worker
+
     found: dict[str, Worker] = {}
     for name, worker in WORKERS.all().items():
         if not isinstance(worker, Worker):
             raise Misconfigured(f"the plug-in {name!r} of {WORKERS.group} is no Worker: {worker!r}")
+        if worker.name != worker_name(name):
+            raise Misconfigured(
+                f"the plug-in {name!r} of {WORKERS.group} is a worker called {worker.name}: give both the same name"
+            )
         if worker.name in found:
             raise Misconfigured(f"two plug-ins of {WORKERS.group} are workers called {worker.name}")
         found[worker.name] = worker
     return found
+
+
+def worker_name(plug_in: str) -> str:
+    """Return the name of the worker in a plug-in: a module's name has `_` where a worker's has `-`."""
+    return plug_in.replace("_", "-")

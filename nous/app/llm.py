@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID
 
-import redis
-
+from nous.app.llm_stores import LlmStores
 from nous.bus.tombstones import Tombstones
 from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.scope import CacheSubject, Scope
@@ -24,9 +23,7 @@ from nous.llm.middleware.circuit_breaker import CircuitBreaker
 from nous.llm.middleware.response_cache import ResponseCache
 from nous.llm.middleware.token_budget import TokenBudget
 from nous.llm.provider import Endpoint
-from nous.llm.redis.keys import LlmKeys
-from nous.llm.redis.state import RedisCircuitStore, RedisResponseStore, RedisTokenUsageStore, RedisUsageCounters
-from nous.llm.state import CircuitStore, ResponseStore, TokenUsageStore, UsageCounters
+from nous.llm.state import ResponseStore
 from nous.pipeline.anchored_summarizer import AnchoredSummarizer
 from nous.pipeline.llm_adjudicator import LlmAdjudicator
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
@@ -38,26 +35,6 @@ from nous.transcript.model import Transcript
 
 Clock = Callable[[], datetime]
 Excerpts = Callable[[Transcript], Windows]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmStores:
-    """Shared state of all processes' model calls: cache, token usage, circuits, counters."""
-
-    responses: ResponseStore
-    token_usage: TokenUsageStore
-    circuits: CircuitStore
-    counters: UsageCounters
-
-
-def stores_of(client: redis.Redis, settings: Settings) -> LlmStores:
-    keys = LlmKeys(settings.prefix)
-    return LlmStores(
-        responses=RedisResponseStore(client, keys, answer_ttl=settings.retention.answer_ttl),
-        token_usage=RedisTokenUsageStore(client, keys),
-        circuits=RedisCircuitStore(client, keys),
-        counters=RedisUsageCounters(client, keys),
-    )
 
 
 def cache_subject(scope: Scope, subject: UUID, *, responses: ResponseStore, tombstones: Tombstones) -> CacheSubject:

@@ -3,14 +3,13 @@
 import socket
 import time
 from collections.abc import Iterator
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from uuid import uuid5
 
 import structlog
 
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.bus.base import Priority
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
@@ -27,7 +26,6 @@ from nous.services.folder_watch import FolderWatcher, PublishFile, SweepLog, Tol
 from nous.services.folder_watch_rules import PublishedSession, WatchRules
 from nous.services.publisher import Producer
 from nous.services.session_intake import SessionMetadata
-from nous.settings import load_settings
 from nous.store.folder_state import FolderState, Untouched, WatchedFolder
 from nous.store.keys import StoreKeys
 from nous.store.redis.erasure import RedisErasure
@@ -43,7 +41,7 @@ def erasable_stores(container: Container) -> Stores:
         jobs=RqErasure(container.rq_client, container.job_names),
         store=RedisErasure(container.client, StoreKeys(prefix)),
         responses=RedisResponseStore(container.client, LlmKeys(prefix), answer_ttl=retention.answer_ttl),
-        indexes=container.context.fact_cache.indexes,
+        indexes=container.memory.fact_cache.indexes,
     )
 
 
@@ -52,10 +50,10 @@ def eraser(container: Container) -> Eraser:
 
     def embed_late(scope: Scope) -> None:
         """Queue the embedding of facts that an erasure has reworded or re-attributed."""
-        state = f"{container.context.facts.read(scope, embedder='none').version} {container.context.embedder.id}"
-        container.bus.publish(unembedded(scope, state=state, at=container.context.clock()))
+        state = f"{container.memory.facts.read(scope, embedder='none').version} {container.memory.embedder.id}"
+        container.bus.publish(unembedded(scope, state=state, at=container.clock()))
 
-    return Eraser(erasable_stores(container), clock=container.context.clock, on_rewritten=embed_late)
+    return Eraser(erasable_stores(container), clock=container.clock, on_rewritten=embed_late)
 
 
 def producer_of(container: Container) -> Producer:
@@ -68,15 +66,6 @@ def producer_of(container: Container) -> Producer:
         readers=readers,
         tombstones=container.tombstones,
     )
-
-
-@cache
-def default_producer() -> Producer:
-    """Return the producer for the settings of this process.
-
-    One connection serves every call.
-    """
-    return producer_of(build(load_settings()))
 
 
 _log = structlog.stdlib.get_logger(__name__)

@@ -106,11 +106,11 @@ def _handled(account: GroupCounters) -> int:
 
 
 def _show(container: Container) -> None:
-    episodes = container.context.episodes.recent(_SCOPE)
+    episodes = container.memory.episodes.recent(_SCOPE)
     click.secho(f"{len(episodes)} episodes", bold=True)
     for episode in episodes:
         click.echo("\n".join(episode_lines(episode)) + "\n")
-    rows = container.context.facts.read(_SCOPE).rows
+    rows = container.memory.facts.read(_SCOPE).rows
     with knowledge_of(container, _SCOPE) as knowledge:
         current = list(knowledge.current())
         click.secho(f"{len(current)} facts", bold=True)

@@ -100,9 +100,9 @@ def _counted(counts: Counter[type]) -> str:
 
 
 def _records(container: Container, scope: Scope) -> Iterator[ExportedRecords]:
-    for episode in reversed(container.context.episodes.recent(scope, limit=10**9)):
+    for episode in reversed(container.memory.episodes.recent(scope, limit=10**9)):
         yield ExportedRecords(scope, episode)
-    for row in exported(container.context.facts.read(scope, embedder=NO_VECTORS).rows):
+    for row in exported(container.memory.facts.read(scope, embedder=NO_VECTORS).rows):
         yield ExportedRecords(scope, row)
 
 
@@ -201,7 +201,7 @@ def keep(container: Container, episode: Episode) -> bool:
 
     It is not stored if its session has an episode already, or was forgotten.
     """
-    while not (container.context.episodes.get(episode.scope, episode.id) or _is_forgotten(container, episode)):
+    while not (container.memory.episodes.get(episode.scope, episode.id) or _is_forgotten(container, episode)):
         wanted = without_candidates(episode, container.context.suppressed(episode.scope))
         if not isinstance(container.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),))), Conflict):
             return True

@@ -48,7 +48,7 @@ def going(act: ErasureRequest, container: Container) -> Iterator[str]:
         case _:
             sessions = ()
     yield from _some("session", [_session(name, act, container) for name in sessions[:_MOST]], of=len(sessions))
-    rows = container.context.facts.read(act.scope, embedder=NO_VECTORS).rows
+    rows = container.memory.facts.read(act.scope, embedder=NO_VECTORS).rows
     erased = act.rewritten(rows)
     is_all = isinstance(act, EraseScope)
     gone = [row.fact for row in rows if isinstance(row, Learned) and (is_all or row.fact.id in erased.gone)]
@@ -58,7 +58,7 @@ def going(act: ErasureRequest, container: Container) -> Iterator[str]:
 
 
 def _session(name: str, act: ErasureRequest, container: Container) -> str:
-    episode = container.context.episodes.get(act.scope, episode_id(act.scope, name))
+    episode = container.memory.episodes.get(act.scope, episode_id(act.scope, name))
     return f"{name}  {shortened(episode.summary.title, 70) if episode else 'without an episode'}"
 
 

@@ -89,7 +89,7 @@ class Importer:
         )
 
     def _log(self, after: LogVersion | None) -> LogSlice:
-        return self._container.context.facts.read(self._scope, after=after, embedder=NO_VECTORS)
+        return self._container.memory.facts.read(self._scope, after=after, embedder=NO_VECTORS)
 
     def _gone(self, rows: Sequence[Row]) -> set[str]:
         """Return the forgotten sessions that *rows* quote, both published and entered by hand."""

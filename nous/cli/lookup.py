@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from nous.cli.output import counted
 from nous.domain.episode import Episode
@@ -18,7 +18,6 @@ from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.settling import open_pairs_of
 from nous.retrieval.provenance import named
 from nous.retrieval.query import EarlierValue, earlier_values
-from nous.services.memory import MemoryReader
 from nous.store.base import NO_VECTORS
 from nous.text.sanitize import one_line, shortened
 
@@ -37,38 +36,31 @@ _LONGEST = 45
 """Characters of a fact's id in its longest notation."""
 
 
-class MemoryHolder(Protocol):
-    """Anything connected to a memory: the whole application, or its read side."""
-
-    @property
-    def context(self) -> MemoryReader: ...
-
-
 @contextmanager
-def knowledge_of(container: MemoryHolder, scope: Scope) -> Generator[FactIndex]:
+def knowledge_of(container: "Container", scope: Scope) -> Generator[FactIndex]:
     """Open the current fact index of *scope*; without vectors if the embedder has no identity."""
-    with container.context.fact_cache.current(
-        container.context.facts, scope, present(container.context.embedder)
+    with container.memory.fact_cache.current(
+        container.memory.facts, scope, present(container.memory.embedder)
     ) as knowledge:
         yield knowledge
 
 
-def scopes_named(container: MemoryHolder, names: Sequence[str]) -> Sequence[Scope]:
+def scopes_named(container: "Container", names: Sequence[str]) -> Sequence[Scope]:
     """Return the scopes with these *names*, or all scopes if there are no names.
 
     Raises:
         NotFound: there is no such scope.
     """
-    known, wanted = container.context.episodes.scopes(), [Scope.parse(name) for name in names]
+    known, wanted = container.memory.episodes.scopes(), [Scope.parse(name) for name in names]
     for each in wanted:
         if each not in known:
             raise NotFound(f"there is no scope {each}, nor anything of it{elsewhere(container, each)}")
     return wanted or known
 
 
-def elsewhere(container: MemoryHolder, scope: Scope) -> str:
+def elsewhere(container: "Container", scope: Scope) -> str:
     """Return a hint about other scopes that hold something; empty if *scope* holds something."""
-    known = container.context.episodes.scopes()
+    known = container.memory.episodes.scopes()
     others = [] if scope in known else [str(each) for each in known]
     shown = ", ".join(others[:_MOST_SCOPES]) + (", ..." if len(others) > _MOST_SCOPES else "")
     return f"; there is something in {shown}" if others else ""
@@ -87,7 +79,7 @@ def checked_beginning(name: str) -> str:
     return name
 
 
-def one_of(name: str, knowledge: FactIndex, container: MemoryHolder, scope: Scope) -> KnownFact:
+def one_of(name: str, knowledge: FactIndex, container: "Container", scope: Scope) -> KnownFact:
     """Return the one fact whose id is or begins with *name*.
 
     Raises:
@@ -142,7 +134,7 @@ def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
         NotFound: there is none in *scope*.
         BadInput: several sessions have ids that begin so, or *name* is too short.
     """
-    get = container.context.episodes.get
+    get = container.memory.episodes.get
     checked_session(name)
     found = get(scope, episode_id(scope, name)) or get(scope, episode_id(scope, session_of(name, container, scope)))
     if found is None:
@@ -156,12 +148,12 @@ def goes_by(name: str, session: str) -> bool:
     return session == name or (len(name) >= _SHORTEST and session.startswith(name))
 
 
-def with_episode(name: str, container: MemoryHolder, *, is_meant: Callable[[str, str], bool] = goes_by) -> str:
+def with_episode(name: str, container: "Container", *, is_meant: Callable[[str, str], bool] = goes_by) -> str:
     """Return a hint about scopes with an episode of session *name*; empty if there are none.
 
     *is_meant* decides which sessions *name* may stand for.
     """
-    stored = container.context.episodes
+    stored = container.memory.episodes
     return _where(container, lambda scope: any(is_meant(name, each.session_id) for each in stored.recent(scope, ALL)))
 
 
@@ -178,7 +170,7 @@ def with_session(
     )
 
 
-def with_fact(name: str, container: MemoryHolder) -> str:
+def with_fact(name: str, container: "Container") -> str:
     """Return a hint about scopes with facts whose id is or begins with *name*; empty if none."""
 
     def has(scope: Scope) -> bool:
@@ -188,9 +180,9 @@ def with_fact(name: str, container: MemoryHolder) -> str:
     return _where(container, has)
 
 
-def _where(container: MemoryHolder, has: Callable[[Scope], bool]) -> str:
+def _where(container: "Container", has: Callable[[Scope], bool]) -> str:
     """Return a hint about the scopes for which *has* holds; empty if there are none."""
-    found = [str(scope) for scope in container.context.episodes.scopes() if has(scope)]
+    found = [str(scope) for scope in container.memory.episodes.scopes() if has(scope)]
     shown = ", ".join(found[:_MOST_SCOPES]) + (", ..." if len(found) > _MOST_SCOPES else "")
     return f"; there is one in {shown}: say --scope" if found else ""
 
@@ -200,15 +192,15 @@ def sessions_of(container: "Container", scope: Scope) -> Sequence[str]:
     from nous.app.services import erasable_stores  # noqa: PLC0415 (loads the stores that erase)
     from nous.bus.erasure import ErasureTarget  # noqa: PLC0415
 
-    with_episode = (episode.session_id for episode in container.context.episodes.recent(scope, ALL))
+    with_episode = (episode.session_id for episode in container.memory.episodes.recent(scope, ALL))
     quoted = (
-        each.source.session_id for each in occurrences(container.context.facts.read(scope, embedder=NO_VECTORS).rows)
+        each.source.session_id for each in occurrences(container.memory.facts.read(scope, embedder=NO_VECTORS).rows)
     )
     published = erasable_stores(container).bus.find(ErasureTarget(scope=scope, everything=True)).sessions
     touched = (
         session
         for status in UNFINISHED
-        for where, session in container.context.session_states.sessions(status, limit=ALL)
+        for where, session in container.memory.session_states.sessions(status, limit=ALL)
         if where == scope
     )
     return sorted({*with_episode, *quoted, *published, *touched})

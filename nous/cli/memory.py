@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import click
 
-from nous.app.memory import MemoryAccess, open_memory
+from nous.app.container import Container, build
 from nous.cli.framework import App, CommandEntry, Frame
 from nous.cli.lookup import (
     ALL,
@@ -53,12 +53,12 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json: bool) -> None:
     """List the episodes of sessions: outcome, lessons, and the transcript of each."""
-    memory, within = open_memory(app.settings), Scope.parse(scope)
-    stored = memory.context.episodes
+    container, within = build(app.settings), Scope.parse(scope)
+    stored = container.memory.episodes
     if editions is None:
         found = stored.recent(within, limit + 1)
     else:
-        found = stored.editions(within, _episode_named(editions, app, memory, within).id)[: limit + 1]
+        found = stored.editions(within, _episode_named(editions, container, within).id)[: limit + 1]
     if len(found) > limit:
         found = found[:limit]
         say(f"nous: there are more than these {limit}; --limit shows more", err=True)
@@ -67,13 +67,13 @@ def episodes(app: App, *, scope: str, limit: int, editions: str | None, as_json:
     else:
         say(
             "\n\n".join("\n".join(episode_lines(episode)) for episode in found)
-            or f"no episodes in {scope}{elsewhere(memory, within)}"
+            or f"no episodes in {scope}{elsewhere(container, within)}"
         )
         if len(found) > 1:
             say(f"\n{_totals(found)}")
 
 
-def _episode_named(name: str, app: App, memory: MemoryAccess, scope: Scope) -> Episode:
+def _episode_named(name: str, container: Container, scope: Scope) -> Episode:
     """Return the episode of *name*: the id of an episode or a session, or a prefix.
 
     Raises:
@@ -82,11 +82,9 @@ def _episode_named(name: str, app: App, memory: MemoryAccess, scope: Scope) -> E
     """
     checked_session(name)
     try:
-        return find_episode(memory.context, name, scope)
+        return find_episode(container.memory, name, scope)
     except NotFound:
-        from nous.app.container import build  # noqa: PLC0415 (resolving a session's prefix reads all streams)
-
-        return episode_of(name, build(app.settings), scope)
+        return episode_of(name, container, scope)
 
 
 FACT_COMMANDS = (
@@ -113,15 +111,15 @@ def facts(ctx: click.Context, *, scope: str, everything: bool, as_json: bool) ->
     if ctx.invoked_subcommand is not None:
         return
     app: App = ctx.obj
-    memory, within = open_memory(app.settings), Scope.parse(scope)
-    with knowledge_of(memory, within) as knowledge:
+    container, within = build(app.settings), Scope.parse(scope)
+    with knowledge_of(container, within) as knowledge:
         known = [each for each in knowledge if everything or each.is_current]
         if as_json:
             print_json([fact_object(each, knowledge) for each in known])
         else:
             by_time = sorted(known, key=lambda each: each.said_at)
             text = "\n".join(line for each in by_time for line in fact_lines(each, knowledge))
-            say(text or f"no facts in {scope}{elsewhere(memory, within)}")
+            say(text or f"no facts in {scope}{elsewhere(container, within)}")
 
 
 def episode_lines(episode: Episode) -> Iterator[str]:
@@ -149,10 +147,10 @@ def show(app: App, name: str, *, scope: str, as_json: bool) -> None:
 
     SESSION or EPISODE is an id, or a unique prefix of one.
     """
-    memory, within = open_memory(app.settings), Scope.parse(scope)
-    episode = _episode_named(name, app, memory, within)
-    left = session_memory(memory.context, episode)
-    with knowledge_of(memory, within) as knowledge:
+    container, within = build(app.settings), Scope.parse(scope)
+    episode = _episode_named(name, container, within)
+    left = session_memory(container.memory, episode)
+    with knowledge_of(container, within) as knowledge:
         if as_json:
             print_json({"episode": asdict(episode), "facts": [fact_object(each, knowledge) for each in left.facts]})
         else:
@@ -214,22 +212,24 @@ def why(app: App, fact: str, *, scope: str | None, as_json: bool) -> None:
     You see every session that said it, in which turns and words, and what extracted it there. You also see why it was
     merged with other facts, replaced them, gave way to them, or was kept beside them.
     """
-    memory = open_memory(app.settings)
-    found = _provenance_found(fact, memory, [Scope.parse(scope)] if scope else list(memory.context.episodes.scopes()))
+    container = build(app.settings)
+    found = _provenance_found(
+        fact, container, [Scope.parse(scope)] if scope else list(container.memory.episodes.scopes())
+    )
     if as_json:
         print_json(_as_object(found))
     else:
         say("\n".join(_lines(found)))
 
 
-def _provenance_found(name: str, memory: MemoryAccess, scopes: list[Scope]) -> Provenance:
+def _provenance_found(name: str, container: Container, scopes: list[Scope]) -> Provenance:
     checked_beginning(name)
     for scope in scopes:
-        with knowledge_of(memory, scope) as knowledge:
+        with knowledge_of(container, scope) as knowledge:
             if len(scopes) == 1 or named(name, knowledge):
-                known = one_of(name, knowledge, memory, scope)
+                known = one_of(name, knowledge, container, scope)
                 return provenance_of(
-                    known.fact.id, knowledge, partial(memory.context.summary_inputs.summary_input, scope)
+                    known.fact.id, knowledge, partial(container.memory.summary_inputs.summary_input, scope)
                 )
     raise NotFound(f"there is no fact {name!r} in any scope")
 
@@ -317,8 +317,8 @@ def scopes(app: App, *, as_json: bool) -> None:
 
     A scope is the memory of one user or project, as --scope names it. Nothing is read or merged across scopes.
     """
-    memory = open_memory(app.settings)
-    rows = [_row(memory, scope) for scope in memory.context.episodes.scopes()]
+    container = build(app.settings)
+    rows = [_row(container, scope) for scope in container.memory.episodes.scopes()]
     if as_json:
         print_json(rows)
     elif rows:
@@ -328,12 +328,12 @@ def scopes(app: App, *, as_json: bool) -> None:
         say("there is no scope yet: nous publish creates one")
 
 
-def _row(memory: MemoryAccess, scope: Scope) -> dict[str, Any]:
-    rows = memory.context.facts.read(scope, embedder=NO_VECTORS).rows
+def _row(container: Container, scope: Scope) -> dict[str, Any]:
+    rows = container.memory.facts.read(scope, embedder=NO_VECTORS).rows
     learned = {row.fact.id: row.fact.learned_at for row in rows if isinstance(row, Learned)}
     return {
         "scope": str(scope),
-        "sessions": len(memory.context.episodes.recent(scope, ALL)),
+        "sessions": len(container.memory.episodes.recent(scope, ALL)),
         "facts": current_count(rows),
         "last_learned": max(learned.values(), default=None),
     }

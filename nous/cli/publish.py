@@ -83,7 +83,7 @@ def _found(
         own = {published.event.id: chains.get(published.event.id, ()) for _, published in each}
         event = each[0][1].event
         # A session that goes on may have an episode, but only of its earlier state.
-        found = container.context.episodes.get(event.scope, episode_id(event.scope, event.session_id))
+        found = container.memory.episodes.get(event.scope, episode_id(event.scope, event.session_id))
         episode = found if isinstance(event, SessionEnded) else None
         yield SessionOutcome(
             words=_in_words(tuple(own.values()), episode),
@@ -101,7 +101,7 @@ def _facts_of(
     """Return the facts that each episode said first, and those that it confirmed, by episode id."""
     learned, known = defaultdict[UUID, set[UUID]](set), defaultdict[UUID, set[UUID]](set)
     for scope in scopes:
-        for row in container.context.facts.read(scope, embedder=NO_VECTORS).rows:
+        for row in container.memory.facts.read(scope, embedder=NO_VECTORS).rows:
             match row:
                 case Learned(fact=fact):
                     learned[fact.source.episode_id].add(fact.id)

@@ -36,7 +36,7 @@ def calibrate(app: App, *, dry_run: bool, as_json: bool) -> None:
     an embedder has no threshold, only texts of equal content are merged.
     """
     container = build(app.settings)
-    embedder = container.context.embedder
+    embedder = container.memory.embedder
     found = measure(shipped(), embedder.embed, embedder_id=embedder.id)
     if not dry_run:
         container.calibrations.keep(found.embedder_id, found.one_sided)
@@ -86,7 +86,7 @@ def reembed(app: App, *, scope: Sequence[str], dry_run: bool, as_json: bool) -> 
     nothing.
     """
     container = build(app.settings)
-    embedder = container.context.embedder.id
+    embedder = container.memory.embedder.id
     counts = {each: _waiting(container, each, embedder) for each in scopes_named(container, scope)}
     waiting = {each: count for each, count in counts.items() if any(count)}
     if not dry_run:
@@ -103,7 +103,7 @@ def reembed(app: App, *, scope: Sequence[str], dry_run: bool, as_json: bool) -> 
 def _waiting(container: Container, scope: Scope, embedder: str) -> PendingVectors:
     with knowledge_of(container, scope) as knowledge:
         facts = sum(1 for _ in knowledge.without_vector())
-    return PendingVectors(facts, len(container.context.episode_vectors.without_vector(scope, embedder=embedder)))
+    return PendingVectors(facts, len(container.memory.episode_vectors.without_vector(scope, embedder=embedder)))
 
 
 def _enqueue(container: Container, scope: Scope, count: PendingVectors) -> None:
@@ -140,7 +140,7 @@ def reindex(app: App, *, scope: str | None, everything: bool) -> None:
         raise BadInput("name a --scope, or say --all")
     container = build(app.settings)
     scopes = scopes_named(container, [scope] if scope else [])
-    indexes, embedder = container.context.fact_cache.indexes, container.context.embedder
+    indexes, embedder = container.memory.fact_cache.indexes, container.memory.embedder
     if indexes is None:
         click.echo('each process holds its own index and builds it when it starts (index.engine = "memory")')
         return
@@ -186,7 +186,7 @@ def reprocess(
 
 def _chosen(container: Container, sessions: Sequence[str], scope: Scope) -> Iterator[Episode]:
     if not sessions:
-        yield from container.context.episodes.recent(scope, ALL)
+        yield from container.memory.episodes.recent(scope, ALL)
     yield from (episode_of(session, container, scope) for session in sessions)
 
 
@@ -203,7 +203,7 @@ def _regenerate(container: Container, episode: Episode, *, by: str, dry_run: boo
     """Request the regeneration of *episode* if it makes sense; return the result in words."""
     if episode.by == by:
         return "as it is: this model and prompt made it"
-    if container.context.summary_inputs.summary_input(episode.scope, episode.id) is None:
+    if container.memory.summary_inputs.summary_input(episode.scope, episode.id) is None:
         return "as it is: nothing was kept to make it from; publish its session again when it has grown"
     if dry_run:
         return "would be regenerated"

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from nous.app.memory import open_memory
+from nous.app.container import build
 from nous.cli.framework import App
 from nous.cli.lookup import earlier_lines, elsewhere, place_text
 from nous.cli.output import counted, print_json, say
@@ -61,10 +61,10 @@ def search(app: App, query: str, *, scope: str, limit: int, everything: bool, as
         raise BadInput(f"nothing is after {filters.after:{_SECOND}} and before {filters.before:{_SECOND}}")
     if filters.categories and set(filters.kinds) == {HitKind.EPISODE}:
         raise BadInput("episodes have no category: drop --category, or search for facts")
-    memory, within = open_memory(app.settings), Scope.parse(scope)
-    found = search_memory(memory.context, query, within, filters=filters, limit=limit, everything=everything)
+    container, within = build(app.settings), Scope.parse(scope)
+    found = search_memory(container.memory, query, within, filters=filters, limit=limit, everything=everything)
     if found.is_scope_empty:
-        say(f"nous: nothing is known in {scope}{elsewhere(memory, within)}", err=True)
+        say(f"nous: nothing is known in {scope}{elsewhere(container, within)}", err=True)
     if found.lacks:
         say(f"nous: found by words and files alone: {found.lacks}", err=True)
     if as_json:
@@ -105,15 +105,15 @@ def context(app: App, *, scope: str, query: str, budget: int, as_json: bool) -> 
     out, and counted on standard error. Of a possible update the newer fact comes first. Of two possible duplicates one
     comes last.
     """
-    memory, within = open_memory(app.settings), Scope.parse(scope)
-    notes, doubted = context_notes(memory.context, query, within)
+    container, within = build(app.settings), Scope.parse(scope)
+    notes, doubted = context_notes(container.memory, query, within)
     text = block(notes, budget=budget)
     if as_json:
         print_json({"block": text, "left_out": doubted, "facts": _objects(notes, budget)})
     elif text:
         say(text)
     if not (notes.facts or notes.episode or notes.anchor or doubted):
-        say(f"nous: nothing is known in {scope}{elsewhere(memory, within)}", err=True)
+        say(f"nous: nothing is known in {scope}{elsewhere(container, within)}", err=True)
     if query.strip() and is_trivial(query):
         say(f"nous: {query!r} names nothing to look for: the order is the usual one", err=True)
     if not text and block(notes):

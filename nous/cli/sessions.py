@@ -78,7 +78,7 @@ def _actions_table(actions: Iterable[RecoveryAction]) -> str:
 
 def _listed(container: Container, scope: Scope | None) -> Iterator[SessionState]:
     for status in UNFINISHED:
-        for where, session in container.context.session_states.sessions(status, limit=ALL):
+        for where, session in container.memory.session_states.sessions(status, limit=ALL):
             if scope is None or where == scope:
                 yield from _session_state(container, where, session)
 
@@ -86,7 +86,7 @@ def _listed(container: Container, scope: Scope | None) -> Iterator[SessionState]
 def _session_state(container: Container, scope: Scope, session: str) -> Iterator[SessionState]:
     """Yield the session's state unless it is gone meanwhile; report one that cannot be read."""
     try:
-        if session_state := container.context.session_states.session_state(scope, session):
+        if session_state := container.memory.session_states.session_state(scope, session):
             yield session_state
     except Misconfigured as error:
         say(f"nous: session {session} of {scope}: {error}", err=True)
@@ -191,7 +191,7 @@ def _meant(session: str, container: Container, scope: Scope) -> str:
     random id is also found in capitals. Raises as `session_of` does.
     """
     try:
-        if container.context.episodes.get(scope, episode_id(scope, session)):
+        if container.memory.episodes.get(scope, episode_id(scope, session)):
             return session
         known = sessions_of(container, scope)
     except NotAllowed:  # a user who may only publish gives the full id
@@ -213,7 +213,7 @@ def _is_random(session: str) -> bool:
 
 def _when_visible(session: str, container: Container, within: Scope, scope: str) -> str:
     """Describe when a decision recorded in *session* becomes visible."""
-    if container.context.episodes.get(within, episode_id(within, session)):
+    if container.memory.episodes.get(within, episode_id(within, session)):
         anew = ", or by `nous dev reprocess`" if container.settings.background_model else ""
         return (
             f"{session} has an episode already; what was decided stands with the next one, which is made when "

@@ -72,7 +72,7 @@ def _left(container: Container, by: str) -> int:
     """Return how many episodes *by* has yet to make, queued for it or not."""
     readers = [each for each in container.subscriptions if each.kind is EpisodeOutdated]
     backlogs = [backlog for reader in readers for backlog in container.delivery_stats.backlogs(reader)]
-    return sum(1 for _ in container.context.summary_inputs.unrefined(but=(by,))) + sum(
+    return sum(1 for _ in container.memory.summary_inputs.unrefined(but=(by,))) + sum(
         b.pending + (b.waiting or 0) for b in backlogs
     )
 
@@ -152,7 +152,7 @@ def report_of(container: Container) -> dict[str, Any]:
     workers = workers_seen(container.rq_client, container.job_names)
     attended = {queue for each in workers for queue in each.queues}
     wanted = {each["group"] for each in streams if each["waiting"] or each["pending"]}
-    if container.context.session_states.sessions(SessionStatus.OPEN, limit=1):
+    if container.memory.session_states.sessions(SessionStatus.OPEN, limit=1):
         wanted.add(SESSION_KEEPER)  # no other worker ends sessions that send no end event
     return {
         "groups": {name: _row(account) for name, account in accounts.items()},
@@ -262,7 +262,7 @@ def verdict(report: Report) -> list[str]:
 
 def _count_facts(container: Container) -> int | None:
     """Count the current facts of all scopes; None if the logs have over `_MOST_ROWS` rows."""
-    scopes, log = container.context.episodes.scopes(), container.context.facts
+    scopes, log = container.memory.episodes.scopes(), container.memory.facts
     total, facts = 0, 0
     for scope in scopes:
         rows = log.read(scope, embedder=NO_VECTORS, limit=_MOST_ROWS + 1 - total).rows
@@ -323,7 +323,7 @@ def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, list[
         events = _events_of(container, scope, session)
     if (
         not events
-        and (session_state := container.context.session_states.session_state(scope, session))
+        and (session_state := container.memory.session_states.session_state(scope, session))
         and session_state.status is not SessionStatus.ENDED
     ):
         raise NotFound(

@@ -60,7 +60,14 @@ class PlugIns:
         found = {
             name: getattr(each, self._attribute) for name, each in modules.items() if hasattr(each, self._attribute)
         }
-        return found | {name: _loaded(point) for name, point in self._entry_points().items()}
+        return found | self.of_others()
+
+    def of_others(self) -> Mapping[str, Any]:
+        """Import the plug-ins of other distributions.
+
+        Raises what `all` raises.
+        """
+        return {name: _loaded(point) for name, point in self._entry_points().items()}
 
     def _built_in(self) -> tuple[str, ...]:
         return tuple(sorted(module.name for module in iter_modules(self._package.__path__)))

@@ -16,8 +16,7 @@ from builders.waiting import wait_until
 from redis.exceptions import NoPermissionError
 
 import nous as api
-from nous.app.container import Container, build
-from nous.app.services import default_producer
+from nous.app.container import Container, build, default_container
 from nous.app.worker_process import worker_process
 from nous.domain.errors import NotAllowed
 from nous.domain.scope import Scope
@@ -154,8 +153,8 @@ def test_a_producer_says_decisions_and_uses_the_library(
     assert run("decide", "some session", "we take Redis").stdout == "noted\n"
     assert run("decide", "some session", "we take Redis").stdout == "was noted before\n"
 
-    request.addfinalizer(default_producer.cache_clear)
-    default_producer.cache_clear()
+    request.addfinalizer(default_container.cache_clear)
+    default_container.cache_clear()
     assert api.publish(told("Turku"))[0].fresh
     assert api.record_decision("some session", "and Valkey").fresh
 

@@ -44,7 +44,7 @@ class Late:
 
 def late(container: Container, act: ErasureRequest) -> Container:
     """*world* as somebody has it to whom it happens that *act* is through before his commit."""
-    return replace(container, bus=Late(container, lambda: eraser(container).erase(act)))  # pyright: ignore[reportArgumentType]
+    return container.replaced(bus=Late(container, lambda: eraser(container).erase(act)))
 
 
 def teach(container: Container, session: str, *candidates: CandidateFact) -> Sequence[FactDecision]:

@@ -66,7 +66,7 @@ def _at_home(row: Row) -> Row:
 
 def brought(container: Container, rows: Sequence[Row], log: Watched) -> int:
     """How many facts *rows* have added to the log of the scope, as *log* reads it."""
-    return Importer(replace(container, context=replace(container.context, facts=log)), HOME, rows).run().added[Learned]
+    return Importer(container.replaced(memory=replace(container.memory, facts=log)), HOME, rows).run().added[Learned]
 
 
 def log(container: Container) -> Sequence[Row]:

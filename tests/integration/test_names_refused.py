@@ -9,8 +9,7 @@ import pytest
 from builders.command_line import Nous
 
 import nous as api
-from nous.app.container import Container
-from nous.app.services import default_producer
+from nous.app.container import Container, default_container
 from nous.bus.base import Priority, Subscription
 from nous.bus.redis.keys import BusKeys
 from nous.cli.framework import BAD_INPUT
@@ -131,9 +130,9 @@ def test_a_command_refuses_what_can_be_no_name(
 @pytest.fixture
 def corpus(nous: Nous) -> Iterator[Nous]:
     """The functions of the package, with the settings of the command line."""
-    default_producer.cache_clear()
+    default_container.cache_clear()
     yield nous
-    default_producer.cache_clear()
+    default_container.cache_clear()
 
 
 @pytest.mark.usefixtures("corpus")

@@ -2,7 +2,6 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid5
@@ -32,7 +31,7 @@ def running(container: Container, *names: str) -> Generator[None]:
 def brisk(container: Container) -> Container:
     """A world in which everybody looks again soon."""
     settings = container.settings.model_copy(update={"worker": WorkerSettings(sweep_interval=0.1)})
-    return replace(container, settings=settings)
+    return container.replaced(settings=settings)
 
 
 def test_whichever_worker_runs_what_is_old_is_removed_at_once(brisk: Container, wait_until: Any) -> None:

@@ -234,7 +234,7 @@ def test_an_index_that_does_not_answer_is_unavailable() -> None:
 
 def test_a_server_without_vector_sets_is_refused_by_name(directory: Path) -> None:
     with pytest.raises(Misconfigured, match=r"no vector sets.*index.url"):
-        build(Settings(data_dir=directory, index=IndexSettings(engine="vector-sets")))
+        _ = build(Settings(data_dir=directory, index=IndexSettings(engine="vector-sets"))).memory
 
 
 def test_the_index_of_a_scope_is_built_anew_by_one_command(url: str, client: redis.Redis, directory: Path) -> None:

@@ -44,6 +44,17 @@ class RedisDeliveryStats:
         numbers = {name.decode(errors="replace"): _number(count) for name, count in counts.items()}
         return GroupCounters.of(numbers, in_flight=in_flight, leased=leased)
 
+    def groups(self, kinds: Iterable[type[Event]]) -> Sequence[Subscription]:
+        """Return every consumer group that the server has on the streams of *kinds*, other programs' included."""
+        places = [(kind, self._keys.stream(kind.type, priority)) for kind in kinds for priority in Priority]
+        with translated(), self._client.pipeline(transaction=False) as pipe:
+            for _, stream in places:
+                pipe.xinfo_groups(stream)
+            answers: list[Any] = pipe.execute(raise_on_error=False)  # a stream that nobody wrote to yet is an error
+        found = zip((kind for kind, _ in places), answers, strict=True)
+        known = ((kind, group) for kind, groups in found if isinstance(groups, list) for group in groups)
+        return list(dict.fromkeys(Subscription(group["name"].decode(errors="replace"), kind) for kind, group in known))
+
     def backlogs(self, subscription: Subscription) -> Sequence[Backlog]:
         return [self._backlog(subscription, priority) for priority in Priority]
 

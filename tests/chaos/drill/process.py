@@ -101,7 +101,7 @@ def built() -> Container:
         retry_policy=container.retry_policy,
         leases=container.leases,
     )
-    return replace(container, workers=workers, attempts=attempts)
+    return container.replaced(workers=workers, attempts=attempts)
 
 
 def _by_clock(container: Container, clock: Callable[[], float]) -> Container:
@@ -115,7 +115,7 @@ def _by_clock(container: Container, clock: Callable[[], float]) -> Container:
     )
     leases = LeaseKeeper(bus, lease=container.retry_policy.lease, deadline=deadline_of(settings))
     context = replace(container.context, clock=lambda: datetime.fromtimestamp(clock(), tz=UTC))
-    return replace(container, bus=bus, leases=leases, context=context)
+    return container.replaced(bus=bus, leases=leases, context=context)
 
 
 def _shifted(path: Path) -> float:

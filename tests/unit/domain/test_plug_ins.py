@@ -85,9 +85,22 @@ from nous.pipeline.worker import Worker
 
 WORKER = Worker("episode-summarizer", SessionEnded, lambda context: None)
 """
-    install(code, "[nous.workers]\nover = its_plug_in:WORKER\n")
+    install(code, "[nous.workers]\nepisode-summarizer = its_plug_in:WORKER\n")
 
-    with pytest.raises(Misconfigured, match="workers called episode-summarizer"):
+    with pytest.raises(Misconfigured, match=r"two plug-ins .* workers called episode-summarizer"):
+        discover()
+
+
+def test_a_plug_in_and_its_worker_have_one_name(install: Install) -> None:
+    code = """
+from nous.domain.events import SessionEnded
+from nous.pipeline.worker import Worker
+
+WORKER = Worker("greeter", SessionEnded, lambda context: None)
+"""
+    install(code, "[nous.workers]\nother = its_plug_in:WORKER\n")
+
+    with pytest.raises(Misconfigured, match=r"'other'.* called greeter: give both the same name"):
         discover()
 
 

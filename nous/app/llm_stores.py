@@ -1,0 +1,30 @@
+"""Build the stores that model calls share: response cache, token usage, circuits and counters."""
+
+from dataclasses import dataclass
+
+import redis
+
+from nous.llm.redis.keys import LlmKeys
+from nous.llm.redis.state import RedisCircuitStore, RedisResponseStore, RedisTokenUsageStore, RedisUsageCounters
+from nous.llm.state import CircuitStore, ResponseStore, TokenUsageStore, UsageCounters
+from nous.settings.model import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmStores:
+    """Shared state of all processes' model calls: cache, token usage, circuits, counters."""
+
+    responses: ResponseStore
+    token_usage: TokenUsageStore
+    circuits: CircuitStore
+    counters: UsageCounters
+
+
+def stores_of(client: redis.Redis, settings: Settings) -> LlmStores:
+    keys = LlmKeys(settings.prefix)
+    return LlmStores(
+        responses=RedisResponseStore(client, keys, answer_ttl=settings.retention.answer_ttl),
+        token_usage=RedisTokenUsageStore(client, keys),
+        circuits=RedisCircuitStore(client, keys),
+        counters=RedisUsageCounters(client, keys),
+    )
