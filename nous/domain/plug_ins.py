@@ -60,7 +60,7 @@ class PlugIns:
         found = {
             name: getattr(each, self._attribute) for name, each in modules.items() if hasattr(each, self._attribute)
         }
-        return found | self.of_others()
+        return {**found, **self.of_others()}
 
     def of_others(self) -> Mapping[str, Any]:
         """Import the plug-ins of other distributions.
