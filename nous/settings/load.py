@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
+import orjson
 from pydantic import BaseModel, BeforeValidator, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import EnvSettingsSource, SettingsError
 
 from nous.domain.errors import Misconfigured
 from nous.settings.model import Settings
@@ -102,18 +102,33 @@ def _read(path: Path) -> Values:
 
 
 def _environment() -> Values:
+    """Return the settings in the environment. A variable for a whole table holds a JSON object."""
     variables = {_variable(key): key for key in _known()}
-    groups = {_variable(key) for key in _groups()}
+    tables = {_variable(key): key for key in _groups()}
     for name in sorted(os.environ):
         upper = name.upper()
         if upper.startswith(_PREFIX) and not (
-            upper in variables or upper in groups or upper in _NOT_SETTINGS or _SERVICE_LINK.fullmatch(upper)
+            upper in variables or upper in tables or upper in _NOT_SETTINGS or _SERVICE_LINK.fullmatch(upper)
         ):
             raise Misconfigured(f"{name} in the environment is no setting{_hint(upper, list(variables))}")
+    # Compose files write VARIABLE="" for what is not set.
+    given = {name.upper(): value for name, value in os.environ.items() if value}
+    found: Values = {key: _table(name, given[name]) for name, key in tables.items() if name in given}
+    for name, key in variables.items():
+        if name in given:
+            table, _, inner = key.rpartition(".")
+            found = _over(found, {table: {inner: given[name]}} if table else {inner: given[name]})
+    return found
+
+
+def _table(name: str, text: str) -> Values:
     try:
-        return EnvSettingsSource(Settings)()
-    except SettingsError as error:
-        raise Misconfigured(f"a {_PREFIX}* variable for a whole table has to hold a JSON object: {error}") from error
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise Misconfigured(f"{name} is for a whole table and has to hold a JSON object: {error}") from error
+    if not isinstance(value, dict):
+        raise Misconfigured(f"{name} is for a whole table and has to hold a JSON object")
+    return cast("Values", value)
 
 
 def _with_usual_key(file: Values, env: Values) -> Values:

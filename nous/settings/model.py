@@ -16,8 +16,6 @@ from pydantic import (
     SecretStr,
     model_validator,
 )
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
-from typing_extensions import override  # typing has it from Python 3.12 on; pydantic brings it
 
 from nous.domain.summary_input import MOST_CANDIDATES
 from nous.knowledge.verdict import Dedup
@@ -84,7 +82,7 @@ Cosine = Annotated[float, Field(gt=0, le=1)]
 
 
 class SettingsGroup(BaseModel):
-    """A table of the TOML file."""
+    """Settings of one table."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
@@ -102,7 +100,7 @@ class WorkerSettings(SettingsGroup):
     backoff_cap: Seconds = 300
     crashes_before_quarantine: PositiveInt = 2
     deaths_before_burial: PositiveInt = 2
-    readable: Annotated[tuple[Directory, ...] | None, NoDecode, BeforeValidator(_folders)] = None
+    readable: Annotated[tuple[Directory, ...] | None, BeforeValidator(_folders)] = None
 
 
 class ExcerptSettings(SettingsGroup):
@@ -194,7 +192,7 @@ class PublishSettings(SettingsGroup):
 class WatchSettings(SettingsGroup):
     """Folders that are scanned for sessions that no hook reported."""
 
-    folders: Annotated[tuple[Directory, ...], NoDecode, BeforeValidator(_folders)] = ()
+    folders: Annotated[tuple[Directory, ...], BeforeValidator(_folders)] = ()
     scope: str = "default"
     since: Seconds = 30 * 86400
     interval: Seconds = 60
@@ -216,20 +214,11 @@ class DashboardSettings(SettingsGroup):
     password: SecretStr | None = None
 
 
-class Settings(BaseSettings):
+class Settings(SettingsGroup):
     """Effective settings.
 
     Built in code, they are the given values and defaults; `load_settings` adds file and environment.
     """
-
-    model_config = SettingsConfigDict(
-        env_prefix="NOUS_",
-        env_nested_delimiter="__",
-        env_ignore_empty=True,  # compose files write VARIABLE="" for what is not set
-        frozen=True,
-        extra="forbid",
-        validate_default=True,
-    )
 
     data_dir: Directory = Field(default_factory=_default_data_dir)
     redis_url: Annotated[str, AfterValidator(_known_server)] = Field(default=EMBEDDED, repr=False)
@@ -252,16 +241,3 @@ class Settings(BaseSettings):
     watch: WatchSettings = WatchSettings()
     sessions: SessionSettings = SessionSettings()
     dashboard: DashboardSettings = DashboardSettings()
-
-    @classmethod
-    @override
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Leave the layers to `load`, which knows the origin of each value."""
-        return (init_settings,)
