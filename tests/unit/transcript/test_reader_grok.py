@@ -90,7 +90,7 @@ def test_images_are_counted() -> None:
     transcript = read(pictured)
 
     assert said(transcript) == [(Kind.USER, "Look.")]
-    assert transcript.skipped == {"image part": 1}
+    assert transcript.skipped == {"image block": 1}
 
 
 def test_reasoning_is_thinking_under_its_own_id() -> None:

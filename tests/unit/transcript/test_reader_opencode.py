@@ -5,8 +5,7 @@ import orjson
 import pytest
 
 from nous.transcript import Kind, Transcript, parse_transcript
-from nous.transcript.parsing.opencode import TOO_MUCH, UNREADABLE, gather_session
-from nous.transcript.readers.opencode import READER
+from nous.transcript.readers.opencode import READER, TOO_MUCH, UNREADABLE, gather_session
 
 SESSION: dict[str, Any] = {
     "id": "ses_1",
