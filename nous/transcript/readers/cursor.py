@@ -156,8 +156,13 @@ class _Session(BlockReading):
                     yield place.draft(Kind.THINKING, thought, part)
             else:
                 text = text_at(block, "text").strip()
-                reason = f"{kind} block" if kind != "text" else "redacted text" if text else "empty text"
-                yield from self.text_or_skip(Kind.ASSISTANT, text.removesuffix(_REDACTED), place, reason)
+                words = text.removesuffix(_REDACTED).rstrip()
+                if kind != "text":
+                    self.notes.skip(f"{kind} block")
+                elif not words:
+                    self.notes.skip("redacted text" if text else "empty text")
+                if words:
+                    yield place.draft(Kind.ASSISTANT, words)
 
     def _returned(self, block: Block, place: RecordPlace, part: int, *, failed: bool) -> Draft:
         """Return the draft of a result; without an id it answers the first open call (of its tool, if named)."""

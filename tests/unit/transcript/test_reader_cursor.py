@@ -200,7 +200,7 @@ def test_words_in_a_block_of_an_unknown_kind_are_kept_if_the_model_said_them() -
     transcript = read(line("assistant", block, model="auto"), line("user", block))
 
     assert told(transcript) == [(Kind.ASSISTANT, "See the log.")]
-    assert transcript.skipped == {"custom_block block": 1}
+    assert transcript.skipped == {"custom_block block": 2}
     assert transcript.header.model == "auto"
 
 
