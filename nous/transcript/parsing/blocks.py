@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.model import Kind
+from nous.transcript.parsing.fields import object_at
 from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.values import as_list, as_object, as_text
 from nous.transcript.reader import Draft, RecordPlace
@@ -72,7 +73,7 @@ class BlockReading(SessionReading):
                     thought = as_text(block.get("thinking"))
                     drafts += self.text_or_skip(Kind.THINKING, thought, place, "empty thinking", part)
                 case "tool_use" | "server_tool_use":
-                    tool, given = as_text(block.get("name")), as_object(block.get("input"))
+                    tool, given = as_text(block.get("name")), object_at(block, "input")
                     drafts.append(self.call(tool, given, as_text(block.get("id")), place, part))
                 case kind:
                     self.notes.skip(f"{kind} block")

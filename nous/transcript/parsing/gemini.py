@@ -7,16 +7,9 @@ from typing import Any, NamedTuple
 
 from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL
+from nous.transcript.parsing.fields import JsonObject, object_at, text_at
 from nous.transcript.parsing.sessions import SessionReading
-from nous.transcript.parsing.values import (
-    JsonObject,
-    as_arguments,
-    as_list,
-    as_object,
-    as_shown,
-    as_text,
-    text_at,
-)
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, RecordPlace
 
 _CONTEXT = ("<session_context>", "This is the Gemini CLI.", "This is the Qwen Code.")
@@ -174,7 +167,7 @@ class GeminiPartReading(SessionReading):
         place, tool = _under(place, "result"), self.calls.get(own, UNKNOWN_CALL).tool or tool
         text = _text_of_response(value.get("response"))
         is_rejected = status == CANCELLED or (not status and text.startswith(_CANCELLATION))
-        is_error = status == "error" or "error" in as_object(value.get("response"))
+        is_error = status == "error" or "error" in object_at(value, "response")
         if tool in _QUESTIONS and not (is_rejected or status == "error"):
             self.calls.pop(own, None)
             yield place.draft(Kind.DECISION, _answered(text), number, tool=tool, call_id=own or None)

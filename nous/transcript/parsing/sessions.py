@@ -1,13 +1,13 @@
 """Base of the readers of agents' own session files."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
 
 from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.conversation import AgentReading
-from nous.transcript.parsing.values import JsonObject, as_arguments, as_object, objects_in, text_at
+from nous.transcript.parsing.fields import JsonObject, filled, object_at, objects_at, text_at
+from nous.transcript.parsing.values import as_arguments
 from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 Templates = Mapping[str, tuple[Kind, str]]
@@ -71,6 +71,11 @@ class SessionReading(AgentReading):
         known = self.usage.get(book, (0, 0))
         self.usage[book] = known[0] + read, known[1] + written
 
+    def skip(self, reason: str) -> Iterable[Draft]:
+        """Count content that was skipped on purpose; return no drafts."""
+        self.notes.skip(reason)
+        return ()
+
     def is_repeated(self, mark: str, reason: str = "repeated record") -> bool:
         """Return whether *mark* was seen before, counted by *reason*; otherwise remember it."""
         if mark in self.seen:
@@ -90,27 +95,18 @@ class SessionReading(AgentReading):
         """Return the draft of *text*; none if it is empty, counted by *reason*."""
         if text := text.strip():
             return (place.draft(kind, text, part, is_error=kind is Kind.ERROR),)
-        self.notes.skip(reason)
-        return ()
+        return self.skip(reason)
 
     def from_template(self, templates: Templates, kind: str, fields: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return the draft of a record of a *kind* with a template; count any other as skipped, by its kind."""
         if kind not in templates:
-            self.notes.skip(kind)
-            return ()
+            return self.skip(kind)
         whose, words = templates[kind]
-        return self.text_or_skip(whose, words.format_map(_Fields(fields)), place, f"empty {kind}")
+        return self.text_or_skip(whose, filled(words, fields), place, f"empty {kind}")
 
-    def requested(self, calls: object, place: RecordPlace) -> Iterable[Draft]:
-        """Return the drafts of tool calls in the form of Chat Completions."""
-        for part, request in enumerate(filter(None, objects_in(calls)), 1):
-            function = as_object(request.get("function")) or request
+    def requested(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        """Yield the tool calls of a *message* in the form of Chat Completions."""
+        for part, request in enumerate(filter(None, objects_at(message, "tool_calls")), 1):
+            function = object_at(request, "function") or request
             tool, given = text_at(function, "name"), as_arguments(function.get("arguments"))
             yield self.call(tool, given, text_at(request, "id", "call_id"), place, part)
-
-
-class _Fields(dict[str, Any]):
-    """Fields of a record as text; `a|b` is the first that is not empty."""
-
-    def __getitem__(self, names: str) -> str:
-        return text_at(self, *names.split("|"))

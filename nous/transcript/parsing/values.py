@@ -1,15 +1,12 @@
 """Converts untyped JSON values to an expected type, or to an empty value."""
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 
 import orjson
 
 from nous.text.sanitize import boundary_after, boundary_before
-
-JsonObject = Mapping[str, Any]
 
 
 def as_object(value: object) -> dict[str, Any]:
@@ -26,15 +23,6 @@ def as_text(value: object) -> str:
 
 def as_count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def objects_in(value: object) -> list[dict[str, Any]]:
-    return [as_object(inner) for inner in as_list(value)]
-
-
-def text_at(value: JsonObject, *keys: str) -> str:
-    """Return the first text under one of *keys* that is not empty; else an empty one."""
-    return next((text for key in keys if (text := as_text(value.get(key)))), "")
 
 
 def as_arguments(value: object) -> dict[str, Any]:

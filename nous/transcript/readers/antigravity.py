@@ -14,8 +14,9 @@ import orjson
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
+from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of, share
-from nous.transcript.parsing.values import JsonObject, as_object, as_shown, objects_in, parse_time, text_at
+from nous.transcript.parsing.values import as_shown, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _MARKS = ("step_index", "source", "type", "status")
@@ -50,7 +51,7 @@ class _Conversation(SessionReading):
         kind, text = text_at(step, "type") or "no type", as_shown(step.get("content")).strip()
         number = step.get("step_index")
         own = f"step-{number}" if isinstance(number, int) else f"line-{record.line}-{record.offset}"
-        calls = (text_at(asked, "name") for asked in objects_in(step.get("tool_calls")))
+        calls = (text_at(asked, "name") for asked in objects_at(step, "tool_calls"))
         if self.is_repeated(f"{own} {digest_of(kind, text, text_at(step, 'thinking'), *calls)}", "repeated step"):
             return ()
         place = RecordPlace(own, record.line, record.offset, parse_time(step.get("created_at")))
@@ -64,8 +65,7 @@ class _Conversation(SessionReading):
             case "ERROR_MESSAGE":
                 return (place.draft(Kind.ERROR, text or "an error", is_error=True),)
             case _ if not text:
-                self.notes.skip(kind)
-                return ()
+                return self.skip(kind)
             case "CHECKPOINT":
                 return (place.draft(Kind.SUMMARY, text),)
             case _ if step.get("source") == "SYSTEM":
@@ -93,10 +93,10 @@ class _Conversation(SessionReading):
         if text:
             yield place.draft(Kind.ASSISTANT, text)
         self._forget()
-        for number, asked in enumerate(objects_in(step.get("tool_calls")), 1):
+        for number, asked in enumerate(objects_at(step, "tool_calls"), 1):
             own = f"{place.id}/{number}"
             self.waiting.append(own)
-            given = {name: _decoded(value) for name, value in as_object(asked.get("args")).items()}
+            given = {name: _decoded(value) for name, value in object_at(asked, "args").items()}
             yield self.call(text_at(asked, "name").removeprefix("default_api:"), given, own, place, number)
 
     def _forget(self) -> None:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading, text_of
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, SessionReading, share
 from nous.transcript.parsing.user_text import said_by_user
-from nous.transcript.parsing.values import JsonObject, as_count, as_object, as_text, parse_time, text_at
+from nous.transcript.parsing.values import as_text, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _MARKS = ("parentUuid", "isSidechain", "leafUuid")
@@ -36,7 +37,7 @@ _READ_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input
 
 def _confidence(sample: Sample) -> float:
     marked = share(sample, _is_marked)
-    is_qwens = any("parts" in as_object(record.get("message")) for record in sample.records)
+    is_qwens = any("parts" in object_at(record, "message") for record in sample.records)
     return min(1.0, 0.5 + marked) if marked and not is_qwens else 0.0
 
 
@@ -76,8 +77,7 @@ class _Session(BlockReading):
         value = record.value
         kind = str(value.get("type", "no type"))
         if kind not in _KINDS:
-            self.notes.skip(kind)
-            return ()
+            return self.skip(kind)
         uuid = as_text(value.get("uuid")) or f"line-{record.line}"
         if self.is_repeated(uuid):
             return ()
@@ -147,28 +147,27 @@ class _Session(BlockReading):
                 return (place.draft(Kind.SYSTEM, f"An earlier session: {text_at(value, 'summary')}"),)
             case _:
                 self.titles[kind] = text_at(value, _TITLES[kind])
-                self.notes.skip("title")
-                return ()
+                return self.skip("title")
 
     def _user(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        content = as_object(value.get("message")).get("content")
+        content = object_at(value, "message").get("content")
         if value.get("isCompactSummary") is True:
             return (place.draft(Kind.SUMMARY, text_of(content)),)
         is_meta = value.get("isMeta") is True or _is_from_a_program(value)
         is_rejected = value.get("toolDenialKind") == "user-rejected"
-        used = as_object(value.get("toolUseResult"))
+        used = object_at(value, "toolUseResult")
         is_decided = "answers" in used or "plan" in used
         return self._new(self.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected, is_decided=is_decided))
 
     def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        message = as_object(value.get("message"))
+        message = object_at(value, "message")
         content = message.get("content")
         if value.get("isApiErrorMessage") is True:
             return (place.draft(Kind.ERROR, text_of(content), is_error=True),)
         own, model = text_at(message, "id") or place.id, text_at(message, "model")
-        usage = as_object(message.get("usage"))
+        usage = object_at(message, "usage")
         self.notes.learn(model=None if model.startswith("<") else model)
-        self.charge(sum(as_count(usage.get(name)) for name in _READ_TOKENS), as_count(usage.get("output_tokens")), own)
+        self.charge(count_at(usage, *_READ_TOKENS), count_at(usage, "output_tokens"), own)
         drafts = self.of_assistant(content, place, message=own)
         if drafts and drafts[0].text == _NO_ANSWER:
             self.notes.skip("no response requested")
@@ -177,7 +176,7 @@ class _Session(BlockReading):
 
     def _sidechain(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield drafts from a conversation other than the file's own: one inside a sub-agent."""
-        message = as_object(value.get("message"))
+        message = object_at(value, "message")
         if value.get("type") == "assistant":
             drafts = self.of_assistant(message.get("content"), place, message=text_at(message, "id") or place.id)
         else:
@@ -198,14 +197,12 @@ class _Session(BlockReading):
             case "away_summary" if content:
                 return (place.draft(Kind.SYSTEM, content),)
             case _:
-                self.notes.skip(f"system: {subtype}")
-                return ()
+                return self.skip(f"system: {subtype}")
 
     def _attachment(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        attachment = as_object(value.get("attachment"))
+        attachment = object_at(value, "attachment")
         if attachment.get("type") != "queued_command":
-            self.notes.skip(f"attachment: {attachment.get('type')}")
-            return ()
+            return self.skip(f"attachment: {attachment.get('type')}")
         is_task = attachment.get("commandMode") == "task-notification"
         is_meta = is_task or attachment.get("isMeta") is True or _is_from_a_program(attachment)
         return self._new(self.of_user(attachment.get("prompt"), place, is_meta=is_meta))
@@ -265,16 +262,16 @@ READER = SessionFormat("claude_code", _confidence, _Session)
 
 
 def _is_from_a_program(value: JsonObject) -> bool:
-    return str(as_object(value.get("origin")).get("kind")) in _NOT_FROM_A_PERSON
+    return str(object_at(value, "origin").get("kind")) in _NOT_FROM_A_PERSON
 
 
 def _compaction(value: JsonObject) -> str:
-    metadata = as_object(value.get("compactMetadata"))
+    metadata = object_at(value, "compactMetadata")
     return f"Conversation compacted ({metadata.get('trigger', 'auto')}, {metadata.get('preTokens', '?')} tokens)"
 
 
 def _api_error(value: JsonObject) -> str:
-    error = as_object(value.get("error"))
+    error = object_at(value, "error")
     said = (value.get("content"), value.get("apiRefusalExplanation"), error.get("message"), error.get("status"))
     what = next((str(text) for text in said if text), "no reason given")
     attempt = f" (attempt {value['retryAttempt']})" if value.get("retryAttempt") else ""

@@ -12,8 +12,9 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.codex.conversation import EVENT
 from nous.transcript.parsing.codex.events import EventReading
+from nous.transcript.parsing.fields import JsonObject, object_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, share
-from nous.transcript.parsing.values import JsonObject, as_object, parse_time, text_at
+from nous.transcript.parsing.values import parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _TYPES = frozenset(
@@ -69,15 +70,14 @@ class _Session(EventReading):
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
-        payload = as_object(value.get("payload"))
+        payload = object_at(value, "payload")
         time = parse_time(value.get("timestamp", value.get("created_at")))
         own = text_at(payload or value, "id") or f"line-{record.line}-{record.offset}"
         place = RecordPlace(own, record.line, record.offset, time)
         if "payload" in value:
             return self._of(str(value.get("type", "no type")), payload, place)
         if value.get("record_type"):
-            self.notes.skip(f"record: {value['record_type']}")
-            return ()
+            return self.skip(f"record: {value['record_type']}")
         if "type" not in value and "role" not in value and not self.is_introduced:
             self.introduce(value)
             return ()
@@ -100,7 +100,7 @@ class _Session(EventReading):
             case "response_item":
                 return self.of_response(payload, place)
             case "event_msg" if payload.get("type") == "item_completed":
-                item = as_object(payload.get("item"))
+                item = object_at(payload, "item")
                 return self.of_item(item, place._replace(id=text_at(item, "id") or place.id))
             case "event_msg":
                 return self.of_event(payload, place)
@@ -123,8 +123,7 @@ class _Session(EventReading):
         The messages themselves are already in the file.
         """
         if message.strip() and message == self.summary:
-            self.notes.skip("repeated summary")
-            return ()
+            return self.skip("repeated summary")
         self.summary = message or self.summary
         return self.text_or_skip(Kind.SUMMARY, message, place, "compacted")
 

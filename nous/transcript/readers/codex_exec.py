@@ -11,8 +11,9 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.codex.conversation import EVENT
 from nous.transcript.parsing.codex.events import EventReading
+from nous.transcript.parsing.fields import JsonObject, object_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, share
-from nous.transcript.parsing.values import JsonObject, as_object, parse_time, text_at
+from nous.transcript.parsing.values import as_object, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _TURNS = frozenset({"thread.started", "thread.resumed", "turn.started", "turn.completed", "turn.failed"})
@@ -49,7 +50,7 @@ class _Run(EventReading):
         return self._of(str(value["type"]), value, place)
 
     def _of(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        item = as_object(value.get("item"))
+        item = object_at(value, "item")
         match kind:
             case "item.completed":
                 return self.of_item(item, place)
@@ -64,7 +65,7 @@ class _Run(EventReading):
             case "turn.completed" | "error":
                 return self.of_event(value, place)
             case "turn.failed":
-                why = text_at(as_object(value.get("error")), "message") or "no reason given"
+                why = text_at(object_at(value, "error"), "message") or "no reason given"
                 return self.once(place.draft(Kind.ERROR, why, is_error=True), kind)
             case _:
                 self.notes.skip(kind)

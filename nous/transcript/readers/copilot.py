@@ -11,17 +11,9 @@ from dataclasses import dataclass, field
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import PLAN_TOOLS, ToolCall, call, rejection
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of, share
-from nous.transcript.parsing.values import (
-    JsonObject,
-    as_arguments,
-    as_count,
-    as_object,
-    as_shown,
-    objects_in,
-    parse_time,
-    text_at,
-)
+from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _FAMILIES = frozenset(
@@ -62,7 +54,7 @@ _NOISE = frozenset({"authentication", "mcp", "configuration", "timing"})
 
 
 def _confidence(sample: Sample) -> float:
-    is_sure = any(as_object(record.get("data")).get("producer") == _PRODUCER for record in sample.records)
+    is_sure = any(object_at(record, "data").get("producer") == _PRODUCER for record in sample.records)
     return (0.95 if is_sure else 0.8) * share(sample, _is_marked)
 
 
@@ -92,14 +84,14 @@ class _Session(SessionReading):
 
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
-        kind, data = str(value.get("type", "no type")), as_object(value.get("data"))
+        kind, data = str(value.get("type", "no type")), object_at(value, "data")
         own = text_at(value, "id") or f"line-{record.line}"
         place = RecordPlace(own, record.line, record.offset, parse_time(value.get("timestamp")))
         inside = text_at(data, "parentToolCallId") or text_at(value, "agentId")
         is_inside = bool(inside) and (kind in _INSIDE or kind.startswith("tool."))
         if kind == "assistant.message" and not is_inside:
             self.notes.learn(model=text_at(data, "model"))
-            self.charge(0, as_count(data.get("outputTokens")), text_at(data, "messageId") or own)
+            self.charge(0, count_at(data, "outputTokens"), text_at(data, "messageId") or own)
         for draft in self._of(kind, data, place):
             if is_inside and draft.kind is not Kind.DECISION:
                 draft.agent = inside
@@ -142,7 +134,7 @@ class _Session(SessionReading):
         The text that the model was given instead is skipped.
         """
         text, source = text_at(data, "content"), text_at(data, "source")
-        for attached in objects_in(data.get("attachments")):
+        for attached in objects_at(data, "attachments"):
             self.notes.skip(f"attached {attached.get('type')}")
         is_meta = source.startswith(_NOT_TYPED) or any(data.get(mark) for mark in _MARKS_OF_PROGRAMS)
         if is_meta and text.strip():
@@ -154,7 +146,7 @@ class _Session(SessionReading):
         if text := text_at(data, "content").strip():
             self.answer = text
             yield place._replace(id=text_at(data, "messageId") or place.id).draft(Kind.ASSISTANT, text)
-        for part, request in enumerate(objects_in(data.get("toolRequests")), 1):
+        for part, request in enumerate(objects_at(data, "toolRequests"), 1):
             yield from self._called(request, text_at(request, "name"), place, part)
 
     def _thought(self, text: str, place: RecordPlace) -> Iterable[Draft]:
@@ -162,8 +154,7 @@ class _Session(SessionReading):
         if not text.strip():
             return ()
         if text == self.thought:
-            self.notes.skip("repeated reasoning")
-            return ()
+            return self.skip("repeated reasoning")
         self.thought = text
         return (place._replace(id=f"{place.id}/thought").draft(Kind.THINKING, text.strip()),)
 
@@ -171,8 +162,7 @@ class _Session(SessionReading):
         """Return the system prompt; skip its copies, since each resume of a session repeats it."""
         before, self.prompt = self.prompt, digest_of(text)
         if before == self.prompt:
-            self.notes.skip("repeated system.message")
-            return ()
+            return self.skip("repeated system.message")
         return self.text_or_skip(Kind.SYSTEM, text, place, "empty system.message")
 
     def _compacted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
@@ -207,13 +197,12 @@ class _Session(SessionReading):
         is_plan, failed, text = tool in PLAN_TOOLS, data.get("success") is False, _text(data)
         if own in self.decided and (failed or is_plan):
             self.calls.pop(own, None)
-            self.notes.skip("repeated decision")
-            return ()
+            return self.skip("repeated decision")
         if tool == _QUESTION and not failed:
             self.calls.pop(own, None)
             answer = _ANSWER.sub("", text, count=1).strip()
             return (place.draft(Kind.DECISION, f"Answered: {answer}", tool=tool, call_id=own or None),)
-        is_no = as_object(data.get("error")).get("code") == _REJECTED
+        is_no = object_at(data, "error").get("code") == _REJECTED
         is_no = is_no or (is_plan and _PLAN_REJECTED.search(text) is not None)
         if is_no or is_plan:
             self._decide(own)
@@ -226,7 +215,7 @@ class _Session(SessionReading):
 
         Verdicts of rules and hooks are skipped, because they are not user decisions.
         """
-        result, request = as_object(data.get("result")), text_at(data, "requestId")
+        result, request = object_at(data, "result"), text_at(data, "requestId")
         verdict = text_at(result, "kind") or text_at(data, "kind")
         was_asked, asked = request in self.asked, self.asked.pop(request, "")
         own = text_at(data, "toolCallId") or asked
@@ -237,15 +226,13 @@ class _Session(SessionReading):
         elif verdict.startswith(_APPROVED) and was_asked:
             text = f"Approved {made.summary}{verdict.removeprefix(_APPROVED).replace('-', ' ')}"
         else:
-            self.notes.skip(f"permission.completed: {verdict}")
-            return ()
+            return self.skip(f"permission.completed: {verdict}")
         return (place.draft(Kind.DECISION, text, tool=made.tool or None, call_id=own or None),)
 
     def _planned(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return the user's decision on a plan."""
         if self.plan in self.decided:
-            self.notes.skip("repeated decision")
-            return ()
+            return self.skip("repeated decision")
         self._decide(self.plan)
         is_yes = data.get("approved") is True
         refused = rejection(text_at(data, "feedback"), ToolCall("exit_plan_mode", ""))
@@ -261,18 +248,17 @@ class _Session(SessionReading):
     def _other(self, kind: str, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         self._learn(kind, data)
         if kind == "permission.requested" and data.get("resolvedByHook") is not True:
-            request = as_object(data.get("permissionRequest"))
+            request = object_at(data, "permissionRequest")
             self.asked[text_at(data, "requestId")] = text_at(request, "toolCallId")
         if kind == "session.info" and str(data.get("infoType")) in _NOISE:
-            self.notes.skip(f"session.info: {data['infoType']}")
-            return ()
+            return self.skip(f"session.info: {data['infoType']}")
         return self.from_template(_TEMPLATES, kind, data, place)
 
     def _learn(self, kind: str, data: JsonObject) -> None:
         """Update the header from an event of this *kind*."""
         match kind:
             case "session.start" | "session.resume" | "session.context_changed":
-                context = as_object(data.get("context")) or data
+                context = object_at(data, "context") or data
                 self.notes.learn(
                     session_id=text_at(data, "sessionId"),
                     model=text_at(data, "selectedModel"),
@@ -298,7 +284,7 @@ def _text(data: JsonObject) -> str:
     """Return the output of a call, or its error message."""
     result, error = data.get("result"), data.get("error")
     output = as_object(result).get("content") if isinstance(result, dict) else result
-    texts = (text_at(found, "text") for found in objects_in(as_object(result).get("contents")))
+    texts = (text_at(found, "text") for found in objects_at(as_object(result), "contents"))
     reason = as_object(error).get("message") if isinstance(error, dict) else error
     return as_shown(output) or "\n\n".join(filter(None, texts)) or as_shown(reason)
 
@@ -308,8 +294,8 @@ def _tokens_read(data: JsonObject) -> int:
 
     Totals per model include cached tokens. Totals per token type list cached tokens separately.
     """
-    usages = (as_object(as_object(of).get("usage")) for of in as_object(data.get("modelMetrics")).values())
-    by_model = sum(as_count(usage.get("inputTokens")) for usage in usages)
-    details = as_object(data.get("tokenDetails"))
+    usages = (as_object(as_object(of).get("usage")) for of in object_at(data, "modelMetrics").values())
+    by_model = sum(count_at(usage, "inputTokens") for usage in usages)
+    details = object_at(data, "tokenDetails")
     kinds = ("input", "cache_read", "cache_write")
     return by_model or sum(as_count(as_object(details.get(kind)).get("tokenCount")) for kind in kinds)

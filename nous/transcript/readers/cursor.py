@@ -12,8 +12,9 @@ from datetime import UTC, datetime, timedelta
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in
+from nous.transcript.parsing.fields import JsonObject, object_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, share
-from nous.transcript.parsing.values import JsonObject, as_arguments, as_object, as_shown, text_at
+from nous.transcript.parsing.values import as_arguments, as_shown
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"
@@ -87,7 +88,7 @@ def _confidence(sample: Sample) -> float:
 
 def _is_message(record: JsonObject) -> bool:
     is_plain = "type" not in record and not _OTHERS_KEYS & record.keys()
-    return is_plain and str(record.get("role")) in _ROLES and "content" in as_object(record.get("message"))
+    return is_plain and str(record.get("role")) in _ROLES and "content" in object_at(record, "message")
 
 
 @dataclass(slots=True)
@@ -96,7 +97,7 @@ class _Session(BlockReading):
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
-        content = as_object(value.get("message")).get("content")
+        content = object_at(value, "message").get("content")
         place = RecordPlace(f"line-{record.line}", record.line, record.offset)
         self.notes.learn(model=text_at(value, "model"))
         match text_at(value, "role"):
@@ -107,12 +108,11 @@ class _Session(BlockReading):
             case _ if value.get("type") == "turn_ended":
                 return self._ended(value, place)
             case _:
-                self.notes.skip(str(value.get("type", "not a message")))
-                return ()
+                return self.skip(str(value.get("type", "not a message")))
 
     def _user(self, value: JsonObject, content: object, place: RecordPlace) -> Iterator[Draft]:
         texts: list[str] = []
-        status = str(as_object(value.get("metadata")).get("toolResultStatus"))
+        status = str(object_at(value, "metadata").get("toolResultStatus"))
         for part, block in enumerate(blocks_in(content), 1):
             kind = str(block.get("type"))
             if kind in _RESULTS:
@@ -179,8 +179,7 @@ class _Session(BlockReading):
             return (place.draft(Kind.ERROR, why or "The turn failed", is_error=True),)
         if status == "aborted":
             return (place.draft(Kind.SYSTEM, why or "The turn was aborted"),)
-        self.notes.skip("turn_ended")
-        return ()
+        return self.skip("turn_ended")
 
 
 READER = SessionFormat("cursor", _confidence, _Session)

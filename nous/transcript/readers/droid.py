@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in, text_of
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, share
-from nous.transcript.parsing.values import JsonObject, as_arguments, as_count, as_object, as_shown, parse_time, text_at
+from nous.transcript.parsing.values import as_arguments, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _STREAMED = frozenset({"system", "message", "tool_call", "tool_result", "reasoning", "completion", "error"})
@@ -41,7 +42,7 @@ def _is_start(record: JsonObject) -> bool:
 
 
 def _is_kept(record: JsonObject) -> bool:
-    return _is_start(record) or (record.get("type") == "message" and "role" in as_object(record.get("message")))
+    return _is_start(record) or (record.get("type") == "message" and "role" in object_at(record, "message"))
 
 
 def _is_of_stream(record: JsonObject) -> bool:
@@ -81,8 +82,7 @@ class _Session(BlockReading):
                 return self._completed(value, place)
             case _:
                 return self._other(kind, value, place)
-        self.notes.skip(kind)
-        return ()
+        return self.skip(kind)
 
     def _introduce(self, value: JsonObject) -> None:
         """Learn the header.
@@ -97,10 +97,9 @@ class _Session(BlockReading):
         self.notes.learn(session_id=own, parent_session_id=parent, title=title, cwd=cwd)
 
     def _message(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        inner = as_object(value.get("message"))
+        inner = object_at(value, "message")
         if "hookEventName" in inner or "hookEventName" in value:
-            self.notes.skip("hook")
-            return ()
+            return self.skip("hook")
         message = inner or value
         self.notes.learn(model=text_at(message, "model"))
         content = message.get("content", message.get("text"))
@@ -113,8 +112,7 @@ class _Session(BlockReading):
             case "system":
                 return (place.draft(Kind.SYSTEM, text_of(content)),)
             case role:
-                self.notes.skip(f"message of {role}")
-                return ()
+                return self.skip(f"message of {role}")
 
     def _prompted(self, content: object, place: RecordPlace) -> Iterator[Draft]:
         for draft in self.of_user([_judged(block) for block in blocks_in(content)], place):
@@ -125,7 +123,7 @@ class _Session(BlockReading):
     def _answered(self, value: JsonObject, place: RecordPlace) -> Draft:
         result = value.get("value", value.get("error"))
         output = as_object(result)
-        code = as_count(output.get("exitCode"))
+        code = count_at(output, "exitCode")
         text = as_shown(result)
         if "stdout" in output or "stderr" in output:
             ended = f"Exit code {code}" if code else ""
@@ -135,12 +133,11 @@ class _Session(BlockReading):
         return self.result(text, text_at(value, "toolCallId", "id"), own, is_error=is_error, tool=tool)
 
     def _completed(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        usage = as_object(value.get("usage"))
-        self.add_tokens(sum(as_count(usage.get(name)) for name in _READ_TOKENS), as_count(usage.get("output_tokens")))
+        usage = object_at(value, "usage")
+        self.add_tokens(count_at(usage, *_READ_TOKENS), count_at(usage, "output_tokens"))
         text = text_at(value, "finalText").strip()
         if text and text == self.answer:
-            self.notes.skip("repeated answer")
-            return ()
+            return self.skip("repeated answer")
         self.answer = text or self.answer
         return self.text_or_skip(Kind.ASSISTANT, text, place, "empty completion")
 
@@ -158,8 +155,7 @@ class _Session(BlockReading):
                 text = as_shown(value.get("error") or value.get("message")) or "The turn failed"
                 return (place.draft(Kind.ERROR, text, is_error=True),)
             case _:
-                self.notes.skip(kind)
-                return ()
+                return self.skip(kind)
 
 
 READER = SessionFormat("droid", _confidence, _Session)

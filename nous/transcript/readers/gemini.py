@@ -11,19 +11,10 @@ from dataclasses import dataclass, field
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.gemini import CANCELLED, GeminiPartReading, others_in, parts_in, responses_in, texts_in
 from nous.transcript.parsing.sessions import SessionFormat, digest_of, share
-from nous.transcript.parsing.values import (
-    JsonObject,
-    as_count,
-    as_list,
-    as_object,
-    as_shown,
-    as_text,
-    objects_in,
-    parse_time,
-    text_at,
-)
+from nous.transcript.parsing.values import as_list, as_object, as_shown, as_text, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _KINDS = frozenset({"user", "gemini", "info", "warning", "error"})
@@ -46,7 +37,7 @@ def _is_marked(record: JsonObject) -> bool:
     """Return whether *record* is a document, header, patch or message of Gemini CLI only."""
     if ("sessionId" in record and "projectHash" in record) or not _PATCHES.isdisjoint(record):
         return True
-    held = objects_in(record.get("messages")) if "sessionId" in record else []
+    held = objects_at(record, "messages") if "sessionId" in record else []
     return any(map(_is_message, [record, *held]))
 
 
@@ -57,7 +48,7 @@ def _is_message(value: JsonObject) -> bool:
 
 def _is_bare(record: JsonObject) -> bool:
     """Return whether *record* is a message of the API, or holds such messages."""
-    held = objects_in(record.get("history")) or [record]
+    held = objects_at(record, "history") or [record]
     return any(isinstance(message.get("parts"), list) and text_at(message, "role") in _ROLES for message in held)
 
 
@@ -80,9 +71,8 @@ class _Session(GeminiPartReading):
             return (self._rewound(as_text(value["$rewindTo"]), record),)
         if "$set" in value:
             return self._patched(as_object(value["$set"]), record)
-        held = value.get("messages", value.get("history"))
-        if isinstance(held, list):
-            return self._document(value, objects_in(held), record)
+        if isinstance(value.get("messages", value.get("history")), list):
+            return self._document(value, record)
         if "type" in value or "role" in value:
             return self._message(value, record)
         if _ABOUT.isdisjoint(value):
@@ -96,18 +86,18 @@ class _Session(GeminiPartReading):
         self.title = text_at(value, "summary") or self.title
         self.is_sub_agents = self.is_sub_agents or value.get("kind") == "subagent"
 
-    def _document(self, value: JsonObject, held: Iterable[JsonObject], record: Record) -> Iterator[Draft]:
+    def _document(self, value: JsonObject, record: Record) -> Iterator[Draft]:
         self._introduce(value)
-        for message in held:
+        for message in objects_at(value, "messages" if "messages" in value else "history"):
             yield from self._message(message, record)
-        self.notes.learn(model=text_at(as_object(value.get("meta")), "model"))
+        self.notes.learn(model=text_at(object_at(value, "meta"), "model"))
 
     def _patched(self, patch: JsonObject, record: Record) -> Iterator[Draft]:
         self._introduce(patch)
         if "messages" not in patch:
             self.notes.skip("$set")
         counted: Counter[str] = Counter()
-        for message in objects_in(patch.get("messages")):
+        for message in objects_at(patch, "messages"):
             own, mark = text_at(message, "id"), _mark(message)
             counted[mark] += 1
             if mark and counted[mark] <= self.spoken.get(mark, 0):
@@ -130,8 +120,7 @@ class _Session(GeminiPartReading):
             case "info" | "warning" | "error":
                 return () if self.is_repeated(own, "repeated message") else self._notice(kind, message, place)
             case _:
-                self.notes.skip(kind)
-                return ()
+                return self.skip(kind)
 
     def _user(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         content = message.get("content", message.get("parts"))
@@ -148,12 +137,12 @@ class _Session(GeminiPartReading):
             yield draft
 
     def _model(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        calls = objects_in(message.get("toolCalls"))
+        calls = objects_at(message, "toolCalls")
         content = message.get("content", message.get("parts"))
         self.notes.learn(model=text_at(message, "model"))
-        tokens = as_object(message.get("tokens"))
-        read = as_count(tokens.get("input")) + as_count(tokens.get("tool"))
-        self.charge(read, as_count(tokens.get("output")) + as_count(tokens.get("thoughts")), place.id)
+        tokens = object_at(message, "tokens")
+        read = count_at(tokens, "input", "tool")
+        self.charge(read, count_at(tokens, "output", "thoughts"), place.id)
         yield from self._thoughts(message, place)
         is_empty = place.id not in self.seen and parts_in(content) in ([], [{"text": ""}])
         if not is_empty and not self._is_repeated(message, place):
@@ -168,7 +157,7 @@ class _Session(GeminiPartReading):
     def _thoughts(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield the thoughts not emitted yet; a repeated message only adds thoughts."""
         known = self.thoughts.get(place.id, 0)
-        thoughts = objects_in(message.get("thoughts"))
+        thoughts = objects_at(message, "thoughts")
         for number, thought in enumerate(thoughts[known:], known):
             said = (text_at(thought, key).strip() for key in ("subject", "description"))
             if text := "\n\n".join(filter(None, said)):

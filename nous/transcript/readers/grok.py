@@ -16,8 +16,9 @@ from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
+from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, share
-from nous.transcript.parsing.values import JsonObject, as_object, objects_in, text_at
+from nous.transcript.parsing.values import as_object
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _HISTORY = "chat_history.jsonl"
@@ -52,7 +53,7 @@ class Grok(SessionFormat):
             fields = as_object(orjson.loads(summary.read_bytes()))
         except orjson.JSONDecodeError:
             return None
-        info = {key: text_at(as_object(fields.get("info")), key) for key in ("id", "cwd")}
+        info = {key: text_at(object_at(fields, "info"), key) for key in ("id", "cwd")}
         lasting = {key: fields[key] for key in _LASTING if isinstance(fields.get(key), str | int)}
         return orjson.dumps({"info": info, **lasting}) + b"\n" + history.read_bytes()
 
@@ -72,7 +73,7 @@ def _is_shaped(record: JsonObject) -> bool:
 
 
 def _is_summary(record: JsonObject) -> bool:
-    return "type" not in record and "id" in as_object(record.get("info")) and "chat_format_version" in record
+    return "type" not in record and "id" in object_at(record, "info") and "chat_format_version" in record
 
 
 @dataclass(slots=True)
@@ -91,7 +92,7 @@ class _Session(BlockReading):
             case "user":
                 return self._user(value, place)
             case "reasoning":
-                found = (text_at(part, "text") for part in objects_in(value.get("summary")))
+                found = (text_at(part, "text") for part in objects_at(value, "summary"))
                 own = place._replace(id=text_at(value, "id") or place.id)
                 text = "\n\n".join(filter(None, found))
                 return self.text_or_skip(Kind.THINKING, text, own, "reasoning without text")
@@ -102,13 +103,12 @@ class _Session(BlockReading):
                 is_error = value.get("is_error") is True or _ERROR.match(text) is not None
                 return (self.result(text, text_at(value, "tool_call_id"), place, is_error=is_error),)
             case "backend_tool_call":
-                return self._backend(as_object(value.get("kind")), place)
+                return self._backend(object_at(value, "kind"), place)
             case kind:
-                self.notes.skip(str(kind or "no type"))
-                return ()
+                return self.skip(str(kind or "no type"))
 
     def _introduce(self, value: JsonObject) -> None:
-        info = as_object(value.get("info"))
+        info = object_at(value, "info")
         self.is_sub_agents = text_at(value, "session_kind") in _PARENTS
         self.notes.learn(
             session_id=text_at(info, "id"),
@@ -138,15 +138,15 @@ class _Session(BlockReading):
         self.notes.learn(model=text_at(value, "model_id"))
         if text := self._text(value).strip():
             yield place.draft(Kind.ASSISTANT, text)
-        yield from self.requested(value.get("tool_calls"), place)
+        yield from self.requested(value, place)
 
     def _backend(self, made: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield a call that the provider ran itself; its only known result is its sources."""
-        action = as_object(made.get("action"))
+        action = object_at(made, "action")
         tool, own = text_at(made, "tool_type"), text_at(made, "id")
         given = {name: held for name, held in action.items() if name not in {"type", "sources"}}
         yield self.call(tool, given, own, place)
-        if found := "\n".join(filter(None, (text_at(source, "url") for source in objects_in(action.get("sources"))))):
+        if found := "\n".join(filter(None, (text_at(source, "url") for source in objects_at(action, "sources")))):
             yield self.result(found, own, place, 1, is_error=made.get("status") == "failed", tool=tool)
 
     def _text(self, value: JsonObject) -> str:

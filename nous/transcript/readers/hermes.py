@@ -11,17 +11,9 @@ from typing import Any
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import text_of
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, SessionReading
-from nous.transcript.parsing.values import (
-    JsonObject,
-    as_arguments,
-    as_count,
-    as_list,
-    as_object,
-    objects_in,
-    parse_time,
-    text_at,
-)
+from nous.transcript.parsing.values import as_arguments, as_list, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _OWN_ROLE = "session_meta"
@@ -48,7 +40,7 @@ def _likeness(record: JsonObject) -> float:
     messages = record.get("messages")
     if not isinstance(messages, list):
         return 0.0
-    is_own = any(message.get("role") == _OWN_ROLE for message in objects_in(messages))
+    is_own = any(message.get("role") == _OWN_ROLE for message in objects_at(record, "messages"))
     if is_own or ("session_start" in record and ("session_id" in record or "platform" in record)):
         return 0.96
     is_counted = "message_count" in record
@@ -69,7 +61,7 @@ class _Session(SessionReading):
         self._introduce(value)
         if prompt := text_at(value, "system_prompt").strip():
             yield RecordPlace("system", record.line, record.offset).draft(Kind.SYSTEM, prompt)
-        said = objects_in(value["messages"])
+        said = objects_at(value, "messages")
         spoken = [number for number, message in enumerate(said) if message.get("role") != _OWN_ROLE]
         for number, message in enumerate(said):
             time: Any = message.get("timestamp")
@@ -84,15 +76,15 @@ class _Session(SessionReading):
         return RecordPlace(f"message-{self.messages}", record.line, record.offset, parse_time(time))
 
     def _introduce(self, value: JsonObject) -> None:
-        config = as_object(value.get("model_config"))
+        config = object_at(value, "model_config")
         self.notes.learn(
             session_id=text_at(value, "session_id", "id"),
             parent_session_id=text_at(value, "parent_session_id"),
             title=text_at(value, "title"),
             model=text_at(value, "model") or text_at(config, "model"),
             cwd=text_at(value, "cwd") or text_at(config, "cwd"),
-            input_tokens=sum(as_count(value.get(name)) for name in _INPUT_TOKENS),
-            output_tokens=as_count(value.get("output_tokens")),
+            input_tokens=count_at(value, *_INPUT_TOKENS),
+            output_tokens=count_at(value, "output_tokens"),
         )
 
     def _message(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
@@ -112,8 +104,7 @@ class _Session(SessionReading):
                 return (place.draft(Kind.SYSTEM, content),)
             case role:
                 self.notes.learn(model=text_at(value, "model"))
-                self.notes.skip(str(role or "not a message"))
-                return ()
+                return self.skip(str(role or "not a message"))
 
     def _answered(self, text: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         if thought := text_at(value, *_REASONING).strip():
@@ -124,13 +115,13 @@ class _Session(SessionReading):
             yield place.draft(Kind.SUMMARY, text)
         elif text.strip():
             yield place.draft(Kind.ASSISTANT, text.strip())
-        yield from self.requested(value.get("tool_calls"), place)
+        yield from self.requested(value, place)
 
     def _result(self, text: str, value: JsonObject, place: RecordPlace) -> Draft:
         """Return the result of a call; most tools answer with JSON that shows whether they failed."""
         answer = as_arguments(text) if text.startswith("{") else {}
         failed = value.get("finish_reason") == _ERROR or bool(answer.get(_ERROR)) or answer.get("success") is False
-        failed = failed or as_count(answer.get("exit_code")) != 0
+        failed = failed or count_at(answer, "exit_code") != 0
         tool = text_at(value, "tool_name", "name")
         return self.result(text, text_at(value, "tool_call_id"), place, is_error=failed, tool=tool)
 

@@ -13,8 +13,9 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
 from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, ToolCall, rejection
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, SessionReading, share
-from nous.transcript.parsing.values import JsonObject, as_arguments, as_count, as_object, as_shown, parse_time, text_at
+from nous.transcript.parsing.values import as_arguments, as_shown, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _SURE = frozenset(
@@ -75,11 +76,11 @@ class _Journal(BlockReading):
             case "turn.prompt" | "turn.steer":
                 text = self._text(value.get("input"))
                 self.typed[text] = self.typed.get(text, 0) + 1
-                return self._in_users_place(text, as_object(value.get("origin")), place)
+                return self._in_users_place(text, object_at(value, "origin"), place)
             case "context.append_message":
-                return self._appended(as_object(value.get("message")), place)
+                return self._appended(object_at(value, "message"), place)
             case "context.append_loop_event":
-                return self._event(as_object(value.get("event")), place)
+                return self._event(object_at(value, "event"), place)
             case "permission.record_approval_result":
                 return self._approval(value, place)
             case "config.update" | "profile.bind":
@@ -102,16 +103,14 @@ class _Journal(BlockReading):
         if times := self.typed.pop(text, 0):
             if times > 1:
                 self.typed[text] = times - 1
-            self.notes.skip("repeated prompt")
-            return ()
+            return self.skip("repeated prompt")
         match message.get("role"):
             case "user":
-                return self._in_users_place(text, as_object(message.get("origin")), place)
+                return self._in_users_place(text, object_at(message, "origin"), place)
             case "assistant":
                 return self.text_or_skip(Kind.ASSISTANT, text, place, "message of assistant")
             case role:
-                self.notes.skip(f"message of {role}")
-                return ()
+                return self.skip(f"message of {role}")
 
     def _in_users_place(self, text: str, origin: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return drafts of a user message, from the user or from the program named by *origin*."""
@@ -128,8 +127,7 @@ class _Journal(BlockReading):
             case "system_trigger" if origin.get("name") == "subagent":
                 return (place.draft(Kind.SUB_AGENT, text),)
             case "compaction_summary":
-                self.notes.skip("repeated summary")
-                return ()
+                return self.skip("repeated summary")
             case "shell_command" if origin.get("phase") == "input":
                 return self.said([text if text.startswith("<bash-input>") else f"! {text}"], place)
             case _:
@@ -137,13 +135,12 @@ class _Journal(BlockReading):
 
     def _configured(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Learn the directory and model; return the system prompt unless it is a repetition."""
-        disclosed = as_object(value.get("environmentDisclosure"))
+        disclosed = object_at(value, "environmentDisclosure")
         self.notes.learn(cwd=text_at(value, "cwd") or text_at(disclosed, "cwd"))
         self.model = self.model or text_at(value, "modelAlias")
         instructions = text_at(value, "systemPrompt")
         if not instructions or instructions == self.instructions:
-            self.notes.skip("repeated system prompt" if instructions else str(value.get("type")))
-            return ()
+            return self.skip("repeated system prompt" if instructions else str(value.get("type")))
         self.instructions = instructions
         return (place.draft(Kind.SYSTEM, instructions),)
 
@@ -153,7 +150,7 @@ class _Journal(BlockReading):
         own = place._replace(id=text_at(event, "uuid") or place.id)
         match kind:
             case "content.part":
-                part = as_object(event.get("part"))
+                part = object_at(event, "part")
                 reason = f"{part.get('type')} part"
                 if part.get("type") == "think":
                     return self.text_or_skip(Kind.THINKING, text_at(part, "think"), own, reason)
@@ -167,24 +164,22 @@ class _Journal(BlockReading):
                 self._charge(event, "steps")
             case _:
                 pass
-        self.notes.skip(kind)
-        return ()
+        return self.skip(kind)
 
     def _called(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         call_id, given = text_at(event, "toolCallId"), as_arguments(event.get("args"))
         if "cwd" not in given:
-            self.notes.learn(cwd=text_at(as_object(event.get("display")), "cwd"))
+            self.notes.learn(cwd=text_at(object_at(event, "display"), "cwd"))
         yield self.call(text_at(event, "name"), given, call_id, place)
         if verdict := self.verdicts.pop(call_id, None):
             yield _decision(verdict, self.calls.get(call_id, UNKNOWN_CALL), call_id, place, 1)
 
     def _came_back(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        call_id, result = text_at(event, "toolCallId"), as_object(event.get("result"))
+        call_id, result = text_at(event, "toolCallId"), object_at(event, "result")
         if call_id in self.refused:
             self.refused.remove(call_id)
             self.calls.pop(call_id, None)
-            self.notes.skip("result of a refused call")
-            return ()
+            return self.skip("result of a refused call")
         output = result.get("output")
         text = self._text(output) if isinstance(output, str | list) else as_shown(output)
         own = place._replace(id=f"{call_id}-result") if call_id else place
@@ -195,11 +190,10 @@ class _Journal(BlockReading):
 
         The approval of a plan is skipped, because the plan's result reports it.
         """
-        result, call_id = as_object(value.get("result")), text_at(value, "toolCallId")
+        result, call_id = object_at(value, "result"), text_at(value, "toolCallId")
         is_yes = result.get("decision") == "approved"
         if is_yes and text_at(value, "toolName") in PLAN_TOOLS:
-            self.notes.skip("approval that the result tells")
-            return ()
+            return self.skip("approval that the result tells")
         verdict = StepVerdict(is_yes, text_at(result, "feedback"), result.get("scope") == "session")
         if not is_yes:
             self.refused.add(call_id)
@@ -227,12 +221,11 @@ class _Journal(BlockReading):
                 self.notes.learn(model=text_at(value, "model"))
             case _:
                 pass
-        self.notes.skip(kind)
-        return ()
+        return self.skip(kind)
 
     def _charge(self, value: JsonObject, book: str) -> None:
-        usage = as_object(value.get("usage"))
-        self.add_tokens(sum(as_count(usage.get(name)) for name in _READ_TOKENS), as_count(usage.get("output")), book)
+        usage = object_at(value, "usage")
+        self.add_tokens(count_at(usage, *_READ_TOKENS), count_at(usage, "output"), book)
 
     def _text(self, content: object) -> str:
         return "\n\n".join(filter(None, self.texts(content)))

@@ -17,18 +17,9 @@ from nous.transcript.discovery import safe_session_id
 from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, SessionReading
-from nous.transcript.parsing.values import (
-    JsonObject,
-    as_arguments,
-    as_count,
-    as_list,
-    as_object,
-    as_shown,
-    objects_in,
-    parse_time,
-    text_at,
-)
+from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _UNTITLED = ("New session - ", "Child session - ")
@@ -62,15 +53,15 @@ def _confidence(sample: Sample) -> float:
 
 def _likeness(record: JsonObject) -> float:
     """Return the confidence, from 0 to 1, that *record* is OpenCode's."""
-    info = as_object(record.get("info"))
+    info = object_at(record, "info")
     if info and isinstance(record.get("messages"), list):
-        inside = objects_in(record["messages"])
+        inside = objects_at(record, "messages")
         return 0.95 if all("info" in message and "parts" in message for message in inside) else 0.0
     if isinstance(record.get("parts"), list) and str(info.get("role")) in _ROLES:
         return 0.95
     if "projectID" in record and "id" in record and "time" in record:
         return 0.9
-    if "sessionID" in record and (_is_message(record) or as_object(record.get("part"))):
+    if "sessionID" in record and (_is_message(record) or object_at(record, "part")):
         return 0.9
     if "messageID" in record and "id" in record and "type" in record:
         return 0.85
@@ -90,15 +81,15 @@ class _Session(SessionReading):
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
         place = RecordPlace(f"line-{record.line}", record.line, record.offset, parse_time(value.get("timestamp")))
-        info = as_object(value.get("info"))
+        info = object_at(value, "info")
         if isinstance(value.get("messages"), list):
             self._introduce(info, as_object(value.get(_LEFT_OUT)))
-            for message in objects_in(value["messages"]):
-                yield from self._message(as_object(message.get("info")), message.get("parts"), place)
+            for message in objects_at(value, "messages"):
+                yield from self._message(object_at(message, "info"), message, place)
         elif "parts" in value:
-            yield from self._message(info, value["parts"], place)
+            yield from self._message(info, value, place)
         elif _is_message(value):
-            yield from self._message(value, [], place)
+            yield from self._message(value, {}, place)
         elif "projectID" in value:
             self._introduce(value, {})
             self.notes.skip("session without its messages")
@@ -122,18 +113,18 @@ class _Session(SessionReading):
             if times := as_count(left_out.get(reason)):
                 self.notes.skipped[reason] += times
 
-    def _message(self, info: JsonObject, parts: object, within: RecordPlace) -> Iterator[Draft]:
+    def _message(self, info: JsonObject, message: JsonObject, within: RecordPlace) -> Iterator[Draft]:
         self.messages += 1
         own = text_at(info, "id") or f"message-{self.messages}"
-        time = parse_time(as_object(info.get("time")).get("created"))
+        time = parse_time(object_at(info, "time").get("created"))
         place = within._replace(id=own, time=time or within.time)
-        model = text_at(info, "modelID") or text_at(as_object(info.get("model")), "modelID")
+        model = text_at(info, "modelID") or text_at(object_at(info, "model"), "modelID")
         self.notes.learn(session_id=text_at(info, "sessionID"), model=model)
         match info.get("role"):
             case "user":
-                yield from self._user(info, objects_in(parts), place)
+                yield from self._user(info, objects_at(message, "parts"), place)
             case "assistant":
-                yield from self._answer(info, objects_in(parts), place)
+                yield from self._answer(info, objects_at(message, "parts"), place)
             case role:
                 self.notes.skip(f"message of {role}")
 
@@ -143,7 +134,7 @@ class _Session(SessionReading):
         Of a prompt without parts only the title is left, which the program gave it.
         """
         if not parts:
-            title = text_at(as_object(info.get("summary")), "title", "body")
+            title = text_at(object_at(info, "summary"), "title", "body")
             text = title and f"A prompt of which only the title is left: {title}"
             yield from self.text_or_skip(Kind.SYSTEM, text, place, "message without parts")
             return
@@ -169,7 +160,7 @@ class _Session(SessionReading):
         self._charge(info, "messages")
         for part in parts:
             yield from self._part(part, place.id, place, is_summary=info.get("summary") is True)
-        if error := as_object(info.get("error")):
+        if error := object_at(info, "error"):
             yield _failure(error, place._replace(id=f"{place.id}-error"))
         elif not parts:
             self.notes.skip("message without parts")
@@ -180,13 +171,12 @@ class _Session(SessionReading):
         In the lines of a run its text is the model's. In a file the author is unknown, so text is skipped.
         """
         self.notes.learn(session_id=text_at(value, "sessionID"))
-        if error := as_object(value.get("error")):
+        if error := object_at(value, "error"):
             return (_failure(error, place),)
-        if part := as_object(value.get("part")):
+        if part := object_at(value, "part"):
             return self._part(part, text_at(part, "messageID") or place.id, place)
         if "messageID" not in value or value.get("type") == "text":
-            self.notes.skip("text without its message" if "messageID" in value else str(value.get("type", "no type")))
-            return ()
+            return self.skip("text without its message" if "messageID" in value else str(value.get("type", "no type")))
         return self._part(value, place.id, place)
 
     def _part(self, part: JsonObject, message: str, place: RecordPlace, *, is_summary: bool = False) -> Iterable[Draft]:
@@ -206,7 +196,7 @@ class _Session(SessionReading):
                 return self._other(part, own)
 
     def _tool(self, part: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        state = as_object(part.get("state"))
+        state = object_at(part, "state")
         tool, call_id = text_at(part, "tool"), text_at(part, "callID") or place.id
         yield self.call(tool, as_arguments(state.get("input")), call_id, place)
         status = str(state.get("status"))
@@ -215,13 +205,13 @@ class _Session(SessionReading):
             return
         for _ in as_list(state.get("attachments")):
             self.notes.skip("attachment of a result")
-        ended = place._replace(time=parse_time(as_object(state.get("time")).get("end")) or place.time)
+        ended = place._replace(time=parse_time(object_at(state, "time").get("end")) or place.time)
         error = text_at(state, "error").removeprefix("Error: ")
         if status == "error" and error.startswith(_REFUSED):
             reason = error.partition(_FEEDBACK)[2].strip()
             yield self.result(reason, call_id, ended, 1, is_rejected=True)
             return
-        is_error = status == "error" or bool(as_count(as_object(state.get("metadata")).get("exit")))
+        is_error = status == "error" or bool(as_count(object_at(state, "metadata").get("exit")))
         yield self.result(error or as_shown(state.get("output")), call_id, ended, 1, is_error=is_error)
 
     def _other(self, part: JsonObject, place: RecordPlace) -> Iterable[Draft]:
@@ -234,20 +224,19 @@ class _Session(SessionReading):
                 how = "automatically" if part.get("auto") is True else "by the user"
                 return (place.draft(Kind.SYSTEM, f"Conversation compacted {how}"),)
             case "retry":
-                attempt, error = as_count(part.get("attempt")), _error_text(as_object(part.get("error")))
+                attempt, error = count_at(part, "attempt"), _error_text(object_at(part, "error"))
                 return (place.draft(Kind.ERROR, f"API error: {error} (attempt {attempt})", is_error=True),)
             case "step-finish":
                 self._charge(part, "steps")
             case _:
                 pass
-        self.notes.skip(f"{part.get('type')} part")
-        return ()
+        return self.skip(f"{part.get('type')} part")
 
     def _charge(self, value: JsonObject, book: str) -> None:
-        tokens = as_object(value.get("tokens"))
-        cache = as_object(tokens.get("cache"))
-        read = as_count(tokens.get("input")) + as_count(cache.get("read")) + as_count(cache.get("write"))
-        self.add_tokens(read, as_count(tokens.get("output")), book)
+        tokens = object_at(value, "tokens")
+        cache = object_at(tokens, "cache")
+        read = count_at(tokens, "input") + count_at(cache, "read", "write")
+        self.add_tokens(read, count_at(tokens, "output"), book)
 
 
 READER = OpenCode("opencode", _confidence, _Session)
@@ -260,13 +249,13 @@ def _failure(error: JsonObject, place: RecordPlace) -> Draft:
 
 
 def _error_text(error: JsonObject) -> str:
-    said = text_at(as_object(error.get("data")), "message") or text_at(error, "message", "name")
+    said = text_at(object_at(error, "data"), "message") or text_at(error, "message", "name")
     return said or as_shown(error or None) or "no reason given"
 
 
 def _own(part: JsonObject, place: RecordPlace) -> RecordPlace:
     """Return the place of *part*: in its message, with its own id and time."""
-    time = as_object(part.get("time")) or as_object(as_object(part.get("state")).get("time"))
+    time = object_at(part, "time") or object_at(part, "state", "time")
     began = parse_time(time.get("start", time.get("created")))
     return place._replace(id=text_at(part, "id") or place.id, time=began or place.time)
 

@@ -12,8 +12,9 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in, text_of
 from nous.transcript.parsing.conversation import UNKNOWN_CALL
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, share
-from nous.transcript.parsing.values import JsonObject, as_arguments, as_count, as_object, parse_time, text_at
+from nous.transcript.parsing.values import as_arguments, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _TYPES = frozenset(
@@ -98,14 +99,14 @@ def _is_anothers(record: JsonObject) -> bool:
     """Return whether *record* is of Droid or Claude Code, whose messages look alike."""
     if record.get("type") == "session_start" or "sessionId" in record:
         return True
-    content = as_object(record.get("message")).get("content")
+    content = object_at(record, "message").get("content")
     return any(str(block.get("type")) in _OTHERS_BLOCKS for block in blocks_in(content))
 
 
 def _is_marked(record: JsonObject) -> bool:
     kind = str(record.get("type"))
     if kind == "message":
-        return "timestamp" in record and "role" in as_object(record.get("message"))
+        return "timestamp" in record and "role" in object_at(record, "message")
     return kind in _TYPES and "timestamp" in record
 
 
@@ -126,7 +127,7 @@ class _Session(BlockReading):
         if own and own in self.seen:
             self.notes.skip("repeated record")
             return
-        message = as_object(value.get("message"))
+        message = object_at(value, "message")
         time = parse_time(value.get("timestamp")) or parse_time(message.get("timestamp"))
         place = RecordPlace(own or f"line-{record.line}", record.line, record.offset, time)
         self._recognise(value, message)
@@ -159,8 +160,7 @@ class _Session(BlockReading):
                 self.notes.learn(model=text_at(value, "modelId"))
             case _:
                 pass
-        self.notes.skip(kind)
-        return ()
+        return self.skip(kind)
 
     def _introduce(self, value: JsonObject) -> None:
         """Learn where the session began.
@@ -189,8 +189,7 @@ class _Session(BlockReading):
             case "branchSummary" | "compactionSummary" | "custom" | "hookMessage" | "system":
                 return self._text(role, message, place)
             case _:
-                self.notes.skip(f"{role} message")
-                return ()
+                return self.skip(f"{role} message")
 
     def _text(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield the draft of a record or a message that is only a text."""
@@ -223,8 +222,8 @@ class _Session(BlockReading):
         yield from self.said(said, place)
 
     def _answered(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        usage = as_object(message.get("usage"))
-        self.add_tokens(sum(as_count(usage.get(name)) for name in _READ_TOKENS), as_count(usage.get("output")))
+        usage = object_at(message, "usage")
+        self.add_tokens(count_at(usage, *_READ_TOKENS), count_at(usage, "output"))
         model, text = text_at(message, "model"), text_of(message.get("content")).strip()
         if model in _MIRRORS and text == self.answer:
             self.notes.skip("repeated message")
@@ -253,8 +252,7 @@ class _Session(BlockReading):
                 tool, given = text_at(block, "name"), as_arguments(block.get("arguments"))
                 return (self.call(tool, given, text_at(block, "id"), place, part),)
             case kind:
-                self.notes.skip("call that was not made" if kind == "toolCall" else f"{kind} block")
-                return ()
+                return self.skip("call that was not made" if kind == "toolCall" else f"{kind} block")
 
     def _returned(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         text = "\n\n".join(self.texts(message.get("content")))
@@ -263,7 +261,7 @@ class _Session(BlockReading):
         if failed and text.rstrip().endswith(_ABORTED):
             yield from self._interrupted(text, own, tool, place)
             return
-        status = str(as_object(message.get("details")).get("status"))
+        status = str(object_at(message, "details").get("status"))
         failed = (failed or status in _FAILED) and not text.startswith(_NOT_RUN)
         yield self.result(text, own, place, is_error=failed, tool=tool)
 
@@ -281,7 +279,7 @@ class _Session(BlockReading):
         yield place.draft(Kind.USER, f"! {command}")
         if message.get("cancelled") is True:
             yield place.draft(Kind.DECISION, f"Interrupted ! {command}", 1)
-        failed = as_count(message.get("exitCode")) != 0
+        failed = count_at(message, "exitCode") != 0
         if output:
             yield place.draft(Kind.ERROR if failed else Kind.TOOL_RESULT, output, 2, tool="bash", is_error=failed)
         else:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import call, rejection
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, SessionReading, share
-from nous.transcript.parsing.values import JsonObject, as_count, as_object, as_shown, parse_time, text_at
+from nous.transcript.parsing.values import as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _SURE_TYPES = frozenset({"started", "user_message", "tool_request", "tool_result", "completed"})
@@ -89,8 +90,7 @@ class _Session(SessionReading):
         if kind == "tool_approval_request":
             self.asked.add(request)
         if "approv" in kind and (request in self.calls or not tool):
-            self.notes.skip(kind)
-            return ()
+            return self.skip(kind)
         return (self.call(tool, as_object(event.get("args", event.get("input"))), request, place),)
 
     def _result(self, event: JsonObject, place: RecordPlace) -> Draft:
@@ -109,7 +109,7 @@ class _Session(SessionReading):
     def _denied(self, event: JsonObject, place: RecordPlace) -> Draft:
         """Return a rejection by the user, if the user was asked; else a refusal by policy."""
         request, tool = text_at(event, "request_id"), text_at(event, "tool_name")
-        made = self.calls.get(request) or call(tool, as_object(event.get("args")))
+        made = self.calls.get(request) or call(tool, object_at(event, "args"))
         reason = text_at(event, "reason")
         is_the_users = request in self.asked or _USER.search(reason) is not None
         text = rejection(reason, made) if is_the_users else f"Not allowed: {made.summary} ({reason})"
@@ -117,7 +117,7 @@ class _Session(SessionReading):
         return place.draft(kind, text, tool=tool or None, call_id=request or None)
 
     def _completed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        self.add_tokens(as_count(event.get("input_tokens")), as_count(event.get("output_tokens")))
+        self.add_tokens(count_at(event, "input_tokens"), count_at(event, "output_tokens"))
         if reasoning := text_at(event, "reasoning").strip():
             yield place.draft(Kind.THINKING, reasoning, 1)
         yield from self.text_or_skip(Kind.ASSISTANT, text_at(event, "response"), place, "empty completed")

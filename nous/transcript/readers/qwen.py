@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.gemini import GeminiPartReading, others_in, parts_in, responses_in, texts_in
 from nous.transcript.parsing.sessions import SessionFormat, digest_of, share
-from nous.transcript.parsing.values import JsonObject, as_count, as_object, as_shown, objects_in, parse_time, text_at
+from nous.transcript.parsing.values import as_count, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _MESSAGES = frozenset({"user", "assistant", "tool_result"})
@@ -30,7 +31,7 @@ def _confidence(sample: Sample) -> float:
 
 def _is_marked(record: JsonObject) -> bool:
     is_record = "uuid" in record and "sessionId" in record
-    return is_record and ("systemPayload" in record or "parts" in as_object(record.get("message")))
+    return is_record and ("systemPayload" in record or "parts" in object_at(record, "message"))
 
 
 @dataclass(slots=True)
@@ -51,8 +52,7 @@ class _Session(GeminiPartReading):
         if kind == "system":
             return self._system(value, place)
         if kind not in _MESSAGES:
-            self.notes.skip(kind)
-            return ()
+            return self.skip(kind)
         self._introduce(value)
         return () if self.is_repeated(_mark(own, kind, value.get("message"))) else self._spoken(kind, value, place)
 
@@ -66,7 +66,7 @@ class _Session(GeminiPartReading):
         self.is_introduced, self.is_sub_agents = True, value.get("isSidechain") is True
         session, agent = text_at(value, "sessionId"), text_at(value, "agentId")
         is_named_apart = self.is_sub_agents and agent
-        forked = text_at(as_object(value.get("forkedFrom")), "sessionId")
+        forked = text_at(object_at(value, "forkedFrom"), "sessionId")
         self.notes.learn(
             session_id=f"agent-{agent}" if is_named_apart else session,
             parent_session_id=session if is_named_apart else forked,
@@ -78,7 +78,7 @@ class _Session(GeminiPartReading):
         match kind:
             case "assistant":
                 self._charge(value, place)
-                drafts = self.of_model(as_object(value.get("message")).get("parts"), place)
+                drafts = self.of_model(object_at(value, "message").get("parts"), place)
             case "tool_result":
                 drafts = self._results(value, place)
             case _:
@@ -90,10 +90,10 @@ class _Session(GeminiPartReading):
             yield draft
 
     def _user(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        parts = as_object(value.get("message")).get("parts")
+        parts = object_at(value, "message").get("parts")
         for number, response in enumerate(responses_in(parts)):
             yield from self.of_response(response, place, number)
-        shown = text_at(as_object(value.get("systemPayload")), "displayText").strip()
+        shown = text_at(object_at(value, "systemPayload"), "displayText").strip()
         texts = [shown] if shown else texts_in(parts)
         if text_at(value, "subtype") not in _TYPED or text_at(value, "provenance") not in _PERSONS:
             yield from (place.draft(Kind.SYSTEM, text, part, is_meta=True) for part, text in enumerate(texts))
@@ -109,8 +109,8 @@ class _Session(GeminiPartReading):
             self.notes.skip("empty message")
 
     def _results(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        reported = as_object(value.get("toolCallResult"))
-        parts = as_object(value.get("message")).get("parts")
+        reported = object_at(value, "toolCallResult")
+        parts = object_at(value, "message").get("parts")
         for name in [*others_in(parts), *("text beside a result" for _ in texts_in(parts))]:
             self.notes.skip(name)
         shown = {"output": as_shown(reported.get("resultDisplay"))}
@@ -119,13 +119,13 @@ class _Session(GeminiPartReading):
             yield from self.of_response(answer, place, number, status=text_at(reported, "status"))
 
     def _system(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        subtype, payload = text_at(value, "subtype") or "no subtype", as_object(value.get("systemPayload"))
+        subtype, payload = text_at(value, "subtype") or "no subtype", object_at(value, "systemPayload")
         match subtype:
             case "slash_command":
                 return self._slash_command(payload, place)
             case "chat_compression":
                 return (place.draft(*_compression(payload)),)
-            case "ui_telemetry" if error := text_at(as_object(payload.get("uiEvent")), "error_message"):
+            case "ui_telemetry" if error := text_at(object_at(payload, "uiEvent"), "error_message"):
                 return (place.draft(Kind.ERROR, f"API error: {error}", is_error=True),)
             case "rewind":
                 return (place.draft(Kind.SYSTEM, "Rewound to an earlier point"),)
@@ -133,30 +133,27 @@ class _Session(GeminiPartReading):
                 return (place.draft(Kind.SUB_AGENT, text),)
             case "custom_title":
                 self.title = text_at(payload, "customTitle") or self.title
-                self.notes.skip("title")
-                return ()
+                return self.skip("title")
             case "parent_session":
                 self.notes.learn(parent_session_id=text_at(payload, "parentSessionId"))
             case _:
                 pass
-        self.notes.skip(f"system: {subtype}")
-        return ()
+        return self.skip(f"system: {subtype}")
 
     def _slash_command(self, payload: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         command = text_at(payload, "rawCommand").strip()
         is_result = payload.get("phase") == "result" or "outputHistoryItems" in payload
         if is_result or payload.get("hiddenInvocation") is True or not command:
-            self.notes.skip("result of a slash command" if is_result else "hidden slash command")
-            return ()
+            return self.skip("result of a slash command" if is_result else "hidden slash command")
         self.command = command if payload.get("sentToModel") is True else ""
         return self.of_prompt([command], place)
 
     def _charge(self, value: JsonObject, place: RecordPlace) -> None:
         self.notes.learn(model=text_at(value, "model"))
-        usage = as_object(value.get("usageMetadata"))
-        read = as_count(usage.get("promptTokenCount"))
-        written = as_count(usage.get("totalTokenCount")) - read
-        self.charge(read, written if written > 0 else as_count(usage.get("candidatesTokenCount")), place.id)
+        usage = object_at(value, "usageMetadata")
+        read = count_at(usage, "promptTokenCount")
+        written = count_at(usage, "totalTokenCount") - read
+        self.charge(read, written if written > 0 else count_at(usage, "candidatesTokenCount"), place.id)
 
 
 READER = SessionFormat("qwen", _confidence, _Session)
@@ -164,12 +161,12 @@ READER = SessionFormat("qwen", _confidence, _Session)
 
 def _compression(payload: JsonObject) -> tuple[Kind, str]:
     """Return the summary that a compression leaves, or else a note that there was one."""
-    history = objects_in(payload.get("compressedHistory"))
+    history = objects_at(payload, "compressedHistory")
     texts = [text for content in history for text in texts_in(content.get("parts"))]
     summary = next((text for text in texts if _SNAPSHOT in text), next(iter(texts), ""))
     if summary:
         return Kind.SUMMARY, summary
-    tokens = as_count(as_object(payload.get("info")).get("originalTokenCount"))
+    tokens = as_count(object_at(payload, "info").get("originalTokenCount"))
     return Kind.SYSTEM, f"Conversation compacted ({tokens or '?'} tokens)"
 
 
@@ -177,6 +174,6 @@ def _mark(own: str, kind: str, message: object) -> str:
     """Return a digest that identifies a message by its uuid, its words and its calls."""
     says = [own, kind]
     for part in parts_in(as_object(message).get("parts")):
-        about = as_object(part.get("functionCall")) or as_object(part.get("functionResponse"))
+        about = object_at(part, "functionCall") or object_at(part, "functionResponse")
         says += (*part, text_at(part, "text"), text_at(about, "id"), text_at(about, "name"))
     return digest_of(*says)

@@ -11,18 +11,9 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.codex.outputs import Output, is_text, output_of, parts_in
 from nous.transcript.parsing.codex.user_text import MessagePiece, Sort, piece_of, plan_in, without_citations
 from nous.transcript.parsing.conversation import UNKNOWN_CALL, call, rejection
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionReading, digest_of
-from nous.transcript.parsing.values import (
-    JsonObject,
-    as_arguments,
-    as_count,
-    as_list,
-    as_object,
-    as_shown,
-    as_text,
-    objects_in,
-    text_at,
-)
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, RecordPlace
 
 RESPONSE = "response"
@@ -77,7 +68,7 @@ class CodexReading(SessionReading):
         given = meta.get("source")
         source = as_object(given).get("subagent")
         self.is_sub_agents = source is not None or given == "subagent" or meta.get("thread_source") == "subagent"
-        spawned, git = as_object(as_object(source).get("thread_spawn")), as_object(meta.get("git"))
+        spawned, git = as_object(as_object(source).get("thread_spawn")), object_at(meta, "git")
         self.notes.learn(
             session_id=text_at(meta, "id", "session_id"),
             parent_session_id=text_at(spawned, "parent_thread_id") or text_at(meta, "parent_thread_id"),
@@ -96,7 +87,7 @@ class CodexReading(SessionReading):
 
         They restart at zero where another process without the earlier counts resumed the session.
         """
-        read, written = as_count(usage.get("input_tokens")), as_count(usage.get("output_tokens"))
+        read, written = count_at(usage, "input_tokens"), count_at(usage, "output_tokens")
         if read or written:
             before = self.counted if read >= self.counted[0] and written >= self.counted[1] else (0, 0)
             self.add_tokens(read - before[0], written - before[1])
@@ -146,16 +137,14 @@ class CodexReading(SessionReading):
     def interrupted(self, place: RecordPlace) -> Iterable[Draft]:
         """Return the user's interruption, unless an interrupted call has already reported it."""
         if self.is_interrupted:
-            self.notes.skip("repeated interruption")
-            return ()
+            return self.skip("repeated interruption")
         self.is_interrupted = True
         return (place.draft(Kind.DECISION, "Interrupted the turn"),)
 
     def once(self, draft: Draft, way: str, *, who: str = "") -> Iterable[Draft]:
         """Return *draft*, unless it is a copy from another channel."""
         if self.is_copy(who or draft.kind, draft.text, way):
-            self.notes.skip("repeated message")
-            return ()
+            return self.skip("repeated message")
         return (draft,)
 
     def is_copy(self, who: str, text: str, way: str) -> bool:
@@ -233,15 +222,13 @@ class CodexReading(SessionReading):
             case _ if kind in _RESULTS:
                 return self._result(kind, item, place)
             case _:
-                self.notes.skip(kind)
-                return ()
+                return self.skip(kind)
 
     def _inserted(self, piece: MessagePiece, way: str, place: RecordPlace, part: int) -> Iterable[Draft]:
         """Return drafts of a part of a user message that the user did not write."""
         match piece.sort:
             case Sort.IMAGE:
-                self.notes.skip("image")
-                return ()
+                return self.skip("image")
             case Sort.SHELL:
                 return self.shell(piece.text, output_of(piece.result), way, place, part)
             case Sort.ABORTED:
@@ -284,8 +271,7 @@ class CodexReading(SessionReading):
         if tool in _UNPAIRED:
             return self.search(tool, given, call_id, RESPONSE, place)
         if call_id in self.observed:
-            self.notes.skip("repeated call")
-            return ()
+            return self.skip("repeated call")
         self.made.add(call_id)
         return (self.call(tool, given, call_id, place),)
 
@@ -293,8 +279,7 @@ class CodexReading(SessionReading):
         tool = text_at(item, "name")
         call_id = text_at(item, "call_id", "tool_call_id") or tool
         if call_id in self.observed:
-            self.notes.skip("repeated result")
-            return ()
+            return self.skip("repeated result")
         output = _found(item) if kind == "tool_search_output" else output_of(item.get("output", item.get("result")))
         asked = self.calls.get(call_id)
         if asked and asked.tool == _QUESTIONS and (answers := _answers(output.text)):
@@ -317,7 +302,7 @@ def _requested(kind: str, item: JsonObject) -> tuple[str, dict[str, Any]]:
         case "custom_tool_call":
             return _named(item), _free(item.get("input"))
         case "local_shell_call":
-            return "local_shell", as_object(item.get("action"))
+            return "local_shell", object_at(item, "action")
         case "tool_search_call":
             return "tool_search", as_arguments(item.get("arguments"))
         case "web_search_call":
@@ -325,13 +310,13 @@ def _requested(kind: str, item: JsonObject) -> tuple[str, dict[str, Any]]:
         case "image_generation_call":
             return "image_generation", {"prompt": text_at(item, "revised_prompt")}
         case _:
-            given = item.get("arguments", as_object(item.get("function")).get("arguments"))
+            given = item.get("arguments", object_at(item, "function").get("arguments"))
             return _named(item), as_arguments(given)
 
 
 def _named(item: JsonObject) -> str:
     """Return the name of a tool; for a tool of an MCP server, with the server's name."""
-    name = text_at(item, "name") or text_at(as_object(item.get("function")), "name")
+    name = text_at(item, "name") or text_at(object_at(item, "function"), "name")
     server = text_at(item, "namespace")
     return f"{server.rstrip('_')}__{name}" if server.startswith("mcp") else name
 
@@ -344,7 +329,7 @@ def _free(text: object) -> dict[str, Any]:
 
 def _found(item: JsonObject) -> Output:
     """Return the names of the tools that a tool search found."""
-    return Output("\n".join(filter(None, (text_at(tool, "name") for tool in objects_in(item.get("tools"))))))
+    return Output("\n".join(filter(None, (text_at(tool, "name") for tool in objects_at(item, "tools")))))
 
 
 def _answers(text: str) -> str:

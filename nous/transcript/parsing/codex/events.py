@@ -8,7 +8,8 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.codex.conversation import ENDING, EVENT, ITEM, CodexReading, sought
 from nous.transcript.parsing.codex.outputs import Output, output_of, output_of_event, output_of_mcp, text_of
 from nous.transcript.parsing.codex.user_text import spoken
-from nous.transcript.parsing.values import JsonObject, as_arguments, as_count, as_list, as_object, objects_in, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.values import as_arguments, as_list, as_object
 from nous.transcript.reader import Draft, RecordPlace
 
 _USERS_SHELL = frozenset({"user_shell", "userShell"})
@@ -45,10 +46,9 @@ class EventReading(CodexReading):
             case "error" | "stream_error":
                 return self.once(place.draft(Kind.ERROR, _why(event), is_error=True), EVENT)
             case "token_count" | "turn.completed":
-                usage = as_object(as_object(event.get("info")).get("total_token_usage"))
-                self.count(usage or as_object(event.get("usage")) or event)
-                self.notes.skip(kind)
-                return ()
+                usage = object_at(event, "info", "total_token_usage")
+                self.count(usage or object_at(event, "usage") or event)
+                return self.skip(kind)
             case _ if kind in _DELEGATED:
                 return self._delegated(kind, event, place)
             case _ if "_tool_call" in kind or kind.endswith(("_begin", "_end")):
@@ -87,30 +87,28 @@ class EventReading(CodexReading):
             case "guardian_assessment":
                 return self._assessed(event, place)
             case "thread_rolled_back":
-                turns = as_count(event.get("num_turns"))
+                turns = count_at(event, "num_turns")
                 return (place.draft(Kind.DECISION, f"Took back the last {turns} turns"),)
             case "undo_completed":
                 return (place.draft(Kind.SYSTEM, f"Undo: {text_at(event, 'message') or 'done'}"),)
             case "thread_name_updated":
                 self.title = text_at(event, "thread_name", "name")
             case "thread_goal_updated":
-                return self._aims(as_object(event.get("goal")), place)
+                return self._aims(object_at(event, "goal"), place)
             case "thread_settings_applied":
-                self.settings(as_object(event.get("thread_settings")))
+                self.settings(object_at(event, "thread_settings"))
             case "entered_review_mode":
                 return (place.draft(Kind.SYSTEM, f"Review of {text_at(event, 'user_facing_hint') or 'changes'}"),)
             case "exited_review_mode":
-                return self._reviewed(as_object(event.get("review_output")), place)
+                return self._reviewed(object_at(event, "review_output"), place)
             case _:
                 pass
-        self.notes.skip(kind)
-        return ()
+        return self.skip(kind)
 
     def _aims(self, goal: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         goal_text = f"Goal ({text_at(goal, 'status') or 'unknown'}): {text_at(goal, 'objective')}"
         if goal_text == self.goal:
-            self.notes.skip("repeated goal")
-            return ()
+            return self.skip("repeated goal")
         self.goal = goal_text
         return (place.draft(Kind.SYSTEM, goal_text),)
 
@@ -122,16 +120,15 @@ class EventReading(CodexReading):
         status = text_at(event, "status")
         is_users = event.get("decision_source") == "user"
         if status not in _VERDICTS or (status == "approved" and not is_users):
-            self.notes.skip(f"guardian_assessment: {status}" if status in _VERDICTS else "guardian_assessment")
-            return ()
-        action, why = as_object(event.get("action")), text_at(event, "rationale")
+            return self.skip(f"guardian_assessment: {status}" if status in _VERDICTS else "guardian_assessment")
+        action, why = object_at(event, "action"), text_at(event, "rationale")
         what = text_at(action, "command", "program", "tool_name", "target", "reason", "type") or "an action"
         verdict = f"{status.replace('_', ' ').capitalize()}: {what}" + (f": {why}" if why else "")
         return (place.draft(Kind.DECISION if is_users else Kind.SYSTEM, verdict),)
 
     def _reviewed(self, review: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         self.review = text_at(review, "overall_explanation").strip()
-        findings = objects_in(review.get("findings"))
+        findings = objects_at(review, "findings")
         comments = (f"{text_at(finding, 'title')}\n{text_at(finding, 'body')}".strip() for finding in findings)
         text = "\n\n".join(filter(None, (self.review, *comments)))
         return self.text_or_skip(Kind.SUB_AGENT, text, place, "exited_review_mode")
@@ -152,8 +149,7 @@ class EventReading(CodexReading):
             case "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end" | "dynamic_tool_call_response":
                 return self._ended(tool, given, call_id, _output(kind.replace("_", ""), event), place)
             case _:
-                self.notes.skip(kind)
-                return ()
+                return self.skip(kind)
 
     def _began(self, tool: str, given: dict[str, Any], call_id: str, place: RecordPlace) -> Iterator[Draft]:
         """Yield the call whose start is reported, unless it is already emitted."""
@@ -192,7 +188,7 @@ class EventReading(CodexReading):
         if prompt := text_at(event, "prompt"):
             yield place.draft(Kind.SUB_AGENT, f"{_DELEGATED[kind]}{name}: {prompt}")
             return
-        for part, agent in enumerate(objects_in(event.get("agent_statuses")) or [event]):
+        for part, agent in enumerate(objects_at(event, "agent_statuses") or [event]):
             who = text_at(agent, "agent_nickname", "thread_id") or name
             said = spoken(agent.get("status"))
             yield from self.text_or_skip(Kind.SUB_AGENT, f"{who}: {said}" if said else "", place, kind, part)
@@ -219,22 +215,20 @@ class EventReading(CodexReading):
             case "error":
                 return (place.draft(Kind.ERROR, text_at(item, "message") or "no reason given", is_error=True),)
             case _:
-                self.notes.skip(f"item: {text_at(item, 'type', 'item_type') or 'no type'}")
-                return ()
+                return self.skip(f"item: {text_at(item, 'type', 'item_type') or 'no type'}")
 
     def begins(self, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return the call of an item that has started; other items are emitted when they end."""
         kind = _kind_of(item)
         if kind not in {"commandexecution", "mcptoolcall"}:
-            self.notes.skip("item under way")
-            return ()
+            return self.skip("item under way")
         return self._began(*_called(kind, item), text_at(item, "id"), place)
 
     def _delegated_by(self, item: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield the prompt to sub-agents, and their answers."""
         if prompt := text_at(item, "prompt"):
             yield place.draft(Kind.SUB_AGENT, f"{text_at(item, 'tool') or 'agent'}: {prompt}")
-        for part, (name, value) in enumerate(as_object(item.get("agents_states")).items(), 1):
+        for part, (name, value) in enumerate(object_at(item, "agents_states").items(), 1):
             state = as_object(value)
             if said := text_at(state, "message") or spoken(state.get("status")):
                 yield place.draft(Kind.SUB_AGENT, f"{name}: {said}", part)
@@ -250,10 +244,10 @@ def _called(kind: str, about: JsonObject) -> tuple[str, dict[str, Any]]:
         return "exec_command", {name: about[name] for name in ("command", "cwd") if about.get(name)}
     if kind.startswith(("patchapply", "filechange")):
         changes = about.get("changes")
-        paths = list(as_object(changes)) or [change.get("path") for change in objects_in(changes)]
+        paths = list(as_object(changes)) or [change.get("path") for change in objects_at(about, "changes")]
         return "apply_patch", {"paths": paths, "changes": changes}
     if kind.startswith("mcptoolcall"):
-        made = as_object(about.get("invocation")) or about
+        made = object_at(about, "invocation") or about
         return f"mcp__{made.get('server')}__{made.get('tool')}", as_arguments(made.get("arguments"))
     if kind.startswith("dynamictoolcall"):
         return text_at(about, "tool"), as_arguments(about.get("arguments"))
@@ -281,5 +275,5 @@ def _command(event: JsonObject) -> str:
 
 
 def _why(event: JsonObject) -> str:
-    error = as_object(event.get("error"))
+    error = object_at(event, "error")
     return text_at(event, "message") or text_at(error, "message") or text_at(event, "error") or "no reason given"

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from nous.transcript.parsing.fields import count_at, object_at
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text
 
 _HEAD = 400
@@ -53,7 +54,7 @@ def output_of_event(event: Mapping[str, Any]) -> Output:
     whole = (as_text(event.get("aggregated_output")), as_text(event.get("formatted_output")))
     text = next(filter(None, whole), "\n".join(filter(None, streams)))
     status = as_text(event.get("status"))
-    failed = as_count(event.get("exit_code")) != 0 or event.get("success") is False or status == "failed"
+    failed = count_at(event, "exit_code") != 0 or event.get("success") is False or status == "failed"
     return Output(text, is_error=failed, is_rejected=status == "declined")
 
 
@@ -66,7 +67,7 @@ def output_of_mcp(event: Mapping[str, Any]) -> Output:
     wrapped = as_object(result)
     if error := event.get("error") or wrapped.get("Err"):
         return _judged(as_text(as_object(error).get("message")) or as_shown(error), is_error=True)
-    inside = as_object(wrapped.get("Ok")) or wrapped
+    inside = object_at(wrapped, "Ok") or wrapped
     found = _from_parts(as_list(inside.get("content")))
     failed = inside.get("isError") is True or inside.get("is_error") is True or event.get("status") == "failed"
     return Output(found.text, is_error=failed, hidden=found.hidden)
@@ -114,9 +115,9 @@ def _from_object(value: Mapping[str, Any]) -> Output:
     if "stdout" in value or "stderr" in value:
         return output_of_event({**value, "exit_code": value.get("exitCode", value.get("exit_code"))})
     inside = next((value[key] for key in ("output", "content", "text") if key in value), value or None)
-    code = as_count(as_object(value.get("metadata")).get("exit_code"))
+    code = as_count(object_at(value, "metadata").get("exit_code"))
     text = text_of(inside) if isinstance(inside, str | list) else as_shown(inside)
-    if "exit_code" in as_object(value.get("metadata")) and code >= 0:
+    if "exit_code" in object_at(value, "metadata") and code >= 0:
         return Output(text, is_error=code != 0)  # it ran, so its output is no rejection
     return _judged(text, is_error=code != 0 or value.get("success") is False)
 

@@ -7,7 +7,8 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
-from nous.transcript.parsing.values import as_arguments, as_object, as_text, text_at
+from nous.transcript.parsing.fields import text_at
+from nous.transcript.parsing.values import as_arguments, as_object, as_text
 
 
 class Sort(StrEnum):

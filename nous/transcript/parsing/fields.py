@@ -1,0 +1,41 @@
+"""Typed access to the fields of JSON objects; a field of another type counts as missing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nous.transcript.parsing.values import as_count, as_list, as_object, as_text
+
+JsonObject = Mapping[str, Any]
+
+
+def text_at(value: JsonObject, *keys: str) -> str:
+    """Return the first text under one of *keys* that is not empty; else an empty one."""
+    return next((text for key in keys if (text := as_text(value.get(key)))), "")
+
+
+def object_at(value: JsonObject, *path: str) -> dict[str, Any]:
+    """Return the object at the end of *path*; else an empty one."""
+    found: object = value
+    for key in path:
+        found = as_object(found).get(key)
+    return as_object(found)
+
+
+def objects_at(value: JsonObject, key: str) -> list[dict[str, Any]]:
+    """Return the list under *key* as objects; elements of another type become empty ones."""
+    return [as_object(inner) for inner in as_list(value.get(key))]
+
+
+def count_at(value: JsonObject, *keys: str) -> int:
+    """Return the sum of the counts under *keys*."""
+    return sum(as_count(value.get(key)) for key in keys)
+
+
+def filled(template: str, value: JsonObject) -> str:
+    """Return *template* with fields of *value* for its names; `{a|b}` is the first of them that is not empty."""
+    return template.format_map(_Texts(value))
+
+
+class _Texts(dict[str, Any]):
+    def __getitem__(self, names: str) -> str:
+        return text_at(self, *names.split("|"))
