@@ -4,7 +4,6 @@ from builders.codex import (
     TIME,
     Record,
     answered,
-    as_lines,
     done,
     event,
     item,
@@ -15,8 +14,9 @@ from builders.codex import (
     said,
     typed,
 )
+from builders.transcripts import read_as
 
-from nous.transcript import Kind, parse_transcript
+from nous.transcript import Kind
 from nous.transcript.reader import Sample
 from nous.transcript.readers.codex import READER
 
@@ -67,41 +67,33 @@ def test_what_is_said_in_two_ways_is_told_once(first: Record, second: Record) ->
     assert transcript.skipped["repeated message"] == 1
 
 
-def test_what_is_said_in_one_way_only_is_told() -> None:
-    alone = [typed("a"), message("user", "b"), answered("c"), message("assistant", "d")]
-
-    assert [text for _, text in said(*alone)] == ["a", "b", "c", "d"]
-    assert said(event("task_complete", last_agent_message="e")) == [(Kind.ASSISTANT, "e")]
-
-
 def test_the_same_words_in_another_turn_are_said_anew() -> None:
+    alone = [typed("a"), message("user", "b"), answered("c"), message("assistant", "d")]
+    batches = [answered("a"), answered("b"), message("assistant", "a"), message("assistant", "b")]
     turn = [typed("again"), message("user", "again"), answered("Ok"), message("assistant", "Ok")]
 
     assert [text for _, text in said(*turn, *turn)] == ["again", "Ok", "again", "Ok"]
     assert [text for _, text in said(message("assistant", "Ok"), message("assistant", "Ok"))] == ["Ok", "Ok"]
-
-
-def test_copies_that_come_in_batches_are_still_copies() -> None:
-    batches = [answered("a"), answered("b"), message("assistant", "a"), message("assistant", "b")]
-
+    assert [text for _, text in said(*alone)] == ["a", "b", "c", "d"]
     assert [text for _, text in said(*batches)] == ["a", "b"]
+    assert said(event("task_complete", last_agent_message="e")) == [(Kind.ASSISTANT, "e")]
 
 
 @pytest.mark.parametrize(
-    "text",
+    "found",
     [
         "<environment_context><cwd>/repo</cwd></environment_context>",
         "<user_instructions>\nBe brief.\n</user_instructions>",
         "# AGENTS.md instructions for /repo\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>",
         "<skill>\n<name>x</name>\n</skill>",
-        "<user_action><action>review</action></user_action>",
     ],
 )
-def test_what_codex_puts_in_the_users_place_is_nobodys(text: str) -> None:
-    (entry,) = read_all(message("user", text)).entries
+def test_what_codex_puts_in_the_users_place_is_nobodys(found: str) -> None:
+    for role in ("user", "developer"):
+        (entry,) = read_all(message(role, found)).entries
 
-    assert (entry.kind, entry.is_meta) == (Kind.SYSTEM, True)
-    assert read(message("user", text)).entries == ()
+        assert (entry.kind, entry.is_meta) == (Kind.SYSTEM, True)
+        assert read(message(role, found)).entries == ()
 
 
 def test_what_stands_before_the_request_of_an_editors_user_is_left_out() -> None:
@@ -133,12 +125,6 @@ def test_a_command_of_the_user_is_told_with_what_it_printed_once() -> None:
     assert said(ended, message("user", ran)) == [(Kind.USER, "! ls")]
 
 
-def test_what_a_program_tells_the_model_is_left_out() -> None:
-    (entry,) = read_all(message("developer", "<permissions instructions>...")).entries
-
-    assert (entry.kind, entry.is_meta) == (Kind.SYSTEM, True)
-
-
 def test_a_proposed_plan_is_told_by_itself_and_once() -> None:
     proposed = message("assistant", "Here:\n<proposed_plan>\n1. Count\n</proposed_plan>")
 
@@ -157,7 +143,7 @@ def test_lines_of_before_october_2025_are_items_themselves() -> None:
         {"type": "function_call_output", "call_id": "c", "output": '{"output":"a","metadata":{"exit_code":0}}'},
         {"timestamp": TIME, "role": "assistant", "content": "One."},
     ]
-    transcript = parse_transcript(as_lines(*flat))
+    transcript = read_as(None, *flat)
 
     assert (transcript.format, transcript.header.session_id, transcript.header.git_branch) == ("codex", "old", "main")
     assert [(entry.kind, entry.text) for entry in transcript] == [

@@ -1,5 +1,6 @@
 import pytest
-from builders.codex import Record, as_lines, called, done, event, item, line, message, read, said, typed
+from builders.codex import Record, called, done, event, item, line, message, read, said, typed
+from builders.transcripts import as_lines
 
 from nous.transcript import Kind, parse_transcript
 
@@ -63,6 +64,10 @@ def test_the_thread_of_a_sub_agent_names_its_parent_and_has_no_user() -> None:
         (event("task_complete", error={"message": "quota"}), (Kind.ERROR, "quota")),
         (event("thread_rolled_back", num_turns=2), (Kind.DECISION, "Took back the last 2 turns")),
         (event("undo_completed", success=True, message="restored"), (Kind.SYSTEM, "Undo: restored")),
+        (
+            event("thread_goal_updated", goal={"objective": "Ship", "status": "active"}),
+            (Kind.SYSTEM, "Goal (active): Ship"),
+        ),
         (event("context_compacted"), (Kind.SYSTEM, "Conversation compacted")),
         (
             event("guardian_assessment", status="denied", rationale="risky", action={"command": "rm"}),
@@ -89,12 +94,6 @@ def test_delegation_that_the_conversation_tells_is_not_repeated() -> None:
     ended = event("collab_agent_spawn_end", call_id="c1", new_agent_nickname="Ada", prompt="Count")
 
     assert said(spawned, ended) == [(Kind.TOOL_CALL, 'spawn_agent(prompt="Count")')]
-
-
-def test_a_goal_is_told_when_it_changes() -> None:
-    aim = event("thread_goal_updated", goal={"objective": "Ship", "status": "active"})
-
-    assert said(aim, aim) == [(Kind.SYSTEM, "Goal (active): Ship")]
 
 
 @pytest.mark.parametrize(

@@ -170,19 +170,9 @@ def test_calls_that_only_events_tell_are_told_by_them_once(ended: Record, expect
     assert said(ended) == said(ended, ended) == expected
 
 
-def test_files_that_a_patch_changed_are_known() -> None:
-    call, _ = read(event("patch_apply_end", call_id="n", success=True, changes={"/a": {}, "/b": {}})).entries
-
-    assert call.paths == ("/a", "/b")
-
-
 def test_a_search_is_told_once() -> None:
     action = {"type": "search", "query": "x", "queries": ["x"]}
     searched = item("web_search_call", id="w", action=action)
 
     assert len(said(searched, event("web_search_end", call_id="w", query="x", action=action))) == 1
     assert len(said(event("web_search_end", call_id="w", query="x", action=action), searched)) == 1
-
-
-def test_calls_of_one_id_that_a_model_gives_twice_are_both_told() -> None:
-    assert len(said(LS, output("a"), LS, output("b"))) == 4

@@ -1,11 +1,14 @@
+"""Calls, their results, and what the user decides on them, in sessions of Copilot."""
+
+from functools import partial
 from typing import Any
 
-import orjson
 import pytest
+from builders.transcripts import Record, read_as, said
 
-from nous.transcript import Kind, Transcript, parse_transcript
+from nous.transcript import Kind
 
-Record = dict[str, Any]
+read = partial(read_as, "copilot")
 
 
 def event(kind: str, /, **data: Any) -> Record:
@@ -33,19 +36,23 @@ def answers(verdict: str, own: str = "c1", *, request: str = "r1", **fields: Any
 ASKED = event("permission.requested", requestId="r1", permissionRequest={"kind": "shell", "toolCallId": "c1"})
 
 
-def read(*records: Record) -> Transcript:
-    return parse_transcript(b"".join(orjson.dumps(found) + b"\n" for found in records), format="copilot")
-
-
-def told(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
-
-
 def test_a_call_that_began_before_the_answer_was_written_down_comes_once() -> None:
     transcript = read(starts(), asks("c1"), came())
 
-    assert told(transcript) == [(Kind.TOOL_CALL, 'bash(cmd="ls")'), (Kind.TOOL_RESULT, "a.txt")]
+    assert said(transcript) == [(Kind.TOOL_CALL, 'bash(cmd="ls")'), (Kind.TOOL_RESULT, "a.txt")]
     assert [entry.call_id for entry in transcript] == ["c1", "c1"]
+
+
+@pytest.mark.parametrize(
+    ("call", "result", "words"),
+    [
+        (asks("c1", tool="view", path="/a"), {"content": "<exited with exit code 1>"}, "<exited with exit code 1>"),
+        (asks("c1"), {"content": "<exited with exit code 1>\nmore"}, "<exited with exit code 1>\nmore"),
+        (asks("c1"), {"contents": [{"type": "text", "text": "a"}, {"type": "image", "data": ""}]}, "a"),
+    ],
+)
+def test_output_is_no_error_though_it_names_an_exit_code(call: Record, result: Record, words: str) -> None:
+    assert said(read(call, came(result=result)))[1:] == [(Kind.TOOL_RESULT, words)]
 
 
 @pytest.mark.parametrize(
@@ -61,28 +68,18 @@ def test_a_call_that_began_before_the_answer_was_written_down_comes_once() -> No
     ],
 )
 def test_a_failed_call_is_an_error(fields: Record, words: str) -> None:
-    assert told(read(asks("c1"), came(**fields)))[1:] == [(Kind.ERROR, words)]
-
-
-def test_an_exit_code_counts_at_the_end_of_a_shells_output_only() -> None:
-    code = "<exited with exit code 1>"
-
-    assert told(read(asks("c1", tool="view", path="/a"), came(words=code)))[1:] == [(Kind.TOOL_RESULT, code)]
-    assert told(read(asks("c1"), came(words=f"{code}\nmore")))[1:] == [(Kind.TOOL_RESULT, f"{code}\nmore")]
-
-
-def test_output_in_blocks_is_read() -> None:
-    blocks = {"contents": [{"type": "text", "text": "a"}, {"type": "image", "data": ""}, {"type": "text", "text": "b"}]}
-
-    assert told(read(came(result=blocks))) == [(Kind.TOOL_RESULT, "a\n\nb")]
+    assert said(read(asks("c1"), came(**fields)))[1:] == [(Kind.ERROR, words)]
 
 
 def test_a_rejection_is_a_decision_and_comes_once() -> None:
     refused = came(success=False, result=None, error={"message": "The user said no", "code": "rejected"})
     verdict = answers("denied-interactively-by-user", feedback="use make")
 
-    assert told(read(asks("c1"), ASKED, verdict, refused))[1:] == [(Kind.DECISION, 'Rejected bash(cmd="ls"): use make')]
-    assert told(read(asks("c1"), refused, verdict))[1:] == [
+    assert said(read(asks("c1"), ASKED, verdict, refused))[1:] == [(Kind.DECISION, 'Rejected bash(cmd="ls"): use make')]
+    assert said(read({**refused, "data": {**refused["data"], "parentToolCallId": "t1"}})) == [
+        (Kind.DECISION, "Rejected a tool call: The user said no")
+    ]
+    assert said(read(asks("c1"), refused, verdict))[1:] == [
         (Kind.DECISION, 'Rejected bash(cmd="ls"): The user said no')
     ]
 
@@ -95,16 +92,11 @@ def test_a_rejection_is_a_decision_and_comes_once() -> None:
     ],
 )
 def test_an_approval_that_was_asked_for_is_a_decision(verdict: str, words: str) -> None:
-    assert told(read(asks("c1"), ASKED, answers(verdict), came()))[1:] == [
-        (Kind.DECISION, words),
-        (Kind.TOOL_RESULT, "a.txt"),
-    ]
-
-
-def test_a_request_names_the_call_where_its_answer_does_not() -> None:
-    assert told(read(asks("c1"), ASKED, answers("approved", own="")))[1:] == [
-        (Kind.DECISION, 'Approved bash(cmd="ls")')
-    ]
+    for own in ("c1", ""):  # the request names the call where its answer does not
+        assert said(read(asks("c1"), ASKED, answers(verdict, own), came()))[1:] == [
+            (Kind.DECISION, words),
+            (Kind.TOOL_RESULT, "a.txt"),
+        ]
 
 
 @pytest.mark.parametrize("verdict", ["denied-by-rules", "cancelled", "approved"])
@@ -118,33 +110,33 @@ def test_what_rules_decide_is_no_decision_of_the_user(verdict: str) -> None:
 
 
 def test_an_answer_to_a_question_is_a_decision() -> None:
-    assert told(read(asks("c1", tool="ask_user", question="Which?"), came(words="User responded: the second")))[1:] == [
+    assert said(read(asks("c1", tool="ask_user", question="Which?"), came(words="User responded: the second")))[1:] == [
         (Kind.DECISION, "Answered: the second")
     ]
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("verdict", "words"),
     [
         ({"approved": True}, "Approved the plan"),
         ({"approved": False, "feedback": "smaller"}, "Rejected the plan: smaller"),
         ({"approved": False}, "Rejected the plan"),
     ],
 )
-def test_what_the_user_says_to_a_plan_is_a_decision_and_comes_once(said: Record, words: str) -> None:
-    decided = event("exit_plan_mode.completed", requestId="r", **said)
+def test_what_the_user_says_to_a_plan_is_a_decision_and_comes_once(verdict: Record, words: str) -> None:
+    decided = event("exit_plan_mode.completed", requestId="r", **verdict)
 
     shown = asks("c1", tool="exit_plan_mode", summary="s")
 
-    assert told(read(shown, decided, came(words="Plan approved!")))[1:] == [(Kind.DECISION, words)]
+    assert said(read(shown, decided, came(words="Plan approved!")))[1:] == [(Kind.DECISION, words)]
     assert len(read(shown, came(words="Plan approved!"), decided).entries) == 2
 
 
 def test_the_result_of_showing_a_plan_tells_the_decision_if_nothing_else_does() -> None:
     shown = asks("c1", tool="exit_plan_mode", summary="s")
 
-    assert told(read(shown, came(words="Plan approved!")))[1:] == [(Kind.DECISION, "Approved the plan")]
-    assert told(read(shown, came(words="Plan not approved.")))[1:] == [
+    assert said(read(shown, came(words="Plan approved!")))[1:] == [(Kind.DECISION, "Approved the plan")]
+    assert said(read(shown, came(words="Plan not approved.")))[1:] == [
         (Kind.DECISION, "Rejected the plan: Plan not approved.")
     ]
 
@@ -154,17 +146,5 @@ def test_a_command_that_the_user_runs_is_theirs_and_its_output_is_not() -> None:
 
     transcript = read(typed, starts(), came(words="clean"))
 
-    assert told(transcript) == [(Kind.USER, "! git status"), (Kind.TOOL_RESULT, "clean")]
+    assert said(transcript) == [(Kind.USER, "! git status"), (Kind.TOOL_RESULT, "clean")]
     assert transcript.entries[1].call_id is None
-
-
-def test_what_the_user_decides_for_a_sub_agent_is_still_the_users() -> None:
-    refused = came(success=False, error={"code": "rejected"}, result=None, parentToolCallId="t1")
-
-    assert told(read(refused)) == [(Kind.DECISION, "Rejected a tool call")]
-
-
-def test_calls_without_ids_are_all_told() -> None:
-    nameless = event("tool.user_requested", toolName="bash", arguments={"command": "ls"})
-
-    assert len(read(nameless, starts(own=""), starts(own="")).entries) == 3
