@@ -214,10 +214,7 @@ def _text_of_response(response: object) -> str:
 
 
 def _answered(text: str) -> str:
-    """Return the decision text for the user's answer to a question.
-
-    Answers in JSON are joined; prose stays as it is.
-    """
+    """Return the user's answers to questions, given in JSON or in prose."""
     if text.startswith(_UNANSWERED):
         return "Declined to answer"
     answers = as_object(as_arguments(text).get("answers"))

@@ -39,10 +39,7 @@ def _confidence(sample: Sample) -> float:
 
 @dataclass(slots=True)
 class _Conversation(SessionReading):
-    """The steps of a conversation.
-
-    `waiting` are the calls without a result, in order. `seen` are the digests of emitted steps.
-    """
+    """The steps of a conversation; `waiting` are the calls without a result, in order."""
 
     waiting: deque[str] = field(default_factory=deque[str])
 
@@ -125,10 +122,7 @@ READER = SessionFormat("antigravity", _confidence, _Conversation)
 
 
 def _request(text: str) -> tuple[str, str]:
-    """Split *text* into the part before the user's words, and the words.
-
-    Without request tags, all of it counts as the user's words except for the editor's insertions.
-    """
+    """Split *text* into what precedes the user's words, and the words: without tags all but the editor's insertions."""
     if _REQUEST not in text:
         for name in _INSERTED:
             text = text.partition(f"<{name}>")[0]

@@ -86,10 +86,7 @@ class _Session(EventReading):
 
     @staticmethod
     def pass_over(line: bytes, /) -> str | None:
-        """Return the reason to skip a line unparsed.
-
-        Most of a long file repeats the context that the model gets after a compaction, or the state of the environment.
-        """
+        """Return the reason to skip a line unparsed: most of a long file repeats the context or the environment."""
         head = _HEAD.match(line)
         if head is None:
             return None
@@ -118,10 +115,7 @@ class _Session(EventReading):
         return ()
 
     def _compacted(self, message: str, place: RecordPlace) -> Iterable[Draft]:
-        """Return the summary that replaces all messages before it.
-
-        The messages themselves are already in the file.
-        """
+        """Return the summary that replaces all messages before it; these are in the file already."""
         if message.strip() and message == self.summary:
             return self.skip("repeated summary")
         self.summary = message or self.summary

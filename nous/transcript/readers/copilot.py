@@ -129,10 +129,7 @@ class _Session(SessionReading):
                 return self._other(kind, data, place)
 
     def _prompted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the user's prompt, or system text if a program wrote it.
-
-        The text that the model was given instead is skipped.
-        """
+        """Return the user's prompt as typed, or system text if a program wrote it."""
         text, source = text_at(data, "content"), text_at(data, "source")
         for attached in objects_at(data, "attachments"):
             self.notes.skip(f"attached {attached.get('type')}")
@@ -211,10 +208,7 @@ class _Session(SessionReading):
         return (self.result(text, answered, place, is_error=failed, is_rejected=is_no, tool=tool),)
 
     def _permitted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the user's decision on a permission request.
-
-        Verdicts of rules and hooks are skipped, because they are not user decisions.
-        """
+        """Return the user's decision on a permission request; verdicts of rules and hooks are none."""
         result, request = object_at(data, "result"), text_at(data, "requestId")
         verdict = text_at(result, "kind") or text_at(data, "kind")
         was_asked, asked = request in self.asked, self.asked.pop(request, "")
@@ -230,7 +224,6 @@ class _Session(SessionReading):
         return (place.draft(Kind.DECISION, text, tool=made.tool or None, call_id=own or None),)
 
     def _planned(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the user's decision on a plan."""
         if self.plan in self.decided:
             return self.skip("repeated decision")
         self._decide(self.plan)
@@ -290,10 +283,7 @@ def _text(data: JsonObject) -> str:
 
 
 def _tokens_read(data: JsonObject) -> int:
-    """Return the input tokens that a shutdown event reports.
-
-    Totals per model include cached tokens. Totals per token type list cached tokens separately.
-    """
+    """Return the input tokens at shutdown: per model with cached ones, or per token type with those apart."""
     usages = (as_object(as_object(of).get("usage")) for of in object_at(data, "modelMetrics").values())
     by_model = sum(count_at(usage, "inputTokens") for usage in usages)
     details = object_at(data, "tokenDetails")

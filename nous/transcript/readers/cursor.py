@@ -7,7 +7,7 @@ prompts have a time.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
@@ -19,11 +19,9 @@ from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"
 _TIME = re.compile(
-    r"<timestamp>[ \n]?(?:[A-Za-z]{2,9},? )?(?P<month>[A-Z][a-z]{2})[a-z]{0,6} (?P<day>\d{1,2}), (?P<year>\d{4}),? "
-    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::\d\d)?(?:[ \u202f](?P<half>[AP]M))?"
-    r"(?: \((?:UTC|GMT)(?:(?P<sign>[+-])(?P<hours>\d{1,2})(?::(?P<minutes>\d\d))?)?\))?[ \n]?</timestamp>"
+    r"<timestamp>\s?(?:[A-Za-z]{2,9},? )?(?P<when>[A-Z][a-z]{2} \d{1,2}, \d{4},? \d{1,2}:\d\d[ \u202f][AP]M)"
+    r"(?: \(UTC(?P<zone>[+-]\d{1,2}(?::\d\d)?)?\))?\s?</timestamp>"
 )
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TAG = re.compile(r"\s*<(?P<name>[a-z]+(?:_[a-z]+)+|timestamp|rules)(?: [^<>\n]*)?>")
 _FOLDER = re.compile(r"^Workspace Path: (?P<path>[^\n]+)", re.MULTILINE)
 _FIELD = re.compile(r"^(?P<name>kind|status|title|detail): ?(?P<value>[^\n]*)", re.MULTILINE)
@@ -43,15 +41,14 @@ def _words_in(text: str) -> str:
 
 def _time_in(text: str) -> datetime | None:
     """Return the time when the prompt was sent; None if *text* does not give it."""
-    found = _TIME.match(text, text.find("<timestamp>")) if "<timestamp>" in text else None
-    if found is None or found["month"] not in _MONTHS:
+    found = _TIME.search(text)
+    if found is None:
         return None
-    hour = int(found["hour"]) % 12 + 12 * (found["half"] == "PM") if found["half"] else int(found["hour"])
-    east = timedelta(hours=int(found["hours"] or 0), minutes=int(found["minutes"] or 0))
-    day = _MONTHS.index(found["month"]) + 1, int(found["day"])
+    hours, _, minutes = (found["zone"] or "+0").partition(":")
+    east = timedelta(hours=int(hours), minutes=int(f"{hours[0]}{minutes or 0}"))
     try:
-        there = datetime(int(found["year"]), *day, hour, int(found["minute"]), tzinfo=UTC)
-        return there + east if found["sign"] == "-" else there - east
+        when = found["when"].replace("\u202f", " ").replace(",", "")
+        return datetime.strptime(when, "%b %d %Y %I:%M %p").replace(tzinfo=timezone(east)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
@@ -141,10 +138,7 @@ class _Session(BlockReading):
         yield from drafts
 
     def _answered(self, content: object, place: RecordPlace) -> Iterator[Draft]:
-        """Yield drafts of an answer.
-
-        Of a block of unknown kind the text is used. A mark stands for text that Cursor left out.
-        """
+        """Yield drafts of an answer, with the text of unknown blocks; a mark stands for text that Cursor left out."""
         for part, block in enumerate(blocks_in(content), 1):
             kind = str(block.get("type"))
             if kind in _CALLS:

@@ -85,10 +85,7 @@ class _Session(BlockReading):
         return self.skip(kind)
 
     def _introduce(self, value: JsonObject) -> None:
-        """Learn the header.
-
-        In a session that another session called, the user messages are that session's words.
-        """
+        """Learn the header; in a session that another one called, the user messages are that one's words."""
         titles = (text_at(value, key) for key in ("sessionTitle", "title"))
         title = next((title for title in titles if title and title != _UNTITLED), "")
         parent = text_at(value, "callingSessionId")

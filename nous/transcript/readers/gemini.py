@@ -5,7 +5,6 @@ id, each time its calls return. `$set` may repeat the whole history, after a com
 and call is emitted once, at its first place. Messages of the bare API are read too.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -25,7 +24,6 @@ _ENOUGH = 0.5
 _KEPT_NOTICES = ("Request cancelled", "Chat history compressed", "User cancelled")
 _ACKNOWLEDGED = "Got it. Thanks for the additional context!"
 _ENDED = frozenset({"success", "error", CANCELLED})
-_LONGEST_PROMPT = 200
 
 
 def _confidence(sample: Sample) -> float:
@@ -56,19 +54,19 @@ def _is_bare(record: JsonObject) -> bool:
 class _Session(GeminiPartReading):
     """The messages of a session.
 
-    `seen` are the ids of messages whose words are emitted. `spoken` counts emitted messages by the digest of their
-    words. `prompts` maps ids to the beginnings of the user's prompts.
+    `seen` are the ids of messages whose words are emitted, `spoken` the digests of these words. `thoughts` counts the
+    emitted thoughts of each message.
     """
 
     messages: int = 0
-    spoken: dict[str, int] = field(default_factory=dict[str, int])
+    spoken: set[str] = field(default_factory=set[str])
     thoughts: dict[str, int] = field(default_factory=dict[str, int])
-    prompts: dict[str, str] = field(default_factory=dict[str, str])
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         if "$rewindTo" in value:
-            return (self._rewound(as_text(value["$rewindTo"]), record),)
+            place = RecordPlace(f"line-{record.line}-{record.offset}", record.line, record.offset)
+            return (place.draft(Kind.SYSTEM, "Rewound to an earlier point"),)
         if "$set" in value:
             return self._patched(as_object(value["$set"]), record)
         if isinstance(value.get("messages", value.get("history")), list):
@@ -96,16 +94,14 @@ class _Session(GeminiPartReading):
         self._introduce(patch)
         if "messages" not in patch:
             self.notes.skip("$set")
-        counted: Counter[str] = Counter()
         for message in objects_at(patch, "messages"):
-            own, mark = text_at(message, "id"), _mark(message)
-            counted[mark] += 1
-            if mark and counted[mark] <= self.spoken.get(mark, 0):
+            own, is_copy = text_at(message, "id"), _mark(message) in self.spoken
+            if is_copy and own:
                 self.seen.add(own)
-            if own or not mark:
-                yield from self._message(message, record)
+            if is_copy and not own:
+                self.notes.skip("repeated message")
             else:
-                self.notes.skip("message without an id in $set")
+                yield from self._message(message, record)
 
     def _message(self, message: JsonObject, record: Record) -> Iterable[Draft]:
         self.messages += 1
@@ -131,10 +127,7 @@ class _Session(GeminiPartReading):
             self.notes.skip(name)
         if not texts or self._is_repeated(message, place):
             return
-        for draft in self.of_prompt(texts, place):
-            if draft.kind is Kind.USER:
-                self.prompts[place.id] = draft.text[:_LONGEST_PROMPT]
-            yield draft
+        yield from self.of_prompt(texts, place)
 
     def _model(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         calls = objects_at(message, "toolCalls")
@@ -181,16 +174,11 @@ class _Session(GeminiPartReading):
         is_kept = kind != "info" or text.startswith(_KEPT_NOTICES)
         return self.text_or_skip(Kind.ERROR if kind == "error" else Kind.SYSTEM, text if is_kept else "", place, kind)
 
-    def _rewound(self, target: str, record: Record) -> Draft:
-        prompt = self.prompts.get(target)
-        place = RecordPlace(f"line-{record.line}-{record.offset}", record.line, record.offset)
-        return place.draft(Kind.SYSTEM, f"Rewound to before: {prompt}" if prompt else "Rewound to an earlier point")
-
     def _is_repeated(self, message: JsonObject, place: RecordPlace) -> bool:
         if self.is_repeated(place.id, "repeated message"):
             return True
         if mark := _mark(message):
-            self.spoken[mark] = self.spoken.get(mark, 0) + 1
+            self.spoken.add(mark)
         return False
 
 
@@ -203,10 +191,7 @@ def _kind_of(message: JsonObject) -> str:
 
 
 def _response(call: JsonObject, own: str) -> object:
-    """Return the response to the call *own*, or else the result that was displayed.
-
-    The result may also hold responses to neighbouring calls.
-    """
+    """Return the response to the call *own* among those to its neighbours, or else what was displayed."""
     responses = responses_in(call.get("result"))
     found = next((response for response in responses if response.get("id") == own), next(iter(responses), {}))
     texts = "\n\n".join(texts_in(call.get("result")))

@@ -186,10 +186,7 @@ class _Journal(BlockReading):
         return (self.result(text, call_id, own, is_error=result.get("isError") is True),)
 
     def _approval(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the user's verdict on a call, if the call is known; else keep it until then.
-
-        The approval of a plan is skipped, because the plan's result reports it.
-        """
+        """Return the user's verdict on a call, if the call is known; else keep it until then."""
         result, call_id = object_at(value, "result"), text_at(value, "toolCallId")
         is_yes = result.get("decision") == "approved"
         if is_yes and text_at(value, "toolName") in PLAN_TOOLS:

@@ -129,11 +129,8 @@ class _Session(SessionReading):
                 self.notes.skip(f"message of {role}")
 
     def _user(self, info: JsonObject, parts: list[dict[str, object]], place: RecordPlace) -> Iterator[Draft]:
-        """Yield drafts of a user message: its text, joined, then attachments and insertions.
-
-        Of a prompt without parts only the title is left, which the program gave it.
-        """
-        if not parts:
+        """Yield drafts of a user message: its text, joined, then attachments and insertions."""
+        if not parts:  # only the title is left, which the program gave it
             title = text_at(object_at(info, "summary"), "title", "body")
             text = title and f"A prompt of which only the title is left: {title}"
             yield from self.text_or_skip(Kind.SYSTEM, text, place, "message without parts")
@@ -166,10 +163,7 @@ class _Session(SessionReading):
             self.notes.skip("message without parts")
 
     def _loose(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return drafts of a part without its message.
-
-        In the lines of a run its text is the model's. In a file the author is unknown, so text is skipped.
-        """
+        """Return drafts of a part without its message; only in the lines of a run the text is surely the model's."""
         self.notes.learn(session_id=text_at(value, "sessionID"))
         if error := object_at(value, "error"):
             return (_failure(error, place),)

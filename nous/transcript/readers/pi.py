@@ -47,15 +47,15 @@ _SKILL_END = "\n</skill>"
 _FILE = re.compile(r'<file name="[^"\n]*">')
 _FILE_END = "</file>"
 _ENVELOPE = re.compile(
-    r"\[(?:[A-Z][a-z]{2} \d{4}-\d\d-\d\d|(?:WhatsApp|Telegram|Slack|Discord|Signal|iMessage|WebChat|Matrix|Feishu) )"
+    r"(?:\n|System: \[[^\n]*(?:\n|$)"
+    r"|\[(?:[A-Z][a-z]{2} \d{4}-\d\d-\d\d|(?:WhatsApp|Telegram|Slack|Discord|Signal|iMessage|WebChat|Matrix|Feishu) )"
     r"[^\]\n]*\] *"
+    r"|[A-Z][^\n(]{0,60}\(untrusted(?: metadata|, for context)?\):[ \t]*\n```json[ \t]*\n.*?\n```)*",
+    re.DOTALL,
 )
+"""What OpenClaw puts before a prompt: notices, sender, time and channel, and what it knows of them in JSON."""
+
 _MESSAGE_ID = re.compile(r"\n\[message_id: [^\]\n]*\]$")
-_ABOUT = re.compile(
-    r"[A-Z][^\n(]{0,60}\((?:untrusted|untrusted metadata|untrusted, for context)\):[ \t]*\n```json[ \t]*\n"
-)
-_ABOUT_END = "\n```"
-_NOTICE = "System: ["
 
 
 def _without_files(text: str) -> tuple[str, int]:
@@ -65,27 +65,6 @@ def _without_files(text: str) -> tuple[str, int]:
         start += text.startswith("\n", start)
         files += 1
     return text[start:].lstrip(), files
-
-
-def _without_envelope(text: str) -> str:
-    """Return *text* without OpenClaw's envelope: notices, sender, time, channel, message id."""
-    start = 0
-    while (end := _end_of_a_part(text, start)) > start:
-        start = end
-    return _MESSAGE_ID.sub("", text[start:].rstrip()).strip()
-
-
-def _end_of_a_part(text: str, start: int) -> int:
-    """Return the end of the envelope part at *start*; *start* if none begins there."""
-    if text.startswith("\n", start):
-        return start + 1
-    if text.startswith(_NOTICE, start):
-        return text.find("\n", start) + 1 or len(text)
-    if about := _ABOUT.match(text, start):
-        end = text.find(_ABOUT_END, about.end() - 1)
-        return start if end < 0 else end + len(_ABOUT_END)
-    envelope = _ENVELOPE.match(text, start)
-    return envelope.end() if envelope else start
 
 
 def _confidence(sample: Sample) -> float:
@@ -112,11 +91,7 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(BlockReading):
-    """The records of a session.
-
-    `seen` are the ids of all records but the first. `last` is the id of the previous record, `answer` the last answer
-    of the model.
-    """
+    """The records of a session; `last` is the id of the previous record, `answer` the last answer of the model."""
 
     last: str = ""
     answer: str = ""
@@ -163,10 +138,7 @@ class _Session(BlockReading):
         return self.skip(kind)
 
     def _introduce(self, value: JsonObject) -> None:
-        """Learn where the session began.
-
-        The name of the file that it was forked from ends with the parent session's id.
-        """
+        """Learn where the session began; the name of the file that it was forked from ends with the parent's id."""
         parent = text_at(value, "parentSession", "branchedFrom")
         name = parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
         self.notes.learn(
@@ -212,7 +184,7 @@ class _Session(BlockReading):
                 else:
                     yield place.draft(Kind.SYSTEM, command, part)
                 continue
-            text = _without_envelope(text)
+            text = _MESSAGE_ID.sub("", _ENVELOPE.sub("", text, count=1).rstrip()).strip()
             if _OF_A_SUB_AGENT.match(text):
                 yield place.draft(Kind.SUB_AGENT, text, part)
             elif _FROM_A_PROGRAM.match(text):

@@ -82,10 +82,7 @@ class _Session(SessionReading):
                 return self.from_template(_TEMPLATES, kind, event, place)
 
     def _requested(self, kind: str, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the draft of a call, once.
-
-        An approval repeats the request. Some calls appear only as an approval.
-        """
+        """Return the draft of a call, once: an approval repeats the request, or is all there is of it."""
         request, tool = text_at(event, "request_id"), text_at(event, "tool_name")
         if kind == "tool_approval_request":
             self.asked.add(request)

@@ -36,10 +36,7 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(GeminiPartReading):
-    """The records of a session.
-
-    `command` is a slash command whose text went to the model, and so comes again as a prompt.
-    """
+    """The records of a session; `command` is a slash command whose text comes again as a prompt."""
 
     is_introduced: bool = False
     command: str = ""
