@@ -101,5 +101,8 @@ def text_of(content: object) -> str:
 def blocks_in(content: object) -> Sequence[Block]:
     """Return *content* as blocks; a string becomes one text block."""
     found = as_list(content) if isinstance(content, list) else [content]
-    blocks = ({"type": "text", "text": block} if isinstance(block, str) else as_object(block) for block in found)
-    return [block for block in blocks if block]
+    return [block for inner in found if (block := _as_block(inner))]
+
+
+def _as_block(value: object) -> Block:
+    return {"type": "text", "text": value} if isinstance(value, str) else as_object(value)

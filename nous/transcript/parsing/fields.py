@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nous.transcript.parsing.values import as_count, as_list, as_object, as_text
+from nous.transcript.parsing.values import as_count, as_list, as_object
 
 JsonObject = Mapping[str, Any]
 
 
 def text_at(value: JsonObject, *keys: str) -> str:
     """Return the first text under one of *keys* that is not empty; else an empty one."""
-    return next((text for key in keys if (text := as_text(value.get(key)))), "")
+    for key in keys:
+        if isinstance(text := value.get(key), str) and text:
+            return text
+    return ""
 
 
 def object_at(value: JsonObject, *path: str) -> dict[str, Any]:
