@@ -14,7 +14,6 @@ from builders.codex import (
     said,
     typed,
 )
-from builders.transcripts import read_as
 
 from nous.transcript import Kind
 from nous.transcript.reader import Sample
@@ -131,26 +130,6 @@ def test_a_proposed_plan_is_told_by_itself_and_once() -> None:
     assert said(answered("Here:"), done("Plan", text="1. Count"), proposed) == [
         (Kind.ASSISTANT, "Here:"),
         (Kind.ASSISTANT, "1. Count"),
-    ]
-
-
-def test_lines_of_before_october_2025_are_items_themselves() -> None:
-    flat: list[Record] = [
-        {"id": "old", "timestamp": TIME, "instructions": None, "git": {"branch": "main"}},
-        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Count"}]},
-        {"record_type": "state"},
-        {"type": "function_call", "name": "shell", "arguments": '{"command":["ls"]}', "call_id": "c"},
-        {"type": "function_call_output", "call_id": "c", "output": '{"output":"a","metadata":{"exit_code":0}}'},
-        {"timestamp": TIME, "role": "assistant", "content": "One."},
-    ]
-    transcript = read_as(None, *flat)
-
-    assert (transcript.format, transcript.header.session_id, transcript.header.git_branch) == ("codex", "old", "main")
-    assert [(entry.kind, entry.text) for entry in transcript] == [
-        (Kind.USER, "Count"),
-        (Kind.TOOL_CALL, 'shell(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a"),
-        (Kind.ASSISTANT, "One."),
     ]
 
 

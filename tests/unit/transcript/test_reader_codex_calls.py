@@ -5,18 +5,6 @@ from builders.codex import LS, MADE, Record, called, done, event, item, line, me
 from nous.transcript import Kind
 
 
-def test_calls_and_results_are_paired() -> None:
-    call, result = read(LS, output("a.txt")).entries
-
-    assert (call.kind, call.text, call.call_id, call.tool_input) == (*MADE, "c1", {"cmd": "ls"})
-    assert (result.kind, result.text, result.call_id, result.tool) == (
-        Kind.TOOL_RESULT,
-        "a.txt",
-        "c1",
-        "exec_command",
-    )
-
-
 @pytest.mark.parametrize(
     ("made", "tool", "text"),
     [

@@ -32,31 +32,6 @@ RAN = done("command_execution", **LS, aggregated_output="a\nb\n", exit_code=0, s
 CALL = (Kind.TOOL_CALL, 'exec_command(cmd="bash -lc ls")')
 
 
-def test_a_run_is_recognised_and_read() -> None:
-    usage = {"input_tokens": 120, "cached_input_tokens": 0, "output_tokens": 45}
-    run = [
-        STARTED,
-        {"type": "turn.started"},
-        done("reasoning", text="**Counting**"),
-        begun("command_execution", **LS, aggregated_output="", exit_code=None),
-        RAN,
-        ANSWER,
-        {"type": "turn.completed", "usage": usage},
-    ]
-    transcript = read_as(None, *run)
-
-    assert transcript.format == "codex_exec"
-    assert transcript.confidence > 0.9
-    assert said(transcript) == [
-        CALL,
-        (Kind.TOOL_RESULT, "a\nb\n".strip()),
-        (Kind.ASSISTANT, "Two files."),
-    ]
-    header = transcript.header
-    assert (header.session_id, header.input_tokens, header.output_tokens) == ("t1", 120, 45)
-    assert transcript.skipped == {"thinking": 1, "turn.started": 1, "turn.completed": 1}
-
-
 def test_a_second_run_counts_its_items_anew() -> None:
     assert len(told(STARTED, RAN, ANSWER, STARTED, RAN, ANSWER)) == 6
 

@@ -7,7 +7,6 @@ from builders.transcripts import Record, read_as, said
 from nous.transcript import Kind
 
 TIME = "2025-12-18T21:32:05.000Z"
-CONTEXT = {"cwd": "/p", "branch": "main", "headCommit": "abc"}
 
 read = partial(read_as, "copilot")
 
@@ -17,58 +16,21 @@ def event(kind: str, /, *, own: str = "", agent: str = "", **data: Any) -> Recor
     return {**made, **({"id": own} if own else {}), **({"agentId": agent} if agent else {})}
 
 
-SESSION = [
-    event("session.start", own="e1", sessionId="s1", producer="copilot-agent", selectedModel="m-1", context=CONTEXT),
-    event("user.message", own="e2", content="List the files.", transformedContent="<now/>List the files."),
-    event("assistant.turn_start", own="e3", turnId="0"),
-    event(
-        "assistant.message",
-        own="e4",
-        messageId="m1",
-        content="Looking.",
-        toolRequests=[{"toolCallId": "c1", "name": "bash", "arguments": '{"command":"ls"}'}],
-        outputTokens=12,
-    ),
-    event("tool.execution_start", own="e5", toolCallId="c1", toolName="bash", arguments={"command": "ls"}),
-    event("tool.execution_complete", own="e6", toolCallId="c1", success=True, result={"content": "a.txt"}),
-    event("assistant.message", own="e7", messageId="m2", content="One file.", toolRequests=[], outputTokens=3),
-]
-
-
-def test_a_session_is_recognised_and_read() -> None:
-    transcript = read_as(None, *SESSION)
-
-    assert (transcript.format, transcript.confidence) == ("copilot", pytest.approx(0.95))
-    assert said(transcript) == [
-        (Kind.USER, "List the files."),
-        (Kind.ASSISTANT, "Looking."),
-        (Kind.TOOL_CALL, 'bash(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a.txt"),
-        (Kind.ASSISTANT, "One file."),
-    ]
-    assert [entry.id for entry in transcript] == ["e2", "m1", "e4/1", "e6", "m2"]
-    assert transcript.skipped == {"session.start": 1, "assistant.turn_start": 1, "repeated call": 1}
-    assert read_as(None, *SESSION[1:]).confidence == pytest.approx(0.8)
-
-
-def test_the_header_is_learned() -> None:
-    end = event("session.shutdown", modelMetrics={"m-1": {"usage": {"inputTokens": 1000, "cacheReadTokens": 800}}})
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"tokenDetails": {"input": {"tokenCount": 100}, "output": {"tokenCount": 9}, "cache_read": {"tokenCount": 5}}},
+        {"modelMetrics": {"m-1": {"usage": {"inputTokens": 105, "cacheReadTokens": 5}}}},
+    ],
+)
+def test_tokens_are_counted_once_and_the_last_title_counts(counts: Record) -> None:
+    piece = event("assistant.message", messageId="m1", content="a", outputTokens=7)
     titles = [event("session.title_changed", title=title) for title in ("First", "Files")]
 
-    header = read(*SESSION, *titles, end).header
+    header = read(piece, piece, *titles, event("session.shutdown", **counts, currentModel="m-2")).header
 
-    assert (header.session_id, header.cwd, header.git_branch, header.git_commit) == ("s1", "/p", "main", "abc")
-    assert (header.model, header.title) == ("m-1", "Files")
-    assert (header.input_tokens, header.output_tokens) == (1000, 15)
-
-
-def test_tokens_that_were_read_may_be_counted_by_sort_and_an_answer_in_pieces_is_counted_once() -> None:
-    details = {"input": {"tokenCount": 100}, "output": {"tokenCount": 9}, "cache_read": {"tokenCount": 5}}
-    piece = event("assistant.message", messageId="m1", content="a", outputTokens=7)
-
-    header = read(piece, piece, event("session.shutdown", tokenDetails=details, currentModel="m-2")).header
-
-    assert (header.input_tokens, header.output_tokens, header.model) == (105, 7, "m-2")
+    assert (header.input_tokens, header.output_tokens) == (105, 7)
+    assert (header.model, header.title) == ("m-2", "Files")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 from builders.transcripts import Record, as_lines, read_as, said
 
 from nous.transcript import Kind, Transcript, parse_transcript
-from nous.transcript.parsing.values import parse_time
 
 TIME = "2026-04-29T21:39:33.155Z"
 HEADER: Record = {"sessionId": "s1", "projectHash": "0b7d", "startTime": TIME, "kind": "main"}
@@ -45,26 +44,6 @@ SESSION = (
     ),
     message("g2", "gemini", "One file.", tokens={"input": 120, "output": 4}, model="gemini-3"),
 )
-
-
-def test_document_and_lines_say_the_same() -> None:
-    lines, document = parse_transcript(as_lines(HEADER, *SESSION)), parse_transcript(as_document(*SESSION))
-
-    assert (lines.format, document.format) == ("gemini", "gemini")
-    assert (
-        said(lines)
-        == said(document)
-        == [
-            (Kind.USER, "List the files."),
-            (Kind.ASSISTANT, "Looking."),
-            (Kind.TOOL_CALL, 'run_shell_command(cmd="ls")'),
-            (Kind.TOOL_RESULT, "a.txt"),
-            (Kind.ASSISTANT, "One file."),
-        ]
-    )
-    assert [entry.call_id for entry in lines if entry.call_id] == ["c1", "c1"]
-    assert all(entry.time == parse_time(TIME) for entry in lines)
-    assert lines.skipped == {"thinking": 1}
 
 
 def test_the_header_tells_session_model_title_and_tokens() -> None:

@@ -37,21 +37,6 @@ def user(text: str, **more: Any) -> Record:
     return {"type": "user", "content": [{"type": "text", "text": text}], **more}
 
 
-def test_a_history_is_recognised_and_read() -> None:
-    transcript = parse_transcript(as_lines({"type": "system", "content": "You are."}, ASKED, CALLED, RESULT))
-
-    assert transcript.format == "grok"
-    assert said(transcript) == [
-        (Kind.SYSTEM, "You are."),
-        (Kind.USER, "Read it."),
-        (Kind.ASSISTANT, "Reading."),
-        (Kind.TOOL_CALL, "read_file(/w/a.py)"),
-        (Kind.TOOL_RESULT, "print(1)"),
-    ]
-    assert transcript.entries[3].paths == ("/w/a.py",)
-    assert transcript.header.model == "grok-x"
-
-
 @pytest.mark.parametrize(
     ("record", "expected"),
     [

@@ -7,7 +7,6 @@ from builders.transcripts import Record, Said, read_as, said
 from nous.transcript import Kind
 
 TIME = 1_785_612_803_281
-HEAD = {"type": "metadata", "protocol_version": "1.4", "created_at": TIME}
 
 read = partial(read_as, "kimi")
 
@@ -46,22 +45,6 @@ CALL = event("tool.call", uuid="Bash_0", toolCallId="Bash_0", name="Bash", args=
 RESULT = result("a.txt\n")
 TASK = {"kind": "system_trigger", "name": "subagent"}
 SKILL = {"kind": "skill_activation", "trigger": "user-slash", "skillName": "review"}
-
-
-def test_a_journal_is_recognised_and_read() -> None:
-    journal = (HEAD, typed("List them."), given("List them."), CALL, RESULT, part("s1", type="text", text="One."))
-
-    transcript = read_as(None, *journal)
-
-    assert transcript.format == "kimi"
-    assert said(transcript) == [
-        (Kind.USER, "List them."),
-        (Kind.TOOL_CALL, 'Bash(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a.txt"),
-        (Kind.ASSISTANT, "One."),
-    ]
-    assert transcript.skipped["repeated prompt"] == 1
-    assert transcript.started_at
 
 
 def test_what_is_typed_while_the_model_works_is_told_once_and_when_it_was_typed() -> None:
@@ -133,14 +116,6 @@ def test_an_approved_plan_is_told_once_by_its_result() -> None:
     transcript = read(approval("approved", tool="ExitPlanMode"), call, result("Done.\n\n## Approved Plan:\n# Count"))
 
     assert said(transcript)[1:] == [(Kind.DECISION, "Approved the plan: Count")]
-
-
-def test_the_header_is_learned_from_requests_and_settings() -> None:
-    settings = record("config.update", cwd="/w", modelAlias="moonshot/kimi-x")
-
-    header = read(settings, record("llm.request", model="kimi-x")).header
-
-    assert (header.cwd, header.model) == ("/w", "kimi-x")
 
 
 def test_tokens_are_counted_once_though_steps_and_books_tell_them() -> None:

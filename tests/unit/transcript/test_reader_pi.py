@@ -49,21 +49,6 @@ SESSION = [
 ]
 
 
-def test_a_session_is_recognised_and_read() -> None:
-    transcript = read_as(None, *SESSION)
-
-    assert (transcript.format, transcript.confidence) == ("pi", pytest.approx(0.95))
-    assert said(transcript) == [
-        (Kind.USER, "List the files."),
-        (Kind.ASSISTANT, "Looking."),
-        (Kind.TOOL_CALL, 'bash(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a.txt"),
-        (Kind.ASSISTANT, "One file."),
-    ]
-    assert [entry.id for entry in transcript] == ["a1", "a2", "a2/3", "a3", "a4"]
-    assert [entry.call_id for entry in transcript] == [None, None, "c1", "c1", None]
-
-
 def test_the_header_is_learned_and_tokens_are_summed_with_the_cached_ones() -> None:
     names = [record("session_info", id=own, name=name) for own, name in (("5", "First"), ("6", "Files"), ("7", ""))]
 

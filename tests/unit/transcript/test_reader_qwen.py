@@ -36,38 +36,18 @@ def answer(own: str, call: str, status: str = "success", **response: Any) -> Rec
 
 
 ASKED = {"functionCall": {"id": "c1", "name": "run_shell_command", "args": {"command": "ls"}}}
-SESSION = (
-    line("u1", "user", {"text": "List the files."}, {"text": CONTEXT}),
-    line(
-        "a1",
-        "assistant",
-        {"text": "hm", "thought": True},
-        ASKED,
-        model="qwen-x",
-        usageMetadata={"promptTokenCount": 100, "candidatesTokenCount": 7, "totalTokenCount": 110},
-    ),
-    answer("r1", "c1", output="a.txt"),
-    line("a2", "assistant", {"text": "One file."}, usageMetadata={"promptTokenCount": 5, "candidatesTokenCount": 2}),
-)
-
-
+PROMPT = line("u1", "user", {"text": "List the files."}, {"text": CONTEXT})
 everything = partial(read_as, "qwen", include=("meta", "sidechains"))
 
 
-def test_lines_are_recognised_and_read() -> None:
-    transcript = read_as(None, *SESSION)
+def test_tokens_are_counted_with_those_of_thoughts() -> None:
+    counts = {"promptTokenCount": 100, "candidatesTokenCount": 7}
+    whole = line("a1", "assistant", {"text": "a"}, usageMetadata={**counts, "totalTokenCount": 110})
 
-    assert transcript.format == "qwen"
-    assert said(transcript) == [
-        (Kind.USER, "List the files."),
-        (Kind.TOOL_CALL, 'run_shell_command(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a.txt"),
-        (Kind.ASSISTANT, "One file."),
-    ]
-    header = transcript.header
-    assert (header.session_id, header.cwd, header.git_branch, header.model) == ("s1", "/home/a", "main", "qwen-x")
-    assert (header.input_tokens, header.output_tokens) == (105, 12)
-    assert read_as(None, system("s", "session_source", sourceType="cli"), SESSION[0]).format == "qwen"
+    header = read(whole, line("a2", "assistant", {"text": "b"}, usageMetadata=counts)).header
+
+    assert (header.input_tokens, header.output_tokens) == (200, 17)
+    assert read_as(None, system("s", "session_source", sourceType="cli"), PROMPT).format == "qwen"
 
 
 def test_an_answer_in_several_records_is_told_once() -> None:
@@ -146,7 +126,7 @@ def test_the_header_is_learned_from_records_of_the_system() -> None:
     titles = [system(title, "custom_title", customTitle=title) for title in ("Old", "New")]
     fork = line("u", "user", {"text": "hi"}, forkedFrom={"sessionId": "s0", "messageUuid": "m"})
 
-    header = read(system("s", "parent_session", parentSessionId="s9"), *titles, SESSION[0]).header
+    header = read(system("s", "parent_session", parentSessionId="s9"), *titles, PROMPT).header
 
     assert (header.title, header.parent_session_id) == ("New", "s9")
     assert read(fork).header.parent_session_id == "s0"
@@ -164,8 +144,8 @@ def test_the_file_of_a_sub_agent_is_its_own_session_whose_task_nobody_typed() ->
 def test_what_a_sub_agent_says_beside_the_session_is_left_out() -> None:
     aside = line("a", "assistant", {"text": "aside"}, isSidechain=True, agentId="explore-1")
 
-    assert said(read(SESSION[0], aside)) == [(Kind.USER, "List the files.")]
-    assert everything(SESSION[0], aside).entries[-1].agent == "explore-1"
+    assert said(read(PROMPT, aside)) == [(Kind.USER, "List the files.")]
+    assert everything(PROMPT, aside).entries[-1].agent == "explore-1"
 
 
 def test_what_is_not_known_is_counted() -> None:
