@@ -235,15 +235,6 @@ def test_a_message_that_quotes_a_progress_record_is_no_noise() -> None:
     assert [entry.tool for entry in parse_transcript(orjson.dumps(call), format="claude_code")] == ["x"]
 
 
-def test_an_entry_knows_where_it_stood_and_what_it_is_called() -> None:
-    transcript = read({"type": "progress"}, user("hi", uuid="mine", timestamp="2026-01-01T00:00:00.5Z"))
-
-    (entry,) = transcript.entries
-    assert (entry.id, entry.line) == ("mine", 2)
-    assert entry.time is not None
-    assert entry.offset > 0
-
-
 def test_a_session_that_begins_with_a_sub_agents_words_is_still_the_users() -> None:
     side = {"isSidechain": True, "agentId": "a"}
 

@@ -22,6 +22,10 @@ from nous.transcript.readers.codex import READER
 META = {"id": "s1", "cwd": "/repo", "source": "cli", "git": {"branch": "main", "commit_hash": "abc"}}
 
 
+OLD_HEAD = {"id": "old", "timestamp": TIME, "instructions": None, "git": {"branch": "main"}}
+"""The first line of a file from before October 2025."""
+
+
 def test_the_header_is_that_of_the_first_meta_and_of_the_settings() -> None:
     header = read(
         line("session_meta", **META),
@@ -33,6 +37,7 @@ def test_the_header_is_that_of_the_first_meta_and_of_the_settings() -> None:
 
     assert (header.session_id, header.cwd, header.git_branch, header.git_commit) == ("s1", "/repo", "main", "abc")
     assert (header.model, header.title, header.parent_session_id) == ("gpt-5.2", "Count files", None)
+    assert read(OLD_HEAD).header.git_branch == "main"
 
 
 def test_running_sums_of_tokens_are_not_added_up_and_go_on_where_they_begin_anew() -> None:
@@ -150,4 +155,5 @@ def test_it_is_told_from_others_by_its_envelope() -> None:
 
     assert sniff(line("session_meta"), typed("a"), LS) > 0.9
     assert 0.5 < sniff(chat, {"timestamp": TIME, "type": "tool_call", "function": {"name": "git"}}) < 0.9
+    assert sniff(OLD_HEAD, chat) == 0.8
     assert sniff() == sniff(chat) == sniff(chat, foreign) == sniff({"type": "response_item"}) == 0

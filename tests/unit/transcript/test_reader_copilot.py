@@ -64,15 +64,6 @@ def test_what_happens_inside_of_a_sub_agent_is_its_own(inside: Record) -> None:
     assert [entry.agent for entry in read(begun, told, include=("sidechains",))] == [None, "t1"]
 
 
-def test_reasoning_that_is_told_twice_comes_once() -> None:
-    alone = event("assistant.reasoning", content="hm", reasoningId="x")
-    with_answer = event("assistant.message", content="Done.", reasoningText="hm")
-
-    transcript = read(alone, with_answer, include=("thinking",))
-
-    assert said(transcript) == [(Kind.THINKING, "hm"), (Kind.ASSISTANT, "Done.")]
-
-
 def test_the_system_prompt_comes_once_unless_it_changes() -> None:
     prompts = [event("system.message", content=words, role="system") for words in ("A", "A", "B")]
 

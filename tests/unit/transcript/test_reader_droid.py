@@ -37,12 +37,6 @@ def test_a_session_without_a_title_yet_has_none() -> None:
     assert read({**START, "sessionTitle": ""}).header.title is None
 
 
-def test_a_reminder_before_a_prompt_is_not_the_users() -> None:
-    prompt = text("<system-reminder>\nBe safe.\n</system-reminder>\n\nDo it")
-
-    assert said(read(START, message("m1", "user", prompt))) == [(Kind.USER, "Do it")]
-
-
 def test_a_result_that_begins_with_error_is_one_though_no_flag_says_so() -> None:
     failed = {"type": "tool_result", "tool_use_id": "c1", "content": "Error: Command failed (exit code: 1)"}
     fine = {"type": "tool_result", "tool_use_id": "c2", "content": "0 errors"}

@@ -136,9 +136,3 @@ def test_a_history_alone_and_a_broken_summary_are_all_there_is(tmp_path: Path) -
 
     assert READER.gather(history) is None
     assert READER.gather(tmp_path / "other.jsonl") is None
-
-
-def test_a_summary_alone_is_recognised() -> None:
-    transcript = parse_transcript(orjson.dumps(SUMMARY, option=orjson.OPT_INDENT_2))
-
-    assert (transcript.format, transcript.header.session_id, transcript.entries) == ("grok", "g1", ())

@@ -91,10 +91,6 @@ def test_what_a_program_says_in_the_users_place_is_passed_over(origin: Record) -
     assert (transcript.entries, transcript.skipped) == ((), {"meta message": 1})
 
 
-def test_a_failed_result_is_an_error() -> None:
-    assert said(read(CALL, result("no such file", isError=True)))[1] == (Kind.ERROR, "no such file")
-
-
 def test_an_approval_stands_behind_its_call_whichever_was_written_first() -> None:
     approved = (Kind.DECISION, 'Approved Bash(cmd="ls") for the session')
 

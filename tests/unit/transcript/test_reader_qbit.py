@@ -119,10 +119,3 @@ def test_other_events_are_passed_over_and_counted(record: Record, reason: str) -
 
     assert transcript.entries == ()
     assert transcript.skipped == {reason: 1}
-
-
-def test_one_torn_line_does_not_lose_the_others() -> None:
-    transcript = parse_transcript(as_lines(*SESSION) + b'{"_timestamp":"2026-02-03T00:2')
-
-    assert len(transcript.entries) == 4
-    assert [problem.line for problem in transcript.problems] == [6]
