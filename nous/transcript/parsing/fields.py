@@ -35,7 +35,7 @@ def count_at(value: JsonObject, *keys: str) -> int:
 
 
 def filled(template: str, value: JsonObject) -> str:
-    """Return *template* with fields of *value* for its names; `{a|b}` is the first of them that is not empty."""
+    """Fill in *template* with fields of *value*; `{a|b}` is the first that is not empty."""
     return template.format_map(_Texts(value))
 
 

@@ -50,6 +50,7 @@ class SessionReading(AgentReading):
     title: str = ""
     usage: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     seen: set[str] = field(default_factory=set[str])
+    is_introduced: bool = False
     is_sub_agents: bool = False
 
     def conclude(self) -> Iterable[Draft]:
@@ -71,6 +72,18 @@ class SessionReading(AgentReading):
         known = self.usage.get(book, (0, 0))
         self.usage[book] = known[0] + read, known[1] + written
 
+    def introduce(self, record: JsonObject) -> None:
+        """Learn the header from the session's first message, a *record* like Claude Code's."""
+        self.is_introduced, self.is_sub_agents = True, record.get("isSidechain") is True
+        session, agent = text_at(record, "sessionId"), text_at(record, "agentId")
+        is_named_apart = self.is_sub_agents and agent
+        self.notes.learn(
+            session_id=f"agent-{agent}" if is_named_apart else session,
+            parent_session_id=session if is_named_apart else text_at(object_at(record, "forkedFrom"), "sessionId"),
+            cwd=text_at(record, "cwd"),
+            git_branch=text_at(record, "gitBranch"),
+        )
+
     def skip(self, reason: str) -> Iterable[Draft]:
         """Count content that was skipped on purpose; return no drafts."""
         self.notes.skip(reason)
@@ -85,7 +98,7 @@ class SessionReading(AgentReading):
         return False
 
     def said(self, texts: Sequence[str], place: RecordPlace) -> list[Draft]:
-        """Return drafts of a user message; in a session of a sub-agent its words are of kind `SUB_AGENT`."""
+        """Return drafts of a user message; a sub-agent's session has `SUB_AGENT` for `USER`."""
         drafts = AgentReading.said(self, texts, place)
         for draft in drafts if self.is_sub_agents else ():
             draft.kind = Kind.SUB_AGENT if draft.kind is Kind.USER else draft.kind
@@ -98,7 +111,7 @@ class SessionReading(AgentReading):
         return self.skip(reason)
 
     def from_template(self, templates: Templates, kind: str, fields: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the draft of a record of a *kind* with a template; count any other as skipped, by its kind."""
+        """Return the draft of a record whose *kind* has a template; count any other as skipped."""
         if kind not in templates:
             return self.skip(kind)
         whose, words = templates[kind]

@@ -122,7 +122,7 @@ READER = SessionFormat("antigravity", _confidence, _Conversation)
 
 
 def _request(text: str) -> tuple[str, str]:
-    """Split *text* into what precedes the user's words, and the words: without tags all but the editor's insertions."""
+    """Split *text* into what precedes the user's words, and the words."""
     if _REQUEST not in text:
         for name in _INSERTED:
             text = text.partition(f"<{name}>")[0]

@@ -68,7 +68,6 @@ class _Session(BlockReading):
     that the queue has emitted since the last prompt.
     """
 
-    is_introduced: bool = False
     titles: dict[str, str] = field(default_factory=dict[str, str])
     waiting: list[QueuedPrompt] = field(default_factory=list[QueuedPrompt])
     given: set[str] = field(default_factory=set[str])
@@ -84,8 +83,11 @@ class _Session(BlockReading):
         place = RecordPlace(uuid, record.line, record.offset, parse_time(value.get("timestamp")))
         if kind in _MESSAGES:
             is_aside = value.get("isSidechain") is True
-            if not self.is_introduced or (self.is_sub_agents and not is_aside):
-                self._introduce(value, is_sub_agents=is_aside)
+            if self.is_sub_agents and not is_aside:  # the file began with a sub-agent's messages, but is not its own
+                self.notes.header = replace(self.notes.header, session_id=None, parent_session_id=None)
+                self.is_introduced = False
+            if not self.is_introduced:
+                self.introduce(value)
             if is_aside is not self.is_sub_agents:
                 return self._sidechain(value, place)
         return self._of(kind, value, place)
@@ -103,29 +105,11 @@ class _Session(BlockReading):
         return "progress" if is_progress else "file-history-snapshot"
 
     def conclude(self) -> Iterable[Draft]:
-        """Yield the messages still queued at the end: typed but unanswered, because the model has not reached them."""
+        """Yield the messages still queued at the end, which were typed but are unanswered."""
         self.title = text_at(self.titles, *_TITLES)
         SessionReading.conclude(self)
         for message in self.waiting:
             yield from self._give(message, message.place)
-
-    def _introduce(self, value: JsonObject, *, is_sub_agents: bool) -> None:
-        """Learn the session, directory and branch from the first message.
-
-        A file belongs to the session of that message. If it began with messages of a sub-agent, the first message of
-        the main session replaces the session ids.
-        """
-        if self.is_introduced and self.notes.header.parent_session_id:
-            self.notes.header = replace(self.notes.header, session_id=None, parent_session_id=None)
-        self.is_introduced, self.is_sub_agents = True, is_sub_agents
-        session, agent = text_at(value, "sessionId"), text_at(value, "agentId")
-        is_named_apart = is_sub_agents and agent
-        self.notes.learn(
-            session_id=f"agent-{agent}" if is_named_apart else session,
-            parent_session_id=session if is_named_apart else None,
-            cwd=text_at(value, "cwd"),
-            git_branch=text_at(value, "gitBranch"),
-        )
 
     def _of(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:

@@ -86,7 +86,7 @@ class _Session(EventReading):
 
     @staticmethod
     def pass_over(line: bytes, /) -> str | None:
-        """Return the reason to skip a line unparsed: most of a long file repeats the context or the environment."""
+        """Return the reason to skip a line unparsed: most of a long file repeats its context."""
         head = _HEAD.match(line)
         if head is None:
             return None

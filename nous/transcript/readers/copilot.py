@@ -283,7 +283,7 @@ def _text(data: JsonObject) -> str:
 
 
 def _tokens_read(data: JsonObject) -> int:
-    """Return the input tokens at shutdown: per model with cached ones, or per token type with those apart."""
+    """Return the input tokens at shutdown, with the cached ones."""
     usages = (as_object(as_object(of).get("usage")) for of in object_at(data, "modelMetrics").values())
     by_model = sum(count_at(usage, "inputTokens") for usage in usages)
     details = object_at(data, "tokenDetails")

@@ -138,7 +138,7 @@ class _Session(BlockReading):
         yield from drafts
 
     def _answered(self, content: object, place: RecordPlace) -> Iterator[Draft]:
-        """Yield drafts of an answer, with the text of unknown blocks; a mark stands for text that Cursor left out."""
+        """Yield drafts of an answer, without the mark for text that Cursor left out."""
         for part, block in enumerate(blocks_in(content), 1):
             kind = str(block.get("type"))
             if kind in _CALLS:
@@ -159,7 +159,7 @@ class _Session(BlockReading):
                     yield place.draft(Kind.ASSISTANT, words)
 
     def _returned(self, block: Block, place: RecordPlace, part: int, *, failed: bool) -> Draft:
-        """Return the draft of a result; without an id it answers the first open call (of its tool, if named)."""
+        """Return the draft of a result; without an id it answers the first open call (of its tool)."""
         tool, own = text_at(block, "name", "toolName"), text_at(block, "tool_use_id", "toolCallId")
         if own not in self.calls:
             own = next((call for call, made in self.calls.items() if not tool or made.tool == tool), "")

@@ -56,7 +56,7 @@ def _is_surely_of_stream(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(BlockReading):
-    """The records of a session; `answer` is the last text of the model, which the end of a run repeats."""
+    """The records of a session; `answer` is the last text, which the end of a run repeats."""
 
     answer: str = ""
 
@@ -85,7 +85,7 @@ class _Session(BlockReading):
         return self.skip(kind)
 
     def _introduce(self, value: JsonObject) -> None:
-        """Learn the header; in a session that another one called, the user messages are that one's words."""
+        """Learn the header; in a session that another one called, that one's agent speaks."""
         titles = (text_at(value, key) for key in ("sessionTitle", "title"))
         title = next((title for title in titles if title and title != _UNTITLED), "")
         parent = text_at(value, "callingSessionId")

@@ -191,7 +191,7 @@ def _kind_of(message: JsonObject) -> str:
 
 
 def _response(call: JsonObject, own: str) -> object:
-    """Return the response to the call *own* among those to its neighbours, or else what was displayed."""
+    """Return the response to the call *own*, or to a neighbour, or else what was displayed."""
     responses = responses_in(call.get("result"))
     found = next((response for response in responses if response.get("id") == own), next(iter(responses), {}))
     texts = "\n\n".join(texts_in(call.get("result")))

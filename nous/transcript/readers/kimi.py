@@ -95,7 +95,7 @@ class _Journal(BlockReading):
         return SessionReading.conclude(self)
 
     def tokens(self) -> tuple[int, int]:
-        """Return the larger of two sums: of all steps, and of usage records, which include those of compactions."""
+        """Return the larger sum: of all steps, or of usage records, which include compactions."""
         return max(self.usage.values(), default=(0, 0))
 
     def _appended(self, message: JsonObject, place: RecordPlace) -> Iterable[Draft]:

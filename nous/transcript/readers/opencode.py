@@ -97,7 +97,7 @@ class _Session(SessionReading):
             yield from self._loose(value, place)
 
     def tokens(self) -> tuple[int, int]:
-        """Return the larger of two sums: steps and messages report the same tokens, old sessions in only one."""
+        """Return the larger sum: steps and messages report the same tokens, in old sessions only one."""
         return max(self.usage.values(), default=(0, 0))
 
     def _introduce(self, info: JsonObject, left_out: JsonObject) -> None:
@@ -163,7 +163,7 @@ class _Session(SessionReading):
             self.notes.skip("message without parts")
 
     def _loose(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return drafts of a part without its message; only in the lines of a run the text is surely the model's."""
+        """Return drafts of a part without its message; its text is the model's only in a run."""
         self.notes.learn(session_id=text_at(value, "sessionID"))
         if error := object_at(value, "error"):
             return (_failure(error, place),)

@@ -91,7 +91,7 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(BlockReading):
-    """The records of a session; `last` is the id of the previous record, `answer` the last answer of the model."""
+    """The records of a session; `last` is the id of the previous record, `answer` the last answer."""
 
     last: str = ""
     answer: str = ""
@@ -138,7 +138,7 @@ class _Session(BlockReading):
         return self.skip(kind)
 
     def _introduce(self, value: JsonObject) -> None:
-        """Learn where the session began; the name of the file that it was forked from ends with the parent's id."""
+        """Learn the header; the name of the file that it was forked from ends with its session id."""
         parent = text_at(value, "parentSession", "branchedFrom")
         name = parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
         self.notes.learn(

@@ -46,7 +46,7 @@ def _confidence(sample: Sample) -> float:
 
 @dataclass(slots=True)
 class _Session(SessionReading):
-    """The events of a session; tool calls of a sub-agent may be in a separate file, which begins with one.
+    """The events of a session; a sub-agent's calls may be in a file that begins with one.
 
     `asked` are the calls that the user was asked to approve.
     """
@@ -82,7 +82,7 @@ class _Session(SessionReading):
                 return self.from_template(_TEMPLATES, kind, event, place)
 
     def _requested(self, kind: str, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the draft of a call, once: an approval repeats the request, or is all there is of it."""
+        """Return the draft of a call, once: an approval repeats the request, or is all of it."""
         request, tool = text_at(event, "request_id"), text_at(event, "tool_name")
         if kind == "tool_approval_request":
             self.asked.add(request)

@@ -38,7 +38,6 @@ def _is_marked(record: JsonObject) -> bool:
 class _Session(GeminiPartReading):
     """The records of a session; `command` is a slash command whose text comes again as a prompt."""
 
-    is_introduced: bool = False
     command: str = ""
 
     def entries(self, record: Record) -> Iterable[Draft]:
@@ -50,26 +49,9 @@ class _Session(GeminiPartReading):
             return self._system(value, place)
         if kind not in _MESSAGES:
             return self.skip(kind)
-        self._introduce(value)
+        if not self.is_introduced:
+            self.introduce(value)
         return () if self.is_repeated(_mark(own, kind, value.get("message"))) else self._spoken(kind, value, place)
-
-    def _introduce(self, value: JsonObject) -> None:
-        """Learn the session, directory and branch from the first message.
-
-        A file belongs to the session of that message.
-        """
-        if self.is_introduced:
-            return
-        self.is_introduced, self.is_sub_agents = True, value.get("isSidechain") is True
-        session, agent = text_at(value, "sessionId"), text_at(value, "agentId")
-        is_named_apart = self.is_sub_agents and agent
-        forked = text_at(object_at(value, "forkedFrom"), "sessionId")
-        self.notes.learn(
-            session_id=f"agent-{agent}" if is_named_apart else session,
-            parent_session_id=session if is_named_apart else forked,
-            cwd=text_at(value, "cwd"),
-            git_branch=text_at(value, "gitBranch"),
-        )
 
     def _spoken(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         match kind:

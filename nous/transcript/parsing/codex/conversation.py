@@ -49,7 +49,6 @@ class CodexReading(SessionReading):
     last review. `is_asked`: the user is asked for approval.
     """
 
-    is_introduced: bool = False
     is_asked: bool = True
     counted: tuple[int, int] = (0, 0)
     copies: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
@@ -59,20 +58,20 @@ class CodexReading(SessionReading):
     is_interrupted: bool = False
     review: str = ""
 
-    def introduce(self, meta: JsonObject) -> None:
-        """Learn the session, directory and commit from the first `session_meta`; later ones came with a history."""
+    def introduce(self, record: JsonObject) -> None:
+        """Learn the header from the first `session_meta`; later ones were copied with a history."""
         self.notes.skip("repeated session_meta" if self.is_introduced else "session_meta")
         if self.is_introduced:
             return
         self.is_introduced = True
-        given = meta.get("source")
+        given = record.get("source")
         source = as_object(given).get("subagent")
-        self.is_sub_agents = source is not None or given == "subagent" or meta.get("thread_source") == "subagent"
-        spawned, git = as_object(as_object(source).get("thread_spawn")), object_at(meta, "git")
+        self.is_sub_agents = source is not None or given == "subagent" or record.get("thread_source") == "subagent"
+        spawned, git = as_object(as_object(source).get("thread_spawn")), object_at(record, "git")
         self.notes.learn(
-            session_id=text_at(meta, "id", "session_id"),
-            parent_session_id=text_at(spawned, "parent_thread_id") or text_at(meta, "parent_thread_id"),
-            cwd=text_at(meta, "cwd"),
+            session_id=text_at(record, "id", "session_id"),
+            parent_session_id=text_at(spawned, "parent_thread_id") or text_at(record, "parent_thread_id"),
+            cwd=text_at(record, "cwd"),
             git_branch=text_at(git, "branch"),
             git_commit=text_at(git, "commit_hash"),
         )

@@ -26,7 +26,7 @@ _WORK = ("commandexecution", "filechange", "mcptoolcall", "dynamictoolcall")
 
 @dataclass(slots=True)
 class EventReading(CodexReading):
-    """Turns successive events and thread items into drafts; `goal` is the last goal that was set."""
+    """Turns successive events and thread items into drafts; `goal` is the last goal."""
 
     goal: str = ""
 
@@ -113,7 +113,7 @@ class EventReading(CodexReading):
         return (place.draft(Kind.SYSTEM, goal_text),)
 
     def _assessed(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the verdict of an approval review: a program's, unless the event says that the user decided."""
+        """Return the verdict of an approval review, the user's only if the event says so."""
         status = text_at(event, "status")
         is_users = event.get("decision_source") == "user"
         if status not in _VERDICTS or (status == "approved" and not is_users):
@@ -160,7 +160,7 @@ class EventReading(CodexReading):
     def _ended(
         self, tool: str, given: dict[str, Any], call_id: str, output: Output, place: RecordPlace
     ) -> Iterator[Draft]:
-        """Yield the result of a call whose end is reported; of one in the conversation only its failure is noted."""
+        """Yield the result of a call that has ended; of one in the conversation keep only a failure."""
         if call_id in self.made and output.is_error and call_id in self.calls:
             self.failed.add(call_id)
         if call_id in self.made or (call_id and call_id in self.observed and call_id not in self.calls):
@@ -171,7 +171,7 @@ class EventReading(CodexReading):
         yield self.came(output, call_id, place, 1, tool=tool)
 
     def _delegated(self, kind: str, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the prompt to a sub-agent, or else the answers, unless the conversation holds the same call."""
+        """Yield the prompt to a sub-agent or the answers, unless the conversation holds the call."""
         if text_at(event, "call_id", "callId") in self.made:
             self.notes.skip("repeated call")
             return
