@@ -97,7 +97,7 @@ class _Session(SessionReading):
             yield from self._loose(value, place)
 
     def tokens(self) -> tuple[int, int]:
-        """Return the larger sum: steps and messages report the same tokens, in old sessions only one."""
+        """Return the larger sum: steps and messages report the same tokens, old sessions only one."""
         return max(self.usage.values(), default=(0, 0))
 
     def _introduce(self, info: JsonObject, left_out: JsonObject) -> None:

@@ -91,7 +91,7 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(BlockReading):
-    """The records of a session; `last` is the id of the previous record, `answer` the last answer."""
+    """The records of a session; `last` is the id of the previous one, `answer` the last answer."""
 
     last: str = ""
     answer: str = ""
