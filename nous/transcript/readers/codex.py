@@ -13,7 +13,7 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.codex.conversation import EVENT
 from nous.transcript.parsing.codex.events import EventReading
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, share
+from nous.transcript.parsing.sessions import SessionFormat, digest_of, share
 from nous.transcript.parsing.values import parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
@@ -64,9 +64,7 @@ def _is_flat(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(EventReading):
-    """The records of a session; `summary` is that of the last compaction."""
-
-    summary: str = ""
+    """The records of a session."""
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
@@ -116,9 +114,8 @@ class _Session(EventReading):
 
     def _compacted(self, message: str, place: RecordPlace) -> Iterable[Draft]:
         """Return the summary that replaces all messages before it; these are in the file already."""
-        if message.strip() and message == self.summary:
-            return self.skip("repeated summary")
-        self.summary = message or self.summary
+        if message.strip() and self.is_repeated(digest_of(message), "repeated summary"):
+            return ()
         return self.text_or_skip(Kind.SUMMARY, message, place, "compacted")
 
 

@@ -69,18 +69,15 @@ def _is_marked(record: JsonObject) -> bool:
 class _Session(SessionReading):
     """The events of a session; each call and each decision is emitted once.
 
-    `seen` are the ids of emitted calls, `typed` those of calls by the user, `decided` those of calls that the user
-    decided on. `asked` maps each permission request to its call. `plan` is the call that presents a plan. `thought` is
-    the last thought of the model, `answer` its last text, `prompt` the digest of the system prompt.
+    `typed` are the ids of calls by the user, `decided` those of calls that the user decided on. `asked` maps each
+    permission request to its call. `plan` is the call that presents a plan, `answer` the last text of the model.
     """
 
     typed: set[str] = field(default_factory=set[str])
     decided: set[str] = field(default_factory=set[str])
     asked: dict[str, str] = field(default_factory=dict[str, str])
     plan: str = ""
-    thought: str = ""
     answer: str = ""
-    prompt: str = ""
 
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
@@ -150,16 +147,14 @@ class _Session(SessionReading):
         """Return a thought of the model; skip its copy, since it also comes with the answer."""
         if not text.strip():
             return ()
-        if text == self.thought:
-            return self.skip("repeated reasoning")
-        self.thought = text
+        if self.is_repeated(digest_of("thought", text), "repeated reasoning"):
+            return ()
         return (place._replace(id=f"{place.id}/thought").draft(Kind.THINKING, text.strip()),)
 
     def _instructed(self, text: str, place: RecordPlace) -> Iterable[Draft]:
         """Return the system prompt; skip its copies, since each resume of a session repeats it."""
-        before, self.prompt = self.prompt, digest_of(text)
-        if before == self.prompt:
-            return self.skip("repeated system.message")
+        if text and self.is_repeated(digest_of(text), "repeated system.message"):
+            return ()
         return self.text_or_skip(Kind.SYSTEM, text, place, "empty system.message")
 
     def _compacted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:

@@ -54,13 +54,11 @@ def _is_bare(record: JsonObject) -> bool:
 class _Session(GeminiPartReading):
     """The messages of a session.
 
-    `seen` are the ids of messages whose words are emitted, `spoken` the digests of these words. `thoughts` counts the
-    emitted thoughts of each message.
+    `seen` are the ids of emitted thoughts, and of messages whose words are emitted; `spoken` the digests of such words.
     """
 
     messages: int = 0
     spoken: set[str] = field(default_factory=set[str])
-    thoughts: dict[str, int] = field(default_factory=dict[str, int])
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
@@ -149,14 +147,12 @@ class _Session(GeminiPartReading):
 
     def _thoughts(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield the thoughts not emitted yet; a repeated message only adds thoughts."""
-        known = self.thoughts.get(place.id, 0)
-        thoughts = objects_at(message, "thoughts")
-        for number, thought in enumerate(thoughts[known:], known):
+        for number, thought in enumerate(objects_at(message, "thoughts")):
             said = (text_at(thought, key).strip() for key in ("subject", "description"))
-            if text := "\n\n".join(filter(None, said)):
+            own, text = f"{place.id}/thoughts/{number}", "\n\n".join(filter(None, said))
+            if text and own not in self.seen:
+                self.seen.add(own)
                 yield place._replace(id=f"{place.id}/thoughts").draft(Kind.THINKING, text, number)
-        if thoughts:
-            self.thoughts[place.id] = max(known, len(thoughts))
 
     def _called(self, call: JsonObject, place: RecordPlace, number: int) -> Iterator[Draft]:
         """Yield a call and its result; when repeated, only the result that was missing before."""

@@ -14,7 +14,7 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
 from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, ToolCall, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading, share
+from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of, share
 from nous.transcript.parsing.values import as_arguments, as_shown, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
@@ -54,13 +54,12 @@ class _Journal(BlockReading):
     """The events of a journal.
 
     Verdicts are recorded before their calls, and wait for them in `verdicts`. `refused` are ids of refused calls.
-    `typed` counts the prompts that the model has not got yet. `instructions` are the current system prompt.
+    `typed` counts the prompts that the model has not got yet.
     """
 
     verdicts: dict[str, StepVerdict] = field(default_factory=dict[str, StepVerdict])
     refused: set[str] = field(default_factory=set[str])
     typed: dict[str, int] = field(default_factory=dict[str, int])
-    instructions: str = ""
     model: str = ""
 
     @staticmethod
@@ -139,10 +138,9 @@ class _Journal(BlockReading):
         self.notes.learn(cwd=text_at(value, "cwd") or text_at(disclosed, "cwd"))
         self.model = self.model or text_at(value, "modelAlias")
         instructions = text_at(value, "systemPrompt")
-        if not instructions or instructions == self.instructions:
-            return self.skip("repeated system prompt" if instructions else str(value.get("type")))
-        self.instructions = instructions
-        return (place.draft(Kind.SYSTEM, instructions),)
+        if instructions and self.is_repeated(digest_of(instructions), "repeated system prompt"):
+            return ()
+        return self.text_or_skip(Kind.SYSTEM, instructions, place, str(value.get("type")))
 
     def _event(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return the drafts of an event of a step."""

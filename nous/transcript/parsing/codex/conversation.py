@@ -245,15 +245,8 @@ class CodexReading(SessionReading):
             case "assistant":
                 return self.assistant("\n\n".join(texts), RESPONSE, place)
             case _:
-                return self._instructions(texts, place)
-
-    def _instructions(self, texts: Sequence[str], place: RecordPlace) -> Iterator[Draft]:
-        """Yield the instructions of Codex to the model, among them notices of interruption."""
-        for part, text in enumerate(texts):
-            if text.strip().startswith("<turn_aborted>"):
-                yield from self.interrupted(place)
-            elif text.strip():
-                yield place.draft(Kind.SYSTEM, text.strip(), part, is_meta=True)
+                told = [text.strip() for text in texts if text.strip()]
+                return [place.draft(Kind.SYSTEM, text, part, is_meta=True) for part, text in enumerate(told)]
 
     def _texts(self, content: object) -> list[str]:
         texts: list[str] = []

@@ -26,9 +26,7 @@ _WORK = ("commandexecution", "filechange", "mcptoolcall", "dynamictoolcall")
 
 @dataclass(slots=True)
 class EventReading(CodexReading):
-    """Turns successive events and thread items into drafts; `goal` is the last goal."""
-
-    goal: str = ""
+    """Turns successive events and thread items into drafts."""
 
     def of_event(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         kind = str(event.get("type", "no type"))
@@ -107,10 +105,7 @@ class EventReading(CodexReading):
 
     def _aims(self, goal: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         goal_text = f"Goal ({text_at(goal, 'status') or 'unknown'}): {text_at(goal, 'objective')}"
-        if goal_text == self.goal:
-            return self.skip("repeated goal")
-        self.goal = goal_text
-        return (place.draft(Kind.SYSTEM, goal_text),)
+        return () if self.is_repeated(goal_text, "repeated goal") else (place.draft(Kind.SYSTEM, goal_text),)
 
     def _assessed(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return the verdict of an approval review, the user's only if the event says so."""
