@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL
@@ -26,41 +26,17 @@ _FOLDER = re.compile(
 )
 
 
-class Part(NamedTuple):
-    """A piece of a user message and its entry kind: `USER` only for text that a person typed.
-
-    `is_meta`: a program wrote it. Without a kind no entry is made; `text` then gives the reason.
-    """
-
-    kind: Kind | None
-    text: str
-    is_meta: bool = False
-
-
-def parts_of_prompt(texts: Sequence[str]) -> Iterator[Part]:
-    """Yield the pieces of a prompt.
-
-    After the marker for referenced files, nothing is the user's text.
-    """
-    for text in texts:
-        words, files, _ = text.partition(_FILES)
-        yield _part(words)
-        if files:
-            yield Part(None, "referenced files")
-            return
-
-
-def _part(text: str) -> Part:
+def _classified(text: str) -> tuple[Kind, str]:
+    """Return whose words a piece of a prompt is: `USER` only for text that a person typed."""
     text = _without_hooks(text).strip()
     if text.startswith(_SNAPSHOT):
-        return Part(Kind.SUMMARY, text)
-    if text.startswith(_BY_A_PROGRAM):
-        return Part(Kind.SYSTEM, text, is_meta=True)
+        return Kind.SUMMARY, text
     if text.startswith(_SHELL) and (command := _between(text, "```sh\n", "\n```")):
-        return Part(Kind.USER, f"! {command}")
+        return Kind.USER, f"! {command}"
     if text.startswith(_STEERING) and (steering := _between(text, "<user_input>", "</user_input>")):
-        return Part(Kind.USER, steering)
-    return Part(Kind.SYSTEM if _BARE_COMMAND.fullmatch(text) else Kind.USER, text)
+        return Kind.USER, steering
+    is_from_a_program = text.startswith(_BY_A_PROGRAM) or _BARE_COMMAND.fullmatch(text)
+    return Kind.SYSTEM if is_from_a_program else Kind.USER, text
 
 
 def _working_folder(text: str) -> str:
@@ -112,15 +88,18 @@ class GeminiPartReading(SessionReading):
     def of_prompt(self, texts: Sequence[str], place: RecordPlace) -> Iterator[Draft]:
         """Yield drafts of a user message; in the session of a sub-agent it is the sub-agent's task."""
         typed: list[str] = []
-        for number, part in enumerate(parts_of_prompt(texts), 1):
-            if part.kind is None:
-                self.notes.skip(part.text)
-            elif part.kind is Kind.USER and not self.is_sub_agents:
-                typed.append(part.text)
-            elif part.text:
-                self.notes.learn(cwd=_working_folder(part.text))
-                kind = Kind.SUB_AGENT if part.kind is Kind.USER else part.kind
-                yield place.draft(kind, part.text, number, is_meta=part.is_meta)
+        for number, whole in enumerate(texts, 1):
+            words, files, _ = whole.partition(_FILES)
+            kind, text = _classified(words)
+            if kind is Kind.USER and not self.is_sub_agents:
+                typed.append(text)
+            elif text:
+                self.notes.learn(cwd=_working_folder(text))
+                kind = Kind.SUB_AGENT if kind is Kind.USER else kind
+                yield place.draft(kind, text, number, is_meta=text.startswith(_BY_A_PROGRAM))
+            if files:  # nothing behind is the user's text
+                self.notes.skip("referenced files")
+                break
         if typed:
             yield from self.said(["\n\n".join(filter(None, typed))], place)
 

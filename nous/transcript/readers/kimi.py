@@ -7,12 +7,11 @@ a user message. Each sub-agent has its own journal.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
-from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, ToolCall, rejection
+from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of, share
 from nous.transcript.parsing.values import as_arguments, as_shown, parse_time
@@ -41,23 +40,15 @@ def _is_sure(record: JsonObject) -> bool:
     return (kind in _SURE and "payload" not in record) or (kind == "metadata" and "protocol_version" in record)
 
 
-class StepVerdict(NamedTuple):
-    """Decision of the user on a call."""
-
-    is_yes: bool
-    feedback: str
-    is_lasting: bool
-
-
 @dataclass(slots=True)
 class _Journal(BlockReading):
     """The events of a journal.
 
-    Verdicts are recorded before their calls, and wait for them in `verdicts`. `refused` are ids of refused calls.
-    `typed` counts the prompts that the model has not got yet.
+    Verdicts (a yes and its scope, or a no and its reason) are recorded before their calls, and wait in `verdicts`.
+    `refused` are ids of refused calls. `typed` counts the prompts that the model has not got yet.
     """
 
-    verdicts: dict[str, StepVerdict] = field(default_factory=dict[str, StepVerdict])
+    verdicts: dict[str, tuple[bool, str]] = field(default_factory=dict[str, tuple[bool, str]])
     refused: set[str] = field(default_factory=set[str])
     typed: dict[str, int] = field(default_factory=dict[str, int])
     model: str = ""
@@ -170,7 +161,7 @@ class _Journal(BlockReading):
             self.notes.learn(cwd=text_at(object_at(event, "display"), "cwd"))
         yield self.call(text_at(event, "name"), given, call_id, place)
         if verdict := self.verdicts.pop(call_id, None):
-            yield _decision(verdict, self.calls.get(call_id, UNKNOWN_CALL), call_id, place, 1)
+            yield self._decision(verdict, call_id, place, 1)
 
     def _came_back(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         call_id, result = text_at(event, "toolCallId"), object_at(event, "result")
@@ -189,13 +180,19 @@ class _Journal(BlockReading):
         is_yes = result.get("decision") == "approved"
         if is_yes and text_at(value, "toolName") in PLAN_TOOLS:
             return self.skip("approval that the result tells")
-        verdict = StepVerdict(is_yes, text_at(result, "feedback"), result.get("scope") == "session")
+        scope = " for the session" if result.get("scope") == "session" else ""
+        verdict = is_yes, scope if is_yes else text_at(result, "feedback")
         if not is_yes:
             self.refused.add(call_id)
         if call_id in self.calls:
-            return (_decision(verdict, self.calls[call_id], call_id, place),)
+            return (self._decision(verdict, call_id, place),)
         self.verdicts[call_id] = verdict
         return ()
+
+    def _decision(self, verdict: tuple[bool, str], call_id: str, place: RecordPlace, part: int = 0) -> Draft:
+        (is_yes, words), made = verdict, self.calls.get(call_id, UNKNOWN_CALL)
+        text = f"Approved {made.summary}{words}" if is_yes else rejection(words, made)
+        return place.draft(Kind.DECISION, text, part, tool=made.tool or None, call_id=call_id or None)
 
     def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
@@ -227,9 +224,3 @@ class _Journal(BlockReading):
 
 
 READER = SessionFormat("kimi", _confidence, _Journal)
-
-
-def _decision(verdict: StepVerdict, made: ToolCall, call_id: str, place: RecordPlace, part: int = 0) -> Draft:
-    scope = " for the session" if verdict.is_lasting else ""
-    text = f"Approved {made.summary}{scope}" if verdict.is_yes else rejection(verdict.feedback, made)
-    return place.draft(Kind.DECISION, text, part, tool=made.tool or None, call_id=call_id or None)
