@@ -9,13 +9,13 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
 from nous.transcript.parsing.sessions import SessionReading
+from nous.transcript.parsing.user_text import without_insertions
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, RecordPlace
 
 _CONTEXT = ("<session_context>", "This is the Gemini CLI.", "This is the Qwen Code.")
 _BY_A_PROGRAM = (*_CONTEXT, "System: Please continue.", "[System Notification")
 _SNAPSHOT = "<state_snapshot>"
-_HOOKS = ("hook_context", "qwen:user-prompt-submit-context")
 _FILES = "--- Content from referenced files ---"
 _SHELL = "I ran the following shell command:"
 _STEERING = "User steering update:"
@@ -28,7 +28,7 @@ _FOLDER = re.compile(
 
 def _classified(text: str) -> tuple[Kind, str]:
     """Return whose words a piece of a prompt is: `USER` only for text that a person typed."""
-    text = _without_hooks(text).strip()
+    text = without_insertions(text)
     if text.startswith(_SNAPSHOT):
         return Kind.SUMMARY, text
     if text.startswith(_SHELL) and (command := _between(text, "```sh\n", "\n```")):
@@ -47,15 +47,6 @@ def _working_folder(text: str) -> str:
 
 def _between(text: str, begin: str, end: str) -> str:
     return text.partition(begin)[2].partition(end)[0].strip()
-
-
-def _without_hooks(text: str) -> str:
-    for tag in _HOOKS:
-        begin, end = f"<{tag}>", f"</{tag}>"
-        if begin in text and end in text:
-            first, *others = text.split(begin)
-            text = first + "".join(other.partition(end)[2] for other in others)
-    return text
 
 
 CANCELLED = "cancelled"
