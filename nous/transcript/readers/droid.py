@@ -12,11 +12,10 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in, text_of
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, share
+from nous.transcript.parsing.sessions import SessionFormat
 from nous.transcript.parsing.values import as_arguments, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
-_STREAMED = frozenset({"system", "message", "tool_call", "tool_result", "reasoning", "completion", "error"})
 _SURE_KEYS = {
     "message": ({"role", "text"},),
     "tool_call": ({"parameters", "toolName"}, {"parameters", "toolId"}),
@@ -31,9 +30,7 @@ _UNTITLED = "New Session"
 
 
 def _confidence(sample: Sample) -> float:
-    kept = share(sample, _is_kept) if any(map(_is_start, sample.records)) else 0
-    printed = share(sample, _is_of_stream) if any(map(_is_surely_of_stream, sample.records)) else 0
-    return 0.5 + 0.45 * max(kept, printed) if kept or printed else 0.0
+    return 0.95 if any(_is_start(record) or _is_of_stream(record) for record in sample.records) else 0.0
 
 
 def _is_start(record: JsonObject) -> bool:
@@ -41,17 +38,9 @@ def _is_start(record: JsonObject) -> bool:
     return record.get("type") == "session_start" and "id" in record and is_described
 
 
-def _is_kept(record: JsonObject) -> bool:
-    return _is_start(record) or (record.get("type") == "message" and "role" in object_at(record, "message"))
-
-
 def _is_of_stream(record: JsonObject) -> bool:
-    return ("session_id" in record or "sessionId" in record) and str(record.get("type")) in _STREAMED
-
-
-def _is_surely_of_stream(record: JsonObject) -> bool:
     sure = _SURE_KEYS.get(str(record.get("type")), ())
-    return _is_of_stream(record) and any(keys <= record.keys() for keys in sure)
+    return ("session_id" in record or "sessionId" in record) and any(keys <= record.keys() for keys in sure)
 
 
 @dataclass(slots=True)

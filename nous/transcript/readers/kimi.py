@@ -13,16 +13,12 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
 from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of, share
+from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of
 from nous.transcript.parsing.values import as_arguments, as_shown, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _SURE = frozenset(
     {"context.append_loop_event", "context.append_message", "turn.prompt", "llm.request", "config.update"}
-)
-_FAMILIES = (
-    *("context.", "turn.", "llm.", "config.", "tools.", "permission.", "usage.", "plan_mode.", "plan.", "prompt."),
-    *("full_compaction.", "token_counting.", "profile.", "plugin.", "runtime.", "interaction.", "task.", "goal."),
 )
 _BY_COMMAND = frozenset({"skill_activation", "plugin_command"})
 _TOOLS_SNAPSHOT = b'{"type":"llm.tools_snapshot"'
@@ -30,9 +26,7 @@ _READ_TOKENS = ("inputOther", "inputCacheRead", "inputCacheCreation")
 
 
 def _confidence(sample: Sample) -> float:
-    if not any(map(_is_sure, sample.records)):
-        return 0.0
-    return 0.5 + 0.45 * share(sample, lambda record: _is_sure(record) or str(record.get("type")).startswith(_FAMILIES))
+    return 0.95 if any(map(_is_sure, sample.records)) else 0.0
 
 
 def _is_sure(record: JsonObject) -> bool:
