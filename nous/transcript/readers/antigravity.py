@@ -14,6 +14,7 @@ import orjson
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
+from nous.transcript.parsing.conversation import UNKNOWN_CALL
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of, share
 from nous.transcript.parsing.values import as_shown, parse_time
@@ -58,7 +59,7 @@ class _Conversation(SessionReading):
             case "PLANNER_RESPONSE":
                 return self._planned(step, text, place)
             case "ERROR_MESSAGE" if self.waiting:  # it may be the only result of a call
-                return (self._answer(text, place, is_error=True),)
+                return (self._result(kind, "ERROR", text, place),)
             case "ERROR_MESSAGE":
                 return (place.draft(Kind.ERROR, text or "an error", is_error=True),)
             case _ if not text:
@@ -104,18 +105,13 @@ class _Conversation(SessionReading):
 
     def _result(self, kind: str, status: str, text: str, place: RecordPlace) -> Draft:
         text = _BOOKKEEPING.sub("", text, count=1).strip()
-        made = self.calls.get(self.waiting[0]) if self.waiting else None
-        is_command = kind == "RUN_COMMAND" or (made is not None and made.tool == "run_command")
-        is_error = status == "ERROR" or (is_command and _FAILED.search(text[:_HEAD]) is not None)
-        return self._answer(text, place, is_error=is_error, is_rejected=status in _CANCELLED, tool=kind.lower())
-
-    def _answer(
-        self, text: str, place: RecordPlace, *, is_error: bool, is_rejected: bool = False, tool: str = ""
-    ) -> Draft:
         own = self.waiting.popleft() if self.waiting else ""
+        is_command = kind == "RUN_COMMAND" or self.calls.get(own, UNKNOWN_CALL).tool == "run_command"
+        is_error = status == "ERROR" or (is_command and _FAILED.search(text[:_HEAD]) is not None)
+        is_rejected = status in _CANCELLED
         if is_error and _DENIED.search(text[:_HEAD]):
-            return self.result("", own, place, is_rejected=True, tool=tool)
-        return self.result(text, own, place, is_error=is_error, is_rejected=is_rejected, tool=tool)
+            is_error, is_rejected, text = False, True, ""
+        return self.result(text, own, place, is_error=is_error, is_rejected=is_rejected, tool=kind.lower())
 
 
 READER = SessionFormat("antigravity", _confidence, _Conversation)

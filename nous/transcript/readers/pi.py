@@ -23,7 +23,6 @@ _TYPES = frozenset(
         *("custom", "custom_message", "label", "session_info"),
     }
 )
-_OTHERS_BLOCKS = frozenset({"tool_use", "tool_result"})
 _OPENCLAW = ("openclaw", "clawdbot")
 
 _MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
@@ -69,17 +68,7 @@ def _without_files(text: str) -> tuple[str, int]:
 
 def _confidence(sample: Sample) -> float:
     has_head = any(record.get("type") == "session" and _is_marked(record) for record in sample.records)
-    if not has_head and any(map(_is_anothers, sample.records)):
-        return 0.0
     return (0.95 if has_head else 0.5) * share(sample, _is_marked)
-
-
-def _is_anothers(record: JsonObject) -> bool:
-    """Return whether *record* is of Droid or Claude Code, whose messages look alike."""
-    if record.get("type") == "session_start" or "sessionId" in record:
-        return True
-    content = object_at(record, "message").get("content")
-    return any(str(block.get("type")) in _OTHERS_BLOCKS for block in blocks_in(content))
 
 
 def _is_marked(record: JsonObject) -> bool:
