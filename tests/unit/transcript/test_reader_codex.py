@@ -203,14 +203,6 @@ def test_the_thread_of_a_sub_agent_names_its_parent_and_has_no_user() -> None:
             (Kind.SUB_AGENT, "a to b: ok"),
         ),
         (
-            event("collab_agent_spawn_end", call_id="x", new_agent_nickname="Ada", prompt="Count"),
-            (Kind.SUB_AGENT, "Started Ada: Count"),
-        ),
-        (
-            event("collab_waiting_end", agent_statuses=[{"agent_nickname": "Ada", "status": {"completed": "2"}}]),
-            (Kind.SUB_AGENT, "Ada: 2"),
-        ),
-        (
             event("exited_review_mode", review_output={"overall_explanation": "Good.", "findings": [{"title": "t"}]}),
             (Kind.SUB_AGENT, "Good.\n\nt"),
         ),
@@ -245,11 +237,14 @@ def test_a_review_that_the_model_repeats_is_told_once() -> None:
     assert said(reviewed, message("assistant", "Good.\n\nFull review comments: none")) == [(Kind.SUB_AGENT, "Good.")]
 
 
-def test_delegation_that_the_conversation_tells_is_not_repeated() -> None:
+def test_delegation_is_told_by_the_conversation() -> None:
     spawned = called("spawn_agent", {"message": "Count"})
-    ended = event("collab_agent_spawn_end", call_id="c1", new_agent_nickname="Ada", prompt="Count")
+    ended = [
+        event("collab_agent_spawn_end", call_id="c1", new_agent_nickname="Ada", prompt="Count"),
+        event("collab_waiting_end", agent_statuses=[{"agent_nickname": "Ada", "status": {"completed": "2"}}]),
+    ]
 
-    assert said(spawned, ended) == [(Kind.TOOL_CALL, 'spawn_agent(prompt="Count")')]
+    assert said(spawned, *ended) == [(Kind.TOOL_CALL, 'spawn_agent(prompt="Count")')]
 
 
 @pytest.mark.parametrize(

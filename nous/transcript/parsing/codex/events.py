@@ -14,12 +14,6 @@ from nous.transcript.reader import Draft, RecordPlace
 
 _USERS_SHELL = frozenset({"user_shell", "userShell"})
 _VERDICTS = frozenset({"approved", "denied", "timed_out", "aborted"})
-_DELEGATED = {
-    "collab_agent_spawn_end": "Started ",
-    "collab_agent_interaction_end": "Asked ",
-    "collab_close_end": "",
-    "collab_waiting_end": "",
-}
 _WORK = ("commandexecution", "filechange", "mcptoolcall", "dynamictoolcall")
 """Items for tool calls."""
 
@@ -47,8 +41,8 @@ class EventReading(CodexReading):
                 usage = object_at(event, "info", "total_token_usage")
                 self.count(usage or object_at(event, "usage") or event)
                 return self.skip(kind)
-            case _ if kind in _DELEGATED:
-                return self._delegated(kind, event, place)
+            case _ if kind.startswith("collab_"):  # the conversation has what agents are told and what they answer
+                return self.skip("repeated call")
             case _ if "_tool_call" in kind or kind.endswith(("_begin", "_end")):
                 return self._work(kind, event, place)
             case _:
@@ -134,9 +128,9 @@ class EventReading(CodexReading):
         match kind:
             case "web_search_end" | "image_generation_end":
                 return self.search(tool, given, call_id, EVENT, place)
-            case "exec_command_begin" | "patch_apply_begin" | "mcp_tool_call_begin" | "dynamic_tool_call_request":
+            case "view_image_tool_call" | "dynamic_tool_call_request":
                 return self._began(tool, given, call_id, place)
-            case "view_image_tool_call":
+            case "exec_command_begin" | "patch_apply_begin" | "mcp_tool_call_begin":
                 return self._began(tool, given, call_id, place)
             case "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end" | "dynamic_tool_call_response":
                 return self._ended(tool, given, call_id, _output(kind.replace("_", ""), event), place)
@@ -164,20 +158,6 @@ class EventReading(CodexReading):
         if call_id not in self.calls:
             yield from self._began(tool, given, call_id, place)
         yield self.came(output, call_id, place, 1, tool=tool)
-
-    def _delegated(self, kind: str, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the prompt to a sub-agent or the answers, unless the conversation holds the call."""
-        if text_at(event, "call_id", "callId") in self.made:
-            self.notes.skip("repeated call")
-            return
-        name = text_at(event, "new_agent_nickname", "receiver_agent_nickname") or "an agent"
-        if prompt := text_at(event, "prompt"):
-            yield place.draft(Kind.SUB_AGENT, f"{_DELEGATED[kind]}{name}: {prompt}")
-            return
-        for part, agent in enumerate(objects_at(event, "agent_statuses") or [event]):
-            who = text_at(agent, "agent_nickname", "thread_id") or name
-            said = spoken(agent.get("status"))
-            yield from self.text_or_skip(Kind.SUB_AGENT, f"{who}: {said}" if said else "", place, kind, part)
 
     def of_item(self, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return the drafts of a thread item; its type is `AgentMessage` or `agent_message`."""
