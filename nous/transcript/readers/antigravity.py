@@ -138,7 +138,6 @@ def _chosen_model(text: str) -> str:
 
 
 def _decision(uri: str, comment: str) -> str:
-    """Return the user's decision on an artifact, with the comment."""
     name = uri.rpartition("/")[2] or "an artifact"
     verdict = f"Approved {name}" if _APPROVED in comment else f"Commented on {name}"
     remark = comment.replace(_APPROVED, "").strip()

@@ -78,7 +78,6 @@ class _Run(EventReading):
         return self.of_event(event, place)
 
     def _introduction(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the prompt of the run, or learn its settings."""
         if "prompt" in value:
             return self.user([text_at(value, "prompt")], EVENT, place)
         if _SETTINGS & value.keys():

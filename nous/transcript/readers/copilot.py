@@ -243,7 +243,6 @@ class _Session(SessionReading):
         return self.from_template(_TEMPLATES, kind, data, place)
 
     def _learn(self, kind: str, data: JsonObject) -> None:
-        """Update the header from an event of this *kind*."""
         match kind:
             case "session.start" | "session.resume" | "session.context_changed":
                 context = object_at(data, "context") or data
@@ -269,7 +268,6 @@ READER = SessionFormat("copilot", _confidence, _Session)
 
 
 def _text(data: JsonObject) -> str:
-    """Return the output of a call, or its error message."""
     result, error = data.get("result"), data.get("error")
     output = as_object(result).get("content") if isinstance(result, dict) else result
     texts = (text_at(found, "text") for found in objects_at(as_object(result), "contents"))

@@ -128,7 +128,6 @@ class _Journal(BlockReading):
         return self.text_or_skip(Kind.SYSTEM, instructions, place, str(value.get("type")))
 
     def _event(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the drafts of an event of a step."""
         kind = str(event.get("type", "no type"))
         own = place._replace(id=text_at(event, "uuid") or place.id)
         match kind:

@@ -52,7 +52,6 @@ def _confidence(sample: Sample) -> float:
 
 
 def _likeness(record: JsonObject) -> float:
-    """Return the confidence, from 0 to 1, that *record* is OpenCode's."""
     info = object_at(record, "info")
     if info and isinstance(record.get("messages"), list):
         inside = objects_at(record, "messages")
@@ -209,7 +208,6 @@ class _Session(SessionReading):
         yield self.result(error or as_shown(state.get("output")), call_id, ended, 1, is_error=is_error)
 
     def _other(self, part: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return drafts of a part that is neither text, reasoning nor a tool call."""
         match part.get("type"):
             case "subtask":
                 agent, task = text_at(part, "agent") or "a sub-agent", text_at(part, "description", "prompt")
@@ -248,7 +246,6 @@ def _error_text(error: JsonObject) -> str:
 
 
 def _own(part: JsonObject, place: RecordPlace) -> RecordPlace:
-    """Return the place of *part*: in its message, with its own id and time."""
     time = object_at(part, "time") or object_at(part, "state", "time")
     began = parse_time(time.get("start", time.get("created")))
     return place._replace(id=text_at(part, "id") or place.id, time=began or place.time)

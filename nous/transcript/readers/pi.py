@@ -153,7 +153,6 @@ class _Session(BlockReading):
                 return self.skip(f"{role} message")
 
     def _text(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the draft of a record or a message that is only a text."""
         content = value.get("summary", value.get("content", value.get("label")))
         whose, text = Kind.SUMMARY if kind in _SUMMARIES else Kind.SYSTEM, "\n\n".join(self.texts(content))
         for draft in self.text_or_skip(whose, text, place, f"empty {kind}"):
@@ -235,7 +234,6 @@ class _Session(BlockReading):
             yield self.result(so_far, own, place, 1, tool=tool)
 
     def _typed(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield a command that the user ran, and its output."""
         command, output = text_at(message, "command"), text_at(message, "output").strip()
         yield place.draft(Kind.USER, f"! {command}")
         if message.get("cancelled") is True:

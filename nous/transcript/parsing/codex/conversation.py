@@ -289,7 +289,6 @@ def sought(action: object, query: object = None) -> dict[str, Any]:
 
 
 def _requested(kind: str, item: JsonObject) -> tuple[str, dict[str, Any]]:
-    """Return the tool and the arguments of a call."""
     match kind:
         case "custom_tool_call":
             return _named(item), _free(item.get("input"))
@@ -320,7 +319,6 @@ def _free(text: object) -> dict[str, Any]:
 
 
 def _found(item: JsonObject) -> Output:
-    """Return the names of the tools that a tool search found."""
     return Output("\n".join(filter(None, (text_at(tool, "name") for tool in objects_at(item, "tools")))))
 
 

@@ -72,7 +72,6 @@ class EventReading(CodexReading):
         self.copies.clear()
 
     def _act(self, kind: str, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return drafts of actions on the session, by the user or by Codex."""
         match kind:
             case "context_compacted":
                 return (place.draft(Kind.SYSTEM, "Conversation compacted"),)
@@ -120,7 +119,6 @@ class EventReading(CodexReading):
         return self.text_or_skip(Kind.SUB_AGENT, text, place, "exited_review_mode")
 
     def _work(self, kind: str, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return drafts of tool calls and their results."""
         call_id = text_at(event, "call_id", "callId")
         if kind == "exec_command_end" and str(event.get("source")) in _USERS_SHELL:
             return self.shell(_command(event), output_of_event(event), EVENT, place)
@@ -191,7 +189,6 @@ class EventReading(CodexReading):
         return self._began(*_called(kind, item), text_at(item, "id"), place)
 
     def _delegated_by(self, item: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the prompt to sub-agents, and their answers."""
         if prompt := text_at(item, "prompt"):
             yield place.draft(Kind.SUB_AGENT, f"{text_at(item, 'tool') or 'agent'}: {prompt}")
         for part, (name, value) in enumerate(object_at(item, "agents_states").items(), 1):
@@ -205,7 +202,6 @@ def _kind_of(item: JsonObject) -> str:
 
 
 def _called(kind: str, about: JsonObject) -> tuple[str, dict[str, Any]]:
-    """Return the tool and the arguments that an event or an item is about."""
     if kind.startswith(("execcommand", "commandexecution")):
         return "exec_command", {name: about[name] for name in ("command", "cwd") if about.get(name)}
     if kind.startswith(("patchapply", "filechange")):
@@ -225,7 +221,6 @@ def _called(kind: str, about: JsonObject) -> tuple[str, dict[str, Any]]:
 
 
 def _output(kind: str, about: JsonObject) -> Output:
-    """Return the output of the call whose end an event or an item reports."""
     if kind.startswith("mcptoolcall"):
         return output_of_mcp(about)
     if not kind.startswith("dynamictoolcall"):

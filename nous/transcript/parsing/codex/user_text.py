@@ -75,7 +75,6 @@ def piece_of(text: str) -> MessagePiece:
 
 
 def _behind(text: str, closing: str) -> str:
-    """Return the text typed after an element that a program put first."""
     return text.rpartition(closing)[2].strip() if closing in text else ""
 
 
