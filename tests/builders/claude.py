@@ -5,15 +5,15 @@ from typing import Any
 
 import orjson
 
+from builders.transcripts import Record
 from nous.transcript import Entry, Kind, Transcript, parse_transcript
 
 REJECTED = (
     "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nno, inline it"
 )
-Said = list[tuple[Kind, str]]
 
 
-def read(*records: dict[str, Any], **options: Any) -> Transcript:
+def read(*records: Record, **options: Any) -> Transcript:
     """The transcript of *records*, each completed with what all have in common."""
     numbers = count(1)
     common = {"sessionId": "s", "isSidechain": False, "cwd": "/w", "gitBranch": "main"}
@@ -21,37 +21,33 @@ def read(*records: dict[str, Any], **options: Any) -> Transcript:
     return parse_transcript(b"\n".join(lines), format="claude_code", **options)
 
 
-def said(transcript: Transcript) -> Said:
-    return [(entry.kind, entry.text) for entry in transcript]
-
-
 def only(transcript: Transcript, kind: Kind) -> list[Entry]:
     return [entry for entry in transcript if entry.kind is kind]
 
 
-def user(content: object, **more: Any) -> dict[str, Any]:
+def user(content: object, **more: Any) -> Record:
     return {"type": "user", "message": {"role": "user", "content": content}, **more}
 
 
-def assistant(*blocks: dict[str, Any], own: str = "m", **more: Any) -> dict[str, Any]:
+def assistant(*blocks: Record, own: str = "m", **more: Any) -> Record:
     return {"type": "assistant", "message": {"id": own, "role": "assistant", "content": list(blocks), **more}}
 
 
-def text(words: str) -> dict[str, Any]:
+def text(words: str) -> Record:
     return {"type": "text", "text": words}
 
 
-def use(tool: str = "Bash", own: str = "t", **given: Any) -> dict[str, Any]:
+def use(tool: str = "Bash", own: str = "t", **given: Any) -> Record:
     return {"type": "tool_use", "id": own, "name": tool, "input": given}
 
 
-def result(content: object, own: str = "t", **more: Any) -> dict[str, Any]:
+def result(content: object, own: str = "t", **more: Any) -> Record:
     return user([{"type": "tool_result", "tool_use_id": own, "content": content, **more}])
 
 
-def queue(operation: str, content: str | None = None) -> dict[str, Any]:
+def queue(operation: str, content: str | None = None) -> Record:
     return {"type": "queue-operation", "operation": operation, "content": content}
 
 
-def queued(prompt: object, **more: Any) -> dict[str, Any]:
+def queued(prompt: object, **more: Any) -> Record:
     return {"type": "attachment", "attachment": {"type": "queued_command", "prompt": prompt, **more}}

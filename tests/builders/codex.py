@@ -1,15 +1,18 @@
 """Records of Codex's rollouts, and how they are read."""
 
-from io import BytesIO
+from functools import partial
 from typing import Any
 
 import orjson
 
-from nous.transcript import Kind, Transcript, parse_transcript, read_transcript
+from builders.transcripts import Record, Said, read_as
+from builders.transcripts import said as said_in
+from nous.transcript import Kind
 
 TIME = "2026-08-03T10:48:56.000Z"
 
-Record = dict[str, Any]
+read = partial(read_as, "codex")
+read_all = partial(read, include=("meta", "thinking"))
 
 
 def line(kind: str, **payload: Any) -> Record:
@@ -49,21 +52,8 @@ def answered(text: str) -> Record:
     return event("agent_message", message=text)
 
 
-def as_lines(*found: Record) -> bytes:
-    return b"".join(orjson.dumps(record) + b"\n" for record in found)
-
-
-def read(*found: Record) -> Transcript:
-    return parse_transcript(as_lines(*found), format="codex")
-
-
-def said(*found: Record) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in read(*found)]
-
-
-def read_all(*found: Record) -> Transcript:
-    """With thinking and what a program wrote in somebody's place."""
-    return read_transcript(BytesIO(as_lines(*found)), format="codex", include=("meta", "thinking"))
+def said(*found: Record) -> Said:
+    return said_in(read(*found))
 
 
 LS = called("exec_command", {"cmd": "ls"})

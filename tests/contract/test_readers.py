@@ -3,6 +3,7 @@
 Samples are small real files in `tests/transcripts/samples/<format>/`, beside a SOURCE.txt that says whence they are.
 """
 
+from dataclasses import asdict
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from nous.samples import bundled_sessions
 from nous.transcript import Entry, Kind, Transcript, known_readers, parse_transcript, read_transcript
 from nous.transcript.follow import Change, ResumePoint, follow
+from nous.transcript.parsing.turns import EXTRAS
 from nous.transcript.render.terminal import transcript_as_json
 
 SAMPLES = Path(__file__).parents[1] / "transcripts" / "samples"
@@ -27,6 +29,9 @@ def samples_of(name: str) -> list[Path]:
     kept = sorted(path for path in (SAMPLES / name).glob("*") if path.is_file() and path.name != "SOURCE.txt")
     return bundled + kept
 
+
+READ = SAMPLES.parent / "read"
+"""What the samples of agents' sessions say: a text for each, checked by eye when it was written down."""
 
 ALL = [pytest.param(name, path, id=f"{name}/{path.name}") for name in FORMATS for path in samples_of(name)]
 
@@ -54,6 +59,29 @@ def test_a_sample_is_recognised_and_says_something(name: str, path: Path) -> Non
     assert 0 < transcript.confidence <= 1
     assert {Kind.USER, Kind.ASSISTANT} <= {entry.kind for entry in transcript}
     assert transcript.problems == ()
+
+
+def described(transcript: Transcript) -> str:
+    """The header, the entries (whose they are, their ids, calls and texts) and the counts of what is left out."""
+    known = {name: value for name, value in asdict(transcript.header).items() if value is not None}
+    about = [f"{name}: {value}" for name, value in known.items()]
+    said = [
+        " | ".join([entry.kind, entry.id, entry.call_id or "-", *filter(None, [entry.agent]), repr(entry.text[:90])])
+        for entry in transcript
+    ]
+    left_out = [f"skipped: {count} {reason}" for reason, count in sorted(transcript.skipped.items())]
+    return "\n".join([*about, *said, *left_out, ""])
+
+
+@pytest.mark.parametrize(
+    "expected", sorted(READ.rglob("*.txt")), ids=lambda expected: f"{expected.parent.name}/{expected.stem}"
+)
+def test_a_sample_says_what_it_said_when_it_was_checked_by_eye(expected: Path) -> None:
+    name = expected.parent.name
+
+    transcript = read_transcript(SAMPLES / name / expected.stem, format=name, include=EXTRAS)
+
+    assert described(transcript) == expected.read_text()
 
 
 @pytest.mark.parametrize(("name", "path"), ALL)

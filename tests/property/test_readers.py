@@ -122,21 +122,6 @@ def test_a_damaged_session_is_still_read(path: Path, data: st.DataObject) -> Non
     check(read_transcript(BytesIO(damaged), format=undamaged(path).format), damaged)
 
 
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-@pytest.mark.parametrize(
-    "path", [path for path in bundled_sessions() if path.suffix == ".jsonl"], ids=lambda path: path.name
-)
-def test_a_session_that_is_still_written_says_what_it_says_so_far(path: Path, data: st.DataObject) -> None:
-    whole, transcript = path.read_bytes(), undamaged(path)
-    end = data.draw(st.integers(1, len(whole)))
-    so_far = read_transcript(BytesIO(whole[:end]), format=transcript.format)
-
-    assert [(entry.kind, entry.text) for entry in so_far][:-1] == [
-        (entry.kind, entry.text) for entry in transcript.entries[: max(0, len(so_far.entries) - 1)]
-    ]
-
-
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # as above
 @given(found=st.lists(st.dictionaries(st.text(max_size=5), JSON, max_size=4), max_size=6), data=st.data())
 def test_records_survive_every_way_of_writing_them_down(found: list[dict[str, Any]], data: st.DataObject) -> None:

@@ -1,11 +1,12 @@
-"""Parser for the content blocks of Anthropic messages, from the API and from Claude Code."""
+"""Parser for content blocks in the form of Anthropic's messages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.conversation import AgentReading
+from nous.transcript.parsing.fields import object_at
+from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.values import as_list, as_object, as_text
 from nous.transcript.reader import Draft, RecordPlace
 
@@ -13,7 +14,7 @@ Block = Mapping[str, Any]
 
 
 @dataclass(slots=True)
-class BlockReading(AgentReading):
+class BlockReading(SessionReading):
     """Turns the content of successive messages into drafts of entries."""
 
     def of_user(
@@ -39,7 +40,13 @@ class BlockReading(AgentReading):
                 case "text":
                     said.append(as_text(block.get("text")))
                 case "tool_result":
-                    drafts.append(self._result(block, place, part, is_rejected=is_rejected, is_decided=is_decided))
+                    own, failed = as_text(block.get("tool_use_id")), block.get("is_error") is True
+                    text = "\n\n".join(self.texts(block.get("content")))
+                    drafts.append(
+                        self.result(
+                            text, own, place, part, is_error=failed, is_rejected=is_rejected, is_decided=is_decided
+                        )
+                    )
                 case kind:
                     self.notes.skip(f"{kind} block")
         if is_meta:
@@ -60,37 +67,27 @@ class BlockReading(AgentReading):
         for part, block in enumerate(blocks_in(content)):
             match block.get("type"):
                 case "text":
-                    if text := as_text(block.get("text")).strip():
-                        drafts.append(Draft(Kind.ASSISTANT, text, message, place.time, place.line, place.offset))
-                    else:
-                        self.notes.skip("empty text")
+                    answer = place._replace(id=message)
+                    drafts += self.text_or_skip(Kind.ASSISTANT, as_text(block.get("text")), answer, "empty text")
                 case "thinking":
-                    if text := as_text(block.get("thinking")).strip():
-                        drafts.append(place.draft(Kind.THINKING, text, part))
-                    else:
-                        self.notes.skip("empty thinking")
+                    thought = as_text(block.get("thinking"))
+                    drafts += self.text_or_skip(Kind.THINKING, thought, place, "empty thinking", part)
                 case "tool_use" | "server_tool_use":
-                    tool, given = as_text(block.get("name")), as_object(block.get("input"))
+                    tool, given = as_text(block.get("name")), object_at(block, "input")
                     drafts.append(self.call(tool, given, as_text(block.get("id")), place, part))
                 case kind:
                     self.notes.skip(f"{kind} block")
         return drafts
 
-    def _result(self, block: Block, place: RecordPlace, part: int, *, is_rejected: bool, is_decided: bool) -> Draft:
-        content = block.get("content")
-        if not isinstance(content, str):
-            for inner in blocks_in(content):
-                if inner.get("type") != "text":
-                    self.notes.skip(f"{inner.get('type')} block")
-        return self.result(
-            text_of(content),
-            as_text(block.get("tool_use_id")),
-            place,
-            part,
-            is_error=block.get("is_error") is True,
-            is_rejected=is_rejected,
-            is_decided=is_decided,
-        )
+    def texts(self, content: object) -> list[str]:
+        """Return the texts in *content*, a string or blocks; count other blocks as skipped."""
+        texts: list[str] = []
+        for block in blocks_in(content):
+            if block.get("type", "text") == "text" and isinstance(text := block.get("text"), str):
+                texts.append(text)
+            else:
+                self.notes.skip(f"{block.get('type')} block")
+        return texts
 
 
 def text_of(content: object) -> str:
@@ -103,15 +100,8 @@ def text_of(content: object) -> str:
 
 def blocks_in(content: object) -> Sequence[Block]:
     """Return *content* as blocks; a string becomes one text block."""
-    if isinstance(content, str):
-        return ({"type": "text", "text": content},)
-    if isinstance(content, dict):
-        return (as_object(content),)
-    blocks = as_list(content)
-    for block in blocks:
-        if not isinstance(block, dict):
-            return [found for block in blocks if (found := _as_block(block))]
-    return blocks
+    found = as_list(content) if isinstance(content, list) else [content]
+    return [block for inner in found if (block := _as_block(inner))]
 
 
 def _as_block(value: object) -> Block:

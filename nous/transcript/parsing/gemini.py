@@ -1,20 +1,21 @@
 """Parser for Gemini API messages: text, thoughts, function calls and responses."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, AgentReading
+from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL
+from nous.transcript.parsing.fields import JsonObject, object_at, text_at
+from nous.transcript.parsing.sessions import SessionReading
+from nous.transcript.parsing.user_text import without_insertions
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, RecordPlace
 
 _CONTEXT = ("<session_context>", "This is the Gemini CLI.", "This is the Qwen Code.")
 _BY_A_PROGRAM = (*_CONTEXT, "System: Please continue.", "[System Notification")
 _SNAPSHOT = "<state_snapshot>"
-_HOOKS = ("hook_context", "qwen:user-prompt-submit-context")
 _FILES = "--- Content from referenced files ---"
 _SHELL = "I ran the following shell command:"
 _STEERING = "User steering update:"
@@ -25,63 +26,28 @@ _FOLDER = re.compile(
 )
 
 
-class Part(NamedTuple):
-    """A piece of a user message and its entry kind: `USER` only for text that a person typed.
-
-    `is_meta`: a program wrote it. Without a kind no entry is made; `text` then gives the reason.
-    """
-
-    kind: Kind | None
-    text: str
-    is_meta: bool = False
-
-
-def parts_of_prompt(texts: Sequence[str]) -> Iterator[Part]:
-    """Yield the pieces of a prompt.
-
-    After the marker for referenced files, nothing is the user's text.
-    """
-    for text in texts:
-        words, files, _ = text.partition(_FILES)
-        yield _part(words)
-        if files:
-            yield Part(None, "referenced files")
-            return
+def _classified(text: str) -> tuple[Kind, str]:
+    """Return whose words a piece of a prompt is: `USER` only for text that a person typed."""
+    text = without_insertions(text)
+    if text.startswith(_SNAPSHOT):
+        return Kind.SUMMARY, text
+    if text.startswith(_SHELL) and (command := _between(text, "```sh\n", "\n```")):
+        return Kind.USER, f"! {command}"
+    if text.startswith(_STEERING) and (steering := _between(text, "<user_input>", "</user_input>")):
+        return Kind.USER, steering
+    is_from_a_program = text.startswith(_BY_A_PROGRAM) or _BARE_COMMAND.fullmatch(text)
+    return Kind.SYSTEM if is_from_a_program else Kind.USER, text
 
 
-def working_folder(text: str) -> str:
+def _working_folder(text: str) -> str:
     """Return the first directory that a session context names; empty if *text* is no context."""
     found = _FOLDER.search(text) if text.lstrip().startswith(_CONTEXT) else None
     return found["folder"].strip() if found else ""
 
 
-def _part(text: str) -> Part:
-    text = _without_hooks(text).strip()
-    if text.startswith(_SNAPSHOT):
-        return Part(Kind.SUMMARY, text)
-    if text.startswith(_BY_A_PROGRAM):
-        return Part(Kind.SYSTEM, text, is_meta=True)
-    if text.startswith(_SHELL) and (command := _between(text, "```sh\n", "\n```")):
-        return Part(Kind.USER, f"! {command}")
-    if text.startswith(_STEERING) and (steering := _between(text, "<user_input>", "</user_input>")):
-        return Part(Kind.USER, steering)
-    return Part(Kind.SYSTEM if _BARE_COMMAND.fullmatch(text) else Kind.USER, text)
-
-
 def _between(text: str, begin: str, end: str) -> str:
     return text.partition(begin)[2].partition(end)[0].strip()
 
-
-def _without_hooks(text: str) -> str:
-    for tag in _HOOKS:
-        begin, end = f"<{tag}>", f"</{tag}>"
-        if begin in text and end in text:
-            first, *others = text.split(begin)
-            text = first + "".join(other.partition(end)[2] for other in others)
-    return text
-
-
-JsonObject = Mapping[str, Any]
 
 CANCELLED = "cancelled"
 _SHELLS = frozenset({"run_shell_command", "shell"})
@@ -100,39 +66,31 @@ _ANSWERS = "User has provided the following answers:"
 _UNANSWERED = ("User dismissed", "User declined", "User cancelled")
 
 
-class ApprovalVerdict(NamedTuple):
-    """Outcome of a tool call: its text, and whether it failed or the user rejected it."""
-
-    text: str
-    is_error: bool = False
-    is_rejected: bool = False
-
-
 @dataclass(slots=True)
-class GeminiPartReading(AgentReading):
+class GeminiPartReading(SessionReading):
     """Turns messages into drafts.
 
-    Emits each call and each result once, because files repeat their messages.
+    Emits each call (`asked`) and each result (`answered`) once, because files repeat their messages.
     """
 
     asked: set[str] = field(default_factory=set[str])
     answered: set[str] = field(default_factory=set[str])
 
-    def of_prompt(self, texts: Sequence[str], place: RecordPlace, *, is_delegated: bool = False) -> Iterator[Draft]:
-        """Yield drafts of a user message.
-
-        With *is_delegated*, in the session of a sub-agent, it is the sub-agent's task, which no person typed.
-        """
+    def of_prompt(self, texts: Sequence[str], place: RecordPlace) -> Iterator[Draft]:
+        """Yield drafts of a user message; in the session of a sub-agent it is the sub-agent's task."""
         typed: list[str] = []
-        for number, part in enumerate(parts_of_prompt(texts), 1):
-            if part.kind is None:
-                self.notes.skip(part.text)
-            elif part.kind is Kind.USER and not is_delegated:
-                typed.append(part.text)
-            elif part.text:
-                self.notes.learn(cwd=working_folder(part.text))
-                kind = Kind.SUB_AGENT if part.kind is Kind.USER else part.kind
-                yield place.draft(kind, part.text, number, is_meta=part.is_meta)
+        for number, whole in enumerate(texts, 1):
+            words, files, _ = whole.partition(_FILES)
+            kind, text = _classified(words)
+            if kind is Kind.USER and not self.is_sub_agents:
+                typed.append(text)
+            elif text:
+                self.notes.learn(cwd=_working_folder(text))
+                kind = Kind.SUB_AGENT if kind is Kind.USER else kind
+                yield place.draft(kind, text, number, is_meta=text.startswith(_BY_A_PROGRAM))
+            if files:  # nothing behind is the user's text
+                self.notes.skip("referenced files")
+                break
         if typed:
             yield from self.said(["\n\n".join(filter(None, typed))], place)
 
@@ -142,63 +100,57 @@ class GeminiPartReading(AgentReading):
         With *has_calls* the calls are also listed elsewhere, so calls among the parts are skipped.
         """
         for number, part in enumerate(parts_in(content)):
-            text = as_text(part.get("text")).strip()
-            if "functionCall" in part:
-                if has_calls:
-                    self.notes.skip("repeated call")
-                else:
-                    yield from self.of_call(as_object(part["functionCall"]), place, number)
+            text = text_at(part, "text").strip()
+            if "functionCall" in part and has_calls:
+                self.notes.skip("repeated call")
+            elif "functionCall" in part:
+                yield from self.of_call(as_object(part["functionCall"]), place, number)
             elif part.get("thought"):
                 if text := text or as_text(part["thought"]).strip():
                     yield _under(place, "thought").draft(Kind.THINKING, text, number)
-            elif "text" in part:
-                if text:
-                    yield place.draft(Kind.ASSISTANT, text)
-            else:
+            elif "text" not in part:
                 self.notes.skip(_name_of(part))
+            elif text:
+                yield place.draft(Kind.ASSISTANT, text)
 
     def of_call(self, value: JsonObject, place: RecordPlace, number: int) -> Iterator[Draft]:
         """Yield the draft of a call, unless it is already emitted."""
-        tool, given = as_text(value.get("name")), as_arguments(value.get("args"))
-        own = as_text(value.get("id")) or f"{place.id}/call/{number}"
+        tool, own = text_at(value, "name"), text_at(value, "id") or f"{place.id}/call/{number}"
         if own in self.asked:
             self.notes.skip("repeated call")
             return
         self.asked.add(own)
-        yield self.call(tool, given, own, _under(place, "call"), number)
+        yield self.call(tool, as_arguments(value.get("args")), own, _under(place, "call"), number)
 
     def of_response(self, value: JsonObject, place: RecordPlace, number: int, *, status: str = "") -> Iterator[Draft]:
         """Yield the draft for the result of a call, unless it is already emitted.
 
-        A response without an id answers the first open call of its tool.
+        A response without an id answers the first open call of its tool. A cancelled call is a rejection by the user.
+        So is a plan that was sent back.
         """
-        tool = as_text(value.get("name"))
-        own = as_text(value.get("id")) or self._first_open(tool)
+        tool = text_at(value, "name")
+        own = text_at(value, "id") or next((own for own, made in self.calls.items() if made.tool == tool), "")
         if own and own in self.answered:
             self.notes.skip("repeated result")
             return
-        if own:
-            self.answered.add(own)
-        made = self.calls.get(own, UNKNOWN_CALL)
-        yield self._judged(
-            text_of_response(value.get("response")), value, place, number, status, made.tool or tool, own
-        )
-
-    def _judged(
-        self, text: str, value: JsonObject, place: RecordPlace, number: int, status: str, tool: str, own: str
-    ) -> Draft:
-        place = _under(place, "result")
-        if tool in _QUESTIONS and not (status == "error" or _is_cancelled(text, status)):
+        self.answered.add(own)
+        place, tool = _under(place, "result"), self.calls.get(own, UNKNOWN_CALL).tool or tool
+        text = _text_of_response(value.get("response"))
+        is_rejected = status == CANCELLED or (not status and text.startswith(_CANCELLATION))
+        is_error = status == "error" or "error" in object_at(value, "response")
+        if tool in _QUESTIONS and not (is_rejected or status == "error"):
             self.calls.pop(own, None)
-            return place.draft(Kind.DECISION, answered(text), number, tool=tool, call_id=own or None)
-        has_failed = status == "error" or "error" in as_object(value.get("response"))
-        said = verdict(text, tool, is_cancelled=_is_cancelled(text, status), has_failed=has_failed)
-        return self.result(
-            said.text, own, place, number, is_error=said.is_error, is_rejected=said.is_rejected, tool=tool
-        )
-
-    def _first_open(self, tool: str) -> str:
-        return next((own for own, made in self.calls.items() if made.tool == tool), "")
+            yield place.draft(Kind.DECISION, _answered(text), number, tool=tool, call_id=own or None)
+            return
+        if is_rejected:
+            text = _reason(text)
+        elif tool in PLAN_TOOLS and text.startswith(_PLAN_REJECTED):
+            is_rejected, text = True, text.partition(_FEEDBACK)[2].partition(_AFTER_FEEDBACK)[0].strip()
+        elif tool in PLAN_TOOLS:
+            is_error = is_error or not text.startswith(_PLAN_APPROVED)
+        elif tool in _SHELLS:
+            is_error = is_error or _EXIT_CODE.search(text[-_TAIL:]) is not None
+        yield self.result(text, own, place, number, is_error=is_error, is_rejected=is_rejected, tool=tool)
 
 
 def parts_in(content: object) -> list[dict[str, Any]]:
@@ -224,46 +176,20 @@ def others_in(content: object) -> list[str]:
     return [_name_of(part) for part in parts_in(content) if not known & part.keys()]
 
 
-def text_of_response(response: object) -> str:
+def _text_of_response(response: object) -> str:
     """Return the output or error in *response*; if it has neither, all of it as text."""
     held = as_object(response)
-    for key in ("output", "error"):
-        if key in held:
-            return as_shown(held[key])
-    return as_shown(response) if response else ""
+    shown = next((held[key] for key in ("output", "error") if key in held), response or None)
+    return as_shown(shown)
 
 
-def verdict(text: str, tool: str, *, is_cancelled: bool, has_failed: bool) -> ApprovalVerdict:
-    """Classify the result of a call of *tool*.
-
-    A cancelled call is a rejection by the user. So is a plan that was sent back.
-    """
-    if is_cancelled:
-        return ApprovalVerdict(_reason(text), is_rejected=True)
-    if tool in PLAN_TOOLS and text.startswith(_PLAN_REJECTED):
-        feedback = text.partition(_FEEDBACK)[2].partition(_AFTER_FEEDBACK)[0]
-        return ApprovalVerdict(feedback.strip(), is_rejected=True)
-    if tool in PLAN_TOOLS and not text.startswith(_PLAN_APPROVED):
-        return ApprovalVerdict(text, is_error=True)
-    if tool in _SHELLS and _EXIT_CODE.search(text[-_TAIL:]):
-        has_failed = True
-    return ApprovalVerdict(text, is_error=has_failed)
-
-
-def answered(text: str) -> str:
-    """Return the decision text for the user's answer to a question.
-
-    Answers in JSON are joined; prose stays as it is.
-    """
+def _answered(text: str) -> str:
+    """Return the user's answers to questions, given in JSON or in prose."""
     if text.startswith(_UNANSWERED):
         return "Declined to answer"
     answers = as_object(as_arguments(text).get("answers"))
     given = "; ".join(as_shown(answer) for answer in answers.values())
     return f"Answered: {given or text.removeprefix(_ANSWERS).strip()}"
-
-
-def _is_cancelled(text: str, status: str) -> bool:
-    return status == CANCELLED or (not status and text.startswith(_CANCELLATION))
 
 
 def _reason(text: str) -> str:
@@ -280,26 +206,3 @@ def _under(place: RecordPlace, name: str) -> RecordPlace:
 
 def _name_of(part: JsonObject) -> str:
     return f"{next(iter(part), 'empty')} part"
-
-
-def kind_of(message: Mapping[str, Any]) -> str:
-    """Return the author of *message*: its type in a session, its role in the bare API."""
-    return as_text(message.get("type")) or as_text(message.get("role")) or "no type"
-
-
-def response_of(call: Mapping[str, Any], own: str) -> object:
-    """Return the response to the call *own*, or else the result that was displayed.
-
-    The result may also hold responses to neighbouring calls.
-    """
-    responses = responses_in(call.get("result"))
-    found = next((response for response in responses if response.get("id") == own), next(iter(responses), {}))
-    texts = "\n\n".join(texts_in(call.get("result")))
-    return found.get("response") or {"output": texts or as_shown(call.get("resultDisplay"))}
-
-
-def mark_of(message: Mapping[str, Any]) -> str:
-    """Return a digest of the author and words of *message*; empty if it has no words."""
-    words = "\n\n".join(text.strip() for text in texts_in(message.get("content", message.get("parts"))))
-    role = "user" if kind_of(message) == "user" else "model"
-    return blake2b(f"{role} {words}".encode(errors="replace"), digest_size=12).hexdigest() if words else ""

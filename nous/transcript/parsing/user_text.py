@@ -16,7 +16,7 @@ _NOT_THE_USERS = (
 )
 _INTERRUPTED = "[Request interrupted by user"
 _CONTINUED = "This session is being continued from a previous conversation"
-_OPENING = re.compile(r"<(system-reminder|ide_[a-z_]{1,40})>")
+_OPENING = re.compile(r"<(system-reminder|ide_[a-z_]{1,40}|hook_context|qwen:user-prompt-submit-context)>")
 _MOST_TAGS = 32
 _COMMAND = re.compile(r"<command-name>\s*(?P<name>[^<]*?)\s*</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>\s*(?P<arguments>.*)</command-args>(?P<after>.*)", re.DOTALL)
@@ -58,7 +58,7 @@ def said_by_user(text: str) -> UserText:
 
 def without_insertions(text: str) -> str:
     """Return *text* without reminders and editor context that programs insert."""
-    if "<" in text and ("</system-reminder>" in text or "</ide_" in text):
+    if "</" in text:
         text = "".join(_between_insertions(text))
     return text.strip()
 

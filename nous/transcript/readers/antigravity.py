@@ -7,18 +7,18 @@ artifact comes as a comment before it.
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from typing import Any
 
 import orjson
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.conversation import AgentReading
-from nous.transcript.parsing.values import as_list, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.model import Kind
+from nous.transcript.parsing.conversation import UNKNOWN_CALL
+from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
+from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of, share
+from nous.transcript.parsing.values import as_shown, parse_time
+from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _MARKS = ("step_index", "source", "type", "status")
 _NOT_TYPED = frozenset({"SYSTEM", "MODEL", "USER_IMPLICIT"})
@@ -34,64 +34,47 @@ _FAILED = re.compile(r"(?:exited with code|failed with exit code|exit code):? -?
 _HEAD = 300
 
 
-class Antigravity:
-    """Reads transcripts of Antigravity's command line and of its editor."""
-
-    format = "antigravity"
-
-    def sniff(self, sample: Sample) -> float:
-        marked = sum(all(mark in record for mark in _MARKS) for record in sample.records)
-        return 0.97 * marked / len(sample.records) if marked else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Conversation(notes)
-
-
-READER = Antigravity()
+def _confidence(sample: Sample) -> float:
+    return 0.97 * share(sample, lambda record: all(mark in record for mark in _MARKS))
 
 
 @dataclass(slots=True)
-class _Conversation(AgentReading):
-    """The steps of a conversation.
-
-    `waiting` are the calls without a result, in order. `seen` are the digests of emitted steps.
-    """
+class _Conversation(SessionReading):
+    """The steps of a conversation; `waiting` are the calls without a result, in order."""
 
     waiting: deque[str] = field(default_factory=deque[str])
-    seen: set[str] = field(default_factory=set[str])
 
     def entries(self, record: Record) -> Iterable[Draft]:
         step = record.value
-        kind, text = as_text(step.get("type")) or "no type", as_shown(step.get("content")).strip()
+        kind, text = text_at(step, "type") or "no type", as_shown(step.get("content")).strip()
         number = step.get("step_index")
         own = f"step-{number}" if isinstance(number, int) else f"line-{record.line}-{record.offset}"
-        mark = _mark(own, kind, text, step)
-        if mark in self.seen:
-            self.notes.skip("repeated step")
+        calls = (text_at(asked, "name") for asked in objects_at(step, "tool_calls"))
+        if self.is_repeated(f"{own} {digest_of(kind, text, text_at(step, 'thinking'), *calls)}", "repeated step"):
             return ()
-        self.seen.add(mark)
         place = RecordPlace(own, record.line, record.offset, parse_time(step.get("created_at")))
         match kind:
             case "USER_INPUT":
                 return self._user(step, text, place)
             case "PLANNER_RESPONSE":
                 return self._planned(step, text, place)
+            case "ERROR_MESSAGE" if self.waiting:  # it may be the only result of a call
+                return (self._result(kind, "ERROR", text, place),)
             case "ERROR_MESSAGE":
-                return (self._failed(text, place),)
+                return (place.draft(Kind.ERROR, text or "an error", is_error=True),)
             case _ if not text:
-                self.notes.skip(kind)
-                return ()
+                return self.skip(kind)
             case "CHECKPOINT":
                 return (place.draft(Kind.SUMMARY, text),)
             case _ if step.get("source") == "SYSTEM":
                 return (place.draft(Kind.SYSTEM, text, is_meta=True),)
             case _:
-                return (self._result(kind, step, text, place),)
+                return (self._result(kind, text_at(step, "status"), text, place),)
 
-    def _user(self, step: Mapping[str, Any], text: str, place: RecordPlace) -> Iterator[Draft]:
+    def _user(self, step: JsonObject, text: str, place: RecordPlace) -> Iterator[Draft]:
         self._forget()
         self.notes.learn(model=_chosen_model(text))
-        if as_text(step.get("source")) in _NOT_TYPED:
+        if text_at(step, "source") in _NOT_TYPED:
             yield place.draft(Kind.SYSTEM, text, is_meta=True)
             return
         before, request = _request(text)
@@ -102,30 +85,17 @@ class _Conversation(AgentReading):
         if request or not before:
             yield from self.said([request], place)
 
-    def _planned(self, step: Mapping[str, Any], text: str, place: RecordPlace) -> Iterator[Draft]:
-        if thought := as_text(step.get("thinking")).strip():
+    def _planned(self, step: JsonObject, text: str, place: RecordPlace) -> Iterator[Draft]:
+        if thought := text_at(step, "thinking").strip():
             yield place._replace(id=f"{place.id}/thinking").draft(Kind.THINKING, thought)
         if text:
             yield place.draft(Kind.ASSISTANT, text)
         self._forget()
-        for number, asked in enumerate(map(as_object, as_list(step.get("tool_calls"))), 1):
+        for number, asked in enumerate(objects_at(step, "tool_calls"), 1):
             own = f"{place.id}/{number}"
             self.waiting.append(own)
-            given = {name: _decoded(value) for name, value in as_object(asked.get("args")).items()}
-            yield self.call(as_text(asked.get("name")).removeprefix("default_api:"), given, own, place, number)
-
-    def _failed(self, text: str, place: RecordPlace) -> Draft:
-        """Return an error of the program; it may be the only result of a call."""
-        if self.waiting:
-            return self._answer(text, place, is_error=True)
-        return place.draft(Kind.ERROR, text or "an error", is_error=True)
-
-    def _result(self, kind: str, step: Mapping[str, Any], text: str, place: RecordPlace) -> Draft:
-        text = _BOOKKEEPING.sub("", text, count=1).strip()
-        status = as_text(step.get("status"))
-        is_command = kind == "RUN_COMMAND" or self._next_tool() == "run_command"
-        is_error = status == "ERROR" or (is_command and _FAILED.search(text[:_HEAD]) is not None)
-        return self._answer(text, place, is_error=is_error, is_cancelled=status in _CANCELLED, tool=kind.lower())
+            given = {name: _decoded(value) for name, value in object_at(asked, "args").items()}
+            yield self.call(text_at(asked, "name").removeprefix("default_api:"), given, own, place, number)
 
     def _forget(self) -> None:
         """Drop the open calls: a new turn or answer ends them, with or without a result."""
@@ -133,30 +103,22 @@ class _Conversation(AgentReading):
             self.calls.pop(own, None)
         self.waiting.clear()
 
-    def _next_tool(self) -> str:
-        made = self.calls.get(self.waiting[0]) if self.waiting else None
-        return made.tool if made else ""
-
-    def _answer(
-        self, text: str, place: RecordPlace, *, is_error: bool, is_cancelled: bool = False, tool: str = ""
-    ) -> Draft:
-        is_denied = is_error and _DENIED.search(text[:_HEAD]) is not None
+    def _result(self, kind: str, status: str, text: str, place: RecordPlace) -> Draft:
+        text = _BOOKKEEPING.sub("", text, count=1).strip()
         own = self.waiting.popleft() if self.waiting else ""
-        return self.result(
-            "" if is_denied else text,
-            own,
-            place,
-            is_error=is_error and not is_denied,
-            is_rejected=is_cancelled or is_denied,
-            tool=tool,
-        )
+        is_command = kind == "RUN_COMMAND" or self.calls.get(own, UNKNOWN_CALL).tool == "run_command"
+        is_error = status == "ERROR" or (is_command and _FAILED.search(text[:_HEAD]) is not None)
+        is_rejected = status in _CANCELLED
+        if is_error and _DENIED.search(text[:_HEAD]):
+            is_error, is_rejected, text = False, True, ""
+        return self.result(text, own, place, is_error=is_error, is_rejected=is_rejected, tool=kind.lower())
+
+
+READER = SessionFormat("antigravity", _confidence, _Conversation)
 
 
 def _request(text: str) -> tuple[str, str]:
-    """Split *text* into the part before the user's words, and the words.
-
-    Without request tags, all of it counts as the user's words except for the editor's insertions.
-    """
+    """Split *text* into what precedes the user's words, and the words."""
     if _REQUEST not in text:
         for name in _INSERTED:
             text = text.partition(f"<{name}>")[0]
@@ -176,7 +138,6 @@ def _chosen_model(text: str) -> str:
 
 
 def _decision(uri: str, comment: str) -> str:
-    """Return the user's decision on an artifact, with the comment."""
     name = uri.rpartition("/")[2] or "an artifact"
     verdict = f"Approved {name}" if _APPROVED in comment else f"Commented on {name}"
     remark = comment.replace(_APPROVED, "").strip()
@@ -191,10 +152,3 @@ def _decoded(value: object) -> object:
         except orjson.JSONDecodeError:
             return value
     return value
-
-
-def _mark(own: str, kind: str, text: str, step: Mapping[str, Any]) -> str:
-    """Return a digest that identifies a step by its number and its content."""
-    says = [kind, text, as_text(step.get("thinking"))]
-    says += (as_text(as_object(asked).get("name")) for asked in as_list(step.get("tool_calls")))
-    return f"{own} {blake2b(chr(0).join(says).encode(errors='replace'), digest_size=8).hexdigest()}"

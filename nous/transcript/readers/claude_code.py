@@ -4,16 +4,18 @@ One answer of the model comes as several records with one `message.id`. Most rec
 tools. Messages that the user typed while the model was working are in the queue.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading, text_of
-from nous.transcript.parsing.claude_code import ClaudeSessionInfo, PromptQueue
-from nous.transcript.parsing.values import as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
+from nous.transcript.parsing.sessions import SessionFormat, SessionReading, share
+from nous.transcript.parsing.user_text import said_by_user
+from nous.transcript.parsing.values import as_text, parse_time
+from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _MARKS = ("parentUuid", "isSidechain", "leafUuid")
 _TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode", "custom-title", "ai-title"})
@@ -24,70 +26,71 @@ _GLUE = b'}{"'
 _SNAPSHOT = b'{"type":"file-history-snapshot"'
 _NOT_FROM_A_PERSON = frozenset({"task-notification", "coordinator", "teammate", "hook", "agent", "channel"})
 _MESSAGES = frozenset({"user", "assistant"})
-_TITLES = frozenset({"custom-title", "ai-title"})
-_KINDS = _MESSAGES | _TITLES | {"system", "queue-operation", "attachment", "summary", "pr-link"}
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+"""Record types that hold a title, and the field with it; the most trusted first."""
+
+_KINDS = _MESSAGES | _TITLES.keys() | {"system", "queue-operation", "attachment", "pr-link"}
 _NO_ANSWER = "No response requested."
+_TASK = re.compile(r"\s*\{\s*\"task_id\"")
+_READ_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
-JsonObject = Mapping[str, Any]
+def _confidence(sample: Sample) -> float:
+    marked = share(sample, _is_marked)
+    is_qwens = any("parts" in object_at(record, "message") for record in sample.records)
+    return min(1.0, 0.5 + marked) if marked and not is_qwens else 0.0
 
 
-class ClaudeCode:
-    """Reads files of Claude Code 1.0 to 2.1."""
-
-    format = "claude_code"
-
-    def sniff(self, sample: Sample) -> float:
-        marked = sum(map(_is_marked, sample.records))
-        is_qwens = any("parts" in as_object(record.get("message")) for record in sample.records)
-        return min(1.0, 0.5 + marked / len(sample.records)) if marked and not is_qwens else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Session(notes)
-
-
-READER = ClaudeCode()
-
-
-def _is_marked(record: Mapping[str, Any]) -> bool:
+def _is_marked(record: JsonObject) -> bool:
     if any(mark in record for mark in _MARKS) or record.get("type") == "file-history-snapshot":
         return True
     return "sessionId" in record and ("uuid" in record or str(record.get("type")) in _TYPES)
 
 
 @dataclass(slots=True)
+class QueuedPrompt:
+    """A queued message and the place where it was typed.
+
+    `is_said`: a separate prompt record has repeated it since.
+    """
+
+    text: str
+    place: RecordPlace
+    is_said: bool = False
+
+
+@dataclass(slots=True)
 class _Session(BlockReading):
     """The records of a session.
 
-    `seen` are the ids (uuid) of records read so far. `links` are the pull requests already emitted.
+    A message removed from the queue went to the model, often without any other record in the file. Where another record
+    exists (an attachment, or a separate prompt before or after), the same words appear twice: `given` are the words
+    that the queue has emitted since the last prompt.
     """
 
-    about: ClaudeSessionInfo = field(default_factory=ClaudeSessionInfo)
-    queue: PromptQueue = field(default_factory=PromptQueue)
-    seen: set[str] = field(default_factory=set[str])
-    links: set[str] = field(default_factory=set[str])
+    titles: dict[str, str] = field(default_factory=dict[str, str])
+    waiting: list[QueuedPrompt] = field(default_factory=list[QueuedPrompt])
+    given: set[str] = field(default_factory=set[str])
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         kind = str(value.get("type", "no type"))
         if kind not in _KINDS:
-            self.notes.skip(kind)
-            return ()
+            return self.skip(kind)
         uuid = as_text(value.get("uuid")) or f"line-{record.line}"
-        if uuid in self.seen:
-            self.notes.skip("repeated record")
+        if self.is_repeated(uuid):
             return ()
-        self.seen.add(uuid)
-        if kind in _MESSAGES and (self.about.is_sub_agents is None or self._is_main_session(value)):
-            self.about.introduce(value, self.notes)
         place = RecordPlace(uuid, record.line, record.offset, parse_time(value.get("timestamp")))
-        if kind in _MESSAGES and (value.get("isSidechain") is True) is not self.about.is_sub_agents:
-            return self._sidechain(value, place)
+        if kind in _MESSAGES:
+            is_aside = value.get("isSidechain") is True
+            if self.is_sub_agents and not is_aside:  # the file began with a sub-agent's messages, but is not its own
+                self.notes.header = replace(self.notes.header, session_id=None, parent_session_id=None)
+                self.is_introduced = False
+            if not self.is_introduced:
+                self.introduce(value)
+            if is_aside is not self.is_sub_agents:
+                return self._sidechain(value, place)
         return self._of(kind, value, place)
-
-    def _is_main_session(self, value: JsonObject) -> bool:
-        """Return whether a file that began with a sub-agent's messages has one of its own session."""
-        return self.about.is_sub_agents is True and value.get("isSidechain") is not True
 
     @staticmethod
     def pass_over(line: bytes, /) -> str | None:
@@ -102,8 +105,11 @@ class _Session(BlockReading):
         return "progress" if is_progress else "file-history-snapshot"
 
     def conclude(self) -> Iterable[Draft]:
-        self.about.conclude(self.notes)
-        return self.queue.left()
+        """Yield the messages still queued at the end, which were typed but are unanswered."""
+        self.title = text_at(self.titles, *_TITLES)
+        SessionReading.conclude(self)
+        for message in self.waiting:
+            yield from self._give(message, message.place)
 
     def _of(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
@@ -115,34 +121,37 @@ class _Session(BlockReading):
                 return self._system(value, place)
             case "queue-operation":
                 self.notes.skip("queue-operation")
-                return filter(None, [self.queue.moved(value, place)])
+                return self._moved(value, place)
             case "attachment":
                 return self._attachment(value, place)
-            case "summary":
-                return self._summary(value, place)
             case "pr-link":
                 return self._link(value, place)
+            case "summary" if text_at(value, "leafUuid") not in self.seen:
+                # Most summaries at the head of a file belong to other sessions: no record here is their leaf.
+                return (place.draft(Kind.SYSTEM, f"An earlier session: {text_at(value, 'summary')}"),)
             case _:
-                return self._title(value)
+                self.titles[kind] = text_at(value, _TITLES[kind])
+                return self.skip("title")
 
     def _user(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        content = as_object(value.get("message")).get("content")
+        content = object_at(value, "message").get("content")
         if value.get("isCompactSummary") is True:
             return (place.draft(Kind.SUMMARY, text_of(content)),)
         is_meta = value.get("isMeta") is True or _is_from_a_program(value)
         is_rejected = value.get("toolDenialKind") == "user-rejected"
-        used = as_object(value.get("toolUseResult"))
+        used = object_at(value, "toolUseResult")
         is_decided = "answers" in used or "plan" in used
-        drafts = self.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected, is_decided=is_decided)
-        return self._new(drafts) if any(draft.kind is Kind.USER for draft in drafts) else drafts
+        return self._new(self.of_user(content, place, is_meta=is_meta, is_rejected=is_rejected, is_decided=is_decided))
 
     def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        message = as_object(value.get("message"))
+        message = object_at(value, "message")
         content = message.get("content")
         if value.get("isApiErrorMessage") is True:
             return (place.draft(Kind.ERROR, text_of(content), is_error=True),)
-        own = as_text(message.get("id")) or place.id
-        self.about.charge(own, message, self.notes)
+        own, model = text_at(message, "id") or place.id, text_at(message, "model")
+        usage = object_at(message, "usage")
+        self.notes.learn(model=None if model.startswith("<") else model)
+        self.charge(count_at(usage, *_READ_TOKENS), count_at(usage, "output_tokens"), own)
         drafts = self.of_assistant(content, place, message=own)
         if drafts and drafts[0].text == _NO_ANSWER:
             self.notes.skip("no response requested")
@@ -151,17 +160,17 @@ class _Session(BlockReading):
 
     def _sidechain(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield drafts from a conversation other than the file's own: one inside a sub-agent."""
-        message = as_object(value.get("message"))
+        message = object_at(value, "message")
         if value.get("type") == "assistant":
-            drafts = self.of_assistant(message.get("content"), place, message=as_text(message.get("id")) or place.id)
+            drafts = self.of_assistant(message.get("content"), place, message=text_at(message, "id") or place.id)
         else:
             drafts = self.of_user(message.get("content"), place, is_meta=value.get("isMeta") is True)
         for draft in drafts:
-            draft.agent = as_text(value.get("agentId")) or "sidechain"
+            draft.agent = text_at(value, "agentId") or "sidechain"
             yield draft
 
     def _system(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        subtype, content = str(value.get("subtype")), as_text(value.get("content"))
+        subtype, content = str(value.get("subtype")), text_at(value, "content")
         match subtype:
             case "compact_boundary":
                 return (place.draft(Kind.SYSTEM, _compaction(value)),)
@@ -172,63 +181,81 @@ class _Session(BlockReading):
             case "away_summary" if content:
                 return (place.draft(Kind.SYSTEM, content),)
             case _:
-                self.notes.skip(f"system: {subtype}")
-                return ()
+                return self.skip(f"system: {subtype}")
 
     def _attachment(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        attachment = as_object(value.get("attachment"))
+        attachment = object_at(value, "attachment")
         if attachment.get("type") != "queued_command":
-            self.notes.skip(f"attachment: {attachment.get('type')}")
-            return ()
+            return self.skip(f"attachment: {attachment.get('type')}")
         is_task = attachment.get("commandMode") == "task-notification"
         is_meta = is_task or attachment.get("isMeta") is True or _is_from_a_program(attachment)
         return self._new(self.of_user(attachment.get("prompt"), place, is_meta=is_meta))
 
-    def _new(self, drafts: list[Draft]) -> Iterable[Draft]:
-        """Yield *drafts* without the user's words that the queue has already emitted."""
-        for draft in drafts:
-            if draft.kind is Kind.USER and self.about.is_sub_agents:
-                draft.kind = Kind.SUB_AGENT  # the prompt is from the agent that started this one
-                yield draft
-            elif draft.kind is Kind.USER and self.queue.has_given(draft.text):
-                self.notes.skip("repeated from the queue")
-            else:
-                yield draft
+    def _link(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        url = text_at(value, "prUrl")
+        if self.is_repeated(url, "repeated pr-link"):
+            return ()
+        return (place.draft(Kind.SYSTEM, f"Pull request #{value.get('prNumber')}: {url}"),)
 
-    def _summary(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the draft of a summary, or store it as the title.
-
-        Most summaries at the head of a file belong to other sessions: none of the file's records is their leaf.
-        """
-        if as_text(value.get("leafUuid")) in self.seen:
-            return self._title(value)
-        return (place.draft(Kind.SYSTEM, f"An earlier session: {as_text(value.get('summary'))}"),)
-
-    def _title(self, value: JsonObject) -> Iterable[Draft]:
-        self.about.title(value)
-        self.notes.skip("title")
+    def _moved(self, operation: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Apply a change of the queue; return the draft of a message that goes to the model."""
+        text = text_of(operation.get("content"))
+        match operation.get("operation"):
+            case "enqueue":
+                self.waiting.append(QueuedPrompt(text, place))
+            case "remove" if self.waiting:
+                return self._give(self._taken(text), place)
+            case "dequeue" if self.waiting:
+                self._taken(text)
+            case "popAll":
+                self.waiting.clear()
+            case _:
+                pass
         return ()
 
-    def _link(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        url = as_text(value.get("prUrl"))
-        if url in self.links:
-            self.notes.skip("repeated pr-link")
+    def _taken(self, text: str) -> QueuedPrompt:
+        """Take *text* out of the queue; its first message if the record does not name one."""
+        named = (index for index, message in enumerate(self.waiting) if text and message.text == text)
+        return self.waiting.pop(next(named, 0))
+
+    def _give(self, message: QueuedPrompt, place: RecordPlace) -> Iterable[Draft]:
+        text, said = message.text, said_by_user(message.text)
+        is_bare_command = text.startswith("/") and " " not in text.strip()
+        if said.kind is not Kind.USER or is_bare_command or _TASK.match(text) or message.is_said:
             return ()
-        self.links.add(url)
-        return (place.draft(Kind.SYSTEM, f"Pull request #{value.get('prNumber')}: {url}"),)
+        self.given.add(said.text)
+        return (place.draft(Kind.USER, said.text),)
+
+    def _new(self, drafts: list[Draft]) -> Iterator[Draft]:
+        """Yield *drafts* without the user's words that the queue has already emitted."""
+        for draft in drafts:
+            if draft.kind is not Kind.USER:
+                yield draft
+            elif draft.text in self.given:
+                self.given.discard(draft.text)
+                self.notes.skip("repeated from the queue")
+            else:
+                self.given.clear()
+                waiting = (message for message in self.waiting if not message.is_said)
+                if again := next((one for one in waiting if said_by_user(one.text).text == draft.text), None):
+                    again.is_said = True
+                yield draft
+
+
+READER = SessionFormat("claude_code", _confidence, _Session)
 
 
 def _is_from_a_program(value: JsonObject) -> bool:
-    return str(as_object(value.get("origin")).get("kind")) in _NOT_FROM_A_PERSON
+    return str(object_at(value, "origin").get("kind")) in _NOT_FROM_A_PERSON
 
 
 def _compaction(value: JsonObject) -> str:
-    metadata = as_object(value.get("compactMetadata"))
+    metadata = object_at(value, "compactMetadata")
     return f"Conversation compacted ({metadata.get('trigger', 'auto')}, {metadata.get('preTokens', '?')} tokens)"
 
 
 def _api_error(value: JsonObject) -> str:
-    error = as_object(value.get("error"))
+    error = object_at(value, "error")
     said = (value.get("content"), value.get("apiRefusalExplanation"), error.get("message"), error.get("status"))
     what = next((str(text) for text in said if text), "no reason given")
     attempt = f" (attempt {value['retryAttempt']})" if value.get("retryAttempt") else ""

@@ -5,16 +5,17 @@ model, and as events. Until September 2025 the lines were the items themselves.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.codex.events import ThreadItemReading
-from nous.transcript.parsing.codex.session import EVENT
-from nous.transcript.parsing.values import as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.model import Kind
+from nous.transcript.parsing.codex.conversation import EVENT
+from nous.transcript.parsing.codex.events import EventReading
+from nous.transcript.parsing.fields import JsonObject, object_at, text_at
+from nous.transcript.parsing.sessions import SessionFormat, digest_of, share
+from nous.transcript.parsing.values import parse_time
+from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _TYPES = frozenset(
     {
@@ -34,39 +35,25 @@ _HEAD = re.compile(
 _MOST = 0.4
 
 
-class Codex:
-    """Reads files of Codex 0.2 to 0.146."""
-
-    format = "codex"
-
-    def sniff(self, sample: Sample) -> float:
-        if not sample.records:
-            return 0.0
-        if _is_head(sample.records[0]):
-            return 0.8
-        wrapped = sum(map(_is_wrapped, sample.records)) / len(sample.records)
-        if wrapped >= _MOST:
-            return 0.5 + 0.45 * wrapped
-        flat = sum(map(_is_flat, sample.records)) / len(sample.records)
-        return 0.75 if wrapped + flat >= _MOST else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Session(notes)
+def _confidence(sample: Sample) -> float:
+    if _is_head(sample.records[0]):
+        return 0.8
+    wrapped = share(sample, _is_wrapped)
+    if wrapped >= _MOST:
+        return 0.5 + 0.45 * wrapped
+    return 0.75 if wrapped + share(sample, _is_flat) >= _MOST else 0.0
 
 
-READER = Codex()
-
-
-def _is_head(record: Mapping[str, Any]) -> bool:
+def _is_head(record: JsonObject) -> bool:
     """Return whether *record* is the first line of a rollout from before October 2025."""
     return {"id", "timestamp", "instructions"} <= record.keys() and not {"type", "role", "messages"} & record.keys()
 
 
-def _is_wrapped(record: Mapping[str, Any]) -> bool:
+def _is_wrapped(record: JsonObject) -> bool:
     return str(record.get("type")) in _TYPES and isinstance(record.get("payload"), dict)
 
 
-def _is_flat(record: Mapping[str, Any]) -> bool:
+def _is_flat(record: JsonObject) -> bool:
     """Return whether *record* is an item with its time on the same line."""
     if "timestamp" not in record and "created_at" not in record:
         return False
@@ -76,69 +63,60 @@ def _is_flat(record: Mapping[str, Any]) -> bool:
 
 
 @dataclass(slots=True)
-class _Session(ThreadItemReading):
-    """The records of a session; `summary` is that of the last compaction."""
-
-    summary: str = ""
+class _Session(EventReading):
+    """The records of a session."""
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
-        payload = as_object(value.get("payload"))
+        payload = object_at(value, "payload")
         time = parse_time(value.get("timestamp", value.get("created_at")))
-        own = as_text((payload or value).get("id")) or f"line-{record.line}-{record.offset}"
+        own = text_at(payload or value, "id") or f"line-{record.line}-{record.offset}"
         place = RecordPlace(own, record.line, record.offset, time)
         if "payload" in value:
             return self._of(str(value.get("type", "no type")), payload, place)
         if value.get("record_type"):
-            self.notes.skip(f"record: {value['record_type']}")
+            return self.skip(f"record: {value['record_type']}")
+        if "type" not in value and "role" not in value and not self.is_introduced:
+            self.introduce(value)
             return ()
-        if "type" not in value and "role" not in value and self.about.introduce(value, self.notes):
-            self.notes.skip("session_meta")
-            return ()
-        self.notes.learn(model=as_text(value.get("model")))
+        self.notes.learn(model=text_at(value, "model"))
         return self.of_response(value, place)
 
     @staticmethod
     def pass_over(line: bytes, /) -> str | None:
-        """Return the reason to skip a line unparsed.
-
-        Most of a long file repeats the context that the model gets after a compaction, or the state of the environment.
-        """
+        """Return the reason to skip a line unparsed: most of a long file repeats its context."""
         head = _HEAD.match(line)
         if head is None:
             return None
         return "world_state" if head[1] else "compacted"
 
-    def _of(self, kind: str, payload: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+    def _of(self, kind: str, payload: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
             case "response_item":
                 return self.of_response(payload, place)
             case "event_msg" if payload.get("type") == "item_completed":
-                item = as_object(payload.get("item"))
-                return self.of_item(item, place._replace(id=as_text(item.get("id")) or place.id))
+                item = object_at(payload, "item")
+                return self.of_item(item, place._replace(id=text_at(item, "id") or place.id))
             case "event_msg":
                 return self.of_event(payload, place)
             case "compacted":
-                return self._compacted(as_text(payload.get("message")), place)
+                return self._compacted(text_at(payload, "message"), place)
             case "inter_agent_communication":
                 return self.between_agents(payload, EVENT, place)
             case "session_meta":
-                is_first = self.about.introduce(payload, self.notes)
-                self.notes.skip("session_meta" if is_first else "repeated session_meta")
+                self.introduce(payload)
             case "turn_context":
-                self.about.settings(payload, self.notes)
+                self.settings(payload)
                 self.notes.skip(kind)
             case _:
                 self.notes.skip(kind)
         return ()
 
     def _compacted(self, message: str, place: RecordPlace) -> Iterable[Draft]:
-        """Return the summary that replaces all messages before it.
-
-        The messages themselves are already in the file.
-        """
-        if not message.strip() or message == self.summary:
-            self.notes.skip("repeated summary" if message.strip() else "compacted")
+        """Return the summary that replaces all messages before it; these are in the file already."""
+        if message.strip() and self.is_repeated(digest_of(message), "repeated summary"):
             return ()
-        self.summary = message
-        return (place.draft(Kind.SUMMARY, message.strip()),)
+        return self.text_or_skip(Kind.SUMMARY, message, place, "compacted")
+
+
+READER = SessionFormat("codex", _confidence, _Session)

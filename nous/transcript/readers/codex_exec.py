@@ -4,16 +4,17 @@ It consists of `thread.started`, `turn.*`, and `item.*` events as items begin, c
 held the settings, the prompt, and events as `{id, msg}`. Today it does not hold the prompt.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.codex.events import ThreadItemReading
-from nous.transcript.parsing.codex.session import EVENT
-from nous.transcript.parsing.values import as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.model import Kind
+from nous.transcript.parsing.codex.conversation import EVENT
+from nous.transcript.parsing.codex.events import EventReading
+from nous.transcript.parsing.fields import JsonObject, object_at, text_at
+from nous.transcript.parsing.sessions import SessionFormat, share
+from nous.transcript.parsing.values import as_object, parse_time
+from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _TURNS = frozenset({"thread.started", "thread.resumed", "turn.started", "turn.completed", "turn.failed"})
 _ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
@@ -21,25 +22,12 @@ _SETTINGS = frozenset({"model", "workdir", "provider", "approval", "sandbox"})
 _ENOUGH = 0.5
 
 
-class CodexExec:
-    """Reads the output of a run without a user at the keyboard."""
-
-    format = "codex_exec"
-
-    def sniff(self, sample: Sample) -> float:
-        if not sample.records:
-            return 0.0
-        marked = sum(map(_is_marked, sample.records)) / len(sample.records)
-        return 0.5 + 0.45 * marked if marked >= _ENOUGH else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Run(notes)
+def _confidence(sample: Sample) -> float:
+    marked = share(sample, _is_marked)
+    return 0.5 + 0.45 * marked if marked >= _ENOUGH else 0.0
 
 
-READER = CodexExec()
-
-
-def _is_marked(record: Mapping[str, Any]) -> bool:
+def _is_marked(record: JsonObject) -> bool:
     if "msg" in record:
         return "id" in record and isinstance(as_object(record["msg"]).get("type"), str)
     kind = str(record.get("type"))
@@ -47,12 +35,12 @@ def _is_marked(record: Mapping[str, Any]) -> bool:
 
 
 @dataclass(slots=True)
-class _Run(ThreadItemReading):
+class _Run(EventReading):
     """The events of a run, in which the user is never asked for approval."""
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
-        self.about.is_asked = False
+        self.is_asked = False
         time = parse_time(value.get("timestamp"))
         place = RecordPlace(f"line-{record.line}-{record.offset}", record.line, record.offset, time)
         if "msg" in value:
@@ -61,8 +49,8 @@ class _Run(ThreadItemReading):
             return self._introduction(value, place)
         return self._of(str(value["type"]), value, place)
 
-    def _of(self, kind: str, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
-        item = as_object(value.get("item"))
+    def _of(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        item = object_at(value, "item")
         match kind:
             case "item.completed":
                 return self.of_item(item, place)
@@ -71,34 +59,32 @@ class _Run(ThreadItemReading):
             case "item.updated":
                 self.notes.skip("item under way")
             case "thread.started" | "thread.resumed":
-                self.notes.learn(session_id=as_text(value.get("thread_id")))
-                self.copies.forget()
+                self.notes.learn(session_id=text_at(value, "thread_id"))
+                self.copies.clear()
                 self.observed.clear()
             case "turn.completed" | "error":
                 return self.of_event(value, place)
             case "turn.failed":
-                return self.once(_failure(value, place), kind)
+                why = text_at(object_at(value, "error"), "message") or "no reason given"
+                return self.once(place.draft(Kind.ERROR, why, is_error=True), kind)
             case _:
                 self.notes.skip(kind)
         return ()
 
-    def _legacy(self, event: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+    def _legacy(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         if event.get("type") == "session_configured":
-            self.notes.learn(session_id=as_text(event.get("session_id")), model=as_text(event.get("model")))
+            self.notes.learn(session_id=text_at(event, "session_id"), model=text_at(event, "model"))
             return ()
         return self.of_event(event, place)
 
-    def _introduction(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
-        """Return the prompt of the run, or learn its settings."""
+    def _introduction(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         if "prompt" in value:
-            return self.user([as_text(value["prompt"])], EVENT, place)
+            return self.user([text_at(value, "prompt")], EVENT, place)
         if _SETTINGS & value.keys():
-            self.notes.learn(model=as_text(value.get("model")), cwd=as_text(value.get("workdir")))
+            self.notes.learn(model=text_at(value, "model"), cwd=text_at(value, "workdir"))
         else:
             self.notes.skip("no type")
         return ()
 
 
-def _failure(value: Mapping[str, Any], place: RecordPlace) -> Draft:
-    why = as_text(as_object(value.get("error")).get("message"))
-    return place.draft(Kind.ERROR, why or "no reason given", is_error=True)
+READER = SessionFormat("codex_exec", _confidence, _Run)

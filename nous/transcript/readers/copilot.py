@@ -4,16 +4,17 @@ Each line is `{type, data, id, timestamp, parentId}`. A call appears in the answ
 begins. Events inside of a sub-agent name the call that started it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from hashlib import sha256
-from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.copilot import CallReading, CopilotSessionInfo, event_draft
-from nous.transcript.parsing.values import as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.model import Kind
+from nous.transcript.parsing.conversation import PLAN_TOOLS, ToolCall, call, rejection
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of, share
+from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_shown, parse_time
+from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _FAMILIES = frozenset(
     {
@@ -25,153 +26,259 @@ _PRODUCER = "copilot-agent"
 _NOT_TYPED = ("system", "skill", "schedule", "agent", "autopilot", "hook", "jit")
 _MARKS_OF_PROGRAMS = ("isAutopilotContinuation", "inputOrigin")
 _INSIDE = frozenset({"user.message", "assistant.message", "assistant.reasoning", "abort"})
+_QUESTION = "ask_user"
+_ANSWER = re.compile(r"^User (?:responded|selected|answered): ?")
+_SHELLS = frozenset({"bash", "powershell", "shell", "local_shell", ""})
+_EXIT = re.compile(r"<[^<>\n]{0,200}exit code -?[1-9]\d*>\s{0,20}$")
+_LAST_LINE = 300
+_REJECTED = "rejected"
+_DENIED_BY_USER = "denied-interactively-by-user"
+_APPROVED = "approved"
+_PLAN_REJECTED = re.compile(r"not approved|reject|declin", re.IGNORECASE)
 
-JsonObject = Mapping[str, Any]
+_SUB_AGENT = "{agentDisplayName|agentName}"
+_TEMPLATES = {
+    "session.error": (Kind.ERROR, "{message}"),
+    "session.warning": (Kind.SYSTEM, "{message}"),
+    "session.info": (Kind.SYSTEM, "{message}"),
+    "session.handoff": (Kind.SUMMARY, "{summary}"),
+    "session.snapshot_rewind": (Kind.SYSTEM, "Went back to an earlier point"),
+    "subagent.started": (Kind.SUB_AGENT, f"Started {_SUB_AGENT}: {{agentDescription}}"),
+    "subagent.completed": (Kind.SUB_AGENT, f"{_SUB_AGENT} has completed"),
+    "subagent.failed": (Kind.ERROR, f"Sub-agent {_SUB_AGENT}: {{error}}"),
+    "skill.invoked": (Kind.SYSTEM, "Skill {name}"),
+    "abort": (Kind.SYSTEM, "Aborted: {reason}"),
+}
+_NOISE = frozenset({"authentication", "mcp", "configuration", "timing"})
+"""Types of `session.info` events that do not concern the work."""
 
 
-class Copilot:
-    """Reads files of Copilot CLI versions that keep sessions as events."""
-
-    format = "copilot"
-
-    def sniff(self, sample: Sample) -> float:
-        marked = sum(map(_is_marked, sample.records))
-        is_sure = any(as_object(record.get("data")).get("producer") == _PRODUCER for record in sample.records)
-        return (0.95 if is_sure else 0.8) * marked / len(sample.records) if marked else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Session(notes)
-
-
-READER = Copilot()
+def _confidence(sample: Sample) -> float:
+    is_sure = any(object_at(record, "data").get("producer") == _PRODUCER for record in sample.records)
+    return (0.95 if is_sure else 0.8) * share(sample, _is_marked)
 
 
 def _is_marked(record: JsonObject) -> bool:
-    kind = as_text(record.get("type"))
+    kind = text_at(record, "type")
     family, dot, _ = kind.partition(".")
     is_event = (dot and family in _FAMILIES) or kind == "abort"
     return bool(is_event) and isinstance(record.get("data"), dict) and ("id" in record or "timestamp" in record)
 
 
 @dataclass(slots=True)
-class _Session(CallReading):
-    """The events of a session.
+class _Session(SessionReading):
+    """The events of a session; each call and each decision is emitted once.
 
-    `thought` is the last thought of the model, `answer` its last text, `prompt` the digest of the system prompt.
+    `typed` are the ids of calls by the user, `decided` those of calls that the user decided on. `asked` maps each
+    permission request to its call. `plan` is the call that presents a plan, `answer` the last text of the model.
     """
 
-    about: CopilotSessionInfo = field(default_factory=CopilotSessionInfo)
-    thought: str = ""
+    typed: set[str] = field(default_factory=set[str])
+    decided: set[str] = field(default_factory=set[str])
+    asked: dict[str, str] = field(default_factory=dict[str, str])
+    plan: str = ""
     answer: str = ""
-    prompt: str = ""
 
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
-        kind, data = str(value.get("type", "no type")), as_object(value.get("data"))
-        own = as_text(value.get("id")) or f"line-{record.line}"
+        kind, data = str(value.get("type", "no type")), object_at(value, "data")
+        own = text_at(value, "id") or f"line-{record.line}"
         place = RecordPlace(own, record.line, record.offset, parse_time(value.get("timestamp")))
-        inside = as_text(data.get("parentToolCallId")) or as_text(value.get("agentId"))
+        inside = text_at(data, "parentToolCallId") or text_at(value, "agentId")
         is_inside = bool(inside) and (kind in _INSIDE or kind.startswith("tool."))
-        for draft in self._of(kind, data, place, is_inside=is_inside):
+        if kind == "assistant.message" and not is_inside:
+            self.notes.learn(model=text_at(data, "model"))
+            self.charge(0, count_at(data, "outputTokens"), text_at(data, "messageId") or own)
+        for draft in self._of(kind, data, place):
             if is_inside and draft.kind is not Kind.DECISION:
                 draft.agent = inside
             yield draft
 
-    def conclude(self) -> Iterable[Draft]:
-        self.about.conclude(self.notes)
-        return ()
-
-    def _of(self, kind: str, data: JsonObject, place: RecordPlace, *, is_inside: bool) -> Iterable[Draft]:
+    def _of(self, kind: str, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
             case "user.message":
                 return self._prompted(data, place)
             case "assistant.message":
-                return self._answered(data, place, is_inside=is_inside)
+                return self._answered(data, place)
             case "assistant.reasoning":
-                return self._thought(as_text(data.get("content")), place)
+                return self._thought(text_at(data, "content"), place)
             case "tool.execution_start":
-                return self.started(data, place)
+                return self._called(data, text_at(data, "toolName"), place)
             case "tool.execution_complete":
-                return self.returned(data, place)
+                return self._returned(data, place)
             case "tool.user_requested":
-                return self.typed_call(data, place)
+                return self._typed(data, place)
             case "permission.completed":
-                return self.permitted(data, place)
+                return self._permitted(data, place)
             case "exit_plan_mode.completed":
-                return self.planned(data, place)
+                return self._planned(data, place)
             case "system.message":
-                return self._instructed(data, place)
+                return self._instructed(text_at(data, "content").strip(), place)
+            case "system.notification" if text := text_at(data, "content").strip():
+                return (place.draft(Kind.SYSTEM, text, is_meta=True),)
             case "session.compaction_complete":
                 return self._compacted(data, place)
             case "session.task_complete":
-                return self._completed(data, place)
+                summary = text_at(data, "summary").strip()
+                is_new = summary != self.answer and data.get("success") is not False
+                return self.text_or_skip(Kind.ASSISTANT, summary if is_new else "", place, kind)
             case _:
                 return self._other(kind, data, place)
 
     def _prompted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the user's prompt, or system text if a program wrote it.
-
-        The text that the model was given instead is skipped.
-        """
-        text, source = as_text(data.get("content")), as_text(data.get("source"))
-        for attached in map(as_object, as_list(data.get("attachments"))):
+        """Return the user's prompt as typed, or system text if a program wrote it."""
+        text, source = text_at(data, "content"), text_at(data, "source")
+        for attached in objects_at(data, "attachments"):
             self.notes.skip(f"attached {attached.get('type')}")
         is_meta = source.startswith(_NOT_TYPED) or any(data.get(mark) for mark in _MARKS_OF_PROGRAMS)
         if is_meta and text.strip():
             return (place.draft(Kind.SYSTEM, text.strip(), is_meta=True),)
         return self.said([text], place)
 
-    def _answered(self, data: JsonObject, place: RecordPlace, *, is_inside: bool) -> Iterator[Draft]:
-        own = as_text(data.get("messageId")) or place.id
-        if not is_inside:
-            self.about.charge(own, data, self.notes)
-        yield from self._thought(as_text(data.get("reasoningText")), place)
-        if text := as_text(data.get("content")).strip():
+    def _answered(self, data: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        yield from self._thought(text_at(data, "reasoningText"), place)
+        if text := text_at(data, "content").strip():
             self.answer = text
-            yield place._replace(id=own).draft(Kind.ASSISTANT, text)
-        yield from self.requested(data.get("toolRequests"), place)
+            yield place._replace(id=text_at(data, "messageId") or place.id).draft(Kind.ASSISTANT, text)
+        for part, request in enumerate(objects_at(data, "toolRequests"), 1):
+            yield from self._called(request, text_at(request, "name"), place, part)
 
     def _thought(self, text: str, place: RecordPlace) -> Iterable[Draft]:
         """Return a thought of the model; skip its copy, since it also comes with the answer."""
         if not text.strip():
             return ()
-        if text == self.thought:
-            self.notes.skip("repeated reasoning")
+        if self.is_repeated(digest_of("thought", text), "repeated reasoning"):
             return ()
-        self.thought = text
         return (place._replace(id=f"{place.id}/thought").draft(Kind.THINKING, text.strip()),)
 
-    def _instructed(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+    def _instructed(self, text: str, place: RecordPlace) -> Iterable[Draft]:
         """Return the system prompt; skip its copies, since each resume of a session repeats it."""
-        text = as_text(data.get("content")).strip()
-        digest = sha256(text.encode(errors="replace")).hexdigest()
-        if not text or digest == self.prompt:
-            self.notes.skip("repeated system.message" if text else "empty system.message")
+        if text and self.is_repeated(digest_of(text), "repeated system.message"):
             return ()
-        self.prompt = digest
-        return (place.draft(Kind.SYSTEM, text),)
+        return self.text_or_skip(Kind.SYSTEM, text, place, "empty system.message")
 
     def _compacted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         if data.get("success") is False:
-            why = as_text(data.get("error")).strip()
-            return (place.draft(Kind.ERROR, f"Compaction failed: {why}".rstrip(": "), is_error=True),)
-        if summary := as_text(data.get("summaryContent")).strip():
-            return (place.draft(Kind.SUMMARY, summary),)
-        return (place.draft(Kind.SYSTEM, "Conversation compacted"),)
+            why = f"Compaction failed: {text_at(data, 'error').strip()}"
+            return (place.draft(Kind.ERROR, why.rstrip(": "), is_error=True),)
+        summary = text_at(data, "summaryContent").strip()
+        return (place.draft(Kind.SUMMARY if summary else Kind.SYSTEM, summary or "Conversation compacted"),)
 
-    def _completed(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the model's report that it has completed its task."""
-        summary = as_text(data.get("summary")).strip()
-        if not summary or summary == self.answer or data.get("success") is False:
-            self.notes.skip("session.task_complete")
+    def _called(self, request: JsonObject, tool: str, place: RecordPlace, part: int = 0) -> Iterable[Draft]:
+        """Return the draft of a call, unless an earlier request or start has emitted it."""
+        own = text_at(request, "toolCallId")
+        if own and self.is_repeated(own, "repeated call"):
             return ()
-        return (place.draft(Kind.ASSISTANT, summary),)
+        if tool in PLAN_TOOLS:
+            self.plan = own
+        return (self.call(tool, as_arguments(request.get("arguments")), own, place, part),)
+
+    def _typed(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the draft of a call by the user: a `!` command, or a tool with its arguments."""
+        own, given = text_at(data, "toolCallId"), as_arguments(data.get("arguments"))
+        if own:
+            self.seen.add(own)
+            self.typed.add(own)
+        command = text_at(given, "command")
+        return (place.draft(Kind.USER, f"! {command}" if command else call(text_at(data, "toolName"), given).summary),)
+
+    def _returned(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the result of a call, unless the user's decision on it is already emitted."""
+        own = text_at(data, "toolCallId")
+        tool = self._made(own, text_at(data, "toolName")).tool
+        is_plan, failed, text = tool in PLAN_TOOLS, data.get("success") is False, _text(data)
+        if own in self.decided and (failed or is_plan):
+            self.calls.pop(own, None)
+            return self.skip("repeated decision")
+        if tool == _QUESTION and not failed:
+            self.calls.pop(own, None)
+            answer = _ANSWER.sub("", text, count=1).strip()
+            return (place.draft(Kind.DECISION, f"Answered: {answer}", tool=tool, call_id=own or None),)
+        is_no = object_at(data, "error").get("code") == _REJECTED
+        is_no = is_no or (is_plan and _PLAN_REJECTED.search(text) is not None)
+        if is_no or is_plan:
+            self._decide(own)
+        failed = failed or (tool in _SHELLS and _EXIT.search(text[-_LAST_LINE:]) is not None)
+        answered = "" if own in self.typed else own
+        return (self.result(text, answered, place, is_error=failed, is_rejected=is_no, tool=tool),)
+
+    def _permitted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the user's decision on a permission request; verdicts of rules and hooks are none."""
+        result, request = object_at(data, "result"), text_at(data, "requestId")
+        verdict = text_at(result, "kind") or text_at(data, "kind")
+        was_asked, asked = request in self.asked, self.asked.pop(request, "")
+        own = text_at(data, "toolCallId") or asked
+        made = self._made(own)
+        if verdict == _DENIED_BY_USER and own not in self.decided:
+            self._decide(own)
+            text = rejection(text_at(result, "feedback"), made)
+        elif verdict.startswith(_APPROVED) and was_asked:
+            text = f"Approved {made.summary}{verdict.removeprefix(_APPROVED).replace('-', ' ')}"
+        else:
+            return self.skip(f"permission.completed: {verdict}")
+        return (place.draft(Kind.DECISION, text, tool=made.tool or None, call_id=own or None),)
+
+    def _planned(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        if self.plan in self.decided:
+            return self.skip("repeated decision")
+        self._decide(self.plan)
+        is_yes = data.get("approved") is True
+        refused = rejection(text_at(data, "feedback"), ToolCall("exit_plan_mode", ""))
+        return (place.draft(Kind.DECISION, "Approved the plan" if is_yes else refused),)
+
+    def _decide(self, own: str) -> None:
+        if own:
+            self.decided.add(own)
+
+    def _made(self, own: str, tool: str = "") -> ToolCall:
+        return self.calls.get(own) or ToolCall(tool, tool or "a tool call")
 
     def _other(self, kind: str, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        self.about.learn(kind, data, self.notes)
-        if kind == "permission.requested":
-            self.asked_for(data)
-        if draft := event_draft(kind, data, place):
-            return (draft,)
-        self.notes.skip(f"session.info: {data.get('infoType')}" if kind == "session.info" else kind)
-        return ()
+        self._learn(kind, data)
+        if kind == "permission.requested" and data.get("resolvedByHook") is not True:
+            request = object_at(data, "permissionRequest")
+            self.asked[text_at(data, "requestId")] = text_at(request, "toolCallId")
+        if kind == "session.info" and str(data.get("infoType")) in _NOISE:
+            return self.skip(f"session.info: {data['infoType']}")
+        return self.from_template(_TEMPLATES, kind, data, place)
+
+    def _learn(self, kind: str, data: JsonObject) -> None:
+        match kind:
+            case "session.start" | "session.resume" | "session.context_changed":
+                context = object_at(data, "context") or data
+                self.notes.learn(
+                    session_id=text_at(data, "sessionId"),
+                    model=text_at(data, "selectedModel"),
+                    cwd=text_at(context, "cwd"),
+                    git_branch=text_at(context, "branch"),
+                    git_commit=text_at(context, "headCommit"),
+                )
+            case "session.model_change":
+                self.notes.learn(model=text_at(data, "newModel"))
+            case "session.title_changed":
+                self.title = text_at(data, "title").strip() or self.title
+            case "session.shutdown":
+                self.notes.learn(model=text_at(data, "currentModel"))
+                self.charge(_tokens_read(data), 0, kind)
+            case _:
+                pass
+
+
+READER = SessionFormat("copilot", _confidence, _Session)
+
+
+def _text(data: JsonObject) -> str:
+    result, error = data.get("result"), data.get("error")
+    output = as_object(result).get("content") if isinstance(result, dict) else result
+    texts = (text_at(found, "text") for found in objects_at(as_object(result), "contents"))
+    reason = as_object(error).get("message") if isinstance(error, dict) else error
+    return as_shown(output) or "\n\n".join(filter(None, texts)) or as_shown(reason)
+
+
+def _tokens_read(data: JsonObject) -> int:
+    """Return the input tokens at shutdown, with the cached ones."""
+    usages = (as_object(as_object(of).get("usage")) for of in object_at(data, "modelMetrics").values())
+    by_model = sum(count_at(usage, "inputTokens") for usage in usages)
+    details = object_at(data, "tokenDetails")
+    kinds = ("input", "cache_read", "cache_write")
+    return by_model or sum(as_count(as_object(details.get(kind)).get("tokenCount")) for kind in kinds)

@@ -6,19 +6,20 @@ session's title and directory.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.conversation import AgentReading
-from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.model import Kind
+from nous.transcript.parsing.blocks import BlockReading
+from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
+from nous.transcript.parsing.sessions import SessionFormat, share
+from nous.transcript.parsing.values import as_object
+from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _HISTORY = "chat_history.jsonl"
 _SUMMARY = "summary.json"
@@ -38,21 +39,8 @@ _CONTEXT = ("<user_info>", "<git_status>", "<project_layout>", "<rules>", "<agen
 _PARENTS = frozenset({"subagent", "sub_agent"})
 
 
-class Grok:
+class Grok(SessionFormat):
     """Reads the history of a session, after its summary if both were gathered."""
-
-    format = "grok"
-
-    def sniff(self, sample: Sample) -> float:
-        shaped = sum(map(_is_shaped, sample.records))
-        if not shaped:
-            return 0.0
-        is_sure = any(any(key in record for key in _SURE_KEYS) or _is_summary(record) for record in sample.records)
-        is_likely = any("tool_call_id" in record or "tool_calls" in record for record in sample.records)
-        return (0.95 if is_sure else 0.5 if is_likely else 0.0) * shaped / len(sample.records)
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Session(notes)
 
     def gather(self, path: Path) -> bytes | None:
         """Return the history with the stable fields of the summary before it, as one more line."""
@@ -65,15 +53,18 @@ class Grok:
             fields = as_object(orjson.loads(summary.read_bytes()))
         except orjson.JSONDecodeError:
             return None
-        info = {key: as_text(as_object(fields.get("info")).get(key)) for key in ("id", "cwd")}
+        info = {key: text_at(object_at(fields, "info"), key) for key in ("id", "cwd")}
         lasting = {key: fields[key] for key in _LASTING if isinstance(fields.get(key), str | int)}
         return orjson.dumps({"info": info, **lasting}) + b"\n" + history.read_bytes()
 
 
-READER = Grok()
+def _confidence(sample: Sample) -> float:
+    is_sure = any(any(key in record for key in _SURE_KEYS) or _is_summary(record) for record in sample.records)
+    is_likely = any("tool_call_id" in record or "tool_calls" in record for record in sample.records)
+    return (0.95 if is_sure else 0.5 if is_likely else 0.0) * share(sample, _is_shaped)
 
 
-def _is_shaped(record: Mapping[str, Any]) -> bool:
+def _is_shaped(record: JsonObject) -> bool:
     if _is_summary(record):
         return True
     if any(key in record for key in _FOREIGN_KEYS) or str(record.get("type")) not in _TYPES:
@@ -81,54 +72,56 @@ def _is_shaped(record: Mapping[str, Any]) -> bool:
     return any(key in record for key in ("content", "summary", "kind"))
 
 
-def _is_summary(record: Mapping[str, Any]) -> bool:
-    return "type" not in record and "id" in as_object(record.get("info")) and "chat_format_version" in record
+def _is_summary(record: JsonObject) -> bool:
+    return "type" not in record and "id" in object_at(record, "info") and "chat_format_version" in record
 
 
 @dataclass(slots=True)
-class _Session(AgentReading):
-    """The records of a session; in one of a sub-agent, user messages are its caller's."""
-
-    is_sub_agents: bool = False
+class _Session(BlockReading):
+    """The records of a session."""
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         place = RecordPlace(f"line-{record.line}", record.line, record.offset)
         match value.get("type"):
             case None if _is_summary(value):
-                return self._summary(value)
+                self._introduce(value)
+                return ()
             case "system":
-                return (place.draft(Kind.SYSTEM, self._text(value.get("content"))),)
+                return (place.draft(Kind.SYSTEM, self._text(value)),)
             case "user":
                 return self._user(value, place)
             case "reasoning":
-                return self._reasoning(value, place)
+                found = (text_at(part, "text") for part in objects_at(value, "summary"))
+                own = place._replace(id=text_at(value, "id") or place.id)
+                text = "\n\n".join(filter(None, found))
+                return self.text_or_skip(Kind.THINKING, text, own, "reasoning without text")
             case "assistant":
                 return self._assistant(value, place)
             case "tool_result":
-                return (self._result(value, place),)
+                text = self._text(value)
+                is_error = value.get("is_error") is True or _ERROR.match(text) is not None
+                return (self.result(text, text_at(value, "tool_call_id"), place, is_error=is_error),)
             case "backend_tool_call":
-                return self._backend(as_object(value.get("kind")), place)
+                return self._backend(object_at(value, "kind"), place)
             case kind:
-                self.notes.skip(str(kind or "no type"))
-                return ()
+                return self.skip(str(kind or "no type"))
 
-    def _summary(self, value: Mapping[str, Any]) -> Iterable[Draft]:
-        info = as_object(value.get("info"))
-        self.is_sub_agents = as_text(value.get("session_kind")) in _PARENTS
+    def _introduce(self, value: JsonObject) -> None:
+        info = object_at(value, "info")
+        self.is_sub_agents = text_at(value, "session_kind") in _PARENTS
         self.notes.learn(
-            session_id=as_text(info.get("id")),
-            title=as_text(value.get("generated_title")) or as_text(value.get("session_summary")),
-            cwd=as_text(info.get("cwd")),
-            git_branch=as_text(value.get("head_branch")),
-            git_commit=as_text(value.get("head_commit")),
-            model=as_text(value.get("current_model_id")),
+            session_id=text_at(info, "id"),
+            title=text_at(value, "generated_title", "session_summary"),
+            cwd=text_at(info, "cwd"),
+            git_branch=text_at(value, "head_branch"),
+            git_commit=text_at(value, "head_commit"),
+            model=text_at(value, "current_model_id"),
         )
         self.notes.skip("session summary")
-        return ()
 
-    def _user(self, value: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
-        text = self._text(value.get("content"))
+    def _user(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        text = self._text(value)
         if reason := value.get("synthetic_reason"):
             is_summary = "compaction" in str(reason)
             yield place.draft(Kind.SUMMARY if is_summary else Kind.SYSTEM, text, is_meta=not is_summary)
@@ -138,54 +131,26 @@ class _Session(AgentReading):
         queries = [before.partition(_QUERY)[2].strip() for before in text.split(_QUERY_END)[:-1] if _QUERY in before]
         if not queries and text.lstrip().startswith(_CONTEXT):
             yield place.draft(Kind.SYSTEM, text, is_meta=True)
-            return
-        for draft in self.said(queries or [text], place):
-            if draft.kind is Kind.USER and self.is_sub_agents:
-                draft.kind = Kind.SUB_AGENT
-            yield draft
+        else:
+            yield from self.said(queries or [text], place)
 
-    def _reasoning(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
-        found = (as_text(as_object(part).get("text")) for part in as_list(value.get("summary")))
-        text = "\n\n".join(filter(None, found)).strip()
-        if not text:
-            self.notes.skip("reasoning without text")
-            return ()
-        own = as_text(value.get("id"))
-        return ((place._replace(id=own) if own else place).draft(Kind.THINKING, text),)
-
-    def _assistant(self, value: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
-        self.notes.learn(model=as_text(value.get("model_id")))
-        if text := self._text(value.get("content")).strip():
+    def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        self.notes.learn(model=text_at(value, "model_id"))
+        if text := self._text(value).strip():
             yield place.draft(Kind.ASSISTANT, text)
-        for part, found in enumerate(as_list(value.get("tool_calls")), 1):
-            requested = as_object(found)
-            function = as_object(requested.get("function")) or requested
-            tool, given = as_text(function.get("name")), as_arguments(function.get("arguments"))
-            yield self.call(tool, given, as_text(requested.get("id")), place, part)
+        yield from self.requested(value, place)
 
-    def _result(self, value: Mapping[str, Any], place: RecordPlace) -> Draft:
-        text = self._text(value.get("content"))
-        is_error = value.get("is_error") is True or _ERROR.match(text) is not None
-        return self.result(text, as_text(value.get("tool_call_id")), place, is_error=is_error)
-
-    def _backend(self, made: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
+    def _backend(self, made: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield a call that the provider ran itself; its only known result is its sources."""
-        action = as_object(made.get("action"))
-        tool, own = as_text(made.get("tool_type")), as_text(made.get("id"))
+        action = object_at(made, "action")
+        tool, own = text_at(made, "tool_type"), text_at(made, "id")
         given = {name: held for name, held in action.items() if name not in {"type", "sources"}}
         yield self.call(tool, given, own, place)
-        sources = (as_object(source) for source in as_list(action.get("sources")))
-        if found := "\n".join(filter(None, (as_text(source.get("url")) for source in sources))):
+        if found := "\n".join(filter(None, (text_at(source, "url") for source in objects_at(action, "sources")))):
             yield self.result(found, own, place, 1, is_error=made.get("status") == "failed", tool=tool)
 
-    def _text(self, content: object) -> str:
-        """Return the text of a string or of parts."""
-        if isinstance(content, str):
-            return content
-        texts: list[str] = []
-        for part in map(as_object, as_list(content)):
-            if part.get("type") == "text":
-                texts.append(as_text(part.get("text")))
-            else:
-                self.notes.skip(f"{part.get('type')} part")
-        return "\n\n".join(filter(None, texts))
+    def _text(self, value: JsonObject) -> str:
+        return "\n\n".join(filter(None, self.texts(value.get("content"))))
+
+
+READER = Grok("grok", _confidence, _Session)

@@ -4,16 +4,17 @@ Exports are the output of `hermes sessions export`. Messages are those of Chat C
 beside them. The file has the times when the session began and was saved, but not always those of its messages.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import text_of
-from nous.transcript.parsing.conversation import AgentReading
-from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.sessions import SessionFormat, SessionReading
+from nous.transcript.parsing.values import as_arguments, as_list, parse_time
+from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _OWN_ROLE = "session_meta"
 _COMPACTED = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
@@ -29,37 +30,25 @@ _INPUT_TOKENS = ("input_tokens", "cache_read_tokens", "cache_write_tokens")
 _ERROR = "error"
 
 
-class Hermes:
-    """Recognizes Hermes by its session fields, which other chats lack."""
-
-    format = "hermes"
-
-    def sniff(self, sample: Sample) -> float:
-        if any(record.get("role") == _OWN_ROLE for record in sample.records):
-            return 0.95
-        return max(map(_likeness, sample.records[:1]), default=0.0)
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Session(notes)
+def _confidence(sample: Sample) -> float:
+    if any(record.get("role") == _OWN_ROLE for record in sample.records):
+        return 0.95
+    return _likeness(sample.records[0])
 
 
-READER = Hermes()
-
-
-def _likeness(record: Mapping[str, Any]) -> float:
+def _likeness(record: JsonObject) -> float:
     messages = record.get("messages")
     if not isinstance(messages, list):
         return 0.0
-    if any(as_object(message).get("role") == _OWN_ROLE for message in as_list(messages)):
-        return 0.96
-    if "session_start" in record and ("session_id" in record or "platform" in record):
+    is_own = any(message.get("role") == _OWN_ROLE for message in objects_at(record, "messages"))
+    if is_own or ("session_start" in record and ("session_id" in record or "platform" in record)):
         return 0.96
     is_counted = "message_count" in record
     return 0.95 if is_counted and ("platform" in record or {"source", "started_at"} <= record.keys()) else 0.0
 
 
 @dataclass(slots=True)
-class _Session(AgentReading):
+class _Session(SessionReading):
     """The messages of a session, in one document or one per line."""
 
     messages: int = 0
@@ -70,9 +59,9 @@ class _Session(AgentReading):
             yield from self._message(value, self._place(record, value.get("timestamp")))
             return
         self._introduce(value)
-        if prompt := as_text(value.get("system_prompt")).strip():
+        if prompt := text_at(value, "system_prompt").strip():
             yield RecordPlace("system", record.line, record.offset).draft(Kind.SYSTEM, prompt)
-        said = [as_object(message) for message in as_list(value["messages"])]
+        said = objects_at(value, "messages")
         spoken = [number for number, message in enumerate(said) if message.get("role") != _OWN_ROLE]
         for number, message in enumerate(said):
             time: Any = message.get("timestamp")
@@ -86,19 +75,19 @@ class _Session(AgentReading):
         self.messages += 1
         return RecordPlace(f"message-{self.messages}", record.line, record.offset, parse_time(time))
 
-    def _introduce(self, value: Mapping[str, Any]) -> None:
-        config = as_object(value.get("model_config"))
+    def _introduce(self, value: JsonObject) -> None:
+        config = object_at(value, "model_config")
         self.notes.learn(
-            session_id=as_text(value.get("session_id")) or as_text(value.get("id")),
-            parent_session_id=as_text(value.get("parent_session_id")),
-            title=as_text(value.get("title")),
-            model=as_text(value.get("model")) or as_text(config.get("model")),
-            cwd=as_text(value.get("cwd")) or as_text(config.get("cwd")),
-            input_tokens=sum(as_count(value.get(name)) for name in _INPUT_TOKENS),
-            output_tokens=as_count(value.get("output_tokens")),
+            session_id=text_at(value, "session_id", "id"),
+            parent_session_id=text_at(value, "parent_session_id"),
+            title=text_at(value, "title"),
+            model=text_at(value, "model") or text_at(config, "model"),
+            cwd=text_at(value, "cwd") or text_at(config, "cwd"),
+            input_tokens=count_at(value, *_INPUT_TOKENS),
+            output_tokens=count_at(value, "output_tokens"),
         )
 
-    def _message(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+    def _message(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         content = text_of(value.get("content"))
         match value.get("role"):
             case "user" if content.startswith(_COMPACTED):
@@ -114,34 +103,27 @@ class _Session(AgentReading):
             case "system":
                 return (place.draft(Kind.SYSTEM, content),)
             case role:
-                self.notes.learn(model=as_text(value.get("model")))
-                self.notes.skip(as_text(role) or "not a message")
-                return ()
+                self.notes.learn(model=text_at(value, "model"))
+                return self.skip(str(role or "not a message"))
 
-    def _answered(self, text: str, value: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
-        thought = next((found for name in _REASONING if (found := as_text(value.get(name)).strip())), "")
-        requested = [request for call in as_list(value.get("tool_calls")) if (request := as_object(call))]
-        if thought:
-            yield place.draft(Kind.THINKING, thought, len(requested) + 1)
+    def _answered(self, text: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        if thought := text_at(value, *_REASONING).strip():
+            yield place.draft(Kind.THINKING, thought, len(as_list(value.get("tool_calls"))) + 1)
         if value.get("codex_reasoning_items"):
             self.notes.skip("codex_reasoning_items")
         if text.startswith(_COMPACTED):
             yield place.draft(Kind.SUMMARY, text)
         elif text.strip():
             yield place.draft(Kind.ASSISTANT, text.strip())
-        for part, request in enumerate(requested, 1):
-            function = as_object(request.get("function")) or request
-            own = as_text(request.get("id")) or as_text(request.get("call_id"))
-            yield self.call(as_text(function.get("name")), as_arguments(function.get("arguments")), own, place, part)
+        yield from self.requested(value, place)
 
-    def _result(self, text: str, value: Mapping[str, Any], place: RecordPlace) -> Draft:
+    def _result(self, text: str, value: JsonObject, place: RecordPlace) -> Draft:
         """Return the result of a call; most tools answer with JSON that shows whether they failed."""
         answer = as_arguments(text) if text.startswith("{") else {}
         failed = value.get("finish_reason") == _ERROR or bool(answer.get(_ERROR)) or answer.get("success") is False
-        return self.result(
-            text,
-            as_text(value.get("tool_call_id")),
-            place,
-            is_error=failed or as_count(answer.get("exit_code")) != 0,
-            tool=as_text(value.get("tool_name")) or as_text(value.get("name")),
-        )
+        failed = failed or count_at(answer, "exit_code") != 0
+        tool = text_at(value, "tool_name", "name")
+        return self.result(text, text_at(value, "tool_call_id"), place, is_error=failed, tool=tool)
+
+
+READER = SessionFormat("hermes", _confidence, _Session)

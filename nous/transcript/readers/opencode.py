@@ -5,24 +5,22 @@ The tree is below `~/.local/share/opencode/storage/`. Both are read as one docum
 of `opencode run --format json` are read too, as far as they name the speaker.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import orjson
+
+from nous.domain.errors import BadInput
+from nous.transcript.discovery import safe_session_id
+from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.opencode import (
-    LEFT_OUT,
-    TOO_MUCH,
-    UNREADABLE,
-    OpenCodePartReading,
-    error_text,
-    gather_session,
-    tokens_of,
-)
-from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.model import Kind
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.sessions import SessionFormat, SessionReading
+from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, parse_time
+from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _UNTITLED = ("New session - ", "Child session - ")
 _ABORTED = "MessageAbortedError"
@@ -30,151 +28,303 @@ _ROLES = frozenset({"user", "assistant"})
 _LEGACY_PART = {"id", "type", "text", "time"}
 """All keys of a part in an early release, where the part's folder named its message."""
 
+_REFUSED = "The user rejected permission to use this specific tool call"
+_FEEDBACK = "with the following feedback:"
+_ENDED = frozenset({"completed", "success", "error"})
+_LEFT_OUT = "left_out"
+"""Key under which the gathered document counts omitted files, by reason."""
 
-class OpenCode:
+TOO_MUCH = "file that would make the session too long"
+UNREADABLE = "file that is no JSON object"
+MOST = LONGEST_LINE - (1 << 20)
+"""Limit in bytes of a gathered session, because a document is read as one line."""
+
+
+class OpenCode(SessionFormat):
     """Reads whole sessions and parts of them."""
-
-    format = "opencode"
-
-    def sniff(self, sample: Sample) -> float:
-        sure = sum(map(_confidence, sample.records))
-        return sure / len(sample.records) if sample.records else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Session(notes)
 
     def gather(self, path: Path) -> bytes | None:
         return gather_session(path)
 
 
-READER = OpenCode()
+def _confidence(sample: Sample) -> float:
+    return sum(map(_likeness, sample.records)) / len(sample.records)
 
 
-def _confidence(record: Mapping[str, Any]) -> float:
-    """Return the confidence, from 0 to 1, that *record* is OpenCode's."""
-    info = as_object(record.get("info"))
+def _likeness(record: JsonObject) -> float:
+    info = object_at(record, "info")
     if info and isinstance(record.get("messages"), list):
-        inside = [as_object(message) for message in as_list(record["messages"])]
+        inside = objects_at(record, "messages")
         return 0.95 if all("info" in message and "parts" in message for message in inside) else 0.0
     if isinstance(record.get("parts"), list) and str(info.get("role")) in _ROLES:
         return 0.95
     if "projectID" in record and "id" in record and "time" in record:
         return 0.9
-    if "sessionID" in record and (_is_message(record) or as_object(record.get("part"))):
+    if "sessionID" in record and (_is_message(record) or object_at(record, "part")):
         return 0.9
     if "messageID" in record and "id" in record and "type" in record:
         return 0.85
     return 0.3 if set(record) == _LEGACY_PART and record["type"] in ("text", "reasoning") else 0.0
 
 
-def _is_message(record: Mapping[str, Any]) -> bool:
+def _is_message(record: JsonObject) -> bool:
     return str(record.get("role")) in _ROLES and "id" in record and "content" not in record
 
 
 @dataclass(slots=True)
-class _Session(OpenCodePartReading):
+class _Session(SessionReading):
     """A session; if it has a parent, user messages are from the agent that called it."""
 
     messages: int = 0
-    is_sub_agents: bool = False
-    input_tokens: int = 0
-    output_tokens: int = 0
 
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
         place = RecordPlace(f"line-{record.line}", record.line, record.offset, parse_time(value.get("timestamp")))
-        info = as_object(value.get("info"))
+        info = object_at(value, "info")
         if isinstance(value.get("messages"), list):
-            self._introduce(info, value)
-            for message in map(as_object, as_list(value["messages"])):
-                yield from self._message(as_object(message.get("info")), message.get("parts"), place)
+            self._introduce(info, as_object(value.get(_LEFT_OUT)))
+            for message in objects_at(value, "messages"):
+                yield from self._message(object_at(message, "info"), message, place)
         elif "parts" in value:
-            yield from self._message(info, value["parts"], place)
+            yield from self._message(info, value, place)
         elif _is_message(value):
-            yield from self._message(value, [], place)
+            yield from self._message(value, {}, place)
         elif "projectID" in value:
             self._introduce(value, {})
             self.notes.skip("session without its messages")
         else:
             yield from self._loose(value, place)
 
-    def conclude(self) -> Iterable[Draft]:
-        """Learn the token totals, the larger of two sums.
+    def tokens(self) -> tuple[int, int]:
+        """Return the larger sum: steps and messages report the same tokens, old sessions only one."""
+        return max(self.usage.values(), default=(0, 0))
 
-        Steps and messages report the same tokens. Old sessions report them in only one of the two.
-        """
-        read, written = max((self.step_input, self.step_output), (self.input_tokens, self.output_tokens))
-        self.notes.learn(input_tokens=read, output_tokens=written)
-        return ()
-
-    def _introduce(self, info: Mapping[str, Any], document: Mapping[str, Any]) -> None:
-        title = as_text(info.get("title"))
-        self.is_sub_agents = bool(as_text(info.get("parentID")))
+    def _introduce(self, info: JsonObject, left_out: JsonObject) -> None:
+        title, parent = text_at(info, "title"), text_at(info, "parentID")
+        self.is_sub_agents = bool(parent)
         self.notes.learn(
-            session_id=as_text(info.get("id")),
-            parent_session_id=as_text(info.get("parentID")),
+            session_id=text_at(info, "id"),
+            parent_session_id=parent,
             title="" if title.startswith(_UNTITLED) else title,
-            cwd=as_text(info.get("directory")),
+            cwd=text_at(info, "directory"),
         )
-        left_out = as_object(document.get(LEFT_OUT))
         for reason in (TOO_MUCH, UNREADABLE):
             if times := as_count(left_out.get(reason)):
                 self.notes.skipped[reason] += times
 
-    def _message(self, info: Mapping[str, Any], parts: object, within: RecordPlace) -> Iterator[Draft]:
+    def _message(self, info: JsonObject, message: JsonObject, within: RecordPlace) -> Iterator[Draft]:
         self.messages += 1
-        own = as_text(info.get("id")) or f"message-{self.messages}"
-        time = parse_time(as_object(info.get("time")).get("created"))
+        own = text_at(info, "id") or f"message-{self.messages}"
+        time = parse_time(object_at(info, "time").get("created"))
         place = within._replace(id=own, time=time or within.time)
-        given = [as_object(part) for part in as_list(parts)]
-        model = as_text(info.get("modelID")) or as_text(as_object(info.get("model")).get("modelID"))
-        self.notes.learn(session_id=as_text(info.get("sessionID")), model=model)
+        model = text_at(info, "modelID") or text_at(object_at(info, "model"), "modelID")
+        self.notes.learn(session_id=text_at(info, "sessionID"), model=model)
         match info.get("role"):
-            case "user" if given:
-                yield from self.of_user(given, place, is_delegated=self.is_sub_agents)
             case "user":
-                yield from self._titled(info, place)
+                yield from self._user(info, objects_at(message, "parts"), place)
             case "assistant":
-                yield from self._answer(info, given, place)
+                yield from self._answer(info, objects_at(message, "parts"), place)
             case role:
                 self.notes.skip(f"message of {role}")
 
-    def _answer(self, info: Mapping[str, Any], parts: list[dict[str, Any]], place: RecordPlace) -> Iterator[Draft]:
-        read, written = tokens_of(info)
-        self.input_tokens, self.output_tokens = self.input_tokens + read, self.output_tokens + written
+    def _user(self, info: JsonObject, parts: list[dict[str, object]], place: RecordPlace) -> Iterator[Draft]:
+        """Yield drafts of a user message: its text, joined, then attachments and insertions."""
+        if not parts:  # only the title is left, which the program gave it
+            title = text_at(object_at(info, "summary"), "title", "body")
+            text = title and f"A prompt of which only the title is left: {title}"
+            yield from self.text_or_skip(Kind.SYSTEM, text, place, "message without parts")
+            return
+        said: list[str] = []
+        added: list[Draft] = []
         for part in parts:
-            yield from self.of_model(part, place.id, place, is_summary=info.get("summary") is True)
-        if error := as_object(info.get("error")):
+            own, text = _own(part, place), text_at(part, "text")
+            match part.get("type"):
+                case "text" if part.get("synthetic") is True:
+                    added.append(own.draft(Kind.SYSTEM, text, is_meta=True))
+                case "text" if part.get("ignored") is True:
+                    self.notes.skip("ignored text")
+                case "text":
+                    said.append(text)
+                case "file":
+                    added.append(own.draft(Kind.SYSTEM, f"Attached {_file_name(part)}"))
+                case _:
+                    added += self._other(part, own)
+        yield from self.said(said, place)
+        yield from added
+
+    def _answer(self, info: JsonObject, parts: list[dict[str, object]], place: RecordPlace) -> Iterator[Draft]:
+        self._charge(info, "messages")
+        for part in parts:
+            yield from self._part(part, place.id, place, is_summary=info.get("summary") is True)
+        if error := object_at(info, "error"):
             yield _failure(error, place._replace(id=f"{place.id}-error"))
         elif not parts:
             self.notes.skip("message without parts")
 
-    def _titled(self, info: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
-        """Yield a prompt of which only the title is left, which the program gave it."""
-        summary = as_object(info.get("summary"))
-        if title := as_text(summary.get("title")) or as_text(summary.get("body")):
-            yield place.draft(Kind.SYSTEM, f"A prompt of which only the title is left: {title}")
-        else:
-            self.notes.skip("message without parts")
-
-    def _loose(self, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
-        """Return drafts of a part without its message.
-
-        In the lines of a run its text is the model's. In a file the author is unknown, so text is skipped.
-        """
-        self.notes.learn(session_id=as_text(value.get("sessionID")))
-        part = as_object(value.get("part"))
-        if error := as_object(value.get("error")):
+    def _loose(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return drafts of a part without its message; its text is the model's only in a run."""
+        self.notes.learn(session_id=text_at(value, "sessionID"))
+        if error := object_at(value, "error"):
             return (_failure(error, place),)
-        if part:
-            return self.of_model(part, as_text(part.get("messageID")) or place.id, place)
+        if part := object_at(value, "part"):
+            return self._part(part, text_at(part, "messageID") or place.id, place)
         if "messageID" not in value or value.get("type") == "text":
-            self.notes.skip("text without its message" if "messageID" in value else str(value.get("type", "no type")))
-            return ()
-        return self.of_model(value, place.id, place)
+            return self.skip("text without its message" if "messageID" in value else str(value.get("type", "no type")))
+        return self._part(value, place.id, place)
+
+    def _part(self, part: JsonObject, message: str, place: RecordPlace, *, is_summary: bool = False) -> Iterable[Draft]:
+        """Return drafts of a *part* of an answer; its text gets the id of its *message*."""
+        own = _own(part, place)
+        text = text_at(part, "text").strip()
+        match part.get("type"):
+            case "text" if text and part.get("synthetic") is True:
+                return (own.draft(Kind.SYSTEM, text, is_meta=True),)
+            case "text" if text:
+                return (own._replace(id=message).draft(Kind.SUMMARY if is_summary else Kind.ASSISTANT, text),)
+            case "reasoning" if text:
+                return (own.draft(Kind.THINKING, text),)
+            case "tool":
+                return self._tool(part, own)
+            case _:
+                return self._other(part, own)
+
+    def _tool(self, part: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        state = object_at(part, "state")
+        tool, call_id = text_at(part, "tool"), text_at(part, "callID") or place.id
+        yield self.call(tool, as_arguments(state.get("input")), call_id, place)
+        status = str(state.get("status"))
+        if status not in _ENDED:
+            self.notes.skip(f"{status} call")
+            return
+        for _ in as_list(state.get("attachments")):
+            self.notes.skip("attachment of a result")
+        ended = place._replace(time=parse_time(object_at(state, "time").get("end")) or place.time)
+        error = text_at(state, "error").removeprefix("Error: ")
+        if status == "error" and error.startswith(_REFUSED):
+            reason = error.partition(_FEEDBACK)[2].strip()
+            yield self.result(reason, call_id, ended, 1, is_rejected=True)
+            return
+        is_error = status == "error" or bool(as_count(object_at(state, "metadata").get("exit")))
+        yield self.result(error or as_shown(state.get("output")), call_id, ended, 1, is_error=is_error)
+
+    def _other(self, part: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        match part.get("type"):
+            case "subtask":
+                agent, task = text_at(part, "agent") or "a sub-agent", text_at(part, "description", "prompt")
+                return (place.draft(Kind.SUB_AGENT, f"Started {agent}: {task}"),)
+            case "compaction":
+                how = "automatically" if part.get("auto") is True else "by the user"
+                return (place.draft(Kind.SYSTEM, f"Conversation compacted {how}"),)
+            case "retry":
+                attempt, error = count_at(part, "attempt"), _error_text(object_at(part, "error"))
+                return (place.draft(Kind.ERROR, f"API error: {error} (attempt {attempt})", is_error=True),)
+            case "step-finish":
+                self._charge(part, "steps")
+            case _:
+                pass
+        return self.skip(f"{part.get('type')} part")
+
+    def _charge(self, value: JsonObject, book: str) -> None:
+        tokens = object_at(value, "tokens")
+        cache = object_at(tokens, "cache")
+        read = count_at(tokens, "input") + count_at(cache, "read", "write")
+        self.add_tokens(read, count_at(tokens, "output"), book)
 
 
-def _failure(error: Mapping[str, Any], place: RecordPlace) -> Draft:
+READER = OpenCode("opencode", _confidence, _Session)
+
+
+def _failure(error: JsonObject, place: RecordPlace) -> Draft:
     if error.get("name") == _ABORTED:
         return place.draft(Kind.SYSTEM, "Interrupted by the user")
-    return place.draft(Kind.ERROR, error_text(error), is_error=True)
+    return place.draft(Kind.ERROR, _error_text(error), is_error=True)
+
+
+def _error_text(error: JsonObject) -> str:
+    said = text_at(object_at(error, "data"), "message") or text_at(error, "message", "name")
+    return said or as_shown(error or None) or "no reason given"
+
+
+def _own(part: JsonObject, place: RecordPlace) -> RecordPlace:
+    time = object_at(part, "time") or object_at(part, "state", "time")
+    began = parse_time(time.get("start", time.get("created")))
+    return place._replace(id=text_at(part, "id") or place.id, time=began or place.time)
+
+
+def _file_name(part: JsonObject) -> str:
+    url = text_at(part, "url")
+    return text_at(part, "filename") or ("a file" if url.startswith("data:") else url) or "a file"
+
+
+def gather_session(path: Path, most: int = MOST) -> bytes | None:
+    """Return the session file at *path* with its messages and parts, as one document.
+
+    The parts of a message are in a folder per message, or, in the first layout, all in one folder. File names are built
+    from ids in other files. An id that is no plain file name is ignored, so that no path leads out of the folder. None
+    if *path* is no session file. Files that would exceed *most* bytes are omitted and counted.
+
+    Raises OSError.
+    """
+    sessions = (folder for folder in path.absolute().parents if folder.name == "session")
+    root = next((folder.parent for folder in sessions if folder.with_name("message").is_dir()), None)
+    if root is None:
+        return None
+    tree = _Tree(root, most)
+    info = tree.read(path)
+    session = _plain(info.get("id"))
+    if session is None:
+        return None
+    messages = [{"info": found, "parts": tree.parts(found)} for found in tree.files(f"message/{session}")]
+    return orjson.dumps({"info": info, "messages": messages, _LEFT_OUT: tree.left_out})
+
+
+class _Tree:
+    """Reads JSON files below *root* up to a total size in bytes; counts the files it omits."""
+
+    def __init__(self, root: Path, most: int) -> None:
+        self.root = root
+        self.left = most
+        self.left_out: Counter[str] = Counter()
+        self._flat: dict[str, list[JsonObject]] | None = None
+
+    def read(self, path: Path) -> JsonObject:
+        """Return the object in the file at *path*; an empty one, counted as omitted, if none."""
+        size = path.stat().st_size
+        if size > self.left:
+            self.left_out[TOO_MUCH] += 1
+            return {}
+        try:
+            found = as_object(orjson.loads(path.read_bytes()))
+            size = len(orjson.dumps({"messages": [{"parts": [found]}]}))
+        except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+            found = {}
+        if found:
+            self.left -= size
+        else:
+            self.left_out[UNREADABLE] += 1
+        return found
+
+    def files(self, folder: str) -> list[JsonObject]:
+        """Return the objects in *folder*, sorted by file name, which is the order of time."""
+        paths = sorted(path for path in (self.root / folder).glob("*.json") if path.is_file())
+        return [found for path in paths if (found := self.read(path))]
+
+    def parts(self, message: JsonObject) -> list[JsonObject]:
+        own = _plain(message.get("id"))
+        if own is None:
+            return []
+        if found := self.files(f"part/{own}"):
+            return found
+        if self._flat is None:
+            self._flat = {}
+            for part in self.files("part"):
+                self._flat.setdefault(text_at(part, "messageID"), []).append(part)
+        return self._flat.get(own, [])
+
+
+def _plain(own: object) -> str | None:
+    """Return *own* if it is safe as the name of a file inside its folder; else None."""
+    try:
+        return safe_session_id(own if isinstance(own, str) else "")
+    except BadInput:
+        return None

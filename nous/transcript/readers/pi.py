@@ -4,16 +4,18 @@ The first line is a `session`. File order is the order of events. All branches o
 marks where the user went back to an earlier point.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.blocks import blocks_in
-from nous.transcript.parsing.pi import MessageReading
-from nous.transcript.parsing.values import as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.model import Kind
+from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in, text_of
+from nous.transcript.parsing.conversation import UNKNOWN_CALL
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
+from nous.transcript.parsing.sessions import SessionFormat, share
+from nous.transcript.parsing.values import as_arguments, parse_time
+from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _TYPES = frozenset(
     {
@@ -21,120 +23,226 @@ _TYPES = frozenset(
         *("custom", "custom_message", "label", "session_info"),
     }
 )
-_OTHERS_BLOCKS = frozenset({"tool_use", "tool_result"})
 _OPENCLAW = ("openclaw", "clawdbot")
 
-JsonObject = Mapping[str, Any]
+_MIRRORS = frozenset({"delivery-mirror", "gateway-injected"})
+"""Models that OpenClaw names for repeats of messages that it sent to a channel."""
+
+_CUT_SHORT = frozenset({"error", "aborted"})
+_ABORTED = ("Command aborted", "Operation aborted")
+_NOT_RUN = "Skipped due to queued user message"
+_FAILED = frozenset({"error", "failed"})
+_READ_TOKENS = ("input", "cacheRead", "cacheWrite")
+_SUMMARIES = frozenset({"compaction", "branch_summary", "branchSummary", "compactionSummary"})
+_BY_A_PROGRAM = frozenset({"custom_message", "custom", "hookMessage"})
+_FROM_A_PROGRAM = re.compile(
+    r"Read HEARTBEAT\.md|\[cron:[\w-]{1,64}[ \]]|A new session was started via /new|Pre-compaction memory flush"
+    r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>|\[openclaw\.runtime-context\]|OpenClaw runtime |\[Subagent Context\]"
+    r'|\[System Message\]|A subagent task "|A cron job "[^"\n]{0,200}" just '
+)
+_OF_A_SUB_AGENT = re.compile(r'(?:\[System Message\] *(?:\[[^\]\n]{0,80}\] *)?)?A subagent task "')
+_SKILL = re.compile(r'<skill name="(?P<name>[^"\n]*)" location="[^"\n]*">')
+_SKILL_END = "\n</skill>"
+_FILE = re.compile(r'<file name="[^"\n]*">')
+_FILE_END = "</file>"
+_ENVELOPE = re.compile(
+    r"(?:\n|System: \[[^\n]*(?:\n|$)"
+    r"|\[(?:[A-Z][a-z]{2} \d{4}-\d\d-\d\d|(?:WhatsApp|Telegram|Slack|Discord|Signal|iMessage|WebChat|Matrix|Feishu) )"
+    r"[^\]\n]*\] *"
+    r"|[A-Z][^\n(]{0,60}\(untrusted(?: metadata|, for context)?\):[ \t]*\n```json[ \t]*\n.*?\n```)*",
+    re.DOTALL,
+)
+"""What OpenClaw puts before a prompt: notices, sender, time and channel, and what it knows of them in JSON."""
+
+_MESSAGE_ID = re.compile(r"\n\[message_id: [^\]\n]*\]$")
 
 
-class Pi:
-    """Reads files of all versions of pi, and of OpenClaw."""
-
-    format = "pi"
-
-    def sniff(self, sample: Sample) -> float:
-        marked = sum(map(_is_marked, sample.records))
-        if not marked:
-            return 0.0
-        has_head = any(record.get("type") == "session" and _is_marked(record) for record in sample.records)
-        if not has_head and any(map(_is_anothers, sample.records)):
-            return 0.0
-        return (0.95 if has_head else 0.5) * marked / len(sample.records)
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Session(notes)
+def _without_files(text: str) -> tuple[str, int]:
+    start = files = 0
+    while _FILE.match(text, start) and (end := text.find(_FILE_END, start)) >= 0:
+        start = end + len(_FILE_END)
+        start += text.startswith("\n", start)
+        files += 1
+    return text[start:].lstrip(), files
 
 
-READER = Pi()
-
-
-def _is_anothers(record: JsonObject) -> bool:
-    """Return whether *record* is of Droid or Claude Code, whose messages look alike."""
-    if record.get("type") == "session_start" or "sessionId" in record:
-        return True
-    content = as_object(record.get("message")).get("content")
-    return any(str(block.get("type")) in _OTHERS_BLOCKS for block in blocks_in(content))
+def _confidence(sample: Sample) -> float:
+    has_head = any(record.get("type") == "session" and _is_marked(record) for record in sample.records)
+    return (0.95 if has_head else 0.5) * share(sample, _is_marked)
 
 
 def _is_marked(record: JsonObject) -> bool:
     kind = str(record.get("type"))
     if kind == "message":
-        return "timestamp" in record and "role" in as_object(record.get("message"))
+        return "timestamp" in record and "role" in object_at(record, "message")
     return kind in _TYPES and "timestamp" in record
 
 
 @dataclass(slots=True)
-class _Session(MessageReading):
-    """The records of a session.
+class _Session(BlockReading):
+    """The records of a session; `last` is the id of the previous one, `answer` the last answer."""
 
-    `seen` are the ids of all records but the first. `last` is the id of the previous record.
-    """
-
-    seen: set[str] = field(default_factory=set[str])
     last: str = ""
-    title: str = ""
+    answer: str = ""
 
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
-        own = as_text(value.get("id"))
+        own, kind = text_at(value, "id"), str(value.get("type", "no type"))
         if own and own in self.seen:
             self.notes.skip("repeated record")
             return
-        message = as_object(value.get("message"))
+        message = object_at(value, "message")
         time = parse_time(value.get("timestamp")) or parse_time(message.get("timestamp"))
         place = RecordPlace(own or f"line-{record.line}", record.line, record.offset, time)
         self._recognise(value, message)
         if message.get("role") == "user" and self._goes_back(value):
             yield place._replace(id=f"{place.id}/back").draft(Kind.SYSTEM, "Went back to an earlier point")
-        if own and value.get("type") != "session":
+        if own and kind != "session":
             self.seen.add(own)
             self.last = own
-        yield from self.message(message, place) if value.get("type") == "message" else self._other(value, place)
-
-    def conclude(self) -> Iterable[Draft]:
-        self.notes.learn(title=self.title, input_tokens=self.tokens_in, output_tokens=self.tokens_out)
-        return ()
+        yield from self._message(message, place) if kind == "message" else self._other(kind, value, place)
 
     def _recognise(self, value: JsonObject, message: JsonObject) -> None:
-        names = (value.get("provider"), value.get("customType"), value.get("agent"), message.get("provider"))
-        if self.notes.header.agent is None and any(as_text(name).startswith(_OPENCLAW) for name in names):
+        names = (*(text_at(value, key) for key in ("provider", "customType", "agent")), text_at(message, "provider"))
+        if any(name.startswith(_OPENCLAW) for name in names):
             self.notes.learn(agent="openclaw")
 
     def _goes_back(self, value: JsonObject) -> bool:
         """Return whether the parent of *value* is a record other than the last one."""
-        parent = as_text(value.get("parentId"))
+        parent = text_at(value, "parentId")
         return parent in self.seen and parent != self.last
 
-    def _other(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        kind = str(value.get("type", "no type"))
+    def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
-            case "compaction" | "branch_summary":
-                return self.text_draft(Kind.SUMMARY, value.get("summary"), place, kind)
-            case "custom_message":
-                return self.text_draft(Kind.SYSTEM, value.get("content"), place, kind, is_meta=True)
-            case "label":
-                return self.text_draft(Kind.SYSTEM, value.get("label"), place, kind)
+            case "compaction" | "branch_summary" | "custom_message" | "label":
+                return self._text(kind, value, place)
             case "session_info":
-                self.title = as_text(value.get("name")).strip() or self.title
+                self.title = text_at(value, "name").strip() or self.title
             case "session":
                 self._introduce(value)
             case "model_change":
-                self.notes.learn(model=as_text(value.get("modelId")))
+                self.notes.learn(model=text_at(value, "modelId"))
             case _:
                 pass
-        self.notes.skip(kind)
-        return ()
+        return self.skip(kind)
 
     def _introduce(self, value: JsonObject) -> None:
-        """Learn where the session began.
-
-        The name of the file that it was forked from ends with the parent session's id.
-        """
-        parent = as_text(value.get("parentSession")) or as_text(value.get("branchedFrom"))
+        """Learn the header; the name of the file that it was forked from ends with its session id."""
+        parent = text_at(value, "parentSession", "branchedFrom")
         name = parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
         self.notes.learn(
-            session_id=as_text(value.get("id")),
+            session_id=text_at(value, "id"),
             parent_session_id=name.rpartition("_")[2],
-            cwd=as_text(value.get("cwd")),
-            model=as_text(value.get("modelId")),
+            cwd=text_at(value, "cwd"),
+            model=text_at(value, "modelId"),
         )
+
+    def _message(self, message: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        match role := str(message.get("role", "no role")):
+            case "user":
+                return self._prompt(message, place)
+            case "assistant":
+                return self._answered(message, place)
+            case "toolResult":
+                return self._returned(message, place)
+            case "bashExecution":
+                return self._typed(message, place)
+            case "branchSummary" | "compactionSummary" | "custom" | "hookMessage" | "system":
+                return self._text(role, message, place)
+            case _:
+                return self.skip(f"{role} message")
+
+    def _text(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        content = value.get("summary", value.get("content", value.get("label")))
+        whose, text = Kind.SUMMARY if kind in _SUMMARIES else Kind.SYSTEM, "\n\n".join(self.texts(content))
+        for draft in self.text_or_skip(whose, text, place, f"empty {kind}"):
+            draft.is_meta = kind in _BY_A_PROGRAM
+            yield draft
+
+    def _prompt(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        said: list[str] = []
+        for part, whole in enumerate(self.texts(message.get("content")), 1):
+            text, files = _without_files(whole.strip())
+            self.notes.skipped.update(["attached file"] * files)
+            if skill := _SKILL.match(text):
+                arguments = text.partition(_SKILL_END)[2].strip()
+                command = f"/skill:{skill['name']} {arguments}".strip()
+                if arguments:
+                    said.append(command)
+                else:
+                    yield place.draft(Kind.SYSTEM, command, part)
+                continue
+            text = _MESSAGE_ID.sub("", _ENVELOPE.sub("", text, count=1).rstrip()).strip()
+            if _OF_A_SUB_AGENT.match(text):
+                yield place.draft(Kind.SUB_AGENT, text, part)
+            elif _FROM_A_PROGRAM.match(text):
+                yield place.draft(Kind.SYSTEM, text, part, is_meta=True)
+            else:
+                said.append(text)
+        yield from self.said(said, place)
+
+    def _answered(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        usage = object_at(message, "usage")
+        self.add_tokens(count_at(usage, *_READ_TOKENS), count_at(usage, "output"))
+        model, text = text_at(message, "model"), text_of(message.get("content")).strip()
+        if model in _MIRRORS and text == self.answer:
+            self.notes.skip("repeated message")
+            return
+        self.notes.learn(model=None if model in _MIRRORS else model)
+        self.answer = text or self.answer
+        stopped = text_at(message, "stopReason")
+        is_cut_short = stopped in _CUT_SHORT
+        for part, block in enumerate(blocks_in(message.get("content")), 1):
+            yield from self._block(block, place, part, is_cut_short=is_cut_short)
+        if is_cut_short:
+            why = text_at(message, "errorMessage").strip() or f"The answer was cut short ({stopped})"
+            ended = place._replace(id=f"{place.id}/end")
+            yield from self.text_or_skip(Kind.ERROR if stopped == "error" else Kind.SYSTEM, why, ended, stopped)
+
+    def _block(self, block: Block, place: RecordPlace, part: int, *, is_cut_short: bool) -> Iterable[Draft]:
+        """Return drafts of a *block* of an answer; an answer cut short made none of its calls."""
+        match block.get("type"):
+            case "text":
+                text = text_at(block, "text").strip()
+                return (place.draft(Kind.ASSISTANT, text),) if text else ()
+            case "thinking":
+                text = text_at(block, "thinking").strip()
+                return (place.draft(Kind.THINKING, text, part),) if text else ()
+            case "toolCall" if not is_cut_short:
+                tool, given = text_at(block, "name"), as_arguments(block.get("arguments"))
+                return (self.call(tool, given, text_at(block, "id"), place, part),)
+            case kind:
+                return self.skip("call that was not made" if kind == "toolCall" else f"{kind} block")
+
+    def _returned(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        text = "\n\n".join(self.texts(message.get("content")))
+        own, tool = text_at(message, "toolCallId"), text_at(message, "toolName")
+        failed = message.get("isError") is True
+        if failed and text.rstrip().endswith(_ABORTED):
+            yield from self._interrupted(text, own, tool, place)
+            return
+        status = str(object_at(message, "details").get("status"))
+        failed = (failed or status in _FAILED) and not text.startswith(_NOT_RUN)
+        yield self.result(text, own, place, is_error=failed, tool=tool)
+
+    def _interrupted(self, text: str, own: str, tool: str, place: RecordPlace) -> Iterator[Draft]:
+        """Yield the user's interruption of the call *own*, then its output up to there."""
+        made = self.calls.get(own, UNKNOWN_CALL)
+        tool = made.tool or tool
+        yield place.draft(Kind.DECISION, f"Interrupted {made.summary}", tool=tool or None, call_id=own or None)
+        if so_far := text.rstrip().removesuffix(_ABORTED[0]).removesuffix(_ABORTED[1]).rstrip():
+            yield self.result(so_far, own, place, 1, tool=tool)
+
+    def _typed(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        command, output = text_at(message, "command"), text_at(message, "output").strip()
+        yield place.draft(Kind.USER, f"! {command}")
+        if message.get("cancelled") is True:
+            yield place.draft(Kind.DECISION, f"Interrupted ! {command}", 1)
+        failed = count_at(message, "exitCode") != 0
+        if output:
+            yield place.draft(Kind.ERROR if failed else Kind.TOOL_RESULT, output, 2, tool="bash", is_error=failed)
+        else:
+            self.notes.skip("empty output")
+
+
+READER = SessionFormat("pi", _confidence, _Session)

@@ -5,21 +5,21 @@ has a `type`, with its fields beside it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.conversation import AgentReading, call, rejection
-from nous.transcript.parsing.values import as_count, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.model import Kind
+from nous.transcript.parsing.conversation import call, rejection
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
+from nous.transcript.parsing.sessions import SessionFormat, SessionReading, share
+from nous.transcript.parsing.values import as_object, as_shown, parse_time
+from nous.transcript.reader import Draft, RecordPlace, Sample
 
 _SURE_TYPES = frozenset({"started", "user_message", "tool_request", "tool_result", "completed"})
 _BY_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})
 _STAMP = "_timestamp"
 _USER = re.compile(r"\bthe user\b|\bby user\b|^user (?:denied|rejected|declined|cancelled)", re.IGNORECASE)
-
 
 _TEMPLATES = {
     "subtask_user_input": (Kind.USER, "{input}"),
@@ -37,48 +37,33 @@ _TEMPLATES = {
     "loop_blocked": (Kind.ERROR, "{message}"),
     "max_iterations_reached": (Kind.ERROR, "{message}"),
 }
-"""Events with a text: its entry kind, and its template over the event's fields."""
 
 
-class Qbit:
-    """Reads files of qbit and its forks."""
-
-    format = "qbit"
-
-    def sniff(self, sample: Sample) -> float:
-        stamped = sum(_STAMP in record and "type" in record for record in sample.records)
-        if not stamped:
-            return 0.0
-        known = any(str(record.get("type")) in _SURE_TYPES for record in sample.records)
-        return (0.9 if known else 0.5) * stamped / len(sample.records)
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Session(notes)
-
-
-READER = Qbit()
+def _confidence(sample: Sample) -> float:
+    known = any(str(record.get("type")) in _SURE_TYPES for record in sample.records)
+    return (0.9 if known else 0.5) * share(sample, lambda record: _STAMP in record and "type" in record)
 
 
 @dataclass(slots=True)
-class _Session(AgentReading):
-    """The events of a session; tool calls of a sub-agent may be in a separate file."""
+class _Session(SessionReading):
+    """The events of a session; a sub-agent's calls may be in a file that begins with one.
 
-    is_sub_agents: bool | None = None
+    `asked` are the calls that the user was asked to approve.
+    """
+
+    is_begun: bool = False
     asked: set[str] = field(default_factory=set[str])
-    input_tokens: int = 0
-    output_tokens: int = 0
 
     def entries(self, record: Record) -> Iterable[Draft]:
         event = record.value
         kind = str(event.get("type", "no type"))
-        place = RecordPlace(
-            f"line-{record.line}-{record.offset}", record.line, record.offset, parse_time(event.get(_STAMP))
-        )
-        if self.is_sub_agents is None:
-            self.is_sub_agents = kind in _BY_SUB_AGENTS
+        own = f"line-{record.line}-{record.offset}"
+        place = RecordPlace(own, record.line, record.offset, parse_time(event.get(_STAMP)))
+        if not self.is_begun:
+            self.is_begun, self.is_sub_agents = True, kind in _BY_SUB_AGENTS
         match kind:
             case "user_message":
-                return self.said([as_text(event.get("content"))], place)
+                return self.said([text_at(event, "content")], place)
             case "tool_request" | "tool_approval_request" | "tool_auto_approved" | "server_tool_started":
                 return self._requested(kind, event, place)
             case "tool_result":
@@ -89,87 +74,50 @@ class _Session(AgentReading):
                 return (self._denied(event, place),)
             case "completed":
                 return self._completed(event, place)
+            case "ask_human_response" if event.get("skipped") is True and not event.get("response"):
+                return (place.draft(Kind.DECISION, "Declined to answer"),)
             case "ask_human_response":
-                return self._answered(event, place)
-            case _ if kind in _TEMPLATES:
-                return self._from_template(kind, event, place)
+                return self.text_or_skip(Kind.USER, text_at(event, "response"), place, "empty answer")
             case _:
-                self.notes.skip(kind)
-                return ()
+                return self.from_template(_TEMPLATES, kind, event, place)
 
-    def _from_template(self, kind: str, event: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
-        whose, words = _TEMPLATES[kind]
-        if text := words.format_map(_Fields(event)).strip():
-            return (place.draft(whose, text, is_error=whose is Kind.ERROR),)
-        self.notes.skip(f"empty {kind}")
-        return ()
-
-    def _requested(self, kind: str, event: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
-        """Return the draft of a call, once.
-
-        An approval repeats the request. Some calls appear only as an approval.
-        """
-        request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
+    def _requested(self, kind: str, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the draft of a call, once: an approval repeats the request, or is all of it."""
+        request, tool = text_at(event, "request_id"), text_at(event, "tool_name")
         if kind == "tool_approval_request":
             self.asked.add(request)
         if "approv" in kind and (request in self.calls or not tool):
-            self.notes.skip(kind)
-            return ()
+            return self.skip(kind)
         return (self.call(tool, as_object(event.get("args", event.get("input"))), request, place),)
 
-    def _result(self, event: Mapping[str, Any], place: RecordPlace) -> Draft:
+    def _result(self, event: JsonObject, place: RecordPlace) -> Draft:
         failed = event.get("success") is False
-        request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
-        self.calls.pop(request, None)
-        return place.draft(
-            Kind.ERROR if failed else Kind.TOOL_RESULT,
-            as_shown(event.get("result")),
-            tool=tool or None,
-            call_id=request or None,
-            is_error=failed,
-        )
+        request, tool = text_at(event, "request_id") or None, text_at(event, "tool_name") or None
+        self.calls.pop(request or "", None)
+        kind, text = Kind.ERROR if failed else Kind.TOOL_RESULT, as_shown(event.get("result"))
+        return place.draft(kind, text, tool=tool, call_id=request, is_error=failed)
 
-    def _by_sub_agent(self, kind: str, event: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
+    def _by_sub_agent(self, kind: str, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         is_call = kind == "sub_agent_tool_request"
         for draft in self._requested(kind, event, place) if is_call else (self._result(event, place),):
-            draft.agent = None if self.is_sub_agents else as_text(event.get("agent_id")) or "sub-agent"
+            draft.agent = None if self.is_sub_agents else text_at(event, "agent_id") or "sub-agent"
             yield draft
 
-    def _denied(self, event: Mapping[str, Any], place: RecordPlace) -> Draft:
+    def _denied(self, event: JsonObject, place: RecordPlace) -> Draft:
         """Return a rejection by the user, if the user was asked; else a refusal by policy."""
-        request, tool = as_text(event.get("request_id")), as_text(event.get("tool_name"))
-        made = self.calls.get(request) or call(tool, as_object(event.get("args")))
-        reason = as_text(event.get("reason"))
+        request, tool = text_at(event, "request_id"), text_at(event, "tool_name")
+        made = self.calls.get(request) or call(tool, object_at(event, "args"))
+        reason = text_at(event, "reason")
         is_the_users = request in self.asked or _USER.search(reason) is not None
         text = rejection(reason, made) if is_the_users else f"Not allowed: {made.summary} ({reason})"
         kind = Kind.DECISION if is_the_users else Kind.SYSTEM
         return place.draft(kind, text, tool=tool or None, call_id=request or None)
 
-    def _completed(self, event: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
-        self.input_tokens += as_count(event.get("input_tokens"))
-        self.output_tokens += as_count(event.get("output_tokens"))
-        if reasoning := as_text(event.get("reasoning")).strip():
+    def _completed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        self.add_tokens(count_at(event, "input_tokens"), count_at(event, "output_tokens"))
+        if reasoning := text_at(event, "reasoning").strip():
             yield place.draft(Kind.THINKING, reasoning, 1)
-        if response := as_text(event.get("response")).strip():
-            yield place.draft(Kind.ASSISTANT, response)
-        else:
-            self.notes.skip("empty completed")
-
-    def _answered(self, event: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
-        if words := as_text(event.get("response")).strip():
-            return (place.draft(Kind.USER, words),)
-        if event.get("skipped") is True:
-            return (place.draft(Kind.DECISION, "Declined to answer"),)
-        self.notes.skip("empty answer")
-        return ()
-
-    def conclude(self) -> Iterable[Draft]:
-        self.notes.learn(input_tokens=self.input_tokens, output_tokens=self.output_tokens)
-        return ()
+        yield from self.text_or_skip(Kind.ASSISTANT, text_at(event, "response"), place, "empty completed")
 
 
-class _Fields(dict[str, Any]):
-    """Event fields as text; missing ones are empty."""
-
-    def __getitem__(self, name: str) -> str:
-        return as_text(self.get(name))
+READER = SessionFormat("qbit", _confidence, _Session)

@@ -4,7 +4,7 @@ from builders.codex import (
     TIME,
     Record,
     answered,
-    as_lines,
+    called,
     done,
     event,
     item,
@@ -15,12 +15,17 @@ from builders.codex import (
     said,
     typed,
 )
+from builders.transcripts import as_lines
 
 from nous.transcript import Kind, parse_transcript
 from nous.transcript.reader import Sample
 from nous.transcript.readers.codex import READER
 
 META = {"id": "s1", "cwd": "/repo", "source": "cli", "git": {"branch": "main", "commit_hash": "abc"}}
+
+
+OLD_HEAD = {"id": "old", "timestamp": TIME, "instructions": None, "git": {"branch": "main"}}
+"""The first line of a file from before October 2025."""
 
 
 def test_the_header_is_that_of_the_first_meta_and_of_the_settings() -> None:
@@ -34,6 +39,7 @@ def test_the_header_is_that_of_the_first_meta_and_of_the_settings() -> None:
 
     assert (header.session_id, header.cwd, header.git_branch, header.git_commit) == ("s1", "/repo", "main", "abc")
     assert (header.model, header.title, header.parent_session_id) == ("gpt-5.2", "Count files", None)
+    assert read(OLD_HEAD).header.git_branch == "main"
 
 
 def test_running_sums_of_tokens_are_not_added_up_and_go_on_where_they_begin_anew() -> None:
@@ -67,41 +73,33 @@ def test_what_is_said_in_two_ways_is_told_once(first: Record, second: Record) ->
     assert transcript.skipped["repeated message"] == 1
 
 
-def test_what_is_said_in_one_way_only_is_told() -> None:
-    alone = [typed("a"), message("user", "b"), answered("c"), message("assistant", "d")]
-
-    assert [text for _, text in said(*alone)] == ["a", "b", "c", "d"]
-    assert said(event("task_complete", last_agent_message="e")) == [(Kind.ASSISTANT, "e")]
-
-
 def test_the_same_words_in_another_turn_are_said_anew() -> None:
+    alone = [typed("a"), message("user", "b"), answered("c"), message("assistant", "d")]
+    batches = [answered("a"), answered("b"), message("assistant", "a"), message("assistant", "b")]
     turn = [typed("again"), message("user", "again"), answered("Ok"), message("assistant", "Ok")]
 
     assert [text for _, text in said(*turn, *turn)] == ["again", "Ok", "again", "Ok"]
     assert [text for _, text in said(message("assistant", "Ok"), message("assistant", "Ok"))] == ["Ok", "Ok"]
-
-
-def test_copies_that_come_in_batches_are_still_copies() -> None:
-    batches = [answered("a"), answered("b"), message("assistant", "a"), message("assistant", "b")]
-
+    assert [text for _, text in said(*alone)] == ["a", "b", "c", "d"]
     assert [text for _, text in said(*batches)] == ["a", "b"]
+    assert said(event("task_complete", last_agent_message="e")) == [(Kind.ASSISTANT, "e")]
 
 
 @pytest.mark.parametrize(
-    "text",
+    "found",
     [
         "<environment_context><cwd>/repo</cwd></environment_context>",
         "<user_instructions>\nBe brief.\n</user_instructions>",
         "# AGENTS.md instructions for /repo\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>",
         "<skill>\n<name>x</name>\n</skill>",
-        "<user_action><action>review</action></user_action>",
     ],
 )
-def test_what_codex_puts_in_the_users_place_is_nobodys(text: str) -> None:
-    (entry,) = read_all(message("user", text)).entries
+def test_what_codex_puts_in_the_users_place_is_nobodys(found: str) -> None:
+    for role in ("user", "developer"):
+        (entry,) = read_all(message(role, found)).entries
 
-    assert (entry.kind, entry.is_meta) == (Kind.SYSTEM, True)
-    assert read(message("user", text)).entries == ()
+        assert (entry.kind, entry.is_meta) == (Kind.SYSTEM, True)
+        assert read(message(role, found)).entries == ()
 
 
 def test_what_stands_before_the_request_of_an_editors_user_is_left_out() -> None:
@@ -133,38 +131,12 @@ def test_a_command_of_the_user_is_told_with_what_it_printed_once() -> None:
     assert said(ended, message("user", ran)) == [(Kind.USER, "! ls")]
 
 
-def test_what_a_program_tells_the_model_is_left_out() -> None:
-    (entry,) = read_all(message("developer", "<permissions instructions>...")).entries
-
-    assert (entry.kind, entry.is_meta) == (Kind.SYSTEM, True)
-
-
 def test_a_proposed_plan_is_told_by_itself_and_once() -> None:
     proposed = message("assistant", "Here:\n<proposed_plan>\n1. Count\n</proposed_plan>")
 
     assert said(answered("Here:"), done("Plan", text="1. Count"), proposed) == [
         (Kind.ASSISTANT, "Here:"),
         (Kind.ASSISTANT, "1. Count"),
-    ]
-
-
-def test_lines_of_before_october_2025_are_items_themselves() -> None:
-    flat: list[Record] = [
-        {"id": "old", "timestamp": TIME, "instructions": None, "git": {"branch": "main"}},
-        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Count"}]},
-        {"record_type": "state"},
-        {"type": "function_call", "name": "shell", "arguments": '{"command":["ls"]}', "call_id": "c"},
-        {"type": "function_call_output", "call_id": "c", "output": '{"output":"a","metadata":{"exit_code":0}}'},
-        {"timestamp": TIME, "role": "assistant", "content": "One."},
-    ]
-    transcript = parse_transcript(as_lines(*flat))
-
-    assert (transcript.format, transcript.header.session_id, transcript.header.git_branch) == ("codex", "old", "main")
-    assert [(entry.kind, entry.text) for entry in transcript] == [
-        (Kind.USER, "Count"),
-        (Kind.TOOL_CALL, 'shell(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a"),
-        (Kind.ASSISTANT, "One."),
     ]
 
 
@@ -185,4 +157,117 @@ def test_it_is_told_from_others_by_its_envelope() -> None:
 
     assert sniff(line("session_meta"), typed("a"), LS) > 0.9
     assert 0.5 < sniff(chat, {"timestamp": TIME, "type": "tool_call", "function": {"name": "git"}}) < 0.9
+    assert sniff(OLD_HEAD, chat) == 0.8
     assert sniff() == sniff(chat) == sniff(chat, foreign) == sniff({"type": "response_item"}) == 0
+
+
+def test_a_compaction_is_told_by_its_summary_once_and_without_the_history() -> None:
+    history = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "old"}]}]
+    compacted = line("compacted", message="So far ...", replacement_history=history)
+
+    assert said(compacted, compacted) == [(Kind.SUMMARY, "So far ...")]
+
+
+def test_compactions_without_a_summary_are_passed_over_unparsed() -> None:
+    payload = b'{"message":"","replacement_history":['
+    torn = b'{"timestamp":"2026-08-03T10:48:56.000Z","ordinal":7,"type":"compacted","payload":' + payload + b"\n"
+
+    transcript = parse_transcript(as_lines(typed("a")) + torn, format="codex")
+
+    assert [entry.text for entry in transcript] == ["a"]
+    assert transcript.skipped == {"compacted": 1}
+    assert read(line("compacted", message="", replacement_history=[])).skipped == {"compacted": 1}
+
+
+def test_the_thread_of_a_sub_agent_names_its_parent_and_has_no_user() -> None:
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": "p", "depth": 1}}}
+    task = typed("Count the files")
+
+    transcript = read(line("session_meta", id="s2", source=source), task, message("user", "Count the files"))
+
+    assert (transcript.header.session_id, transcript.header.parent_session_id) == ("s2", "p")
+    assert [(entry.kind, entry.text) for entry in transcript] == [(Kind.SUB_AGENT, "Count the files")]
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (
+            message(
+                "user", '<subagent_notification>{"agent_path":"a","status":{"completed":"ok"}}</subagent_notification>'
+            ),
+            (Kind.SUB_AGENT, "a: ok"),
+        ),
+        (
+            item("agent_message", author="a", recipient="b", content=[{"type": "input_text", "text": "ok"}]),
+            (Kind.SUB_AGENT, "a to b: ok"),
+        ),
+        (
+            event("exited_review_mode", review_output={"overall_explanation": "Good.", "findings": [{"title": "t"}]}),
+            (Kind.SUB_AGENT, "Good.\n\nt"),
+        ),
+        (event("entered_review_mode", user_facing_hint="current changes"), (Kind.SYSTEM, "Review of current changes")),
+        (event("error", message="quota"), (Kind.ERROR, "quota")),
+        (event("error", error={"kind": "rate_limit", "message": "slow down"}), (Kind.ERROR, "slow down")),
+        (event("task_complete", error={"message": "quota"}), (Kind.ERROR, "quota")),
+        (event("thread_rolled_back", num_turns=2), (Kind.DECISION, "Took back the last 2 turns")),
+        (event("undo_completed", success=True, message="restored"), (Kind.SYSTEM, "Undo: restored")),
+        (
+            event("thread_goal_updated", goal={"objective": "Ship", "status": "active"}),
+            (Kind.SYSTEM, "Goal (active): Ship"),
+        ),
+        (event("context_compacted"), (Kind.SYSTEM, "Conversation compacted")),
+        (
+            event("guardian_assessment", status="denied", rationale="risky", action={"command": "rm"}),
+            (Kind.SYSTEM, "Denied: rm: risky"),
+        ),
+        (
+            event("guardian_assessment", status="approved", decision_source="user", action={"command": "rm"}),
+            (Kind.DECISION, "Approved: rm"),
+        ),
+    ],
+)
+def test_events_that_somebody_brought_about_become_entries(record: Record, expected: tuple[Kind, str]) -> None:
+    assert said(record) == [expected]
+
+
+def test_a_review_that_the_model_repeats_is_told_once() -> None:
+    reviewed = event("exited_review_mode", review_output={"overall_explanation": "Good.", "findings": []})
+
+    assert said(reviewed, message("assistant", "Good.\n\nFull review comments: none")) == [(Kind.SUB_AGENT, "Good.")]
+
+
+def test_delegation_is_told_by_the_conversation() -> None:
+    spawned = called("spawn_agent", {"message": "Count"})
+    ended = [
+        event("collab_agent_spawn_end", call_id="c1", new_agent_nickname="Ada", prompt="Count"),
+        event("collab_waiting_end", agent_statuses=[{"agent_nickname": "Ada", "status": {"completed": "2"}}]),
+    ]
+
+    assert said(spawned, *ended) == [(Kind.TOOL_CALL, 'spawn_agent(prompt="Count")')]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (event("task_started"), "task_started"),
+        (event("of_next_year"), "of_next_year"),
+        (event("guardian_assessment", status="in_progress"), "guardian_assessment"),
+        (event("guardian_assessment", status="approved"), "guardian_assessment: approved"),
+        (item("ghost_snapshot"), "ghost_snapshot"),
+        (item("of_next_year"), "of_next_year"),
+        (done("OfNextYear"), "item: OfNextYear"),
+        (line("world_state", full=True), "world_state"),
+        (line("of_next_year"), "of_next_year"),
+        (typed(""), "empty message"),
+        (message("assistant"), "empty message"),
+        (item("reasoning", summary=[], encrypted_content="x"), "empty reasoning"),
+        ({"record_type": "state"}, "record: state"),
+        ({"payload": 7}, "no type"),
+    ],
+)
+def test_others_are_passed_over_and_counted(record: Record, reason: str) -> None:
+    transcript = read(record)
+
+    assert transcript.entries == ()
+    assert transcript.skipped == {reason: 1}

@@ -1,11 +1,12 @@
+from functools import partial
 from typing import Any
 
-import orjson
 import pytest
+from builders.transcripts import Record, Said, read_as, said
 
-from nous.transcript import Kind, Transcript, parse_transcript
+from nous.transcript import Kind
 
-Record = dict[str, Any]
+read = partial(read_as, "codex_exec")
 
 
 def done(kind: str, own: str = "item_0", **fields: Any) -> Record:
@@ -20,16 +21,8 @@ def msg(kind: str, **fields: Any) -> Record:
     return {"id": "0", "msg": {"type": kind, **fields}}
 
 
-def as_lines(*found: Record) -> bytes:
-    return b"".join(orjson.dumps(record) + b"\n" for record in found)
-
-
-def read(*found: Record) -> Transcript:
-    return parse_transcript(as_lines(*found), format="codex_exec")
-
-
-def said(*found: Record) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in read(*found)]
+def told(*found: Record) -> Said:
+    return said(read(*found))
 
 
 STARTED = {"type": "thread.started", "thread_id": "t1"}
@@ -39,37 +32,8 @@ RAN = done("command_execution", **LS, aggregated_output="a\nb\n", exit_code=0, s
 CALL = (Kind.TOOL_CALL, 'exec_command(cmd="bash -lc ls")')
 
 
-def test_a_run_is_recognised_and_read() -> None:
-    usage = {"input_tokens": 120, "cached_input_tokens": 0, "output_tokens": 45}
-    run = [
-        STARTED,
-        {"type": "turn.started"},
-        done("reasoning", text="**Counting**"),
-        begun("command_execution", **LS, aggregated_output="", exit_code=None),
-        RAN,
-        ANSWER,
-        {"type": "turn.completed", "usage": usage},
-    ]
-    transcript = parse_transcript(as_lines(*run))
-
-    assert transcript.format == "codex_exec"
-    assert transcript.confidence > 0.9
-    assert [(entry.kind, entry.text) for entry in transcript] == [
-        CALL,
-        (Kind.TOOL_RESULT, "a\nb\n".strip()),
-        (Kind.ASSISTANT, "Two files."),
-    ]
-    header = transcript.header
-    assert (header.session_id, header.input_tokens, header.output_tokens) == ("t1", 120, 45)
-    assert transcript.skipped == {"thinking": 1, "turn.started": 1, "turn.completed": 1}
-
-
-def test_a_command_that_only_ended_is_told_with_its_result() -> None:
-    assert said(RAN) == [CALL, (Kind.TOOL_RESULT, "a\nb")]
-
-
 def test_a_second_run_counts_its_items_anew() -> None:
-    assert len(said(STARTED, RAN, ANSWER, STARTED, RAN, ANSWER)) == 6
+    assert len(told(STARTED, RAN, ANSWER, STARTED, RAN, ANSWER)) == 6
 
 
 @pytest.mark.parametrize(
@@ -82,10 +46,7 @@ def test_a_second_run_counts_its_items_anew() -> None:
             done("mcp_tool_call", server="s", tool="t", result={"content": [{"type": "text", "text": "a"}]}),
             (Kind.TOOL_RESULT, "a"),
         ),
-        (
-            done("file_change", changes=[{"path": "/a", "kind": "update"}], status="failed"),
-            (Kind.ERROR, ""),
-        ),
+        (RAN, (Kind.TOOL_RESULT, "a\nb")),
         (done("error", message="quota"), (Kind.ERROR, "quota")),
         ({"type": "error", "message": "quota"}, (Kind.ERROR, "quota")),
         ({"type": "turn.failed", "error": {"message": "quota"}}, (Kind.ERROR, "quota")),
@@ -102,17 +63,11 @@ def test_a_second_run_counts_its_items_anew() -> None:
     ],
 )
 def test_items_become_entries(record: Record, expected: tuple[Kind, str]) -> None:
-    assert said(record)[-1] == expected
-
-
-def test_files_that_were_changed_are_known() -> None:
-    call, _ = read(done("file_change", changes=[{"path": "/a", "kind": "add"}], status="completed")).entries
-
-    assert (call.tool, call.paths) == ("apply_patch", ("/a",))
+    assert told(record)[-1] == expected
 
 
 def test_a_failure_is_told_once() -> None:
-    assert said({"type": "error", "message": "quota"}, {"type": "turn.failed", "error": {"message": "quota"}}) == [
+    assert told({"type": "error", "message": "quota"}, {"type": "turn.failed", "error": {"message": "quota"}}) == [
         (Kind.ERROR, "quota")
     ]
 
@@ -127,10 +82,10 @@ def test_older_runs_tell_the_prompt_and_wrap_their_events() -> None:
         msg("agent_message", message="One."),
         msg("task_complete", last_agent_message="One."),
     ]
-    transcript = parse_transcript(as_lines(*run))
+    transcript = read_as(None, *run)
 
     assert transcript.format == "codex_exec"
-    assert [(entry.kind, entry.text) for entry in transcript] == [
+    assert said(transcript) == [
         (Kind.USER, "Count the files"),
         (Kind.TOOL_CALL, 'exec_command(cmd="ls")'),
         (Kind.TOOL_RESULT, "a"),
@@ -155,3 +110,10 @@ def test_others_are_passed_over_and_counted(record: Record, reason: str) -> None
 
     assert transcript.entries == ()
     assert transcript.skipped == {reason: 1}
+
+
+def test_files_that_were_changed_are_known() -> None:
+    for status, kind in (("completed", Kind.TOOL_RESULT), ("failed", Kind.ERROR)):
+        call, result = read(done("file_change", changes=[{"path": "/a", "kind": "add"}], status=status)).entries
+
+        assert (call.tool, call.paths, result.kind) == ("apply_patch", ("/a",), kind)

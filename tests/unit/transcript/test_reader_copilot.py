@@ -1,15 +1,14 @@
-from io import BytesIO
+from functools import partial
 from typing import Any
 
-import orjson
 import pytest
+from builders.transcripts import Record, read_as, said
 
-from nous.transcript import Kind, Transcript, parse_transcript, read_transcript
+from nous.transcript import Kind
 
 TIME = "2025-12-18T21:32:05.000Z"
-CONTEXT = {"cwd": "/p", "branch": "main", "headCommit": "abc"}
 
-Record = dict[str, Any]
+read = partial(read_as, "copilot")
 
 
 def event(kind: str, /, *, own: str = "", agent: str = "", **data: Any) -> Record:
@@ -17,122 +16,58 @@ def event(kind: str, /, *, own: str = "", agent: str = "", **data: Any) -> Recor
     return {**made, **({"id": own} if own else {}), **({"agentId": agent} if agent else {})}
 
 
-SESSION = [
-    event("session.start", own="e1", sessionId="s1", producer="copilot-agent", selectedModel="m-1", context=CONTEXT),
-    event("user.message", own="e2", content="List the files.", transformedContent="<now/>List the files."),
-    event("assistant.turn_start", own="e3", turnId="0"),
-    event(
-        "assistant.message",
-        own="e4",
-        messageId="m1",
-        content="Looking.",
-        toolRequests=[{"toolCallId": "c1", "name": "bash", "arguments": '{"command":"ls"}'}],
-        outputTokens=12,
-    ),
-    event("tool.execution_start", own="e5", toolCallId="c1", toolName="bash", arguments={"command": "ls"}),
-    event("tool.execution_complete", own="e6", toolCallId="c1", success=True, result={"content": "a.txt"}),
-    event("assistant.message", own="e7", messageId="m2", content="One file.", toolRequests=[], outputTokens=3),
-]
-
-
-def as_lines(*records: Record) -> bytes:
-    return b"".join(orjson.dumps(found) + b"\n" for found in records)
-
-
-def read(*records: Record, include: tuple[str, ...] = ()) -> Transcript:
-    return read_transcript(BytesIO(as_lines(*records)), format="copilot", include=include)
-
-
-def told(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
-
-
-def test_a_session_is_recognised_and_read() -> None:
-    transcript = parse_transcript(as_lines(*SESSION))
-
-    assert (transcript.format, transcript.confidence) == ("copilot", pytest.approx(0.95))
-    assert told(transcript) == [
-        (Kind.USER, "List the files."),
-        (Kind.ASSISTANT, "Looking."),
-        (Kind.TOOL_CALL, 'bash(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a.txt"),
-        (Kind.ASSISTANT, "One file."),
-    ]
-    assert [entry.id for entry in transcript] == ["e2", "m1", "e4/1", "e6", "m2"]
-    assert transcript.skipped == {"session.start": 1, "assistant.turn_start": 1, "repeated call": 1}
-
-
-def test_events_without_their_beginning_are_less_sure() -> None:
-    assert parse_transcript(as_lines(*SESSION[1:])).confidence == pytest.approx(0.8)
-
-
-def test_the_header_is_learned() -> None:
-    end = event("session.shutdown", modelMetrics={"m-1": {"usage": {"inputTokens": 1000, "cacheReadTokens": 800}}})
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"tokenDetails": {"input": {"tokenCount": 100}, "output": {"tokenCount": 9}, "cache_read": {"tokenCount": 5}}},
+        {"modelMetrics": {"m-1": {"usage": {"inputTokens": 105, "cacheReadTokens": 5}}}},
+    ],
+)
+def test_tokens_are_counted_once_and_the_last_title_counts(counts: Record) -> None:
+    piece = event("assistant.message", messageId="m1", content="a", outputTokens=7)
     titles = [event("session.title_changed", title=title) for title in ("First", "Files")]
 
-    header = read(*SESSION, *titles, end).header
+    header = read(piece, piece, *titles, event("session.shutdown", **counts, currentModel="m-2")).header
 
-    assert (header.session_id, header.cwd, header.git_branch, header.git_commit) == ("s1", "/p", "main", "abc")
-    assert (header.model, header.title) == ("m-1", "Files")
-    assert (header.input_tokens, header.output_tokens) == (1000, 15)
-
-
-def test_tokens_that_were_read_may_be_counted_by_sort_and_an_answer_in_pieces_is_counted_once() -> None:
-    details = {"input": {"tokenCount": 100}, "output": {"tokenCount": 9}, "cache_read": {"tokenCount": 5}}
-    piece = event("assistant.message", messageId="m1", content="a", outputTokens=7)
-
-    header = read(piece, piece, event("session.shutdown", tokenDetails=details, currentModel="m-2")).header
-
-    assert (header.input_tokens, header.output_tokens, header.model) == (105, 7, "m-2")
+    assert (header.input_tokens, header.output_tokens) == (105, 7)
+    assert (header.model, header.title) == ("m-2", "Files")
 
 
-@pytest.mark.parametrize("mark", [{"source": "skill-pdf"}, {"source": "system"}, {"isAutopilotContinuation": True}])
-def test_what_a_program_sends_in_the_users_place_is_nobodys(mark: Record) -> None:
-    sent = event("user.message", content="Go on.", **mark)
+@pytest.mark.parametrize(
+    "sent",
+    [
+        event("user.message", content="Go on.", source="skill-pdf"),
+        event("user.message", content="Go on.", isAutopilotContinuation=True),
+        event("system.notification", content="Agent done", kind={"type": "agent_completed"}),
+    ],
+)
+def test_what_a_program_sends_in_the_users_place_is_nobodys(sent: Record) -> None:
 
-    assert told(read(sent)) == []
+    assert said(read(sent)) == []
     assert [(entry.kind, entry.is_meta) for entry in read(sent, include=("meta",))] == [(Kind.SYSTEM, True)]
-
-
-def test_a_prompt_keeps_what_was_typed_and_its_attachments_are_counted() -> None:
-    typed = event("user.message", content="Read it.", source="user", attachments=[{"type": "file", "path": "/a"}])
-
-    transcript = read(typed)
-
-    assert told(transcript) == [(Kind.USER, "Read it.")]
-    assert transcript.skipped == {"attached file": 1}
 
 
 @pytest.mark.parametrize("inside", [{"parentToolCallId": "t1"}, {"agent": "t1"}])
 def test_what_happens_inside_of_a_sub_agent_is_its_own(inside: Record) -> None:
     begun = event("subagent.started", toolCallId="t1", agentName="explore", agentDescription="Looks around", agent="t1")
-    said = event("assistant.message", content="Found it.", outputTokens=5, model="m-9", **inside)
+    told = event("assistant.message", content="Found it.", outputTokens=5, model="m-9", **inside)
     ended = event("subagent.completed", toolCallId="t1", agentName="explore", agentDisplayName="Explorer")
 
-    transcript = read(begun, said, ended)
+    transcript = read(begun, told, ended)
 
-    assert told(transcript) == [
+    assert said(transcript) == [
         (Kind.SUB_AGENT, "Started explore: Looks around"),
         (Kind.SUB_AGENT, "Explorer has completed"),
     ]
     assert transcript.skipped == {"sidechain": 1}
     assert (transcript.header.output_tokens, transcript.header.model) == (None, None)
-    assert [entry.agent for entry in read(begun, said, include=("sidechains",))] == [None, "t1"]
-
-
-def test_reasoning_that_is_told_twice_comes_once() -> None:
-    alone = event("assistant.reasoning", content="hm", reasoningId="x")
-    with_answer = event("assistant.message", content="Done.", reasoningText="hm")
-
-    transcript = read(alone, with_answer, include=("thinking",))
-
-    assert told(transcript) == [(Kind.THINKING, "hm"), (Kind.ASSISTANT, "Done.")]
+    assert [entry.agent for entry in read(begun, told, include=("sidechains",))] == [None, "t1"]
 
 
 def test_the_system_prompt_comes_once_unless_it_changes() -> None:
     prompts = [event("system.message", content=words, role="system") for words in ("A", "A", "B")]
 
-    assert told(read(*prompts)) == [(Kind.SYSTEM, "A"), (Kind.SYSTEM, "B")]
+    assert said(read(*prompts)) == [(Kind.SYSTEM, "A"), (Kind.SYSTEM, "B")]
 
 
 @pytest.mark.parametrize(
@@ -151,14 +86,7 @@ def test_the_system_prompt_comes_once_unless_it_changes() -> None:
     ],
 )
 def test_events_that_say_something_become_entries(found: Record, expected: tuple[Kind, str]) -> None:
-    assert told(read(found)) == [expected]
-
-
-def test_a_notification_is_nobodys_words() -> None:
-    notified = event("system.notification", content="Agent done", kind={"type": "agent_completed"})
-
-    assert told(read(notified)) == []
-    assert told(read(notified, include=("meta",))) == [(Kind.SYSTEM, "Agent done")]
+    assert said(read(found)) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -168,6 +96,7 @@ def test_a_notification_is_nobodys_words() -> None:
         (event("session.truncation", performedBy="x"), "session.truncation"),
         (event("session.info", infoType="mcp", message="Connected"), "session.info: mcp"),
         (event("of.next_year"), "of.next_year"),
+        (event("user.message", content="", attachments=[{"type": "file", "path": "/a"}]), "attached file"),
         (event("user.message", content=""), "empty message"),
         (event("system.message", content=""), "empty system.message"),
         (event("session.task_complete", success=False, summary="x"), "session.task_complete"),
@@ -178,4 +107,139 @@ def test_other_events_are_passed_over_and_counted(found: Record, reason: str) ->
     transcript = read(found)
 
     assert transcript.entries == ()
-    assert transcript.skipped == {reason: 1}
+    assert transcript.skipped[reason] == 1
+
+
+def asks(*calls: str, tool: str = "bash", words: str = "", **given: Any) -> Record:
+    requests = [{"toolCallId": own, "name": tool, "arguments": given or {"command": "ls"}} for own in calls]
+    return event("assistant.message", content=words, toolRequests=requests)
+
+
+def starts(own: str = "c1", tool: str = "bash", **given: Any) -> Record:
+    return event("tool.execution_start", toolCallId=own, toolName=tool, arguments=given or {"command": "ls"})
+
+
+def came(own: str = "c1", words: str = "a.txt", **fields: Any) -> Record:
+    found = event("tool.execution_complete", toolCallId=own, success=True, result={"content": words})
+    return {**found, "data": {**found["data"], **fields}}
+
+
+def answers(verdict: str, own: str = "c1", *, request: str = "r1", **fields: Any) -> Record:
+    return event("permission.completed", requestId=request, toolCallId=own, result={"kind": verdict, **fields})
+
+
+ASKED = event("permission.requested", requestId="r1", permissionRequest={"kind": "shell", "toolCallId": "c1"})
+
+
+def test_a_call_that_began_before_the_answer_was_written_down_comes_once() -> None:
+    transcript = read(starts(), asks("c1"), came())
+
+    assert said(transcript) == [(Kind.TOOL_CALL, 'bash(cmd="ls")'), (Kind.TOOL_RESULT, "a.txt")]
+    assert [entry.call_id for entry in transcript] == ["c1", "c1"]
+
+
+@pytest.mark.parametrize(
+    ("call", "result", "words"),
+    [
+        (asks("c1", tool="view", path="/a"), {"content": "<exited with exit code 1>"}, "<exited with exit code 1>"),
+        (asks("c1"), {"content": "<exited with exit code 1>\nmore"}, "<exited with exit code 1>\nmore"),
+        (asks("c1"), {"contents": [{"type": "text", "text": "a"}, {"type": "image", "data": ""}]}, "a"),
+    ],
+)
+def test_output_is_no_error_though_it_names_an_exit_code(call: Record, result: Record, words: str) -> None:
+    assert said(read(call, came(result=result)))[1:] == [(Kind.TOOL_RESULT, words)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"success": False}, "a.txt"),
+        ({"success": False, "result": None, "error": {"message": "boom", "code": "failure"}}, "boom"),
+        ({"result": {"content": "no rule\n<exited with exit code 2>"}}, "no rule\n<exited with exit code 2>"),
+        (
+            {"result": {"content": "<shellId: 3 completed with exit code -1>\n"}},
+            "<shellId: 3 completed with exit code -1>",
+        ),
+    ],
+)
+def test_a_failed_call_is_an_error(fields: Record, words: str) -> None:
+    assert said(read(asks("c1"), came(**fields)))[1:] == [(Kind.ERROR, words)]
+
+
+def test_a_rejection_is_a_decision_and_comes_once() -> None:
+    refused = came(success=False, result=None, error={"message": "The user said no", "code": "rejected"})
+    verdict = answers("denied-interactively-by-user", feedback="use make")
+
+    assert said(read(asks("c1"), ASKED, verdict, refused))[1:] == [(Kind.DECISION, 'Rejected bash(cmd="ls"): use make')]
+    assert said(read({**refused, "data": {**refused["data"], "parentToolCallId": "t1"}})) == [
+        (Kind.DECISION, "Rejected a tool call: The user said no")
+    ]
+    assert said(read(asks("c1"), refused, verdict))[1:] == [
+        (Kind.DECISION, 'Rejected bash(cmd="ls"): The user said no')
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("approved", 'Approved bash(cmd="ls")'),
+        ("approved-for-session", 'Approved bash(cmd="ls") for session'),
+    ],
+)
+def test_an_approval_that_was_asked_for_is_a_decision(verdict: str, words: str) -> None:
+    for own in ("c1", ""):  # the request names the call where its answer does not
+        assert said(read(asks("c1"), ASKED, answers(verdict, own), came()))[1:] == [
+            (Kind.DECISION, words),
+            (Kind.TOOL_RESULT, "a.txt"),
+        ]
+
+
+@pytest.mark.parametrize("verdict", ["denied-by-rules", "cancelled", "approved"])
+def test_what_rules_decide_is_no_decision_of_the_user(verdict: str) -> None:
+    asked = ASKED if verdict != "approved" else {**ASKED, "data": {**ASKED["data"], "resolvedByHook": True}}
+
+    transcript = read(asks("c1"), asked, answers(verdict))
+
+    assert len(transcript.entries) == 1
+    assert transcript.skipped == {"permission.requested": 1, f"permission.completed: {verdict}": 1}
+
+
+def test_an_answer_to_a_question_is_a_decision() -> None:
+    assert said(read(asks("c1", tool="ask_user", question="Which?"), came(words="User responded: the second")))[1:] == [
+        (Kind.DECISION, "Answered: the second")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ({"approved": True}, "Approved the plan"),
+        ({"approved": False, "feedback": "smaller"}, "Rejected the plan: smaller"),
+        ({"approved": False}, "Rejected the plan"),
+    ],
+)
+def test_what_the_user_says_to_a_plan_is_a_decision_and_comes_once(verdict: Record, words: str) -> None:
+    decided = event("exit_plan_mode.completed", requestId="r", **verdict)
+
+    shown = asks("c1", tool="exit_plan_mode", summary="s")
+
+    assert said(read(shown, decided, came(words="Plan approved!")))[1:] == [(Kind.DECISION, words)]
+    assert len(read(shown, came(words="Plan approved!"), decided).entries) == 2
+
+
+def test_the_result_of_showing_a_plan_tells_the_decision_if_nothing_else_does() -> None:
+    shown = asks("c1", tool="exit_plan_mode", summary="s")
+
+    assert said(read(shown, came(words="Plan approved!")))[1:] == [(Kind.DECISION, "Approved the plan")]
+    assert said(read(shown, came(words="Plan not approved.")))[1:] == [
+        (Kind.DECISION, "Rejected the plan: Plan not approved.")
+    ]
+
+
+def test_a_command_that_the_user_runs_is_theirs_and_its_output_is_not() -> None:
+    typed = event("tool.user_requested", toolCallId="c1", toolName="bash", arguments={"command": "git status"})
+
+    transcript = read(typed, starts(), came(words="clean"))
+
+    assert said(transcript) == [(Kind.USER, "! git status"), (Kind.TOOL_RESULT, "clean")]
+    assert transcript.entries[1].call_id is None

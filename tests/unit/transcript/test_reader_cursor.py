@@ -1,13 +1,13 @@
-from io import BytesIO
+from functools import partial
 from typing import Any
 
-import orjson
 import pytest
+from builders.transcripts import Record, read_as, said
 
-from nous.transcript import Kind, Transcript, known_readers, parse_transcript, read_transcript
+from nous.transcript import Kind, known_readers
 from nous.transcript.reader import Sample
 
-Record = dict[str, Any]
+read = partial(read_as, "cursor")
 
 DONE = """<timestamp>Friday, Sep 4, 2026, 2:25 AM (UTC+8)</timestamp>
 <system_notification>
@@ -38,50 +38,16 @@ def result(words: object, **fields: Any) -> Record:
     return {"type": "tool_result", "content": words, **fields}
 
 
-def as_lines(*records: Record) -> bytes:
-    return b"".join(orjson.dumps(found) + b"\n" for found in records)
-
-
-def read(*records: Record) -> Transcript:
-    return parse_transcript(as_lines(*records), format="cursor")
-
-
-def told(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
-
-
-SESSION = [
-    line("user", "What is here?"),
-    line("assistant", {"type": "thinking", "thinking": "hm"}, "I will look.", used()),
-    line("user", result([{"type": "text", "text": "a.txt"}], tool_use_id="t1")),
-    line("assistant", "One file."),
-    {"type": "turn_ended", "status": "success"},
-]
-
-
-def test_a_session_is_recognised_and_read() -> None:
-    transcript = parse_transcript(as_lines(*SESSION))
-
-    assert (transcript.format, transcript.confidence) == ("cursor", pytest.approx(0.9))
-    assert told(transcript) == [
-        (Kind.USER, "What is here?"),
-        (Kind.ASSISTANT, "I will look."),
-        (Kind.TOOL_CALL, 'Shell(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a.txt"),
-        (Kind.ASSISTANT, "One file."),
-    ]
-    assert transcript.skipped == {"thinking": 1, "turn_ended": 1}
-
-
 @pytest.mark.parametrize(
     "mark",
     [{"uuid": "u"}, {"type": "user"}, {"sessionId": "s"}, {"parentUuid": None}],
     ids=lambda mark: next(iter(mark)),
 )
 def test_lines_of_other_programs_are_not_ours(mark: Record) -> None:
-    found = tuple({**message, **mark} for message in SESSION[:4])
+    found = line("user", "What is here?")
 
-    assert known_readers()["cursor"].sniff(Sample("", found)) == 0
+    assert known_readers()["cursor"].sniff(Sample("", (found,))) == 0.9
+    assert known_readers()["cursor"].sniff(Sample("", ({**found, **mark},))) == 0
 
 
 def test_results_without_the_ids_of_calls_belong_to_the_calls_of_the_turn_in_order() -> None:
@@ -102,16 +68,11 @@ def test_results_without_the_ids_of_calls_belong_to_the_calls_of_the_turn_in_ord
 def test_a_call_that_was_not_answered_in_its_turn_is_not_answered_later() -> None:
     transcript = read(line("assistant", used()), line("user", "Stop."), line("user", result("late", tool_use_id="t1")))
 
-    assert told(transcript)[1:] == [(Kind.USER, "Stop."), (Kind.TOOL_RESULT, "late")]
+    assert said(transcript)[1:] == [(Kind.USER, "Stop."), (Kind.TOOL_RESULT, "late")]
     assert transcript.entries[2].call_id is None
-
-
-def test_calls_with_ids_are_paired_by_them() -> None:
-    first, second = ({**used(), "id": own} for own in ("c1", "c2"))
-
-    transcript = read(line("assistant", first, second), line("user", result("x", tool_use_id="c2")))
-
-    assert [entry.call_id for entry in transcript] == ["c1", "c2", "c2"]
+    named = [{**used(), "id": own} for own in ("c1", "c2")]
+    again = read(line("assistant", *named), line("user", result("x", tool_use_id="c2")))
+    assert [entry.call_id for entry in again] == ["c1", "c2", "c2"]
 
 
 @pytest.mark.parametrize(
@@ -119,20 +80,11 @@ def test_calls_with_ids_are_paired_by_them() -> None:
     [
         line("user", result("boom", is_error=True)),
         line("user", result("boom"), metadata={"toolResultStatus": "error"}),
+        line("user", {"type": "tool-result", "name": "read_file", "content": "boom", "is_error": True}),
     ],
 )
 def test_a_failed_result_is_an_error(failed: Record) -> None:
-    assert told(read(failed)) == [(Kind.ERROR, "boom")]
-
-
-def test_the_names_that_blocks_had_for_a_while_are_understood() -> None:
-    call = {"type": "tool_call", "name": "read_file", "input": {"path": "build.log"}}
-    came = {"type": "tool-result", "name": "read_file", "content": [{"type": "text", "text": "ok"}]}
-
-    assert told(read(line("assistant", call), line("user", came))) == [
-        (Kind.TOOL_CALL, "read_file(build.log)"),
-        (Kind.TOOL_RESULT, "ok"),
-    ]
+    assert said(read(failed)) == [(Kind.ERROR, "boom")]
 
 
 @pytest.mark.parametrize(
@@ -148,16 +100,8 @@ def test_the_names_that_blocks_had_for_a_while_are_understood() -> None:
     ],
 )
 def test_only_the_users_own_words_are_taken_from_a_prompt(prompt: str, words: str) -> None:
-    assert told(read(line("user", prompt))) == [(Kind.USER, words)]
-    assert told(read({"role": "user", "message": {"content": prompt}})) == [(Kind.USER, words)]
-
-
-def test_context_that_was_put_in_is_nobodys() -> None:
-    transcript = read(line("user", "<user_info>\nShell: zsh\n\nWorkspace Path: /home/ann/app\n</user_info>"))
-
-    assert transcript.entries == ()
-    assert transcript.skipped == {"inserted context": 1}
-    assert transcript.header.cwd == "/home/ann/app"
+    assert said(read(line("user", prompt))) == [(Kind.USER, words)]
+    assert said(read({"role": "user", "message": {"content": prompt}})) == [(Kind.USER, words)]
 
 
 @pytest.mark.parametrize(
@@ -171,26 +115,30 @@ def test_context_that_was_put_in_is_nobodys() -> None:
         ("now", None),
     ],
 )
-def test_a_prompt_says_when_it_was_sent(stamp: str, expected: str | None) -> None:
-    (entry,) = read(line("user", f"<timestamp>{stamp}</timestamp>\n<user_query>\nhi\n</user_query>"))
+def test_a_prompt_says_when_and_where_it_was_sent(stamp: str, expected: str | None) -> None:
+    info = line("user", "<user_info>\nWorkspace Path: /home/ann/app\n</user_info>")
 
+    transcript = read(info, line("user", f"<timestamp>{stamp}</timestamp>\n<user_query>\nhi\n</user_query>"))
+
+    (entry,) = transcript.entries
     assert (entry.time and entry.time.isoformat()) == expected
+    assert transcript.header.cwd == "/home/ann/app"
 
 
 def test_the_end_of_a_sub_agent_is_told_and_that_of_another_task_is_nobodys_words() -> None:
-    content = as_lines(line("user", DONE.format(kind="subagent")), line("user", DONE.format(kind="shell")))
+    ended = [line("user", DONE.format(kind=kind)) for kind in ("subagent", "shell")]
 
-    transcript = read_transcript(BytesIO(content), format="cursor", include={"meta"})
+    transcript = read(*ended, include=["meta"])
 
-    said = "Count the files (success): There are two.\nAnd no more."
-    assert told(transcript) == [(Kind.SUB_AGENT, said), (Kind.SYSTEM, said)]
+    words = "Count the files (success): There are two.\nAnd no more."
+    assert said(transcript) == [(Kind.SUB_AGENT, words), (Kind.SYSTEM, words)]
     assert [entry.is_meta for entry in transcript] == [False, True]
 
 
 def test_the_mark_of_what_cursor_left_out_is_no_answer() -> None:
     transcript = read(line("assistant", "[REDACTED]", used()), line("assistant", "Done.\n\n[REDACTED]"))
 
-    assert told(transcript) == [(Kind.TOOL_CALL, 'Shell(cmd="ls")'), (Kind.ASSISTANT, "Done.")]
+    assert said(transcript) == [(Kind.TOOL_CALL, 'Shell(cmd="ls")'), (Kind.ASSISTANT, "Done.")]
     assert transcript.skipped == {"redacted text": 1}
 
 
@@ -199,7 +147,7 @@ def test_words_in_a_block_of_an_unknown_kind_are_kept_if_the_model_said_them() -
 
     transcript = read(line("assistant", block, model="auto"), line("user", block))
 
-    assert told(transcript) == [(Kind.ASSISTANT, "See the log.")]
+    assert said(transcript) == [(Kind.ASSISTANT, "See the log.")]
     assert transcript.skipped == {"custom_block block": 2}
     assert transcript.header.model == "auto"
 
@@ -207,7 +155,7 @@ def test_words_in_a_block_of_an_unknown_kind_are_kept_if_the_model_said_them() -
 def test_a_turn_that_ended_badly_is_told() -> None:
     aborted = {"type": "turn_ended", "status": "aborted", "error": "User aborted/interrupted manually."}
 
-    assert told(read(aborted, {"type": "turn_ended", "status": "error", "error": "boom"})) == [
+    assert said(read(aborted, {"type": "turn_ended", "status": "error", "error": "boom"})) == [
         (Kind.SYSTEM, "User aborted/interrupted manually."),
         (Kind.ERROR, "boom"),
     ]
@@ -220,6 +168,7 @@ def test_a_turn_that_ended_badly_is_told() -> None:
         ({"x": 1}, "not a message"),
         (line("user", {"type": "image"}), "image block"),
         (line("user", " "), "empty message"),
+        (line("user", "<user_info>\nShell: zsh\n</user_info>"), "inserted context"),
     ],
 )
 def test_other_lines_are_passed_over_and_counted(found: Record, reason: str) -> None:

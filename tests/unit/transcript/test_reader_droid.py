@@ -1,10 +1,12 @@
+from functools import partial
 from typing import Any
 
-import orjson
+import pytest
+from builders.transcripts import Record, read_as, said
 
-from nous.transcript import Kind, Transcript, parse_transcript
+from nous.transcript import Kind
 
-START: dict[str, Any] = {
+START: Record = {
     "type": "session_start",
     "id": "s1",
     "title": "New Session",
@@ -12,53 +14,27 @@ START: dict[str, Any] = {
     "owner": "me",
     "cwd": "/w",
 }
+CALL = {"type": "tool_use", "id": "c1", "name": "Execute", "input": {"command": "ls /nope"}}
+
+read = partial(read_as, "droid")
 
 
-def message(own: str, role: str, *content: dict[str, Any], **more: Any) -> dict[str, Any]:
+def message(own: str, role: str, *content: Record, **more: Any) -> Record:
     time = "2026-02-03T00:25:13.000Z"
     return {"type": "message", "id": own, "timestamp": time, "message": {"role": role, "content": content, **more}}
 
 
-def text(words: str) -> dict[str, Any]:
+def text(words: str) -> Record:
     return {"type": "text", "text": words}
 
 
-def printed(kind: str, **fields: Any) -> dict[str, Any]:
+def printed(kind: str, **fields: Any) -> Record:
     return {"type": kind, "session_id": "s2", "timestamp": 1_770_078_313_595, **fields}
 
 
-CALL = {"type": "tool_use", "id": "c1", "name": "Execute", "input": {"command": "ls /nope"}}
-
-
-def read(*records: dict[str, Any], format: str | None = "droid") -> Transcript:  # noqa: A002
-    return parse_transcript(b"".join(orjson.dumps(found) + b"\n" for found in records), format=format)
-
-
-def said(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
-
-
-def test_a_kept_session_is_read_with_its_title_and_place() -> None:
-    transcript = read(
-        START, message("m1", "user", text("Fix it.")), message("m2", "assistant", text("Ok.")), format=None
-    )
-
-    assert transcript.format == "droid"
-    assert said(transcript) == [(Kind.USER, "Fix it."), (Kind.ASSISTANT, "Ok.")]
-    assert [entry.id for entry in transcript] == ["m1", "m2"]
-    header = transcript.header
-    assert (header.session_id, header.title, header.cwd) == ("s1", "Fix the test", "/w")
-    assert transcript.started_at
-
-
 def test_a_session_without_a_title_yet_has_none() -> None:
+    assert read(START).header.title == "Fix the test"
     assert read({**START, "sessionTitle": ""}).header.title is None
-
-
-def test_a_reminder_before_a_prompt_is_not_the_users() -> None:
-    prompt = text("<system-reminder>\nBe safe.\n</system-reminder>\n\nDo it")
-
-    assert said(read(START, message("m1", "user", prompt))) == [(Kind.USER, "Do it")]
 
 
 def test_a_result_that_begins_with_error_is_one_though_no_flag_says_so() -> None:
@@ -67,10 +43,7 @@ def test_a_result_that_begins_with_error_is_one_though_no_flag_says_so() -> None
 
     transcript = read(START, message("m1", "assistant", CALL), message("m2", "user", failed, fine))
 
-    assert [(entry.kind, entry.is_error) for entry in transcript][1:] == [
-        (Kind.ERROR, True),
-        (Kind.TOOL_RESULT, False),
-    ]
+    assert [entry.kind for entry in transcript][1:] == [Kind.ERROR, Kind.TOOL_RESULT]
 
 
 def test_in_a_session_that_another_one_called_nobody_typed_anything() -> None:
@@ -78,55 +51,8 @@ def test_in_a_session_that_another_one_called_nobody_typed_anything() -> None:
 
     assert said(transcript) == [(Kind.SUB_AGENT, "Count the files.")]
     assert transcript.header.parent_session_id == "s0"
-    assert said(read(START, message("m1", "user", text("# Task Tool Invocation\nCount.")))) == [
-        (Kind.SUB_AGENT, "# Task Tool Invocation\nCount.")
-    ]
-
-
-def test_hooks_and_states_are_counted() -> None:
-    transcript = read(START, message("m1", "user", hookEventName="PreToolUse"), {"type": "todo_state", "todos": []})
-
-    assert not transcript.entries
-    assert transcript.skipped == {"session_start": 1, "hook": 1, "todo_state": 1}
-
-
-def test_compaction_and_the_end_of_a_turn_are_told() -> None:
-    transcript = read(
-        START,
-        {"type": "compaction_state", "id": "k", "summaryText": "So far: nothing."},
-        {"type": "agent_turn_outcome", "id": "o1", "reason": "cancelled"},
-        {"type": "agent_turn_outcome", "id": "o2", "reason": "error", "error": "no credit"},
-        {"type": "agent_turn_outcome", "id": "o3", "reason": "done"},
-    )
-
-    assert said(transcript) == [
-        (Kind.SUMMARY, "So far: nothing."),
-        (Kind.SYSTEM, "Interrupted by the user"),
-        (Kind.ERROR, "no credit"),
-    ]
-    assert transcript.skipped["agent_turn_outcome"] == 1
-
-
-def test_printed_lines_are_read() -> None:
-    transcript = read(
-        printed("system", subtype="init", model="m-1", cwd="/w"),
-        printed("message", role="user", text="List them", id="m1"),
-        printed("tool_call", id="t1", toolCallId="c1", toolName="Shell", parameters={"command": "ls"}),
-        printed("tool_result", id="t2", toolCallId="c1", value={"stdout": "a.txt\n", "exitCode": 0}),
-        printed("completion", id="end", finalText="One.", usage={"input_tokens": 4, "output_tokens": 2}),
-        format=None,
-    )
-
-    assert transcript.format == "droid"
-    assert said(transcript) == [
-        (Kind.USER, "List them"),
-        (Kind.TOOL_CALL, 'Shell(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a.txt"),
-        (Kind.ASSISTANT, "One."),
-    ]
-    header = transcript.header
-    assert (header.session_id, header.model, header.cwd) == ("s2", "m-1", "/w")
-    assert (header.input_tokens, header.output_tokens) == (4, 2)
+    delegated = read(START, message("m1", "user", text("# Task Tool Invocation\nCount.")))
+    assert [entry.kind for entry in delegated] == [Kind.SUB_AGENT]
 
 
 def test_the_end_of_a_run_does_not_repeat_the_answer() -> None:
@@ -136,22 +62,32 @@ def test_the_end_of_a_run_does_not_repeat_the_answer() -> None:
     assert transcript.skipped == {"repeated answer": 1}
 
 
-def test_a_drifted_result_shares_the_id_of_its_call() -> None:
-    call = printed("tool_call", id="c1", toolId="Execute", parameters={"command": "ls"})
-    result = printed("tool_result", id="c1", toolId="Execute", isError=True, value="no such file")
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (
+            printed("tool_result", toolCallId="c1", value={"stdout": "a", "stderr": "b", "exitCode": 2}),
+            (Kind.ERROR, "Exit code 2\na\nb"),
+        ),
+        (printed("error", source="cli", message="No key."), (Kind.ERROR, "No key.")),
+        ({"type": "compaction_state", "summaryText": "So far: nothing."}, (Kind.SUMMARY, "So far: nothing.")),
+        ({"type": "agent_turn_outcome", "reason": "cancelled"}, (Kind.SYSTEM, "Interrupted by the user")),
+        ({"type": "agent_turn_outcome", "reason": "error", "error": "no credit"}, (Kind.ERROR, "no credit")),
+    ],
+)
+def test_events_become_entries(found: Record, expected: tuple[Kind, str]) -> None:
+    assert said(read(found)) == [expected]
 
-    made, came = read(call, result).entries
 
-    assert made.call_id == came.call_id == "c1"
-    assert made.tool == came.tool == "Execute"
-    assert (made.id, came.id, came.kind) == ("c1", "c1-result", Kind.ERROR)
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (message("m1", "user", hookEventName="PreToolUse"), "hook"),
+        ({"type": "todo_state", "todos": []}, "todo_state"),
+        ({"type": "agent_turn_outcome", "reason": "done"}, "agent_turn_outcome"),
+    ],
+)
+def test_hooks_and_states_are_counted(found: Record, reason: str) -> None:
+    transcript = read(found)
 
-
-def test_a_command_that_ended_badly_is_an_error_with_all_it_printed() -> None:
-    result = printed("tool_result", toolCallId="c1", value={"stdout": "a", "stderr": "b", "exitCode": 2})
-
-    assert said(read(result)) == [(Kind.ERROR, "Exit code 2\na\nb")]
-
-
-def test_errors_of_the_program_are_errors() -> None:
-    assert said(read(printed("error", source="cli", message="No key."))) == [(Kind.ERROR, "No key.")]
+    assert (transcript.entries, transcript.skipped) == ((), {reason: 1})

@@ -1,52 +1,34 @@
-from io import BytesIO
 from typing import Any
 
 import orjson
 import pytest
+from builders.transcripts import Record, as_lines, read_as, said
 
 from nous.transcript import Kind, Transcript, parse_transcript
-from nous.transcript.io.lines import ReadPosition
-from nous.transcript.model import ReadNotes
-from nous.transcript.parsing.values import parse_time
-from nous.transcript.readers.gemini import READER
 
 TIME = "2026-04-29T21:39:33.155Z"
-HEADER: dict[str, Any] = {
-    "sessionId": "s1",
-    "projectHash": "0b7d",
-    "startTime": TIME,
-    "lastUpdated": TIME,
-    "kind": "main",
-}
+HEADER: Record = {"sessionId": "s1", "projectHash": "0b7d", "startTime": TIME, "kind": "main"}
 CONTEXT = "<session_context>\nThis is the Gemini CLI.\n- **Workspace Directories:**\n  - /home/a/b\n</session_context>"
 
 
-def message(own: str, kind: str, content: Any, **more: Any) -> dict[str, Any]:
+def message(own: str, kind: str, content: Any, **more: Any) -> Record:
     return {"id": own, "timestamp": TIME, "type": kind, "content": content, **more}
 
 
-def call(own: str, tool: str, args: dict[str, Any], status: str = "success", **more: Any) -> dict[str, Any]:
+def call(own: str, tool: str, args: Record, status: str = "success", **more: Any) -> Record:
     return {"id": own, "name": tool, "args": args, "status": status, **more}
 
 
-def came(own: str, **response: Any) -> list[dict[str, Any]]:
+def came(own: str, **response: Any) -> list[Record]:
     return [{"functionResponse": {"id": own, "name": "t", "response": response}}]
 
 
-def as_lines(*records: dict[str, Any]) -> bytes:
-    return b"".join(orjson.dumps(found) + b"\n" for found in records)
-
-
-def as_document(*messages: dict[str, Any], **about: Any) -> bytes:
+def as_document(*messages: Record, **about: Any) -> bytes:
     return orjson.dumps({**HEADER, **about, "messages": messages}, option=orjson.OPT_INDENT_2)
 
 
-def read(*messages: dict[str, Any]) -> Transcript:
-    return parse_transcript(as_lines(HEADER, *messages), format="gemini")
-
-
-def said(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
+def read(*messages: Record) -> Transcript:
+    return read_as("gemini", HEADER, *messages)
 
 
 SESSION = (
@@ -62,26 +44,6 @@ SESSION = (
     ),
     message("g2", "gemini", "One file.", tokens={"input": 120, "output": 4}, model="gemini-3"),
 )
-
-
-def test_document_and_lines_say_the_same() -> None:
-    lines, document = parse_transcript(as_lines(HEADER, *SESSION)), parse_transcript(as_document(*SESSION))
-
-    assert (lines.format, document.format) == ("gemini", "gemini")
-    assert (
-        said(lines)
-        == said(document)
-        == [
-            (Kind.USER, "List the files."),
-            (Kind.ASSISTANT, "Looking."),
-            (Kind.TOOL_CALL, 'run_shell_command(cmd="ls")'),
-            (Kind.TOOL_RESULT, "a.txt"),
-            (Kind.ASSISTANT, "One file."),
-        ]
-    )
-    assert [entry.call_id for entry in lines if entry.call_id] == ["c1", "c1"]
-    assert all(entry.time == parse_time(TIME) for entry in lines)
-    assert lines.skipped == {"thinking": 1}
 
 
 def test_the_header_tells_session_model_title_and_tokens() -> None:
@@ -165,18 +127,18 @@ def test_only_what_was_typed_is_the_users(content: Any, words: str | None) -> No
     assert [entry.text for entry in transcript if entry.kind is Kind.USER] == ([words] if words else [])
 
 
-def test_what_was_shown_to_the_user_is_what_was_typed() -> None:
-    transcript = read(message("u", "user", [{"text": "long prompt of a command"}], displayContent="/review main"))
+def test_what_was_shown_to_the_user_is_what_was_typed_and_a_bare_command_is_an_act() -> None:
+    expanded = message("u", "user", [{"text": "long prompt of a command"}], displayContent="/review main")
 
-    assert said(transcript) == [(Kind.USER, "/review main")]
-
-
-def test_a_bare_slash_command_is_an_act() -> None:
-    assert said(read(message("u", "user", "/compress"))) == [(Kind.SYSTEM, "/compress")]
+    assert said(read(expanded, message("v", "user", "/compress"))) == [
+        (Kind.USER, "/review main"),
+        (Kind.SYSTEM, "/compress"),
+    ]
 
 
 def test_calls_and_answers_may_be_parts_of_messages() -> None:
-    asked = [{"text": "Checking."}, {"functionCall": {"name": "read_file", "args": {"file_path": "/a"}}}]
+    thought = {"text": "hm", "thought": True}
+    asked = [thought, {"text": "Checking."}, {"functionCall": {"name": "read_file", "args": {"file_path": "/a"}}}]
     answer = [{"functionResponse": {"name": "read_file", "response": {"output": "text of a"}}}]
 
     transcript = read(message("g", "gemini", asked), message("r", "user", answer))
@@ -187,12 +149,6 @@ def test_calls_and_answers_may_be_parts_of_messages() -> None:
         (Kind.TOOL_RESULT, "text of a"),
     ]
     assert transcript.entries[1].call_id == transcript.entries[2].call_id
-
-
-def test_parts_that_are_thought_are_no_answer() -> None:
-    transcript = read(message("g", "gemini", [{"text": "hm", "thought": True}, {"text": "Yes."}]))
-
-    assert said(transcript) == [(Kind.ASSISTANT, "Yes.")]
     assert transcript.skipped == {"thinking": 1}
 
 
@@ -214,13 +170,8 @@ def test_notices_are_told_if_they_matter() -> None:
     assert transcript.skipped == {"info": 1, "novelty": 1, "repeated message": 1}
 
 
-def test_rewinding_is_told_with_what_was_taken_back() -> None:
-    transcript = read(message("u", "user", "wrong way"), {"$rewindTo": "u"}, {"$rewindTo": "x"})
-
-    assert said(transcript)[1:] == [
-        (Kind.SYSTEM, "Rewound to before: wrong way"),
-        (Kind.SYSTEM, "Rewound to an earlier point"),
-    ]
+def test_rewinding_is_told() -> None:
+    assert said(read({"$rewindTo": "u"})) == [(Kind.SYSTEM, "Rewound to an earlier point")]
 
 
 def test_the_task_of_a_sub_agent_is_nobodys_prompt() -> None:
@@ -243,18 +194,85 @@ def test_messages_of_the_bare_api_are_read() -> None:
     assert said(parse_transcript(orjson.dumps(history))) == said(document)
 
 
-def test_values_of_any_type_are_read() -> None:
-    odd: list[Any] = [None, 7, True, "x", [[]], {"a": 1}]
-    fields = ("id", "type", "content", "toolCalls", "thoughts", "tokens", "displayContent", "timestamp", "$set")
-    changed = [{**SESSION[1], name: value} for name in fields for value in odd]
-
-    assert read(*changed).problems == ()
+def made(*calls: Record) -> Transcript:
+    return read_as("gemini", {"id": "g", "type": "gemini", "toolCalls": calls})
 
 
-def test_a_reading_in_pieces_says_what_a_whole_one_says() -> None:
-    lines = as_lines(HEADER, *SESSION, SESSION[1], {"$set": {"messages": SESSION}}).splitlines(keepends=True)
-    whole, pieces = READER.begin(ReadNotes()), READER.begin(ReadNotes())
-    cursor = ReadPosition()
+def outcome(tool: str, args: Record, status: str = "success", **response: Any) -> tuple[Kind, str, bool]:
+    entry = made(call("c", tool, args, status, result=came("c", **response)))
+    return entry.entries[-1].kind, entry.entries[-1].text, entry.entries[-1].is_error
 
-    expected = list(whole.read(BytesIO(b"".join(lines)), ReadPosition()))
-    assert [draft for line in lines for draft in pieces.read(BytesIO(line), cursor)] == expected
+
+@pytest.mark.parametrize(
+    ("text", "decision"),
+    [
+        ("[Operation Cancelled] Reason: User did not allow tool call", 'Rejected run_shell_command(cmd="rm a")'),
+        ("[Operation Cancelled] Reason: keep a", 'Rejected run_shell_command(cmd="rm a"): keep a'),
+        (
+            "Command was cancelled by user before it could complete.",
+            'Rejected run_shell_command(cmd="rm a"): cancelled while it ran',
+        ),
+    ],
+)
+def test_a_cancelled_call_is_the_users_no(text: str, decision: str) -> None:
+    found = outcome("run_shell_command", {"command": "rm a"}, "cancelled", error=text)
+
+    assert found == (Kind.DECISION, decision, False)
+
+
+def test_a_failed_call_is_an_error() -> None:
+    assert outcome("read_file", {}, "error", error="File not found") == (Kind.ERROR, "File not found", True)
+    assert outcome("read_file", {}, "success", error="File not found") == (Kind.ERROR, "File not found", True)
+    assert outcome("exit_plan_mode", {}, output="Plan file is empty.")[0] is Kind.ERROR
+
+
+@pytest.mark.parametrize(
+    ("code", "is_error"), [("0", False), ("(none)", False), ("1", True), ("127", True), ("-1", True)]
+)
+def test_a_command_fails_by_its_exit_code(code: str, is_error: bool) -> None:  # noqa: FBT001
+    text = f"Command: x\nOutput: y\nError: (none)\nExit Code: {code}\nSignal: 0"
+
+    assert outcome("run_shell_command", {"command": "x"}, output=text)[2] is is_error
+    assert outcome("read_file", {}, output=text)[2] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "decision"),
+    [
+        ("Plan approved. Switching to Default mode.", "Approved the plan"),
+        (
+            "Plan rejected. User feedback: smaller\nsteps\n\nThe plan is stored at: /p\nRevise.",
+            "Rejected the plan: smaller\nsteps",
+        ),
+        ("Plan rejected. No feedback provided.\n\nThe plan is stored at: /p", "Rejected the plan"),
+        ("User cancelled the plan approval dialog. The plan was not approved.", "Rejected the plan"),
+    ],
+)
+def test_a_plan_is_approved_or_rejected(text: str, decision: str) -> None:
+    assert outcome("exit_plan_mode", {}, output=text) == (Kind.DECISION, decision, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "decision"),
+    [
+        ('{"answers":{"0":"Postgres","1":"yes"}}', "Answered: Postgres; yes"),
+        ("User has provided the following answers:\n\n**DB**: Postgres", "Answered: **DB**: Postgres"),
+        ("User dismissed ask_user dialog without answering.", "Declined to answer"),
+    ],
+)
+def test_an_answer_to_a_question_is_a_decision(text: str, decision: str) -> None:
+    assert outcome("ask_user", {"questions": []}, output=text)[:2] == (Kind.DECISION, decision)
+    assert outcome("ask_user", {}, "cancelled", error="")[:2] == (Kind.DECISION, "Rejected ask_user")
+
+
+def test_a_result_is_taken_from_its_own_answer_or_else_from_what_was_shown() -> None:
+    both = [*came("c2", output="other"), *came("c1", output="own")]
+    transcript = made(
+        call("c1", "glob", {"pattern": "*"}, result=both),
+        call("c3", "glob", {"pattern": "*"}, result=[{"text": "as text"}]),
+        call("c4", "glob", {"pattern": "*"}, resultDisplay="as shown"),
+        call("c5", "glob", {"pattern": "*"}, "executing"),
+    )
+
+    results = [entry.text for entry in transcript if entry.kind is Kind.TOOL_RESULT]
+    assert results == ["own", "as text", "as shown"]

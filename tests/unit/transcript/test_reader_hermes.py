@@ -2,50 +2,25 @@ from typing import Any
 
 import orjson
 import pytest
+from builders.transcripts import Record, Said, read_as, said
 
 from nous.transcript import Kind, Transcript, parse_transcript
 
 
-def message(role: str, content: object = "", **more: Any) -> dict[str, Any]:
+def message(role: str, content: object = "", **more: Any) -> Record:
     return {"role": role, "content": content, **more}
 
 
-def session(*messages: dict[str, Any], **more: Any) -> bytes:
+def session(*messages: Record, **more: Any) -> bytes:
     about = {"session_id": "s1", "platform": "cli", "session_start": "2026-04-29T20:00:00Z", "model": "m"}
     return orjson.dumps({**about, **more, "messages": list(messages)}, option=orjson.OPT_INDENT_2)
 
 
-def read(*messages: dict[str, Any], **more: Any) -> Transcript:
+def read(*messages: Record, **more: Any) -> Transcript:
     return parse_transcript(session(*messages, **more), format="hermes")
 
 
-def said(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
-
-
 CALL = {"id": "c1", "type": "function", "function": {"name": "terminal", "arguments": '{"command":"pwd"}'}}
-
-
-def test_a_session_is_recognised_before_any_other_chat() -> None:
-    answer = message("assistant", "Looking.", tool_calls=[CALL])
-
-    transcript = parse_transcript(session(message("user", "Where am I?"), answer))
-
-    assert transcript.format == "hermes"
-    assert said(transcript) == [
-        (Kind.USER, "Where am I?"),
-        (Kind.ASSISTANT, "Looking."),
-        (Kind.TOOL_CALL, 'terminal(cmd="pwd")'),
-    ]
-
-
-def test_the_document_says_what_the_session_is() -> None:
-    header = read(
-        message("user", "hi"), title="A title", parent_session_id="s0", model_config={"cwd": "/w"}, input_tokens=3
-    ).header
-
-    assert (header.session_id, header.parent_session_id, header.title) == ("s1", "s0", "A title")
-    assert (header.model, header.cwd, header.input_tokens) == ("m", "/w", 3)
 
 
 def test_cached_tokens_are_input() -> None:
@@ -65,15 +40,23 @@ def test_the_first_and_the_last_message_have_the_times_of_the_session() -> None:
     assert (first.time.second, third.time.second) == (0, 9)
 
 
-def test_a_message_that_says_its_time_has_that() -> None:
-    (entry,) = read(message("user", "a", timestamp=1_770_000_000.5)).entries
-
-    assert entry.time
-    assert entry.time.year == 2026
+COMPACTED = "[CONTEXT COMPACTION - REFERENCE ONLY] Earlier: ..."
+PICTURED = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": "x"}}]
 
 
-def test_the_system_prompt_comes_first() -> None:
-    assert said(read(message("user", "hi"), system_prompt="You are Hermes."))[0] == (Kind.SYSTEM, "You are Hermes.")
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (message("system", "You are Hermes."), [(Kind.SYSTEM, "You are Hermes.")]),
+        (message("user", COMPACTED), [(Kind.SUMMARY, COMPACTED)]),
+        (message("assistant", COMPACTED), [(Kind.SUMMARY, COMPACTED)]),
+        (message("user", PICTURED), [(Kind.USER, "look")]),
+        (message("user", "[IMPORTANT: Background process 7 finished]"), []),
+    ],
+)
+def test_a_message_is_of_whoever_said_it(found: Record, expected: Said) -> None:
+    assert said(read(found)) == expected
+    assert said(read(found, system_prompt="Be."))[:1] == [(Kind.SYSTEM, "Be.")]
 
 
 def test_what_the_model_thought_is_told_once() -> None:
@@ -97,31 +80,12 @@ def test_what_the_model_thought_is_told_once() -> None:
         ("{torn", {}, Kind.TOOL_RESULT),
     ],
 )
-def test_a_result_that_says_it_failed_is_an_error(content: str, more: dict[str, Any], kind: Kind) -> None:
+def test_a_result_that_says_it_failed_is_an_error(content: str, more: Record, kind: Kind) -> None:
     result = message("tool", content, tool_call_id="c1", tool_name="terminal", **more)
 
     entry = read(message("assistant", None, tool_calls=[CALL]), result).entries[-1]
 
     assert (entry.kind, entry.text, entry.tool, entry.call_id) == (kind, content, "terminal", "c1")
-
-
-def test_a_compacted_beginning_is_a_summary_whoever_it_is_given_to() -> None:
-    text = "[CONTEXT COMPACTION - REFERENCE ONLY] Earlier: ..."
-
-    assert said(read(message("user", text), message("assistant", text))) == [(Kind.SUMMARY, text)] * 2
-
-
-def test_what_the_program_tells_the_model_is_not_the_users() -> None:
-    transcript = read(message("user", "[IMPORTANT: Background process 7 finished]"))
-
-    assert transcript.entries == ()
-    assert transcript.skipped == {"meta message": 1}
-
-
-def test_images_beside_a_prompt_are_no_words() -> None:
-    content = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": "x"}}]
-
-    assert said(read(message("user", content))) == [(Kind.USER, "look")]
 
 
 def test_the_lines_of_a_transcript_are_messages() -> None:
@@ -131,7 +95,7 @@ def test_the_lines_of_a_transcript_are_messages() -> None:
         message("assistant", "hello"),
     ]
 
-    transcript = parse_transcript(b"\n".join(map(orjson.dumps, lines)))
+    transcript = read_as(None, *lines)
 
     assert transcript.format == "hermes"
     assert said(transcript) == [(Kind.USER, "hi"), (Kind.ASSISTANT, "hello")]
@@ -145,11 +109,3 @@ def test_an_exported_session_is_recognised() -> None:
     transcript = parse_transcript(orjson.dumps(exported))
 
     assert (transcript.format, transcript.header.session_id) == ("hermes", "s9")
-
-
-@pytest.mark.parametrize("value", [None, 1, "x", [1], {"messages": "x"}, {"messages": [None, 3, {"role": 4}]}])
-def test_values_of_other_types_are_passed_over(value: object) -> None:
-    transcript = parse_transcript(orjson.dumps({"role": value, "x": value, "messages": [value]}), format="hermes")
-
-    assert transcript.entries == ()
-    assert transcript.skipped

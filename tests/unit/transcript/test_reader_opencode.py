@@ -3,20 +3,20 @@ from typing import Any
 
 import orjson
 import pytest
+from builders.transcripts import Record, Said, as_lines, said
 
 from nous.transcript import Kind, Transcript, parse_transcript
-from nous.transcript.parsing.opencode import TOO_MUCH, UNREADABLE, gather_session
-from nous.transcript.readers.opencode import READER
+from nous.transcript.readers.opencode import READER, TOO_MUCH, UNREADABLE, gather_session
 
-SESSION: dict[str, Any] = {
+SESSION: Record = {
     "id": "ses_1",
     "projectID": "p",
     "directory": "/w",
     "title": "List files",
     "time": {"created": 1_730_000_000_000},
 }
-ASKED: dict[str, Any] = {"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {"created": 1_730_000_001_000}}
-ANSWERED: dict[str, Any] = {
+ASKED: Record = {"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {"created": 1_730_000_001_000}}
+ANSWERED: Record = {
     "id": "msg_2",
     "sessionID": "ses_1",
     "role": "assistant",
@@ -25,11 +25,11 @@ ANSWERED: dict[str, Any] = {
 }
 
 
-def part(own: str, kind: str, **fields: Any) -> dict[str, Any]:
+def part(own: str, kind: str, **fields: Any) -> Record:
     return {"id": own, "type": kind, **fields}
 
 
-def bash(**state: Any) -> dict[str, Any]:
+def bash(**state: Any) -> Record:
     return part("prt_2", "tool", callID="c1", tool="bash", state={"input": {"command": "ls"}, **state})
 
 
@@ -37,20 +37,16 @@ WORDS = part("prt_1", "text", text="List them.")
 DONE = bash(status="completed", output="a.txt\n", metadata={"exit": 0})
 
 
-def message(info: dict[str, Any], *parts: dict[str, Any]) -> dict[str, Any]:
+def message(info: Record, *parts: Record) -> Record:
     return {"info": info, "parts": list(parts)}
 
 
-def read(*messages: dict[str, Any], **session: Any) -> Transcript:
+def read(*messages: Record, **session: Any) -> Transcript:
     document = {"info": {**SESSION, **session}, "messages": list(messages)}
     return parse_transcript(orjson.dumps(document), format="opencode")
 
 
-def said(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
-
-
-def answer(*parts: dict[str, Any], **info: Any) -> list[tuple[Kind, str]]:
+def answer(*parts: Record, **info: Any) -> Said:
     return said(read(message({**ANSWERED, **info}, *parts)))
 
 
@@ -61,31 +57,44 @@ def put(root: Path, name: str, value: object) -> Path:
     return path
 
 
-def test_an_exported_session_is_recognised_and_read() -> None:
-    messages = [message(ASKED, WORDS), message(ANSWERED, DONE, part("prt_3", "text", text="One."))]
+def test_the_title_is_one_that_somebody_gave_and_a_list_of_messages_is_a_session_too() -> None:
+    listed = parse_transcript(orjson.dumps([message(ASKED, WORDS), message(ANSWERED, DONE)]))
 
-    transcript = parse_transcript(orjson.dumps({"info": SESSION, "messages": messages}, option=orjson.OPT_INDENT_2))
-
-    assert transcript.format == "opencode"
-    assert said(transcript) == [
-        (Kind.USER, "List them."),
-        (Kind.TOOL_CALL, 'bash(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a.txt"),
-        (Kind.ASSISTANT, "One."),
-    ]
-    assert [entry.id for entry in transcript] == ["msg_1", "prt_2", "prt_2/1", "msg_2"]
-    header = transcript.header
-    assert (header.session_id, header.title, header.cwd, header.model) == ("ses_1", "List files", "/w", "m-1")
-
-
-def test_a_list_of_messages_says_the_same() -> None:
-    transcript = parse_transcript(orjson.dumps([message(ASKED, WORDS), message(ANSWERED, DONE)]))
-
-    assert (transcript.format, len(transcript.entries)) == ("opencode", 3)
-
-
-def test_a_title_that_nobody_gave_is_none() -> None:
+    assert (listed.format, len(listed.entries)) == ("opencode", 3)
+    assert read().header.title == "List files"
     assert read(title="New session - 2026-02-03T00:25:13Z").header.title is None
+
+
+REFUSED = "The user rejected permission to use this specific tool call"
+
+
+@pytest.mark.parametrize(
+    ("parts", "info", "expected"),
+    [
+        ([bash(status="error", error="Error: no such file")], {}, (Kind.ERROR, "no such file")),
+        ([bash(status="completed", output="none", metadata={"exit": 1})], {}, (Kind.ERROR, "none")),
+        ([bash(status="error", error=f"Error: {REFUSED}.")], {}, (Kind.DECISION, 'Rejected bash(cmd="ls")')),
+        (
+            [bash(status="error", error=f"{REFUSED} with the following feedback: use eza")],
+            {},
+            (Kind.DECISION, 'Rejected bash(cmd="ls"): use eza'),
+        ),
+        ([bash(status="running")], {}, (Kind.TOOL_CALL, 'bash(cmd="ls")')),
+        ([bash(status={})], {}, (Kind.TOOL_CALL, 'bash(cmd="ls")')),
+        ([], {"error": {"name": "MessageAbortedError"}}, (Kind.SYSTEM, "Interrupted by the user")),
+        ([], {"error": {"name": "APIError", "data": {"message": "no credit"}}}, (Kind.ERROR, "no credit")),
+        ([part("p", "subtask", agent="explore", prompt="Count")], {}, (Kind.SUB_AGENT, "Started explore: Count")),
+        (
+            [part("p", "retry", attempt=2, error={"data": {"message": "overloaded"}})],
+            {},
+            (Kind.ERROR, "API error: overloaded (attempt 2)"),
+        ),
+        ([part("p", "compaction", auto=True)], {}, (Kind.SYSTEM, "Conversation compacted automatically")),
+        ([part("p", "text", text="So far.")], {"summary": True}, (Kind.SUMMARY, "So far.")),
+    ],
+)
+def test_what_became_of_an_answer_is_told(parts: list[Record], info: Record, expected: tuple[Kind, str]) -> None:
+    assert answer(*parts, **info)[-1] == expected
 
 
 def test_what_the_program_added_to_a_prompt_is_not_the_users() -> None:
@@ -97,6 +106,7 @@ def test_what_the_program_added_to_a_prompt_is_not_the_users() -> None:
 
     assert said(transcript) == [(Kind.USER, "List them."), (Kind.SYSTEM, "Attached a.py")]
     assert transcript.skipped == {"meta message": 1, "ignored text": 1}
+    assert read(message(ANSWERED, added)).skipped == {"meta message": 1}
 
 
 def test_in_a_session_with_a_parent_the_calling_agent_speaks() -> None:
@@ -104,26 +114,6 @@ def test_in_a_session_with_a_parent_the_calling_agent_speaks() -> None:
 
     assert said(transcript) == [(Kind.SUB_AGENT, "List them.")]
     assert transcript.header.parent_session_id == "ses_0"
-
-
-def test_a_call_that_failed_is_an_error() -> None:
-    assert answer(bash(status="error", error="Error: no such file"))[1] == (Kind.ERROR, "no such file")
-    assert answer(bash(status="completed", output="no such file", metadata={"exit": 1}))[1][0] is Kind.ERROR
-
-
-def test_a_refusal_is_a_decision_with_its_reason() -> None:
-    refused = "The user rejected permission to use this specific tool call"
-
-    assert answer(bash(status="error", error=f"Error: {refused}."))[1] == (Kind.DECISION, 'Rejected bash(cmd="ls")')
-    assert answer(bash(status="error", error=f"{refused} with the following feedback: use eza"))[1] == (
-        Kind.DECISION,
-        'Rejected bash(cmd="ls"): use eza',
-    )
-
-
-@pytest.mark.parametrize("status", ["pending", "running", {}])
-def test_a_call_that_has_not_ended_has_no_result(status: object) -> None:
-    assert [kind for kind, _ in answer(bash(status=status))] == [Kind.TOOL_CALL]
 
 
 def test_a_result_stands_at_the_time_of_its_end() -> None:
@@ -134,48 +124,6 @@ def test_a_result_stands_at_the_time_of_its_end() -> None:
     assert made.time
     assert came.time
     assert (came.time - made.time).total_seconds() == 4
-
-
-def test_text_that_the_program_put_into_an_answer_is_passed_over() -> None:
-    transcript = read(message(ANSWERED, part("prt_1", "text", text="Continue.", synthetic=True)))
-
-    assert (transcript.entries, transcript.skipped) == ((), {"meta message": 1})
-
-
-def test_the_answer_to_a_compaction_is_a_summary() -> None:
-    compacted = message(ASKED, part("prt_1", "compaction", auto=True))
-    summary = message({**ANSWERED, "summary": True}, part("prt_2", "text", text="So far: nothing."))
-
-    assert said(read(compacted, summary)) == [
-        (Kind.SYSTEM, "Conversation compacted automatically"),
-        (Kind.SUMMARY, "So far: nothing."),
-    ]
-
-
-def test_an_interruption_is_the_users_and_other_failures_are_errors() -> None:
-    aborted = {"name": "MessageAbortedError", "data": {"message": "The operation was aborted."}}
-    failed = {"name": "APIError", "data": {"message": "no credit"}}
-
-    assert answer(error=aborted) == [(Kind.SYSTEM, "Interrupted by the user")]
-    assert answer(error=failed) == [(Kind.ERROR, "no credit")]
-
-
-def test_sub_agents_and_retries_are_told() -> None:
-    task = part("prt_1", "subtask", agent="explore", description="Count files", prompt="Count all")
-    retry = part("prt_2", "retry", attempt=2, error={"data": {"message": "overloaded"}})
-
-    assert answer(task, retry) == [
-        (Kind.SUB_AGENT, "Started explore: Count files"),
-        (Kind.ERROR, "API error: overloaded (attempt 2)"),
-    ]
-
-
-def test_bookkeeping_is_counted() -> None:
-    parts = [part("p", kind) for kind in ("step-start", "snapshot", "patch", "agent", "news")]
-
-    assert read(message(ANSWERED, *parts)).skipped == {
-        f"{kind} part": 1 for kind in ("step-start", "snapshot", "patch", "agent", "news")
-    }
 
 
 def test_tokens_are_counted_once_though_steps_and_messages_tell_them() -> None:
@@ -201,7 +149,7 @@ def test_the_lines_of_a_run_are_read() -> None:
         {"type": "error", "sessionID": "ses_1", "error": {"name": "APIError"}},
     ]
 
-    transcript = parse_transcript(b"\n".join(map(orjson.dumps, lines)))
+    transcript = parse_transcript(as_lines(*lines))
 
     assert transcript.format == "opencode"
     assert [kind for kind, _ in said(transcript)] == [Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.ASSISTANT, Kind.ERROR]
@@ -217,9 +165,7 @@ def test_the_lines_of_a_run_are_read() -> None:
         ({**WORDS, "messageID": "msg_1"}, [], {"text without its message": 1}),
     ],
 )
-def test_one_file_of_the_tree_says_what_it_can(
-    value: dict[str, Any], kinds: list[Kind], skipped: dict[str, int]
-) -> None:
+def test_one_file_of_the_tree_says_what_it_can(value: Record, kinds: list[Kind], skipped: dict[str, int]) -> None:
     transcript = parse_transcript(orjson.dumps(value))
 
     assert transcript.format == "opencode"
@@ -258,11 +204,7 @@ def test_no_id_leads_out_of_the_tree(tmp_path: Path, own: object) -> None:
     assert gathered is not None
     assert orjson.loads(gathered)["messages"][0]["parts"] == []
     assert READER.gather(put(root, "session/p/ses_2.json", {**SESSION, "id": own})) is None
-
-
-def test_only_a_sessions_own_file_is_gathered_for(tmp_path: Path) -> None:
-    assert READER.gather(put(tmp_path, "message/ses_1/msg_1.json", ASKED)) is None
-    assert READER.gather(put(tmp_path, "export.json", {"info": SESSION, "messages": []})) is None
+    assert READER.gather(root / "message/ses_1/msg_1.json") is None
 
 
 def test_what_cannot_be_gathered_is_counted(tmp_path: Path) -> None:

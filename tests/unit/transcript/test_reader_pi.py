@@ -1,15 +1,16 @@
-from io import BytesIO
+from functools import partial
 from typing import Any
 
-import orjson
 import pytest
+from builders.transcripts import Record, read_as, said
 
-from nous.transcript import Kind, Transcript, parse_transcript, read_transcript
+from nous.transcript import Kind
 
 TIME = "2026-05-12T01:02:27.657Z"
 HEAD = {"type": "session", "version": 3, "id": "s1", "timestamp": TIME, "cwd": "/p"}
 
-Record = dict[str, Any]
+read = partial(read_as, "pi")
+with_meta = partial(read, include=("meta", "thinking"))
 
 
 def record(kind: str, **fields: Any) -> Record:
@@ -18,8 +19,8 @@ def record(kind: str, **fields: Any) -> Record:
 
 def message(role: str, content: object = None, *, own: str = "", parent: str = "", **fields: Any) -> Record:
     ids = {"id": own, "parentId": parent or None} if own else {}
-    said = {} if content is None else {"content": content}
-    return record("message", **ids, message={"role": role, **said, **fields})
+    words = {} if content is None else {"content": content}
+    return record("message", **ids, message={"role": role, **words, **fields})
 
 
 def text(words: str) -> list[Record]:
@@ -30,64 +31,23 @@ def called(own: str = "c1", **fields: Any) -> Record:
     return {"type": "toolCall", "id": own, "name": "bash", "arguments": {"command": "ls"}, **fields}
 
 
-def read(*records: Record) -> Transcript:
-    return parse_transcript(b"".join(orjson.dumps(found) + b"\n" for found in records), format="pi")
-
-
-def told(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
-
-
-def with_meta(*records: Record) -> Transcript:
-    content = b"".join(orjson.dumps(found) + b"\n" for found in records)
-    return read_transcript(BytesIO(content), format="pi", include={"meta", "thinking"})
-
-
 SESSION = [
     HEAD,
     record("model_change", id="a0", parentId=None, provider="x", modelId="m-1"),
     message("user", text("List the files."), own="a1", parent="a0"),
-    message(
-        "assistant",
-        [{"type": "thinking", "thinking": "hm"}, *text("Looking."), called()],
-        own="a2",
-        parent="a1",
-        model="m-1",
-        usage={"input": 3, "cacheRead": 10, "cacheWrite": 7, "output": 5},
-        stopReason="toolUse",
-    ),
-    message("toolResult", text("a.txt"), own="a3", parent="a2", toolCallId="c1", toolName="bash", isError=False),
-    message("assistant", text("One file."), own="a4", parent="a3", usage={"input": 1, "output": 2}),
+    message("assistant", text("Looking."), own="a2", parent="a1", usage={"input": 3, "cacheRead": 10, "output": 5}),
+    message("assistant", text("One file."), own="a3", parent="a2", usage={"cacheWrite": 8, "output": 2}),
 ]
 
 
-def test_a_session_is_recognised_and_read() -> None:
-    transcript = parse_transcript(b"\n".join(map(orjson.dumps, SESSION)))
-
-    assert (transcript.format, transcript.confidence) == ("pi", pytest.approx(0.95))
-    assert told(transcript) == [
-        (Kind.USER, "List the files."),
-        (Kind.ASSISTANT, "Looking."),
-        (Kind.TOOL_CALL, 'bash(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a.txt"),
-        (Kind.ASSISTANT, "One file."),
-    ]
-    assert [entry.id for entry in transcript] == ["a1", "a2", "a2/3", "a3", "a4"]
-    assert [entry.call_id for entry in transcript] == [None, None, "c1", "c1", None]
-
-
 def test_the_header_is_learned_and_tokens_are_summed_with_the_cached_ones() -> None:
-    header = read(*SESSION, record("session_info", id="a5", name="Files")).header
+    names = [record("session_info", id=own, name=name) for own, name in (("5", "First"), ("6", "Files"), ("7", ""))]
+
+    header = read(*SESSION, *names).header
 
     assert (header.session_id, header.cwd, header.model, header.title) == ("s1", "/p", "m-1", "Files")
     assert (header.input_tokens, header.output_tokens) == (21, 7)
     assert header.agent is None
-
-
-def test_the_last_name_of_a_session_is_its_title() -> None:
-    named = [record("session_info", id=own, name=name) for own, name in (("1", "First"), ("2", "Second"), ("3", ""))]
-
-    assert read(HEAD, *named).header.title == "Second"
 
 
 @pytest.mark.parametrize("key", ["parentSession", "branchedFrom"])
@@ -110,45 +70,70 @@ def test_openclaw_is_told_by_its_marks(mark: Record) -> None:
 def test_a_record_that_is_repeated_comes_once() -> None:
     transcript = read(*SESSION, *SESSION[1:])
 
-    assert told(transcript) == told(read(*SESSION))
-    assert transcript.skipped["repeated record"] == 5
+    assert said(transcript) == said(read(*SESSION))
+    assert transcript.skipped["repeated record"] == 4
     assert transcript.header.output_tokens == 7
 
 
 def test_where_the_user_went_back_is_told_and_both_branches_stay() -> None:
     again = message("user", text("Only text files."), own="b1", parent="a0")
 
-    assert told(read(*SESSION, again))[-2:] == [
+    assert said(read(*SESSION, again))[-2:] == [
         (Kind.SYSTEM, "Went back to an earlier point"),
         (Kind.USER, "Only text files."),
     ]
-
-
-def test_a_parent_that_is_no_record_is_no_way_back() -> None:
-    assert told(read(*SESSION, message("user", text("Thanks."), own="b1", parent="s1")))[-2:] == [
-        (Kind.ASSISTANT, "One file."),
+    assert said(read(*SESSION, message("user", text("Thanks."), own="b1", parent="s1")))[-2:] == [
+        (Kind.ASSISTANT, "One file."),  # the head is no record to go back to
         (Kind.USER, "Thanks."),
     ]
 
 
+OVERTAKEN = "Skipped due to queued user message."
+FOUND = 'A subagent task "count" just completed.\n\nFindings:\ntwo'
+
+
 @pytest.mark.parametrize(
-    "found",
+    ("found", "expected"),
     [
-        record("compaction", id="x", summary="So far ..."),
-        record("branch_summary", id="x", summary="So far ..."),
-        message("compactionSummary", summary="So far ..."),
-        message("branchSummary", summary="So far ..."),
+        (record("compaction", id="x", summary="So far ..."), (Kind.SUMMARY, "So far ...")),
+        (record("branch_summary", id="x", summary="So far ..."), (Kind.SUMMARY, "So far ...")),
+        (message("compactionSummary", summary="So far ..."), (Kind.SUMMARY, "So far ...")),
+        (message("branchSummary", summary="So far ..."), (Kind.SUMMARY, "So far ...")),
+        (record("label", id="x", targetId="a1", label="checkpoint"), (Kind.SYSTEM, "checkpoint")),
+        (message("system", text("Be brief.")), (Kind.SYSTEM, "Be brief.")),
+        (message("user", text(FOUND)), (Kind.SUB_AGENT, FOUND)),
+        (
+            message("user", f"[System Message] [sessionId: 7] {FOUND}"),
+            (Kind.SUB_AGENT, f"[System Message] [sessionId: 7] {FOUND}"),
+        ),
+        (
+            message("toolResult", text("exited with code 1"), toolCallId="c1", isError=True),
+            (Kind.ERROR, "exited with code 1"),
+        ),
+        (
+            message("toolResult", "no such file", isError=False, details={"status": "error"}),
+            (Kind.ERROR, "no such file"),
+        ),
+        (message("toolResult", text(OVERTAKEN), toolCallId="c1", isError=True), (Kind.TOOL_RESULT, OVERTAKEN)),
     ],
 )
-def test_summaries_of_what_was_left_behind_are_summaries(found: Record) -> None:
-    assert told(read(found)) == [(Kind.SUMMARY, "So far ...")]
+def test_a_record_is_of_whoever_said_it(found: Record, expected: tuple[Kind, str]) -> None:
+    assert said(read(found)) == [expected]
 
 
-def test_a_failed_result_is_an_error_and_so_is_one_whose_details_say_so() -> None:
-    failed = message("toolResult", text("Command exited with code 1"), toolCallId="c1", isError=True)
-    quiet = message("toolResult", "no such file", toolCallId="c2", isError=False, details={"status": "error"})
-
-    assert told(read(failed, quiet)) == [(Kind.ERROR, "Command exited with code 1"), (Kind.ERROR, "no such file")]
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (record("custom_message", id="x", customType="ext", content="Injected.", display=True), "Injected."),
+        (message("custom", "Injected.", customType="ext"), "Injected."),
+        (message("hookMessage", text("Injected.")), "Injected."),
+        (message("user", text("[cron:7 daily] Report.")), "[cron:7 daily] Report."),
+        (message("user", text("Read HEARTBEAT.md if it exists.")), "Read HEARTBEAT.md if it exists."),
+    ],
+)
+def test_what_a_program_says_in_the_users_place_is_nobodys(found: Record, words: str) -> None:
+    assert said(read(found)) == []
+    assert [(entry.kind, entry.text, entry.is_meta) for entry in with_meta(found)] == [(Kind.SYSTEM, words, True)]
 
 
 def test_a_call_that_the_user_stopped_is_a_decision_and_what_it_gave_is_not_the_users() -> None:
@@ -156,14 +141,8 @@ def test_a_call_that_the_user_stopped_is_a_decision_and_what_it_gave_is_not_the_
 
     transcript = read(message("assistant", [called()]), stopped)
 
-    assert told(transcript)[1:] == [(Kind.DECISION, 'Interrupted bash(cmd="ls")'), (Kind.TOOL_RESULT, "ok 1")]
+    assert said(transcript)[1:] == [(Kind.DECISION, 'Interrupted bash(cmd="ls")'), (Kind.TOOL_RESULT, "ok 1")]
     assert [entry.call_id for entry in transcript] == ["c1", "c1", "c1"]
-
-
-def test_a_call_that_a_new_prompt_overtook_is_no_error() -> None:
-    overtaken = message("toolResult", text("Skipped due to queued user message."), toolCallId="c1", isError=True)
-
-    assert told(read(overtaken)) == [(Kind.TOOL_RESULT, "Skipped due to queued user message.")]
 
 
 def test_calls_in_an_answer_that_was_cut_short_were_not_made() -> None:
@@ -174,7 +153,7 @@ def test_calls_in_an_answer_that_was_cut_short_were_not_made() -> None:
 
     transcript = read(aborted, failed)
 
-    assert told(transcript) == [
+    assert said(transcript) == [
         (Kind.ASSISTANT, "Let me"),
         (Kind.SYSTEM, "Request was aborted."),
         (Kind.ERROR, "terminated"),
@@ -187,7 +166,7 @@ def test_a_shell_command_of_the_user_is_theirs_and_its_output_is_not() -> None:
     failed = message("bashExecution", command="make", output="no rule", exitCode=2)
     stopped = message("bashExecution", command="sleep 9", output="", cancelled=True)
 
-    assert told(read(worked, failed, stopped)) == [
+    assert said(read(worked, failed, stopped)) == [
         (Kind.USER, "! git status"),
         (Kind.TOOL_RESULT, "clean"),
         (Kind.USER, "! make"),
@@ -195,19 +174,6 @@ def test_a_shell_command_of_the_user_is_theirs_and_its_output_is_not() -> None:
         (Kind.USER, "! sleep 9"),
         (Kind.DECISION, "Interrupted ! sleep 9"),
     ]
-
-
-@pytest.mark.parametrize(
-    "found",
-    [
-        record("custom_message", id="x", customType="ext", content="Injected.", display=True),
-        message("custom", "Injected.", customType="ext"),
-        message("hookMessage", text("Injected.")),
-    ],
-)
-def test_what_an_extension_says_is_nobodys(found: Record) -> None:
-    assert told(read(found)) == []
-    assert [(entry.kind, entry.is_meta) for entry in with_meta(found)] == [(Kind.SYSTEM, True)]
 
 
 @pytest.mark.parametrize(
@@ -227,21 +193,8 @@ def test_what_an_extension_says_is_nobodys(found: Record) -> None:
     ],
 )
 def test_only_the_users_own_words_are_taken_from_a_prompt(prompt: str, expected: tuple[Kind, str]) -> None:
-    assert told(read(message("user", text(prompt)))) == [expected]
-    assert told(read(message("user", prompt))) == [expected]
-
-
-@pytest.mark.parametrize("prompt", ["[cron:7 daily] Report.", "Read HEARTBEAT.md if it exists."])
-def test_a_prompt_that_a_program_sends_is_nobodys(prompt: str) -> None:
-    assert told(read(message("user", text(prompt)))) == []
-    assert told(with_meta(message("user", text(prompt)))) == [(Kind.SYSTEM, prompt)]
-
-
-@pytest.mark.parametrize("before", ["", "[System Message] [sessionId: 7] "])
-def test_what_a_sub_agent_found_is_told(before: str) -> None:
-    found = f'{before}A subagent task "count" just completed.\n\nFindings:\ntwo'
-
-    assert told(read(message("user", text(found)))) == [(Kind.SUB_AGENT, found)]
+    assert said(read(message("user", text(prompt)))) == [expected]
+    assert said(read(message("user", prompt))) == [expected]
 
 
 def test_what_openclaw_repeats_for_a_channel_comes_once_and_names_no_model() -> None:
@@ -254,15 +207,6 @@ def test_what_openclaw_repeats_for_a_channel_comes_once_and_names_no_model() -> 
     assert [entry.text for entry in transcript] == ["Bought.", "Bought.", "Sent."]
     assert transcript.header.model == "m-1"
     assert transcript.skipped == {"repeated message": 1}
-
-
-def test_labels_and_system_messages_are_told() -> None:
-    labelled = record("label", id="x", targetId="a1", label="checkpoint")
-
-    assert told(read(labelled, message("system", text("Be brief.")))) == [
-        (Kind.SYSTEM, "checkpoint"),
-        (Kind.SYSTEM, "Be brief."),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -289,6 +233,6 @@ def test_messages_without_a_head_are_less_sure_and_those_of_droid_are_not_ours()
     droid = {"type": "session_start", "id": "d", "title": "x", "timestamp": TIME}
     used = {"type": "tool_use", "id": "t", "name": "Read", "input": {}}
 
-    assert parse_transcript(b"\n".join(map(orjson.dumps, SESSION[2:]))).confidence == 0.5
-    assert parse_transcript(b"\n".join(map(orjson.dumps, [droid, *SESSION[2:]])), format=None).format != "pi"
-    assert parse_transcript(orjson.dumps(droid) + orjson.dumps(message("assistant", [used]))).format != "pi"
+    assert read_as(None, *SESSION[2:]).confidence == 0.5
+    assert read_as(None, droid, *SESSION[2:]).format != "pi"
+    assert read_as(None, droid, message("assistant", [used])).format != "pi"

@@ -59,10 +59,6 @@ def test_what_reads_like_a_decision_is_one_only_if_the_program_says_so(text: str
     assert outcome(text, of=ToolCall("Bash", "Bash"), is_error=False, is_decided=True) == (Kind.TOOL_RESULT, text)
 
 
-def test_a_question_that_failed_was_not_answered() -> None:
-    assert outcome("<tool_use_error>bad</tool_use_error>", of=QUESTION, is_error=False) == (Kind.ERROR, "bad")
-
-
 def test_who_declines_to_answer_has_decided_and_a_plan_that_nobody_approved_is_none() -> None:
     assert outcome("User declined to answer questions", of=QUESTION, is_error=True).kind is Kind.DECISION
     assert outcome("Plan rejected: too long", of=PLAN, is_error=False).text.startswith("Rejected the plan")
@@ -79,20 +75,12 @@ def test_who_declines_to_answer_has_decided_and_a_plan_that_nobody_approved_is_n
     ],
 )
 def test_a_failure_is_an_error(text: str, is_error: bool, shown: str) -> None:  # noqa: FBT001  a case of the table
-    assert outcome(text, of=EDIT, is_error=is_error) == (Kind.ERROR, shown)
-
-
-def test_a_question_that_could_not_be_asked_is_an_error() -> None:
-    text = "<tool_use_error>Error: No such tool available: AskUserQuestion</tool_use_error>"
-
-    assert outcome(text, of=QUESTION, is_error=True).kind is Kind.ERROR
+    for made in (EDIT, QUESTION):
+        assert outcome(text, of=made, is_error=is_error) == (Kind.ERROR, shown)
 
 
 def test_output_loses_colours_and_reminders() -> None:
     text = "\x1b[1mdone\x1b[0m\n<system-reminder>Use the list.</system-reminder>"
 
     assert outcome(text, of=EDIT, is_error=False) == (Kind.TOOL_RESULT, "done")
-
-
-def test_output_that_quotes_a_rejection_is_output() -> None:
     assert outcome(f"grep: {REFUSED}", of=EDIT, is_error=False).kind is Kind.TOOL_RESULT

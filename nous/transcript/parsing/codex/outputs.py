@@ -1,12 +1,13 @@
 """Parser for tool outputs in the forms that different Codex versions store."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text
 
 _HEAD = 400
@@ -47,17 +48,16 @@ def output_of(value: object) -> Output:
     return _from_object(as_object(value))
 
 
-def output_of_event(event: Mapping[str, Any]) -> Output:
+def output_of_event(event: JsonObject) -> Output:
     """Parse the output in the event that ends a command or a patch."""
-    streams = (as_text(event.get("stdout")).strip("\n"), as_text(event.get("stderr")).strip("\n"))
-    whole = (as_text(event.get("aggregated_output")), as_text(event.get("formatted_output")))
-    text = next(filter(None, whole), "\n".join(filter(None, streams)))
-    status = as_text(event.get("status"))
-    failed = as_count(event.get("exit_code")) != 0 or event.get("success") is False or status == "failed"
+    streams = (text_at(event, "stdout").strip("\n"), text_at(event, "stderr").strip("\n"))
+    text = text_at(event, "aggregated_output", "formatted_output") or "\n".join(filter(None, streams))
+    status = text_at(event, "status")
+    failed = count_at(event, "exit_code") != 0 or event.get("success") is False or status == "failed"
     return Output(text, is_error=failed, is_rejected=status == "declined")
 
 
-def output_of_mcp(event: Mapping[str, Any]) -> Output:
+def output_of_mcp(event: JsonObject) -> Output:
     """Parse the output in the event that ends an MCP call.
 
     Its forms are `{"Ok": result}`, `{"Err": reason}` and the bare result.
@@ -66,7 +66,7 @@ def output_of_mcp(event: Mapping[str, Any]) -> Output:
     wrapped = as_object(result)
     if error := event.get("error") or wrapped.get("Err"):
         return _judged(as_text(as_object(error).get("message")) or as_shown(error), is_error=True)
-    inside = as_object(wrapped.get("Ok")) or wrapped
+    inside = object_at(wrapped, "Ok") or wrapped
     found = _from_parts(as_list(inside.get("content")))
     failed = inside.get("isError") is True or inside.get("is_error") is True or event.get("status") == "failed"
     return Output(found.text, is_error=failed, hidden=found.hidden)
@@ -77,7 +77,7 @@ def text_of(content: object) -> str:
     return content if isinstance(content, str) else _from_parts(as_list(content)).text
 
 
-def parts_in(content: object) -> Iterator[Mapping[str, Any]]:
+def parts_in(content: object) -> Iterator[JsonObject]:
     """Yield *content* as parts; a string becomes one text part."""
     for part in [content] if isinstance(content, str) else as_list(content):
         if isinstance(part, str):
@@ -86,7 +86,7 @@ def parts_in(content: object) -> Iterator[Mapping[str, Any]]:
             yield as_object(part)
 
 
-def is_text(part: Mapping[str, Any]) -> bool:
+def is_text(part: JsonObject) -> bool:
     return isinstance(part.get("text"), str) and str(part.get("type", "text")) in _TEXTS
 
 
@@ -110,13 +110,13 @@ def _from_parts(found: list[Any]) -> Output:
     return Output(judged.text, judged.is_error, judged.is_rejected, judged.is_aborted, hidden)
 
 
-def _from_object(value: Mapping[str, Any]) -> Output:
+def _from_object(value: JsonObject) -> Output:
     if "stdout" in value or "stderr" in value:
         return output_of_event({**value, "exit_code": value.get("exitCode", value.get("exit_code"))})
     inside = next((value[key] for key in ("output", "content", "text") if key in value), value or None)
-    code = as_count(as_object(value.get("metadata")).get("exit_code"))
+    code = as_count(object_at(value, "metadata").get("exit_code"))
     text = text_of(inside) if isinstance(inside, str | list) else as_shown(inside)
-    if "exit_code" in as_object(value.get("metadata")) and code >= 0:
+    if "exit_code" in object_at(value, "metadata") and code >= 0:
         return Output(text, is_error=code != 0)  # it ran, so its output is no rejection
     return _judged(text, is_error=code != 0 or value.get("success") is False)
 

@@ -4,11 +4,11 @@ Codex puts its own context, and output of other programs, into user messages.
 """
 
 import re
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text
+from nous.transcript.parsing.fields import text_at
+from nous.transcript.parsing.values import as_arguments, as_object, as_text
 
 
 class Sort(StrEnum):
@@ -20,7 +20,6 @@ class Sort(StrEnum):
     SHELL = "shell"
     ABORTED = "aborted"
     AGENT = "agent"
-    ANSWERS = "answers"
 
 
 class MessagePiece(NamedTuple):
@@ -43,7 +42,6 @@ _SORTS = {
     "user_shell_command": Sort.SHELL,
     "turn_aborted": Sort.ABORTED,
     "subagent_notification": Sort.AGENT,
-    "send_user_message_question_reply": Sort.ANSWERS,
 }
 _PROJECT_RULES = "# AGENTS.md instructions for "
 _REQUEST = "## My request for Codex:"
@@ -70,17 +68,14 @@ def piece_of(text: str) -> MessagePiece:
             return MessagePiece(Sort.SHELL, _inside(text, "command"), _inside(text, "result"))
         case Sort.AGENT:
             return MessagePiece(Sort.AGENT, _notice(_inside(text, "subagent_notification")))
-        case Sort.ANSWERS:
-            return MessagePiece(Sort.ANSWERS, _replies(_inside(text, "send_user_message_question_reply")))
-        case Sort.INSERTED if rest := _behind(text, tag):
-            return MessagePiece(Sort.OWN, rest)
+        case Sort.INSERTED if tag and (typed := _behind(text, f"</{tag[1]}>")):
+            return MessagePiece(Sort.OWN, typed)
         case sort:
             return MessagePiece(sort, text)
 
 
-def _behind(text: str, tag: re.Match[str] | None) -> str:
-    """Return the text typed after an element that a program put first."""
-    return text.rpartition(f"</{tag[1]}>")[2].strip() if tag and f"</{tag[1]}>" in text else ""
+def _behind(text: str, closing: str) -> str:
+    return text.rpartition(closing)[2].strip() if closing in text else ""
 
 
 def without_citations(text: str) -> str:
@@ -100,49 +95,25 @@ def spoken(status: object) -> str:
     """
     if isinstance(status, str):
         return status
-    said = [as_text(words) or str(name) for name, words in as_object(status).items()]
-    return "; ".join(said)
-
-
-def answers_in(value: object) -> str:
-    """Return the answers to questions, each after the name of its question."""
-    found = as_object(as_object(value).get("answers"))
-    return "; ".join(f"{question}: {_answer(answer)}" for question, answer in found.items())
-
-
-def _answer(value: object) -> str:
-    given = as_list(as_object(value).get("answers")) if isinstance(value, dict) else [value]
-    return ", ".join(str(answer).removeprefix("user_note: ") for answer in given)
-
-
-def _replies(text: str) -> str:
-    found = as_list(as_arguments(text).get("arguments"))
-    answers = (as_text(as_object(reply).get("answer")) for reply in found)
-    return "; ".join(filter(None, answers)) or text
+    return "; ".join(as_text(words) or str(name) for name, words in as_object(status).items())
 
 
 def _notice(text: str) -> str:
-    notice: Mapping[str, Any] = as_arguments(text)
-    name = as_text(notice.get("agent_path")) or as_text(notice.get("agent_id"))
-    words = spoken(notice.get("status"))
+    notice = as_arguments(text)
+    name, words = text_at(notice, "agent_path", "agent_id"), spoken(notice.get("status"))
     return f"{name}: {words}" if name and words else text
 
 
 def _inside(text: str, tag: str) -> str:
     """Return the text between the first opening and the last closing *tag*."""
-    _, _, rest = text.partition(f"<{tag}>")
+    rest = text.partition(f"<{tag}>")[2]
     inside, closing, _ = rest.rpartition(f"</{tag}>")
     return (inside if closing else rest).strip()
 
 
 def _split(text: str, opening: str, closing: str) -> tuple[str, str]:
     """Split *text* into the parts outside of the tags and the parts inside."""
-    outside: list[str] = []
-    inside: list[str] = []
-    while True:
-        before, mark, rest = text.partition(opening)
-        outside.append(before)
-        if not mark:
-            return "".join(outside).strip(), "\n\n".join(inside).strip()
-        within, _, text = rest.partition(closing)
-        inside.append(within)
+    first, *others = text.split(opening)
+    parts = [other.partition(closing) for other in others]
+    outside = first + "".join(after for _, _, after in parts)
+    return outside.strip(), "\n\n".join(inside for inside, _, _ in parts).strip()

@@ -1,0 +1,333 @@
+"""Parser for Codex conversations: messages, calls and results, each emitted once.
+
+Items have the form of the Responses API; the item types from before October 2025 are read too.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nous.transcript.model import Kind
+from nous.transcript.parsing.codex.outputs import Output, is_text, output_of, parts_in
+from nous.transcript.parsing.codex.user_text import MessagePiece, Sort, piece_of, plan_in, without_citations
+from nous.transcript.parsing.conversation import UNKNOWN_CALL, call, rejection
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.sessions import SessionReading, digest_of
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
+from nous.transcript.reader import Draft, RecordPlace
+
+RESPONSE = "response"
+EVENT = "event"
+ITEM = "item"
+ENDING = "ending"
+"""Channels by which the same message may come."""
+
+_QUESTIONS = "request_user_input"
+_CALLS = frozenset(
+    {
+        *("function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "web_search_call"),
+        *("image_generation_call", "tool_call", "mcp_call"),
+    }
+)
+_RESULTS = frozenset(
+    {
+        *("function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output"),
+        *("mcp_tool_call_output", "tool_result", "function_result"),
+    }
+)
+_UNPAIRED = frozenset({"web_search", "image_generation"})
+
+
+@dataclass(slots=True)
+class CodexReading(SessionReading):
+    """Emits each message and call once, though the file repeats them.
+
+    A call comes from the conversation if it is there, else from the events around it. `made` are calls from the
+    conversation. `observed` are calls known from events only. `failed` are calls in `made` for which an event reported
+    a failure before their output. `copies` counts the messages of a turn by channel. `counted` is the last running sum
+    of tokens. `is_interrupted`: the user's interruption of this turn is already emitted. `review` is the text of the
+    last review. `is_asked`: the user is asked for approval.
+    """
+
+    is_asked: bool = True
+    counted: tuple[int, int] = (0, 0)
+    copies: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    made: set[str] = field(default_factory=set[str])
+    observed: set[str] = field(default_factory=set[str])
+    failed: set[str] = field(default_factory=set[str])
+    is_interrupted: bool = False
+    review: str = ""
+
+    def introduce(self, record: JsonObject) -> None:
+        """Learn the header from the first `session_meta`; later ones were copied with a history."""
+        self.notes.skip("repeated session_meta" if self.is_introduced else "session_meta")
+        if self.is_introduced:
+            return
+        self.is_introduced = True
+        given = record.get("source")
+        source = as_object(given).get("subagent")
+        self.is_sub_agents = source is not None or given == "subagent" or record.get("thread_source") == "subagent"
+        spawned, git = as_object(as_object(source).get("thread_spawn")), object_at(record, "git")
+        self.notes.learn(
+            session_id=text_at(record, "id", "session_id"),
+            parent_session_id=text_at(spawned, "parent_thread_id") or text_at(record, "parent_thread_id"),
+            cwd=text_at(record, "cwd"),
+            git_branch=text_at(git, "branch"),
+            git_commit=text_at(git, "commit_hash"),
+        )
+
+    def settings(self, context: JsonObject) -> None:
+        """Learn the model, the directory, and whether the user is asked for approval."""
+        self.is_asked = context.get("approval_policy") != "never"
+        self.notes.learn(cwd=text_at(context, "cwd"), model=text_at(context, "model"))
+
+    def count(self, usage: JsonObject) -> None:
+        """Add the growth of the running token sums.
+
+        They restart at zero where another process without the earlier counts resumed the session.
+        """
+        read, written = count_at(usage, "input_tokens"), count_at(usage, "output_tokens")
+        if read or written:
+            before = self.counted if read >= self.counted[0] and written >= self.counted[1] else (0, 0)
+            self.add_tokens(read - before[0], written - before[1])
+            self.counted = read, written
+
+    def user(self, texts: Sequence[str], way: str, place: RecordPlace) -> Iterator[Draft]:
+        """Yield drafts of a user message that came by the channel *way*."""
+        pieces = [piece_of(text) for text in texts]
+        own = [piece.text for piece in pieces if piece.sort is Sort.OWN]
+        for draft in self.said(own, place) if own else ():
+            is_prompt = draft.kind in {Kind.USER, Kind.SUB_AGENT}
+            for new in self.once(draft, way):
+                self.is_interrupted = self.is_interrupted and not is_prompt
+                yield new
+        for part, piece in enumerate(pieces, len(pieces)):
+            if piece.sort is not Sort.OWN:
+                yield from self._inserted(piece, way, place, part)
+
+    def assistant(self, text: str, way: str, place: RecordPlace) -> Iterator[Draft]:
+        """Yield drafts of an answer of the model.
+
+        A plan that it proposes becomes a separate draft, because other channels carry the plan alone.
+        """
+        words, plan = plan_in(without_citations(text))
+        if words and self.review and words.startswith(self.review):
+            self.notes.skip("repeated review")
+            self.review = words = ""
+        if words:
+            yield from self.once(place.draft(Kind.ASSISTANT, words), way)
+        if plan:
+            yield from self.plan(plan, way, place, 1)
+        if not text.strip():
+            self.notes.skip("empty message")
+
+    def plan(self, text: str, way: str, place: RecordPlace, part: int = 0) -> Iterator[Draft]:
+        """Yield the draft of a plan that the model proposes."""
+        for draft in self.text_or_skip(Kind.ASSISTANT, text, place, "empty message", part):
+            yield from self.once(draft, way, who="plan")
+
+    def thoughts(self, texts: Sequence[str], way: str, place: RecordPlace) -> Iterator[Draft]:
+        thoughts = [text.strip() for text in texts if text.strip()]
+        for part, text in enumerate(thoughts):
+            yield from self.once(place.draft(Kind.THINKING, text, part), way)
+        if not thoughts:
+            self.notes.skip("empty reasoning")
+
+    def interrupted(self, place: RecordPlace) -> Iterable[Draft]:
+        """Return the user's interruption, unless an interrupted call has already reported it."""
+        if self.is_interrupted:
+            return self.skip("repeated interruption")
+        self.is_interrupted = True
+        return (place.draft(Kind.DECISION, "Interrupted the turn"),)
+
+    def once(self, draft: Draft, way: str, *, who: str = "") -> Iterable[Draft]:
+        """Return *draft*, unless it is a copy from another channel."""
+        if self.is_copy(who or draft.kind, draft.text, way):
+            return self.skip("repeated message")
+        return (draft,)
+
+    def is_copy(self, who: str, text: str, way: str) -> bool:
+        """Return whether *text* came by another channel before, in this turn.
+
+        The same words from the same channel are said again.
+        """
+        ways = self.copies.setdefault(digest_of(who, *text.split()), {})
+        most = max(ways.values(), default=0)
+        ways[way] = ways.get(way, 0) + 1
+        return ways[way] <= most
+
+    def came(self, output: Output, call_id: str, place: RecordPlace, part: int = 0, *, tool: str = "") -> Draft:
+        """Return the draft for the result of the call *call_id*.
+
+        A rejection counts as a failure if the user is never asked for approval.
+        """
+        for reason in output.hidden:
+            self.notes.skip(reason)
+        made = self.calls.get(call_id) or (call(tool, {}) if tool else UNKNOWN_CALL)
+        failed = output.is_error or call_id in self.failed
+        self.failed.discard(call_id)
+        is_rejected = output.is_rejected and self.is_asked
+        if not (is_rejected or output.is_aborted):
+            failed = failed or output.is_rejected
+            return self.result(output.text, call_id, place, part, is_error=failed, tool=tool)
+        self.calls.pop(call_id, None)
+        self.is_interrupted = self.is_interrupted or output.is_aborted
+        text = f"Interrupted {made.summary}" if output.is_aborted else rejection("", made)
+        return place.draft(Kind.DECISION, text, part, tool=made.tool or None, call_id=call_id or None)
+
+    def shell(self, command: str, output: Output, way: str, place: RecordPlace, part: int = 0) -> Iterator[Draft]:
+        """Yield a command that the user ran, and its output."""
+        words = Kind.SUB_AGENT if self.is_sub_agents else Kind.USER
+        for draft in self.once(place.draft(words, f"! {command}", part), way):
+            yield draft
+            if output.text.strip():
+                yield self.came(output, "", place, part + 1)
+
+    def between_agents(self, item: JsonObject, way: str, place: RecordPlace) -> Iterator[Draft]:
+        """Yield the draft of a message between agents; most of its text may be encrypted."""
+        words = "\n\n".join(self._texts(item.get("content")))
+        ends = " to ".join(filter(None, (text_at(item, "author"), text_at(item, "recipient"))))
+        for draft in self.text_or_skip(Kind.SUB_AGENT, words, place, "empty message"):
+            draft.text = f"{ends}: {draft.text}" if ends else draft.text
+            yield from self.once(draft, way)
+
+    def search(self, tool: str, given: JsonObject, call_id: str, way: str, place: RecordPlace) -> Iterator[Draft]:
+        """Yield a search call without a result.
+
+        It has no id to pair by, so copies are found by the search terms.
+        """
+        wanted = {name: value for name, value in given.items() if value}
+        if self.is_copy(tool, as_shown(wanted), way):
+            self.notes.skip("repeated call")
+        else:
+            yield self.call(tool, wanted, call_id, place)
+
+    def of_response(self, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the drafts of an item of the conversation."""
+        kind = str(item.get("type", "message" if "role" in item else "no type"))
+        match kind:
+            case "message":
+                return self._message(item, place)
+            case "reasoning":
+                parts = [*as_list(item.get("summary")), *as_list(item.get("content"))]
+                return self.thoughts([text_at(as_object(part), "text") for part in parts], RESPONSE, place)
+            case "agent_message":
+                return self.between_agents(item, RESPONSE, place)
+            case "error":
+                text = text_at(item, "message", "text")
+                return (place.draft(Kind.ERROR, text or "no reason given", is_error=True),)
+            case _ if kind in _CALLS:
+                return self._call(kind, item, place)
+            case _ if kind in _RESULTS:
+                return self._result(kind, item, place)
+            case _:
+                return self.skip(kind)
+
+    def _inserted(self, piece: MessagePiece, way: str, place: RecordPlace, part: int) -> Iterable[Draft]:
+        """Return drafts of a part of a user message that the user did not write."""
+        match piece.sort:
+            case Sort.IMAGE:
+                return self.skip("image")
+            case Sort.SHELL:
+                return self.shell(piece.text, output_of(piece.result), way, place, part)
+            case Sort.ABORTED:
+                return self.interrupted(place)
+            case Sort.AGENT:
+                return self.once(place.draft(Kind.SUB_AGENT, piece.text, part), way)
+            case _:
+                return self.once(place.draft(Kind.SYSTEM, piece.text, part, is_meta=True), way)
+
+    def _message(self, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        texts = self._texts(item.get("content", item.get("message")))
+        match str(item.get("role")):
+            case "user":
+                return self.user(texts, RESPONSE, place)
+            case "assistant":
+                return self.assistant("\n\n".join(texts), RESPONSE, place)
+            case _:
+                told = [text.strip() for text in texts if text.strip()]
+                return [place.draft(Kind.SYSTEM, text, part, is_meta=True) for part, text in enumerate(told)]
+
+    def _texts(self, content: object) -> list[str]:
+        texts: list[str] = []
+        for part in parts_in(content):
+            if is_text(part) or part.get("type") == "refusal":
+                texts.append(text_at(part, "text", "refusal"))
+            else:
+                self.notes.skip(f"{part.get('type')} part")
+        return texts
+
+    def _call(self, kind: str, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        tool, given = _requested(kind, item)
+        call_id = text_at(item, "call_id", "id") or tool
+        if tool in _UNPAIRED:
+            return self.search(tool, given, call_id, RESPONSE, place)
+        if call_id in self.observed:
+            return self.skip("repeated call")
+        self.made.add(call_id)
+        return (self.call(tool, given, call_id, place),)
+
+    def _result(self, kind: str, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        tool = text_at(item, "name")
+        call_id = text_at(item, "call_id", "tool_call_id") or tool
+        if call_id in self.observed:
+            return self.skip("repeated result")
+        output = _found(item) if kind == "tool_search_output" else output_of(item.get("output", item.get("result")))
+        asked = self.calls.get(call_id)
+        if asked and asked.tool == _QUESTIONS and (answers := _answers(output.text)):
+            del self.calls[call_id]
+            return (place.draft(Kind.DECISION, f"Answered: {answers}", tool=_QUESTIONS, call_id=call_id),)
+        return (self.came(output, call_id, place, tool=tool),)
+
+
+def sought(action: object, query: object = None) -> dict[str, Any]:
+    """Return the target of a web search: words, a page, or a pattern in a page."""
+    wanted = as_object(action)
+    first = next(iter(as_list(wanted.get("queries"))), None)
+    words = text_at(wanted, "query") or as_text(query) or as_text(first)
+    return {"query": words, "url": text_at(wanted, "url"), "pattern": text_at(wanted, "pattern")}
+
+
+def _requested(kind: str, item: JsonObject) -> tuple[str, dict[str, Any]]:
+    match kind:
+        case "custom_tool_call":
+            return _named(item), _free(item.get("input"))
+        case "local_shell_call":
+            return "local_shell", object_at(item, "action")
+        case "tool_search_call":
+            return "tool_search", as_arguments(item.get("arguments"))
+        case "web_search_call":
+            return "web_search", sought(item.get("action"), item.get("query"))
+        case "image_generation_call":
+            return "image_generation", {"prompt": text_at(item, "revised_prompt")}
+        case _:
+            given = item.get("arguments", object_at(item, "function").get("arguments"))
+            return _named(item), as_arguments(given)
+
+
+def _named(item: JsonObject) -> str:
+    """Return the name of a tool; for a tool of an MCP server, with the server's name."""
+    name = text_at(item, "name") or text_at(object_at(item, "function"), "name")
+    server = text_at(item, "namespace")
+    return f"{server.rstrip('_')}__{name}" if server.startswith("mcp") else name
+
+
+def _free(text: object) -> dict[str, Any]:
+    """Return the input of a tool that takes free text, which may still be JSON."""
+    found = as_arguments(text)
+    return {"input": text} if isinstance(text, str) and found.get("arguments") == text else found
+
+
+def _found(item: JsonObject) -> Output:
+    return Output("\n".join(filter(None, (text_at(tool, "name") for tool in objects_at(item, "tools")))))
+
+
+def _answers(text: str) -> str:
+    """Return the answers to questions, each after the name of its question."""
+    found = as_object(as_arguments(text).get("answers"))
+    return "; ".join(f"{question}: {_answer(answer)}" for question, answer in found.items())
+
+
+def _answer(value: object) -> str:
+    given = as_list(as_object(value).get("answers")) if isinstance(value, dict) else [value]
+    return ", ".join(str(answer).removeprefix("user_note: ") for answer in given)

@@ -1,0 +1,44 @@
+"""Typed access to the fields of JSON objects; a field of another type counts as missing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nous.transcript.parsing.values import as_count, as_list, as_object
+
+JsonObject = Mapping[str, Any]
+
+
+def text_at(value: JsonObject, *keys: str) -> str:
+    """Return the first text under one of *keys* that is not empty; else an empty one."""
+    for key in keys:
+        if isinstance(text := value.get(key), str) and text:
+            return text
+    return ""
+
+
+def object_at(value: JsonObject, *path: str) -> dict[str, Any]:
+    """Return the object at the end of *path*; else an empty one."""
+    found: object = value
+    for key in path:
+        found = as_object(found).get(key)
+    return as_object(found)
+
+
+def objects_at(value: JsonObject, key: str) -> list[dict[str, Any]]:
+    """Return the list under *key* as objects; elements of another type become empty ones."""
+    return [as_object(inner) for inner in as_list(value.get(key))]
+
+
+def count_at(value: JsonObject, *keys: str) -> int:
+    """Return the sum of the counts under *keys*."""
+    return sum(as_count(value.get(key)) for key in keys)
+
+
+def filled(template: str, value: JsonObject) -> str:
+    """Fill in *template* with fields of *value*; `{a|b}` is the first that is not empty."""
+    return template.format_map(_Texts(value))
+
+
+class _Texts(dict[str, Any]):
+    def __getitem__(self, names: str) -> str:
+        return text_at(self, *names.split("|"))

@@ -1,0 +1,125 @@
+"""Base of the readers of agents' own session files."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.parsing.conversation import AgentReading
+from nous.transcript.parsing.fields import JsonObject, filled, object_at, objects_at, text_at
+from nous.transcript.parsing.values import as_arguments
+from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+
+Templates = Mapping[str, tuple[Kind, str]]
+"""Types of records with a text: the entry kind, and the template of the text over the record's fields."""
+
+
+@dataclass(frozen=True)
+class SessionFormat:
+    """Reader of one format: the confidence that a sample has it, and the state of a reading."""
+
+    format: str
+    confidence: Callable[[Sample], float]
+    reading: type[Reading]
+
+    def sniff(self, sample: Sample) -> float:
+        return self.confidence(sample) if sample.records else 0.0
+
+    def begin(self, notes: ReadNotes) -> Reading:
+        return self.reading(notes)
+
+
+def share(sample: Sample, is_one: Callable[[JsonObject], object]) -> float:
+    """Return the share of the records in *sample* that *is_one* accepts."""
+    return sum(1 for record in sample.records if is_one(record)) / len(sample.records)
+
+
+def digest_of(*texts: str) -> str:
+    """Return a short digest that identifies *texts*."""
+    return blake2b("\0".join(texts).encode(errors="replace"), digest_size=12).hexdigest()
+
+
+@dataclass(slots=True)
+class SessionReading(AgentReading):
+    """Base reading of a session.
+
+    `usage` maps answers to tokens (read, written). `seen` are ids or digests of emitted records. In a session of a
+    sub-agent (`is_sub_agents`) another agent, not a person, wrote the user messages.
+    """
+
+    title: str = ""
+    usage: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    seen: set[str] = field(default_factory=set[str])
+    is_introduced: bool = False
+    is_sub_agents: bool = False
+
+    def conclude(self) -> Iterable[Draft]:
+        read, written = self.tokens()
+        self.notes.learn(title=self.title, input_tokens=read, output_tokens=written)
+        return ()
+
+    def tokens(self) -> tuple[int, int]:
+        """Return the tokens of the whole session."""
+        return sum(read for read, _ in self.usage.values()), sum(written for _, written in self.usage.values())
+
+    def charge(self, read: int, written: int, answer: str) -> None:
+        """Count the tokens of an *answer* once, though several records repeat or complete them."""
+        known = self.usage.get(answer, (0, 0))
+        self.usage[answer] = max(known, (read, written), key=lambda tokens: tokens[::-1])
+
+    def add_tokens(self, read: int, written: int, book: str = "") -> None:
+        """Add tokens to the sum named *book*."""
+        known = self.usage.get(book, (0, 0))
+        self.usage[book] = known[0] + read, known[1] + written
+
+    def introduce(self, record: JsonObject) -> None:
+        """Learn the header from the session's first message, a *record* like Claude Code's."""
+        self.is_introduced, self.is_sub_agents = True, record.get("isSidechain") is True
+        session, agent = text_at(record, "sessionId"), text_at(record, "agentId")
+        is_named_apart = self.is_sub_agents and agent
+        self.notes.learn(
+            session_id=f"agent-{agent}" if is_named_apart else session,
+            parent_session_id=session if is_named_apart else text_at(object_at(record, "forkedFrom"), "sessionId"),
+            cwd=text_at(record, "cwd"),
+            git_branch=text_at(record, "gitBranch"),
+        )
+
+    def skip(self, reason: str) -> Iterable[Draft]:
+        """Count content that was skipped on purpose; return no drafts."""
+        self.notes.skip(reason)
+        return ()
+
+    def is_repeated(self, mark: str, reason: str = "repeated record") -> bool:
+        """Return whether *mark* was seen before, counted by *reason*; otherwise remember it."""
+        if mark in self.seen:
+            self.notes.skip(reason)
+            return True
+        self.seen.add(mark)
+        return False
+
+    def said(self, texts: Sequence[str], place: RecordPlace) -> list[Draft]:
+        """Return drafts of a user message; a sub-agent's session has `SUB_AGENT` for `USER`."""
+        drafts = AgentReading.said(self, texts, place)
+        for draft in drafts if self.is_sub_agents else ():
+            draft.kind = Kind.SUB_AGENT if draft.kind is Kind.USER else draft.kind
+        return drafts
+
+    def text_or_skip(self, kind: Kind, text: str, place: RecordPlace, reason: str, part: int = 0) -> Iterable[Draft]:
+        """Return the draft of *text*; none if it is empty, counted by *reason*."""
+        if text := text.strip():
+            return (place.draft(kind, text, part, is_error=kind is Kind.ERROR),)
+        return self.skip(reason)
+
+    def from_template(self, templates: Templates, kind: str, fields: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the draft of a record whose *kind* has a template; count any other as skipped."""
+        if kind not in templates:
+            return self.skip(kind)
+        whose, words = templates[kind]
+        return self.text_or_skip(whose, filled(words, fields), place, f"empty {kind}")
+
+    def requested(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        """Yield the tool calls of a *message* in the form of Chat Completions."""
+        for part, request in enumerate(filter(None, objects_at(message, "tool_calls")), 1):
+            function = object_at(request, "function") or request
+            tool, given = text_at(function, "name"), as_arguments(function.get("arguments"))
+            yield self.call(tool, given, text_at(request, "id", "call_id"), place, part)

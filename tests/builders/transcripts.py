@@ -1,0 +1,25 @@
+"""Records as the lines of a session file, and what is read from them."""
+
+from collections.abc import Iterable
+from io import BytesIO
+from typing import Any
+
+import orjson
+
+from nous.transcript import Kind, Transcript, read_transcript
+
+Record = dict[str, Any]
+Said = list[tuple[Kind, str]]
+
+
+def as_lines(*records: Record) -> bytes:
+    return b"".join(orjson.dumps(found) + b"\n" for found in records)
+
+
+def read_as(name: str | None, *records: Record, include: Iterable[str] = ()) -> Transcript:
+    """The transcript of a file of the format *name* (None: found out) with these *records*."""
+    return read_transcript(BytesIO(as_lines(*records)), format=name, include=tuple(include))
+
+
+def said(transcript: Transcript) -> Said:
+    return [(entry.kind, entry.text) for entry in transcript]
