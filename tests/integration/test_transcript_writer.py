@@ -15,7 +15,6 @@ import pytest
 from builders.waiting import wait_until
 
 from nous.transcript import TranscriptWriter, read_events, read_transcript
-from nous.transcript.recorder.events.conversation import UserMessage
 
 EVENTS = 250
 ROUNDS = 50
@@ -76,8 +75,7 @@ def script(text: str, *arguments: object) -> list[str]:
 def said(path: Path) -> Iterator[tuple[str, int]]:
     """Who wrote each event of the file, and the how-manieth of its own it was."""
     for stored in read_events(path):
-        assert isinstance(stored.event, UserMessage)
-        whose, number, _ = stored.event.content.split(" ", 2)
+        whose, number, _ = stored.event.fields["content"].split(" ", 2)
         yield whose, int(number)
 
 
@@ -150,7 +148,7 @@ def test_a_killed_writer_leaves_one_torn_line_at_worst(tmp_path: Path) -> None:
             kill = start(turn)
             wait_until(lambda size=enough: path.exists() and path.stat().st_size > size, "the file to grow", pause=SOON)
             assert kill() == SIGKILL
-    assert TranscriptWriter("killed", base=tmp_path).append(UserMessage(content="end 0 ."))
+    assert TranscriptWriter("killed", base=tmp_path).append({"type": "user_message", "content": "end 0 ."})
 
     transcript = read_transcript(path)
     found = list(said(path))

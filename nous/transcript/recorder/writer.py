@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -13,17 +14,13 @@ from nous.domain.errors import BadInput, NousError, Unavailable
 from nous.transcript.discovery import sub_agent_transcript_path, transcript_path
 from nous.transcript.io.json_values import parse
 from nous.transcript.io.lines import LONGEST_LINE
-from nous.transcript.recorder.events import EventCodec, TranscriptEvent
-from nous.transcript.recorder.events.codec import STAMP
-from nous.transcript.recorder.events.conversation import Reasoning, TextDelta
-from nous.transcript.recorder.events.sub_agents import SubAgentTextDelta, SubAgentToolRequest, SubAgentToolResult
-from nous.transcript.recorder.events.tool_use import ToolOutputChunk
-from nous.transcript.recorder.file_append import append_element, append_line
+from nous.transcript.recorder.events import STAMP, TranscriptEvent
+from nous.transcript.recorder.files import append_element, append_line
 
-OF_SUB_AGENTS = frozenset({SubAgentToolRequest.TYPE, SubAgentToolResult.TYPE})
+_OF_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})
 """Events that are written to the sub-agent's own transcript."""
 
-_STREAMED = frozenset({TextDelta.TYPE, Reasoning.TYPE, ToolOutputChunk.TYPE, SubAgentTextDelta.TYPE})
+_STREAMED = frozenset({"text_delta", "reasoning", "tool_output_chunk", "sub_agent_text_delta"})
 
 
 def should_transcript(event: TranscriptEvent | Mapping[str, Any] | str) -> bool:
@@ -32,16 +29,13 @@ def should_transcript(event: TranscriptEvent | Mapping[str, Any] | str) -> bool:
     Streamed parts are not kept, since the whole follows; nor is the tool use of sub-agents. Unknown types are kept.
     """
     name = event.type if isinstance(event, TranscriptEvent) else event if isinstance(event, str) else event.get("type")
-    return not isinstance(name, str) or name not in _STREAMED | OF_SUB_AGENTS
+    return not isinstance(name, str) or name not in _STREAMED | _OF_SUB_AGENTS
 
 
 Layout = Literal["lines", "array"]
 
+_now = partial(datetime.now, UTC)
 _log = logging.getLogger(__name__)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 class TranscriptWriter:
@@ -81,7 +75,6 @@ class TranscriptWriter:
         self._durable = durable
         self._strict = strict
         self._clock = clock
-        self._codec = EventCodec()
 
     def append(self, event: TranscriptEvent | Mapping[str, Any]) -> bool:
         """Write *event*, or the event in an object with a `type`; return whether it was written.
@@ -96,14 +89,16 @@ class TranscriptWriter:
             return self._failed(BadInput(f"an event of session {self._session} was not written: {error!r}"), error)
 
     def _append(self, event: TranscriptEvent | Mapping[str, Any]) -> bool:
-        known = self._as_event(event)
-        if known.type in OF_SUB_AGENTS:
+        known = event if isinstance(event, TranscriptEvent) else TranscriptEvent.of(event)
+        if not known.type:
+            raise BadInput("it has no type")
+        if known.type in _OF_SUB_AGENTS:
             path = self._path_of_sub_agent(known)
         elif should_transcript(known):
             path = self.path
         else:
             return False
-        line = _line({STAMP: _stamp(self._clock()), **self._codec.encode(known)})
+        line = _line({STAMP: _stamp(self._clock()), **known.as_json()})
         if len(line) > LONGEST_LINE:
             raise BadInput(f"it takes {len(line)} bytes, and no reader takes more than {LONGEST_LINE} on a line")
         if self._layout == "array":
@@ -112,16 +107,8 @@ class TranscriptWriter:
             append_line(path, line, durable=self._durable)
         return True
 
-    def _as_event(self, event: TranscriptEvent | Mapping[str, Any]) -> TranscriptEvent:
-        if isinstance(event, TranscriptEvent):
-            return event
-        if not isinstance(event, Mapping) or not isinstance(event.get("type"), str):  # pyright: ignore[reportUnnecessaryIsInstance] agents are not checked
-            raise BadInput("it has no type")
-        return self._codec.decode(event)
-
     def _path_of_sub_agent(self, event: TranscriptEvent) -> Path:
-        encoded = self._codec.encode(event)
-        agent, request = (str(encoded.get(name) or "") for name in ("agent_id", "parent_request_id"))
+        agent, request = (str(event.fields.get(name) or "") for name in ("agent_id", "parent_request_id"))
         return sub_agent_transcript_path(self._session, agent, request, base=self._base)
 
     def _failed(self, failure: NousError, cause: Exception) -> bool:

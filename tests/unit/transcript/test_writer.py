@@ -9,8 +9,7 @@ import pytest
 from builders.agent_events import EVENTS, told
 
 from nous.domain.errors import BadInput, Unavailable
-from nous.transcript import Kind, TranscriptWriter, read_events, read_transcript, transcript_path
-from nous.transcript.recorder.events.conversation import UserMessage
+from nous.transcript import Kind, TranscriptEvent, TranscriptWriter, read_events, read_transcript, transcript_path
 
 NOW = datetime(2026, 1, 1, 12, 30, 15, 40, tzinfo=UTC)
 
@@ -32,7 +31,7 @@ def types(path: Path) -> list[str]:
 
 
 def test_an_event_is_one_compact_line_with_its_time_first(writer: TranscriptWriter) -> None:
-    assert writer.append(UserMessage(content="Grüß Gott 안녕"))
+    assert writer.append(TranscriptEvent.of(told("user_message", content="Grüß Gott 안녕")))
 
     line = '{"_timestamp":"2026-01-01T12:30:15.000040Z","type":"user_message","content":"Grüß Gott 안녕"}\n'
     assert writer.path.read_text() == line
@@ -141,7 +140,7 @@ def test_what_strict_json_has_no_word_for_is_written_as_it_can_be(
     assert writer.append({"type": "of_next_year", "content": content})
 
     [stored] = read_events(writer.path)
-    assert stored.event.extra["content"] == read
+    assert stored.event.fields["content"] == read
 
 
 def test_a_disk_that_fails_is_counted_and_the_turn_goes_on(writer: TranscriptWriter, tmp_path: Path) -> None:
