@@ -10,8 +10,8 @@ import orjson
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
+from nous.transcript.parsing.chat import reports_failure
 from nous.transcript.parsing.conversation import UNKNOWN_CALL, AgentReading, call, rejection
-from nous.transcript.parsing.plain_chat import reports_failure
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, as_text, parse_time
 from nous.transcript.reader import Draft, RecordPlace
 

@@ -3,13 +3,12 @@
 The form is `{system?, messages: [{role, content: text or blocks}]}`, or only the list of messages.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.model import ReadNotes
 from nous.transcript.parsing.blocks import text_of
-from nous.transcript.parsing.chat import ChatReading, look
+from nous.transcript.parsing.chat import ChatReading, JsonObject, look
 from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
 
 
@@ -36,9 +35,7 @@ READER = AnthropicMessages()
 
 @dataclass(slots=True)
 class _Conversation(ChatReading):
-    """The conversation in a request body."""
-
-    def message(self, role: str, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+    def message(self, role: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         content = value.get("content")
         match role:
             case "user":
@@ -46,4 +43,4 @@ class _Conversation(ChatReading):
             case "assistant":
                 return self.of_assistant(content, place, message=place.id)
             case _:
-                return (place.draft(Kind.SYSTEM, text_of(content)),)
+                return self.stated(text_of(content), place)

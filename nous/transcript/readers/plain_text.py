@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from nous.transcript.io.byte_source import is_text
 from nous.transcript.io.lines import Line
 from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.parsing.chat import reports_failure
 from nous.transcript.parsing.markdown import Fences, TextLine
-from nous.transcript.parsing.plain_chat import reports_failure
 from nous.transcript.parsing.turns import TEXT_LIMIT
 from nous.transcript.parsing.user_text import said_by_user, without_colour
 from nous.transcript.reader import Draft, LineReading, Reading, RecordPlace, Sample

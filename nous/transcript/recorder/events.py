@@ -100,13 +100,16 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 class EventField(NamedTuple):
-    """A field of an event: its type, and what is written if it is absent (`?` null, `~` nothing)."""
+    """A field of an event: its type, and its mark for what is written if it is absent."""
 
     type: str
     if_absent: str
 
     def fits(self, value: object) -> bool:
-        """Return whether *value* is of this type. A whole number is a float too, but a boolean is no number."""
+        """Return whether *value* has this type.
+
+        A whole number is a float too, but a boolean is no number.
+        """
         if value is None and self.if_absent:
             return True
         is_number = not isinstance(value, bool) or self.type in {"bool", "any"}
@@ -155,7 +158,10 @@ class TranscriptEvent:
 
 
 def _completed(shape: Mapping[str, EventField], given: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return *given* in the order of *shape*, with null for what is absent; None if it has another shape."""
+    """Return *given* in the order of *shape*, with null for what is absent.
+
+    None if it has another shape.
+    """
     if "source" in shape:
         given = {**given, "source": _source(given.get("source", {"type": "main"}))}
     found: dict[str, Any] = {}

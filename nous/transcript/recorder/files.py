@@ -1,4 +1,4 @@
-"""Write files of a session: lines and arrays that other processes append to, summarizer inputs, summaries."""
+"""Write the files of a session: shared lines and arrays, summarizer inputs, summaries."""
 
 import fcntl
 import os

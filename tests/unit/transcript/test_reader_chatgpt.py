@@ -67,13 +67,6 @@ def test_only_the_branch_that_the_user_sees_is_told(current: str, answer: str) -
     assert transcript.skipped == {"another branch": 1}
 
 
-def test_a_node_that_forgot_its_parent_is_found_among_its_children() -> None:
-    conversation = chain(*TALK)
-    del conversation["mapping"]["n2"]["parent"]
-
-    assert len(parse_transcript([conversation]).entries) == 2
-
-
 def test_a_circle_is_walked_once() -> None:
     conversation = chain(*TALK)
     conversation["mapping"]["n1"]["parent"] = "n2"

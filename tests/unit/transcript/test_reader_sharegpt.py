@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from nous.transcript import Kind, Transcript, parse_transcript
-from nous.transcript.parsing.plain_chat import tagged
+from nous.transcript.readers.sharegpt import tagged
 
 TURNS: list[dict[str, Any]] = [
     {"from": "system", "value": "Be brief."},
