@@ -205,7 +205,10 @@ class ChatReading(BlockReading):
     def of_role(
         self, role: str, found: Parts, place: RecordPlace, *, call_id: str = "", tool: str = "", is_error: bool = False
     ) -> Iterable[Draft]:
-        """Return the drafts of a message. *call_id* and *tool* are those of the call that a result answers."""
+        """Return the drafts of a message.
+
+        *call_id* and *tool* are those of the call that a result answers.
+        """
         match role:
             case "user":
                 return self.said([found.text], place)
@@ -225,6 +228,8 @@ class ChatReading(BlockReading):
             yield place.draft(Kind.ASSISTANT, text)
         for part, requested in enumerate(found.calls, 1):
             yield self.call(requested.tool, requested.given, requested.id, place, part)
+        if not (thoughts or text or found.calls or found.passed):
+            self.notes.skip("empty message")
 
     def stated(
         self, text: str, place: RecordPlace, kind: Kind = Kind.SYSTEM, *, is_meta: bool = False

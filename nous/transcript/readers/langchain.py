@@ -186,7 +186,7 @@ def _contents(piece: JsonObject) -> list[Any]:
 
 
 def _streamed_calls(pieces: list[dict[str, Any]]) -> list[RequestedCall]:
-    """Return the calls whose arguments came as fragments of JSON; only the first fragment has an id."""
+    """Return the calls whose arguments came as fragments; only the first one has an id."""
     calls: list[list[JsonObject]] = []
     for part in (as_object(part) for piece in pieces for part in as_list(piece.get("tool_call_chunks"))):
         begun = [call for call in calls if call[0].get("index") == part.get("index")]

@@ -72,11 +72,8 @@ def test_what_the_platform_ran_itself_tells_its_result(
     [
         ([{"type": "input_text", "text": "one"}, {"type": "input_image", "image_url": "x"}], Kind.TOOL_RESULT, "one"),
         ("Error: boom", Kind.ERROR, "Error: boom"),
-        ('{"output":"a.txt","metadata":{"exit_code":0}}', Kind.TOOL_RESULT, "a.txt"),
-        ('{"output":"no","metadata":{"exit_code":2}}', Kind.ERROR, "no"),
-        ('{"stdout":"a","stderr":"b","exit_code":1}', Kind.ERROR, "a\nb"),
         ('{"output":"sea"}', Kind.TOOL_RESULT, '{"output":"sea"}'),
-        ({"content": "denied", "success": False}, Kind.ERROR, "denied"),
+        ({"content": "x"}, Kind.TOOL_RESULT, '{\n  "content": "x"\n}'),
         ([{"stdout": "a\n", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}], Kind.TOOL_RESULT, "a"),
         ([{"stdout": "", "stderr": "b", "outcome": {"type": "exit", "exit_code": 1}}], Kind.ERROR, "b\nexit code 1"),
         ([{"stdout": "a", "outcome": {"type": "timeout"}}], Kind.ERROR, "a\ntimeout"),
