@@ -150,7 +150,7 @@ class ChatReading(BlockReading):
     input_tokens: int = 0
     output_tokens: int = 0
 
-    def entries(self, record: Record) -> Iterator[Draft]:
+    def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         self.notes.learn(model=as_text(value.get("model")), session_id=as_text(value.get("session_id")))
         if isinstance(value.get("messages"), list):

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from nous.transcript.parsing.markdown import MarkdownFence, fence_in
-from nous.transcript.parsing.turns import TEXT_LIMIT
+from nous.transcript.parsing.markdown import BoundedText, MarkdownFence, fence_in
 from nous.transcript.parsing.values import as_arguments, parse_time
 
 _HEADING = re.compile(r"_\*\*(?P<who>User|Agent|Assistant|)(?P<mark> - sidechain)?(?: \((?P<about>.*)\))?\*\*_\s*")
@@ -82,9 +81,6 @@ def message_id_in(text: str) -> str:
     return found["id"] if found else ""
 
 
-LONGEST = 2 * TEXT_LIMIT
-"""Limit in characters kept of a tool use."""
-
 OPENING = "<tool-use"
 FORMER_OPENING = "<details>"
 _CLOSING = re.compile(r"\s*(?:</details>\s*)?</tool-use>\s*")
@@ -131,8 +127,8 @@ class ToolUseBlock:
     """
 
     is_bare: bool = False
-    lines: list[str] = field(default_factory=list[str])
-    size: int = 0
+    text: BoundedText = field(default_factory=BoundedText)
+    is_cut: bool = False
     opened: str = ""
     has_just_opened: bool = False
 
@@ -141,9 +137,7 @@ class ToolUseBlock:
         closing = _FORMER_CLOSING if self.is_bare else _CLOSING
         if closing.fullmatch(text) and (not self.opened or self.has_just_opened):
             return True
-        self.size += len(text)
-        if self.size <= LONGEST or not self.lines:
-            self.lines.append(text[:LONGEST])
+        self.is_cut = not self.text.add(text)
         fence = fence_in(text)
         if fence and not self.opened:
             self.opened, self.has_just_opened = fence.run, not fence.info
@@ -155,7 +149,7 @@ class ToolUseBlock:
 
     def parse(self) -> ToolUse:
         """Return the tool call in the collected lines."""
-        tag, _, rest = "\n".join(self.lines).replace("&#96;", "`").partition(">")
+        tag, _, rest = "\n".join(self.text.lines).replace("&#96;", "`").partition(">")
         shown = _Shown(_attribute(_NAME, tag), "read" if self.is_bare else _attribute(_TYPE, tag))
         before, _, after = rest.partition("<summary>")
         summary, closed, body = after.partition("</summary>")
