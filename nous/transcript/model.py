@@ -31,16 +31,7 @@ class Kind(StrEnum):
 
 WEB_TOOLS = frozenset(
     {
-        *(
-            "WebFetch",
-            "WebSearch",
-            "web_fetch",
-            "web_search",
-            "google_web_search",
-            "webfetch",
-            "websearch",
-            "codesearch",
-        ),
+        *("WebFetch", "WebSearch", "web_fetch", "web_search", "google_web_search", "webfetch", "websearch"),
         *("FetchUrl", "FetchURL", "search_web", "read_url_content", "codesearch", "browser", "web", "web.run"),
     }
 )
