@@ -23,11 +23,6 @@ _SHELL_WRITES = re.compile(
     r"|\b(?:npm|pnpm|yarn|pip3?|uv|cargo|brew|apt(?:-get)?) (?:install|add|publish)\b"
     r"|\b(?:kubectl|terraform) apply\b|\bdocker (?:build|push)\b|\bgh pr (?:create|merge)\b"
 )
-_TEST = re.compile(
-    r"(?:python3? -m )?\b(?:pytest|unittest|tox|nox|go test|cargo (?:test|nextest)|vitest|jest|mocha|rspec|phpunit"
-    r"|ctest|(?:npm|pnpm|yarn|bun|deno)(?: run)? test[\w:]*|make (?:test|check)|mise run [\w:]*test[\w:]*|just test\w*"
-    r"|gradlew? test|mvn test|dotnet test|swift test)\b[^|;&\n>]{0,300}?(?=\s{0,9}(?:\d?>|[|;&\n]|$))"
-)
 _RUNS_GIT = r"(?:^|[;&|(\n])[ \t]*(?:\w+=[^\s;&|(]+[ \t]+)*git\b"
 """Start of a git command, so that git in quoted or searched text does not count."""
 
@@ -187,9 +182,3 @@ def pushes(command: str) -> str:
     if found is None or any(option in found["how"] for option in _PUSHES_NOTHING):
         return ""
     return "push --force" if _FORCES.search(found["how"]) else "push"
-
-
-def part_that_tests(command: str) -> str | None:
-    """Return the part of *command* that runs tests, or None."""
-    found = _TEST.search(command)
-    return " ".join(found[0].split()) if found else None

@@ -1,4 +1,4 @@
-"""Reader for the OpenAI Responses API: items, request and response bodies, and streams.
+"""Reader for the OpenAI Responses API: items, and request and response bodies.
 
 Items come as lists or lines, bodies hold them as `input` and `output`. A request mostly repeats the conversation so
 far, and an answer comes back as input. Each item is emitted once.
@@ -39,8 +39,6 @@ _NOT_THE_USERS = ("<environment_context>", "<user_instructions>", "# AGENTS.md i
 _SURE = 0.95
 _LIKE_OLD_CODEX = 0.7
 _MOST = 0.5
-_EVENT = "response."
-_DONE = "response.output_item.done"
 _OF_REQUESTS = frozenset({"instructions", "previous_response_id", "model"})
 _UNFINISHED = frozenset({"in_progress", "queued"})
 
@@ -88,15 +86,11 @@ def is_sure(value: Item) -> bool:
 
 
 def _is_ours(record: Item) -> bool:
-    return is_item(record) or _is_body(record) or _is_event(record)
+    return is_item(record) or _is_body(record)
 
 
 def _is_marked(record: Item) -> bool:
-    return is_sure(record) or record.get("object") == "response" or _holds_items(record) or _is_event(record)
-
-
-def _is_event(record: Item) -> bool:
-    return as_text(record.get("type")).startswith(_EVENT) and ("sequence_number" in record or "response" in record)
+    return is_sure(record) or record.get("object") == "response" or _holds_items(record)
 
 
 def _is_body(record: Item) -> bool:
@@ -237,25 +231,12 @@ class _Session(ChatReading):
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
-        kind = as_text(value.get("type"))
-        if kind.startswith(_EVENT):
-            return self._event(kind, value, record)
         if _is_body(value):
             return self._body(value, record)
         if not is_item(value) and "type" not in value:
             self.notes.skip("not an item")
             return ()
         return self._item(value, record)
-
-    def _event(self, kind: str, value: Item, record: Record) -> Iterable[Draft]:
-        """Return the drafts of a stream event: complete items, and the answer that repeats them."""
-        item, answer = as_object(value.get("item")), as_object(value.get("response"))
-        if kind == _DONE and item:
-            return self._item(item, record)
-        if answer and answer.get("status") not in _UNFINISHED:
-            return self._body(answer, record)
-        self.notes.skip(kind)
-        return ()
 
     def _body(self, value: Item, record: Record) -> Iterator[Draft]:
         own = as_text(value.get("id"))

@@ -34,10 +34,6 @@ def read(*records: dict[str, Any]) -> Transcript:
     return parse_transcript(b"\n".join(map(orjson.dumps, records)), format="openai_responses")
 
 
-def event(kind: str, **fields: Any) -> dict[str, Any]:
-    return {"type": f"response.{kind}", "sequence_number": 1, **fields}
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -107,29 +103,6 @@ def test_a_request_that_repeats_nothing_begins_another_session() -> None:
     transcript = read({"model": "gpt", "input": "one"}, {"model": "gpt", "input": "two"})
 
     assert said(transcript) == [(Kind.USER, "one"), (Kind.SYSTEM, "Another session begins"), (Kind.USER, "two")]
-
-
-def test_a_stream_tells_each_item_once() -> None:
-    answer = {"object": "response", "id": "resp_1", "model": "gpt", "status": "completed", "output": [CALL, ANSWER]}
-
-    transcript = parse_transcript(
-        b"\n".join(
-            map(
-                orjson.dumps,
-                [
-                    event("created", response={**answer, "status": "in_progress", "output": []}),
-                    event("output_text.delta", delta="At"),
-                    event("output_item.done", item=CALL),
-                    event("output_item.done", item=ANSWER),
-                    event("completed", response=answer),
-                ],
-            )
-        )
-    )
-
-    assert transcript.format == "openai_responses"
-    assert said(transcript) == [SAID[2], SAID[4]]
-    assert transcript.skipped == {"response.created": 1, "response.output_text.delta": 1, "repeated item": 2}
 
 
 def test_an_answer_that_is_asked_for_twice_is_counted_once() -> None:

@@ -8,7 +8,6 @@ from nous.transcript.model import Entry, Kind
 from nous.transcript.tool_actions import (
     action_of,
     hands_over,
-    part_that_tests,
     removed_by,
     subject_of_commit,
     writes,
@@ -138,8 +137,3 @@ def test_nothing_is_removed_by_a_command_that_may_mean_something_else(command: s
 def test_a_matter_may_be_handed_over_to_somebody_else() -> None:
     assert hands_over(action_of(call("transfer_to_human_agents", {})))
     assert not hands_over(action_of(call("get_user", {})))
-
-
-def test_the_part_of_a_command_that_runs_tests_is_told() -> None:
-    assert part_that_tests("cd /r && pytest -q tests 2>&1 | tail") == "pytest -q tests"
-    assert part_that_tests("echo done") is None
