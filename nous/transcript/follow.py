@@ -216,7 +216,7 @@ def _settled(stream: BinaryIO, point: ResumePoint, entries: Sequence[Entry], *, 
 
 
 def _can_go_on(stream: BinaryIO, point: ResumePoint, offset: int) -> bool:
-    """Return whether reading can resume at *offset*: at a line, in a file with one record per line."""
+    """Return whether *offset* begins a line, in a file with one record per line."""
     stream.seek(max(0, offset - 1))
     if offset <= point.offset or stream.read(1) != b"\n":
         return False

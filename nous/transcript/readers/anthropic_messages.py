@@ -1,36 +1,22 @@
 """Reader for request bodies of the Anthropic Messages API.
 
-The form is `{system?, messages: [{role, content: text or blocks}]}`, or only the list of messages.
+The form is `{system?, messages: [{role, content: text or blocks}]}`, or only the list of messages. Unlike
+in Chat Completions, calls and results are content.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nous.transcript.model import ReadNotes
 from nous.transcript.parsing.blocks import text_of
 from nous.transcript.parsing.chat import ChatReading, JsonObject, look
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 
-class AnthropicMessages:
-    """Recognizes Anthropic messages by their blocks.
-
-    Unlike in Chat Completions, calls and results are content.
-    """
-
-    format = "anthropic_messages"
-
-    def sniff(self, sample: Sample) -> float:
-        seen = look(sample)
-        if not seen.is_chat or not seen.is_anthropic:
-            return 0.0
-        return 0.4 if seen.is_openai else 0.8
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Conversation(notes)
-
-
-READER = AnthropicMessages()
+def _sniff(sample: Sample) -> float:
+    seen = look(sample)
+    if not seen.is_chat or not seen.is_anthropic:
+        return 0.0
+    return 0.4 if seen.is_openai else 0.8
 
 
 @dataclass(slots=True)
@@ -44,3 +30,6 @@ class _Conversation(ChatReading):
                 return self.of_assistant(content, place, message=place.id)
             case _:
                 return self.stated(text_of(content), place)
+
+
+READER = FormatReader("anthropic_messages", _sniff, _Conversation)

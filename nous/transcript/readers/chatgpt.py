@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, JsonObject, Parts, own_name, parts_of
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SURE = 0.97
 _INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
@@ -28,20 +28,9 @@ _JOINED = {
 _ABOUT = ("about_user_message", "about_model_message")
 
 
-class ChatGPT:
-    """Reads the data exports of ChatGPT."""
-
-    format = "chatgpt"
-
-    def sniff(self, sample: Sample) -> float:
-        found = sum(map(_is_conversation, sample.records))
-        return _SURE * found / len(sample.records) if found else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Export(notes)
-
-
-READER = ChatGPT()
+def _sniff(sample: Sample) -> float:
+    found = sum(map(_is_conversation, sample.records))
+    return _SURE * found / len(sample.records) if found else 0.0
 
 
 def _is_conversation(record: JsonObject) -> bool:
@@ -164,3 +153,6 @@ def _given(text: str, kind: str) -> dict[str, Any]:
     """Return the arguments of a call: JSON, or else code or text."""
     given = as_arguments(text)
     return {"code" if kind == "code" else "text": text} if text and given == {"arguments": text} else given
+
+
+READER = FormatReader("chatgpt", _sniff, _Export)

@@ -11,10 +11,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, JsonObject, Parts, RequestedCall, calls_in, own_name
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SURE = 0.95
 _MOST = 0.5
@@ -70,22 +70,11 @@ def held(value: JsonObject) -> list[JsonObject] | None:
     return None
 
 
-class LangChain:
-    """Reads conversations kept by LangChain and LangGraph."""
-
-    format = "langchain"
-
-    def sniff(self, sample: Sample) -> float:
-        values = [value for record in sample.records for value in (held(record) or [record])]
-        found = [known for value in values if (known := message(value))]
-        share = len(found) / len(values) if values else 0.0
-        return _SURE * share if share >= _MOST and any(known.is_marked for known in found) else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Conversation(notes)
-
-
-READER = LangChain()
+def _sniff(sample: Sample) -> float:
+    values = [value for record in sample.records for value in (held(record) or [record])]
+    found = [known for value in values if (known := message(value))]
+    share = len(found) / len(values) if values else 0.0
+    return _SURE * share if share >= _MOST and any(known.is_marked for known in found) else 0.0
 
 
 @dataclass(slots=True)
@@ -201,3 +190,6 @@ def _joined_call(parts: list[JsonObject]) -> RequestedCall:
     """Return a call whose arguments came as fragments of JSON."""
     own, tool, given = ("".join(as_text(part.get(key)) for part in parts) for key in ("id", "name", "args"))
     return RequestedCall(own or tool, tool, as_arguments(given))
+
+
+READER = FormatReader("langchain", _sniff, _Conversation)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Header, Kind, Origin, Problem, ReadNotes
+from nous.transcript.model import Header, Kind, Origin, Problem
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordReading, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordReading, Sample
 
 MARK = "nous_transcript"
 """Key of the first line that identifies this format; its value is the version."""
@@ -18,19 +18,8 @@ _KINDS = {kind.value: kind for kind in Kind}
 _TEXTS = frozenset(field.name for field in fields(Header)) - {"input_tokens", "output_tokens", "read_from"}
 
 
-class OurOwn:
-    """Reads transcripts that nous has converted from any format."""
-
-    format = "nous"
-
-    def sniff(self, sample: Sample) -> float:
-        return 1.0 if sample.records and MARK in sample.records[0] else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Entries(notes)
-
-
-READER = OurOwn()
+def _sniff(sample: Sample) -> float:
+    return 1.0 if sample.records and MARK in sample.records[0] else 0.0
 
 
 @dataclass(slots=True)
@@ -88,3 +77,6 @@ def _draft(kind: Kind, value: Mapping[str, Any], record: Record) -> Draft:
 def _problem(value: object) -> Problem:
     found = as_object(value)
     return Problem(as_count(found.get("line")), as_text(found.get("reason")))
+
+
+READER = FormatReader("nous", _sniff, _Entries)

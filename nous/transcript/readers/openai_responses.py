@@ -1,7 +1,8 @@
 """Reader for the OpenAI Responses API: items, and request and response bodies.
 
-Items come as lists or lines, bodies hold them as `input` and `output`. A request mostly repeats the conversation so
-far, and an answer comes back as input. Each item is emitted once.
+Unlike in Chat Completions, calls and results stand beside the messages. Items come as lists or lines, bodies hold them
+as `input` and `output`. A request mostly repeats the conversation so far, and an answer comes back as input. Each item
+is emitted once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,11 +11,11 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, parts_of, reports_failure
 from nous.transcript.parsing.conversation import UNKNOWN_CALL, call, rejection
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, as_text
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 Item = Mapping[str, Any]
 
@@ -43,27 +44,13 @@ _OF_REQUESTS = frozenset({"instructions", "previous_response_id", "model"})
 _UNFINISHED = frozenset({"in_progress", "queued"})
 
 
-class OpenAIResponses:
-    """Recognizes Responses by their items.
-
-    Unlike in Chat Completions, calls and results stand beside the messages, not inside them.
-    """
-
-    format = "openai_responses"
-
-    def sniff(self, sample: Sample) -> float:
-        if not sample.records:
-            return 0.0
-        share = sum(map(_is_ours, sample.records)) / len(sample.records)
-        if share < _MOST or not any(map(_is_marked, sample.records)):
-            return 0.0
-        return share * (_LIKE_OLD_CODEX if any(map(_is_codex, sample.records)) else _SURE)
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Session(notes)
-
-
-READER = OpenAIResponses()
+def _sniff(sample: Sample) -> float:
+    if not sample.records:
+        return 0.0
+    share = sum(map(_is_ours, sample.records)) / len(sample.records)
+    if share < _MOST or not any(map(_is_marked, sample.records)):
+        return 0.0
+    return share * (_LIKE_OLD_CODEX if any(map(_is_codex, sample.records)) else _SURE)
 
 
 def is_item(value: Item) -> bool:
@@ -340,3 +327,6 @@ class _Session(ChatReading):
         reason = as_text(item.get("reason"))
         text = f"Approved {made.summary}" if item.get("approve") is True else rejection(reason, made)
         return place.draft(Kind.DECISION, text, tool=made.tool or None, call_id=asked or None)
+
+
+READER = FormatReader("openai_responses", _sniff, _Session)

@@ -16,7 +16,7 @@ from nous.transcript.parsing.chat import reports_failure
 from nous.transcript.parsing.conversation import drafts_of_user
 from nous.transcript.parsing.markdown import BoundedText, Fences, TextLine
 from nous.transcript.parsing.user_text import without_colour
-from nous.transcript.reader import Draft, LineReading, Reading, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, LineReading, RecordPlace, Sample
 
 _WHO = {
     Kind.USER: ("user", "human", "customer", "client"),
@@ -36,22 +36,11 @@ _JSON = re.compile(r"[\s\0\ufeff]*(?:\{|\[\s*[\[{])")
 _EMPTY = frozenset({"", "None", "null"})
 
 
-class PlainText:
-    """Reads any legible text as at least one turn; used if no other format matches."""
-
-    format = "plain_text"
-
-    def sniff(self, sample: Sample) -> float:
-        if sample.records or not is_text(sample.text) or _JSON.match(sample.text):
-            return 0.0
-        labels = [label for line in sample.text.splitlines() if (label := _label(line))]
-        return 0.9 if len({label.kind for label in labels}) > 1 else 0.5 if labels else 0.3
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Text(notes)
-
-
-READER = PlainText()
+def _sniff(sample: Sample) -> float:
+    if sample.records or not is_text(sample.text) or _JSON.match(sample.text):
+        return 0.0
+    labels = [label for line in sample.text.splitlines() if (label := _label(line))]
+    return 0.9 if len({label.kind for label in labels}) > 1 else 0.5 if labels else 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +133,6 @@ def _label(line: str) -> _Label | None:
 
 def _place(line: TextLine) -> RecordPlace:
     return RecordPlace(f"line-{line.number}", line.number, line.offset)
+
+
+READER = FormatReader("plain_text", _sniff, _Text)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, JsonObject, Parts, own_name, reports_failure
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SPEAKERS = {
     "user": ("human", "user"),
@@ -33,21 +33,10 @@ _TURNS = 0.85
 _BORROWED = 0.8
 
 
-class ShareGPT:
-    """Reads chats that people and programs share as training data."""
-
-    format = "sharegpt"
-
-    def sniff(self, sample: Sample) -> float:
-        if not sample.records:
-            return 0.0
-        return sum(map(_sureness, sample.records)) / len(sample.records)
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Shared(notes)
-
-
-READER = ShareGPT()
+def _sniff(sample: Sample) -> float:
+    if not sample.records:
+        return 0.0
+    return sum(map(_sureness, sample.records)) / len(sample.records)
 
 
 def _sureness(record: JsonObject) -> float:
@@ -192,3 +181,6 @@ def tagged(text: str) -> Iterator[Tagged]:
 def _piece(tag: str, text: str) -> Iterator[Tagged]:
     if text := text.strip():
         yield Tagged(tag, text)
+
+
+READER = FormatReader("sharegpt", _sniff, _Shared)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
+from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, JsonObject, Parts, RequestedCall, calls_in, parts_of
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_text
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MARKS = frozenset({"message_type", "agent", "thought", "is_demo"})
 _STEP = frozenset({"action", "observation"})
@@ -32,27 +32,16 @@ _ENDED_WELL = "submitted"
 _NOWHERE = "n/a"
 
 
-class SweAgent:
-    """Reads histories, and files that only have a trajectory."""
-
-    format = "sweagent"
-
-    def sniff(self, sample: Sample) -> float:
-        if not sample.records:
-            return 0.0
-        record = sample.records[0]
-        history, steps = _objects(record.get("history")), _objects(record.get("trajectory"))
-        if any(message.keys() & _MARKS and "role" in message for message in history):
-            return 0.97
-        if any(step.keys() >= _STEP for step in steps):
-            return 0.95
-        return 0.5 if any({"role", "content"} <= message.keys() for message in history) else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Run(notes)
-
-
-READER = SweAgent()
+def _sniff(sample: Sample) -> float:
+    if not sample.records:
+        return 0.0
+    record = sample.records[0]
+    history, steps = _objects(record.get("history")), _objects(record.get("trajectory"))
+    if any(message.keys() & _MARKS and "role" in message for message in history):
+        return 0.97
+    if any(step.keys() >= _STEP for step in steps):
+        return 0.95
+    return 0.5 if any({"role", "content"} <= message.keys() for message in history) else 0.0
 
 
 @dataclass(slots=True)
@@ -152,3 +141,6 @@ def _as_messages(steps: list[dict[str, Any]]) -> Iterator[JsonObject]:
 
 def _objects(value: object) -> list[dict[str, Any]]:
     return [found for element in as_list(value) if (found := as_object(element))]
+
+
+READER = FormatReader("sweagent", _sniff, _Run)
