@@ -93,8 +93,6 @@ def reader_for(sample: Sample) -> Sniffed:
 
 def _surest(sample: Sample) -> Sniffed:
     known = known_readers()
-    if not known:
-        raise Misconfigured("no readers are installed in nous.transcript.readers")
     confidence, name = max((reader.sniff(sample), name) for name, reader in known.items())
     return Sniffed(known[name], confidence)
 
@@ -122,19 +120,11 @@ def _worth_a_look(head: bytes, sample: Sample) -> int:
 
     *head* has been read so far, and *sample* is what it holds. 0 means that more bytes do not help.
     """
+    begins = _begins(head)
     if not sample.records:
-        return LONGEST_LINE if _may_go_on(head) else 0
-    return OPENING if _is_torn_at_once(head) and _surest(sample).confidence < _SURE_ENOUGH else 0
-
-
-def _is_torn_at_once(head: bytes) -> bool:
-    """Return whether *head* ends inside its first object, which may have no message yet."""
-    return _begins(head) == b"{" and not scan(head).spans
-
-
-def _may_go_on(head: bytes) -> bool:
-    """Return whether the first line, or an object that spans many lines, is incomplete."""
-    return b"\n" not in head or _begins(head) in (b"{", b"[")
+        return LONGEST_LINE if b"\n" not in head or begins in {b"{", b"["} else 0
+    is_torn_at_once = begins == b"{" and not scan(head).spans  # its messages may not have begun yet
+    return OPENING if is_torn_at_once and _surest(sample).confidence < _SURE_ENOUGH else 0
 
 
 def _begins(head: bytes) -> bytes:

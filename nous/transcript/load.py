@@ -60,16 +60,12 @@ def session_content(path: Path, *, format: str | None = None) -> Generator[Binar
     Raises as `read_transcript`.
     """
     with opened(path) as stream:
-        whole = _gathered(path, stream, format)
+        whole = None
+        if stream.seekable():
+            reader = reader_named(format) if format else sniffed(ByteSource.on(stream)).reader
+            stream.seek(0)
+            whole = reader.gather(path) if isinstance(reader, Gathers) else None
         yield stream if whole is None else io.BytesIO(whole)
-
-
-def _gathered(path: Path, stream: BinaryIO, name: str | None) -> bytes | None:
-    if not stream.seekable():
-        return None
-    reader = reader_named(name) if name else sniffed(ByteSource.on(stream)).reader
-    stream.seek(0)
-    return reader.gather(path) if isinstance(reader, Gathers) else None
 
 
 def parse_transcript(

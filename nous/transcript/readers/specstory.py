@@ -147,7 +147,7 @@ class _Export(LineReading):
 
     def _introduce(self, text: str) -> None:
         if about := about_in(text):
-            self.notes.learn(agent=about.agent, session_id=about.session_id, title=about.title)
+            self.notes.learn(**about)
         elif text.strip() and not text.startswith(_MADE_BY):
             self.notes.skip("line before the first message")
 
