@@ -2,6 +2,7 @@ from typing import Any
 
 import orjson
 import pytest
+from builders.entries import said
 
 from nous.transcript import Kind, Transcript, parse_transcript
 
@@ -18,15 +19,11 @@ def message(role: str, content: dict[str, Any], **fields: Any) -> dict[str, Any]
 def chain(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """A conversation without branches: a root, and each message below the one before."""
     mapping: dict[str, Any] = {"n0": {"id": "n0", "message": None, "parent": None, "children": ["n1"]}}
-    for number, said in enumerate(messages, 1):
+    for number, each in enumerate(messages, 1):
         children = [f"n{number + 1}"] if number < len(messages) else []
-        own = {**said, "id": said.get("id", f"m{number}")}
+        own = {**each, "id": each.get("id", f"m{number}")}
         mapping[f"n{number}"] = {"id": f"n{number}", "message": own, "parent": f"n{number - 1}", "children": children}
     return {"title": "T", "mapping": mapping, "current_node": f"n{len(messages)}", **fields}
-
-
-def said(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
 
 
 def read(*messages: dict[str, Any], **fields: Any) -> Transcript:
@@ -139,16 +136,6 @@ def test_a_failed_run_is_an_error(content: dict[str, Any], metadata: dict[str, A
     assert (entry.kind, entry.is_error) == (Kind.ERROR, True)
 
 
-@pytest.mark.parametrize("role", ["user", "assistant", "system"])
-def test_what_the_user_does_not_see_is_nobodys_word(role: str) -> None:
-    hidden = message(role, text("secret"), metadata={"is_visually_hidden_from_conversation": True})
-
-    transcript = read(hidden)
-
-    assert transcript.entries == ()
-    assert transcript.skipped == {"meta message": 1}
-
-
 @pytest.mark.parametrize(
     "told",
     [
@@ -169,13 +156,10 @@ def test_what_the_user_does_not_see_is_nobodys_word(role: str) -> None:
     ids=["today", "first"],
 )
 def test_standing_instructions_are_told_though_they_are_hidden(told: dict[str, Any]) -> None:
-    assert said(read(told)) == [(Kind.SYSTEM, "I bake.\n\nBe kind.")]
-
-
-def test_what_is_remembered_of_the_user_is_told() -> None:
     memory = message("assistant", {"content_type": "model_editable_context", "model_set_context": "1. Likes tea"})
 
     assert said(read(memory)) == [(Kind.SYSTEM, "1. Likes tea")]
+    assert said(read(told)) == [(Kind.SYSTEM, "I bake.\n\nBe kind.")]
 
 
 def test_of_many_parts_the_words_are_kept_and_the_others_counted() -> None:
@@ -209,6 +193,7 @@ def test_conversations_of_an_export_are_told_apart() -> None:
         (message("assistant", {"content_type": "thoughts", "thoughts": [{"content": "hm"}]}), "thinking"),
         (message("assistant", {"content_type": "reasoning_recap", "content": "Thought"}), "reasoning_recap"),
         (message("system", text("")), "empty message"),
+        (message("user", text("x"), metadata={"is_visually_hidden_from_conversation": True}), "meta message"),
         (message("tool", text(""), name="dalle"), "empty message"),
         (message("critic", text("x")), "critic message"),
         (message("assistant", {"content_type": "of_next_year", "x": 1}), "of_next_year content"),

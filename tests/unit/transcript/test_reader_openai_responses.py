@@ -1,11 +1,12 @@
+"""What is the Responses API's own; what it shares with other chats is in `test_reader_chats.py`."""
+
 from typing import Any
 
-import orjson
 import pytest
+from builders.entries import read_lines, said
 
-from nous.transcript import Kind, Transcript, parse_transcript
+from nous.transcript import Kind, Transcript, known_readers
 from nous.transcript.reader import Sample
-from nous.transcript.readers.openai_responses import READER
 
 USER = {"role": "user", "content": [{"type": "input_text", "text": "Where is A1?"}]}
 CALL = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "bash", "arguments": '{"command":"ls"}'}
@@ -26,52 +27,14 @@ SAID = [
 ]
 
 
-def said(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
-
-
 def read(*records: dict[str, Any]) -> Transcript:
-    return parse_transcript(b"\n".join(map(orjson.dumps, records)), format="openai_responses")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        orjson.dumps(ITEMS),
-        orjson.dumps(ITEMS, option=orjson.OPT_INDENT_2),
-        b"\n".join(map(orjson.dumps, ITEMS)),
-        orjson.dumps({"model": "gpt", "input": ITEMS}),
-        orjson.dumps({"input": ITEMS[:2], "output": ITEMS[2:]}),
-        orjson.dumps({"object": "response", "instructions": "Be brief.", "input": ITEMS[1:2], "output": ITEMS[2:]}),
-    ],
-    ids=["list", "pretty list", "lines", "request", "both", "answer"],
-)
-def test_items_are_found_in_every_container(content: bytes) -> None:
-    transcript = parse_transcript(content)
-
-    assert transcript.format == "openai_responses"
-    assert said(transcript) == SAID
-
-
-@pytest.mark.parametrize(
-    "records",
-    [
-        [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}],
-        [{"input": "2 + 2", "output": "4", "instruction": "add"}],
-        [{"type": "reasoning", "id": "r", "summary": []}, {"type": "user", "content": "x"}, {"type": "assistant"}],
-        [{"type": "turn.prompt", "input": [{"type": "text", "text": "hi"}]}],
-        [{"timestamp": "x", "type": "response_item", "payload": CALL}],
-    ],
-    ids=["chat", "instruction", "grok", "kimi", "codex"],
-)
-def test_what_others_wrote_is_left_alone(records: list[dict[str, Any]]) -> None:
-    assert READER.sniff(Sample("", tuple(records))) == 0
+    return read_lines("openai_responses", *records)
 
 
 def test_bare_items_of_old_codex_are_left_to_whoever_is_surer() -> None:
     meta = {"id": "s", "timestamp": "2025-07-01T00:00:00Z", "instructions": None}
 
-    assert 0.5 < READER.sniff(Sample("", (meta, *ITEMS))) < 0.7
+    assert 0.5 < known_readers()["openai_responses"].sniff(Sample("", (meta, *ITEMS))) < 0.7
 
 
 def test_an_items_id_names_its_entry_and_pairs_the_call() -> None:
@@ -143,12 +106,6 @@ def test_what_a_program_says_in_the_users_place_is_not_the_users() -> None:
     assert transcript.skipped == {"meta message": 1}
 
 
-def test_a_refusal_is_an_answer() -> None:
-    parts = [{"type": "refusal", "refusal": "I cannot."}]
-
-    assert said(read({"type": "message", "role": "assistant", "content": parts})) == [(Kind.ASSISTANT, "I cannot.")]
-
-
 def test_times_are_those_of_the_item_or_of_its_answer() -> None:
     output = [ANSWER, {**CALL, "created_at": 1767000001}]
 
@@ -185,3 +142,101 @@ def test_a_compaction_is_told() -> None:
     assert said(read({"type": "compaction", "id": "x", "encrypted_content": "y"})) == [
         (Kind.SYSTEM, "Conversation compacted")
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "tool", "given"),
+    [
+        ("custom_tool_call", {"name": "exec", "input": "1+1"}, "exec", {"input": "1+1"}),
+        ("local_shell_call", {"action": {"type": "exec", "command": ["ls"]}}, "local_shell", None),
+        ("shell_call", {"action": {"commands": ["ls"]}}, "shell", None),
+        ("computer_call", {"action": {"type": "click", "x": 1}}, "computer", None),
+        ("of_next_year_call", {"action": {"a": 1}}, "of_next_year", None),
+        ("apply_patch_call", {"operation": {"path": "a"}}, "apply_patch", {"path": "a"}),
+        (
+            "web_search_call",
+            {"action": {"queries": ["x", "y"]}},
+            "web_search",
+            {"queries": ["x", "y"], "query": "x; y"},
+        ),
+        ("code_interpreter_call", {"code": "1+1", "outputs": None}, "code_interpreter", {"code": "1+1"}),
+        ("image_generation_call", {"revised_prompt": "a cat"}, "image_generation", {"prompt": "a cat"}),
+        ("tool_search_call", {"arguments": {"query": "x"}}, "tool_search", {"query": "x"}),
+    ],
+)
+def test_calls_of_every_sort_name_their_tool(
+    kind: str, fields: dict[str, Any], tool: str, given: dict[str, Any] | None
+) -> None:
+    (entry,) = read({"id": "x", "call_id": "c", "type": kind, **fields}).entries
+
+    assert (entry.kind, entry.tool, entry.call_id) == (Kind.TOOL_CALL, tool, "c")
+    assert entry.tool_input == (given or fields["action"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "came", "text"),
+    [
+        ("mcp_call", {"name": "f", "output": "fine", "error": None}, Kind.TOOL_RESULT, "fine"),
+        ("mcp_call", {"name": "f", "error": {"message": "boom"}}, Kind.ERROR, "boom"),
+        ("file_search_call", {"results": [{"filename": "a.md", "text": "x"}]}, Kind.TOOL_RESULT, "a.md\nx"),
+        ("code_interpreter_call", {"outputs": [{"type": "logs", "logs": "2"}]}, Kind.TOOL_RESULT, "2"),
+        ("web_search_call", {"action": {"sources": [{"url": "u"}]}}, Kind.TOOL_RESULT, "u"),
+        ("web_search_call", {"status": "failed", "action": {"query": "x"}}, Kind.ERROR, "failed"),
+    ],
+)
+def test_what_the_platform_ran_itself_tells_its_result(
+    kind: str, fields: dict[str, Any], came: Kind, text: str
+) -> None:
+    call, result = read({"id": "x", "type": kind, **fields}).entries
+
+    assert (result.kind, result.text, result.call_id) == (came, text, call.call_id)
+
+
+@pytest.mark.parametrize(
+    ("output", "kind", "text"),
+    [
+        ([{"type": "input_text", "text": "one"}, {"type": "input_image", "image_url": "x"}], Kind.TOOL_RESULT, "one"),
+        ("Error: boom", Kind.ERROR, "Error: boom"),
+        ('{"output":"sea"}', Kind.TOOL_RESULT, '{"output":"sea"}'),
+        ({"content": "x"}, Kind.TOOL_RESULT, '{\n  "content": "x"\n}'),
+        ([{"stdout": "a\n", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}], Kind.TOOL_RESULT, "a"),
+        ([{"stdout": "", "stderr": "b", "outcome": {"type": "exit", "exit_code": 1}}], Kind.ERROR, "b\nexit code 1"),
+        ([{"stdout": "a", "outcome": {"type": "timeout"}}], Kind.ERROR, "a\ntimeout"),
+        ("Tool execution was not approved.", Kind.DECISION, 'Rejected bash(cmd="ls")'),
+    ],
+)
+def test_outputs_of_every_shape_are_understood(output: object, kind: Kind, text: str) -> None:
+    _, result = read(CALL, {**OUTPUT, "output": output}).entries
+
+    assert (result.kind, result.text) == (kind, text)
+
+
+def test_a_patch_that_failed_is_an_error() -> None:
+    item = {"type": "apply_patch_call_output", "call_id": "c", "status": "failed", "output": "no such file"}
+
+    assert said(read(item)) == [(Kind.ERROR, "no such file")]
+
+
+def test_an_output_of_the_first_shells_names_its_call_as_its_id() -> None:
+    call = {"type": "local_shell_call", "id": "l1", "action": {"type": "exec", "command": ["ls"]}}
+
+    transcript = read(call, {"type": "local_shell_call_output", "id": "l1", "output": "a.txt"})
+
+    assert [entry.call_id for entry in transcript] == ["l1", "l1"]
+    assert transcript.entries[1].text == "a.txt"
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"approve": True}, "Approved post"),
+        ({"approve": False}, "Rejected post"),
+        ({"approve": False, "reason": "too early"}, "Rejected post: too early"),
+    ],
+)
+def test_an_approval_is_the_users_decision(fields: dict[str, Any], text: str) -> None:
+    asked = {"type": "mcp_approval_request", "id": "r1", "name": "post", "arguments": "{}"}
+
+    transcript = read(asked, {"type": "mcp_approval_response", "approval_request_id": "r1", **fields})
+
+    assert said(transcript) == [(Kind.DECISION, text)]
