@@ -72,19 +72,15 @@ def test_a_pretty_document_longer_than_the_usual_head_is_looked_at_whole() -> No
     assert sniffed(b'[\n {"role": "user",\n  "content": "' + b"x" * 100_000 + b'"\n }\n]\n') == "openai_chat"
 
 
-def test_a_record_longer_than_the_usual_head_is_looked_at_whole() -> None:
-    assert sniffed(b'{"role":"user","content":"' + b"x" * 1_000_000 + b'"}\n') == "openai_chat"
-
-
 LONG = {"openai_chat": ("messages", "role", "content"), "sharegpt": ("conversations", "from", "value")}
 """What chats in a document are called by: the list of messages, who said one, and what."""
 
 
-def long_from_the_start(kind: str, length: int, *, in_parts: bool = False) -> dict[str, Any]:
+def long_from_the_start(kind: str, length: int) -> dict[str, Any]:
     """A session of that *kind* whose first message has so many characters."""
     held, who, what = LONG[kind]
-    first: object = [{"type": "text", "text": "x" * length}] if in_parts else "x" * length
-    return {"id": "s1", held: [{who: "system", what: first}, {who: "user", what: "hi"}, {who: "assistant", what: "ho"}]}
+    said = [{who: "system", what: "x" * length}, {who: "user", what: "hi"}, {who: "assistant", what: "ho"}]
+    return {"id": "s1", held: said}
 
 
 @pytest.mark.parametrize("length", [HEAD - 100, HEAD, 5_000_000])
@@ -95,14 +91,6 @@ def test_a_session_is_told_though_its_first_message_is_longer_than_the_usual_hea
     assert sniffed(json.dumps(session).encode()) == kind
     assert sniffed(json.dumps(session, indent=1).encode()) == kind
     assert sniffed(b"\n".join([json.dumps(session).encode()] * 2)) == kind
-
-
-def test_a_first_message_in_parts_may_be_that_long_too_and_its_session_is_read() -> None:
-    session = long_from_the_start("openai_chat", HEAD, in_parts=True)
-
-    transcript = read_transcript(BytesIO(json.dumps(session).encode()))
-
-    assert [len(entry.text) for entry in transcript] == [HEAD, 2, 2]
 
 
 def test_of_an_endless_document_no_more_is_looked_at_than_says_what_it_is() -> None:
@@ -126,9 +114,6 @@ def test_a_record_that_is_whole_is_enough_to_tell_that_it_is_none_of_a_session()
 @pytest.mark.parametrize("name", ["claude_code", "Claude-Code"])
 def test_a_format_can_be_named(name: str) -> None:
     assert reader_named(name).format == "claude_code"
-
-
-def test_a_name_of_no_format_is_refused_with_those_there_are() -> None:
     with pytest.raises(BadInput, match="claude_code"):
         reader_named("lotus-123")
 

@@ -144,13 +144,6 @@ def test_where_records_stand_on_no_lines_the_whole_is_read_each_time(content: by
     assert second.entries == first.entries
 
 
-def test_a_packed_file_that_is_torn_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "whole.gz"
-    path.write_bytes(gzip.compress(b'{"role":"user","content":"a"}\n' * 100)[:-6])
-
-    assert follow(path).skipped == read_transcript(path).skipped
-
-
 def test_what_is_included_at_first_is_included_later(live: Path) -> None:
     thinking = {"type": "thinking", "thinking": "hm"}
     append(live, lines(*SECOND, first=3))

@@ -1,12 +1,9 @@
 import pytest
+from builders.entries import said
 
-from nous.transcript import Kind, Transcript, parse_transcript
+from nous.transcript import Kind, parse_transcript
 
 TWO = [(Kind.USER, "hi"), (Kind.ASSISTANT, "hello\n\nthere")]
-
-
-def said(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
 
 
 @pytest.mark.parametrize(
@@ -32,14 +29,10 @@ def test_a_turn_goes_from_one_label_to_the_next_across_blank_lines(text: str) ->
 
 
 def test_a_turn_that_was_only_a_call_says_nothing_and_is_counted() -> None:
-    transcript = parse_transcript("user: go\nassistant: None\ntool: done\n")
+    transcript = parse_transcript("user: go\nassistant: None\ntool: Error: no\n")
 
-    assert said(transcript) == [(Kind.USER, "go"), (Kind.TOOL_RESULT, "done")]
+    assert said(transcript) == [(Kind.USER, "go"), (Kind.ERROR, "Error: no")]
     assert transcript.skipped == {"empty turn": 1}
-
-
-def test_the_result_of_a_tool_that_begins_as_an_error_is_one() -> None:
-    assert said(parse_transcript("user: go\ntool: Error: no\n"))[1] == (Kind.ERROR, "Error: no")
 
 
 def test_a_label_in_another_style_is_text() -> None:
@@ -72,19 +65,12 @@ def test_a_text_of_another_encoding_is_still_read() -> None:
 
 
 def test_an_endless_turn_is_cut_and_said_so() -> None:
-    transcript = parse_transcript("User: " + ("x" * 999 + "\n") * 2_500)
+    for text in (("x" * 999 + "\n") * 2_500, "x" * 2_500_000):
+        transcript = parse_transcript(f"User: {text}")
 
-    assert len(transcript.entries[0].text) < 1_100_000
-    assert transcript.skipped["lines of an endless turn"] > 0
-
-
-def test_of_a_turn_that_is_too_long_the_beginning_is_kept() -> None:
-    words = "please remember the thing. "
-
-    transcript = parse_transcript(f"User: {words * 100_000}\n\nAssistant: ok")
-
-    assert transcript.entries[0].text.startswith(words)
-    assert transcript.skipped["lines of an endless turn"] > 0
+        assert transcript.entries[0].text.startswith("xxx")
+        assert len(transcript.entries[0].text) < 1_100_000
+        assert transcript.skipped["lines of an endless turn"] > 0
 
 
 @pytest.mark.parametrize("fence", ["```", "~~~~"])

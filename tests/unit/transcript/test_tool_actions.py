@@ -45,16 +45,6 @@ def test_a_call_writes_the_files_that_it_is_told_to_write(
     assert list(written_files(action_of(call(tool, given)))) == expected
 
 
-def test_what_an_editor_is_told_to_do_is_no_command_line() -> None:
-    action = action_of(call("str_replace_editor", {"command": "view", "path": "/r/a.py"}))
-
-    assert (action.name, action.command, action.paths) == ("view", "", ("/r/a.py",))
-
-
-def test_paths_that_were_read_with_a_call_are_believed() -> None:
-    assert action_of(call("Edit", {"file_path": "/r/a.py"}, paths=("a.py",))).paths == ("a.py",)
-
-
 @pytest.mark.parametrize(
     ("text", "name"), [("book_flight(flight=HAT1)", "book_flight"), ("go on (please)", ""), ("ls -l", "")]
 )

@@ -1,12 +1,22 @@
+"""Bytes to lines to records: R1 and R2."""
+
+import gzip
 from collections.abc import Sequence
+from hashlib import sha256
+from importlib import import_module
 from io import BytesIO
 from typing import Any
 
 import pytest
 
-from nous.transcript.io.lines import ReadPosition
+from nous.domain.errors import BadInput
+from nous.transcript.io import byte_source
+from nous.transcript.io.byte_source import ByteSource
+from nous.transcript.io.lines import LONGEST_LINE, TOO_LONG, ReadPosition, lines
 from nous.transcript.io.records import BAD_UTF8, BROKEN, TORN, records
 from nous.transcript.model import ReadNotes
+
+CONTENT = b"one\ntwo\n" * 50_000
 
 
 def read(content: bytes) -> tuple[list[dict[str, Any]], ReadNotes]:
@@ -67,13 +77,6 @@ def test_what_cannot_be_read_is_named_by_its_line_and_the_rest_is_read(
 
     assert found == [{"n": 1}, {"n": 2}]
     assert troubles(notes) == expected
-
-
-def test_a_record_glued_to_a_torn_one_is_recovered() -> None:
-    found, notes = read(b'{"n":1}\n{"text":"he said{"n":{"deep":2}}\n{"n":3}\n')
-
-    assert found == [{"n": 1}, {"n": {"deep": 2}}, {"n": 3}]
-    assert troubles(notes) == [(2, BROKEN)]
 
 
 def test_what_python_and_javascript_write_but_json_does_not_allow_is_read() -> None:
@@ -149,3 +152,86 @@ def test_a_document_without_its_end_says_what_is_whole(torn: bytes) -> None:
 
     assert found == [{"id": "s", "messages": []}, {"n": 1}, {"n": 2}]
     assert troubles(notes) == [(2, TORN)]
+
+
+def test_each_line_knows_its_number_and_offset() -> None:
+    found = list(lines(BytesIO(b"a\r\n\nccc"), ReadNotes(), ReadPosition()))
+
+    assert found == [(1, 0, b"a\r\n"), (2, 3, b"\n"), (3, 4, b"ccc")]
+
+
+def test_a_byte_order_mark_is_taken_off_and_counts_as_bytes() -> None:
+    assert list(lines(BytesIO(b"\xef\xbb\xbfa\nb"), ReadNotes(), ReadPosition())) == [(1, 3, b"a\n"), (2, 5, b"b")]
+
+
+def test_a_line_too_long_for_memory_is_passed_over_and_reading_goes_on() -> None:
+    notes = ReadNotes()
+    endless = b"x" * (LONGEST_LINE + 5)
+
+    found = list(lines(BytesIO(b"a\n" + endless + b"\nb\n"), notes, ReadPosition()))
+
+    assert found == [(1, 0, b"a\n"), (3, 2 + len(endless) + 1, b"b\n")]
+    assert [(problem.line, problem.reason) for problem in notes.problems] == [(2, TOO_LONG)]
+
+
+def test_looking_takes_nothing_away() -> None:
+    tap = ByteSource.on(BytesIO(CONTENT))
+
+    assert tap.look(100) == CONTENT[:100]
+    assert tap.look(10) == CONTENT[:10]
+    assert tap.buffered().read() == CONTENT
+
+
+def test_length_and_digest_are_those_of_the_whole_even_if_only_a_part_is_read() -> None:
+    tap = ByteSource.on(BytesIO(CONTENT))
+    tap.buffered().readline()
+
+    tap.drain()
+
+    assert (tap.length, tap.digest) == (len(CONTENT), sha256(CONTENT).hexdigest())
+
+
+def test_packed_content_is_unpacked_and_measured_unpacked() -> None:
+    tap = ByteSource.on(BytesIO(gzip.compress(CONTENT)))
+
+    assert tap.buffered().read() == CONTENT
+    assert (tap.length, tap.digest) == (len(CONTENT), sha256(CONTENT).hexdigest())
+
+
+def test_damaged_packed_content_gives_what_stands_before_the_damage() -> None:
+    byte_source = gzip.compress(CONTENT)
+    tap = ByteSource.on(BytesIO(byte_source[: len(byte_source) // 2]))
+
+    read = tap.buffered().read()
+
+    assert read
+    assert CONTENT.startswith(read)
+    assert tap.damage is not None
+
+
+@pytest.fixture
+def zstandard() -> Any:
+    """Python's module for Zstandard, which is an extra before 3.14."""
+    try:
+        return import_module("compression.zstd")
+    except ImportError:
+        return pytest.importorskip("backports.zstd")
+
+
+def test_zstandard_is_unpacked_too_up_to_where_it_is_damaged(zstandard: Any) -> None:
+    whole = zstandard.compress(CONTENT)
+
+    tap = ByteSource.on(BytesIO(whole))
+    assert tap.buffered().read() == CONTENT
+    assert (tap.length, tap.damage) == (len(CONTENT), None)
+
+    torn = ByteSource.on(BytesIO(whole[:-3]))
+    assert CONTENT.startswith(torn.buffered().read())
+    assert torn.damage is not None
+
+
+def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch, zstandard: Any) -> None:
+    monkeypatch.setattr(byte_source, "_LIBRARIES", ("there.is_no_such",))
+
+    with pytest.raises(BadInput, match=r"nous\[zstd\]"):
+        ByteSource.on(BytesIO(zstandard.compress(b"x")))
