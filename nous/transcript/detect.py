@@ -12,9 +12,8 @@ from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.plug_ins import PlugIns
 from nous.transcript import readers
 from nous.transcript.io.byte_source import ByteSource, is_text
-from nous.transcript.io.json_values import scan
 from nous.transcript.io.lines import BYTE_ORDER_MARK, LONGEST_LINE, TOO_LONG, ReadPosition
-from nous.transcript.io.records import BROKEN, records
+from nous.transcript.io.records import BROKEN, records, scan
 from nous.transcript.model import ReadNotes
 from nous.transcript.reader import Reader, Sample
 

@@ -41,14 +41,14 @@ _SURE = 0.95
 _LIKE_OLD_CODEX = 0.7
 _MOST = 0.5
 _OF_REQUESTS = frozenset({"instructions", "previous_response_id", "model"})
-_UNFINISHED = frozenset({"in_progress", "queued"})
 
 
 def _sniff(sample: Sample) -> float:
     if not sample.records:
         return 0.0
-    share = sum(map(_is_ours, sample.records)) / len(sample.records)
-    if share < _MOST or not any(map(_is_marked, sample.records)):
+    bodies = list(map(_is_body, sample.records))
+    share = sum(map(is_item, sample.records)) / len(sample.records) + sum(bodies) / len(sample.records)
+    if share < _MOST or not (any(bodies) or any(map(is_sure, sample.records))):
         return 0.0
     return share * (_LIKE_OLD_CODEX if any(map(_is_codex, sample.records)) else _SURE)
 
@@ -72,30 +72,17 @@ def is_sure(value: Item) -> bool:
     return kind.endswith("_call") and kind != "tool_call" and ("call_id" in value or "id" in value)
 
 
-def _is_ours(record: Item) -> bool:
-    return is_item(record) or _is_body(record)
-
-
-def _is_marked(record: Item) -> bool:
-    return is_sure(record) or record.get("object") == "response" or _holds_items(record)
-
-
 def _is_body(record: Item) -> bool:
-    """Return whether *record* is a request, an answer, or both in one."""
-    if "type" in record:
-        return False
-    is_request = isinstance(record.get("input"), str) and "model" in record
-    return is_request or record.get("object") == "response" or _holds_items(record)
-
-
-def _holds_items(record: Item) -> bool:
-    """Return whether *record* holds Responses items.
+    """Return whether *record* is a request, an answer, or both in one.
 
     A list of messages that happens to be called `input` is not enough.
     """
+    if "type" in record or "role" in record:
+        return False
     items = [as_object(item) for key in ("input", "output") for item in as_list(record.get(key))]
     is_marked = any(map(is_sure, items)) or bool(_OF_REQUESTS & record.keys())
-    return is_marked and bool(items) and "type" not in record and all(map(is_item, items))
+    is_request = isinstance(record.get("input"), str) and "model" in record
+    return is_request or record.get("object") == "response" or (is_marked and bool(items) and all(map(is_item, items)))
 
 
 def _is_codex(record: Item) -> bool:
@@ -106,25 +93,18 @@ def _is_codex(record: Item) -> bool:
     return "record_type" in record or ("instructions" in record and "timestamp" in record and "type" not in record)
 
 
-class ItemCall(NamedTuple):
-    """A tool call: the tool and its arguments."""
-
-    tool: str
-    given: dict[str, Any]
-
-
-def requested(item: Item) -> ItemCall:
+def requested(item: Item) -> tuple[str, dict[str, Any]]:
     """Return the tool and arguments of a call; platform tools are named after their items."""
     kind, name = as_text(item.get("type")), as_text(item.get("name"))
     if kind in _NAMED:
-        return ItemCall(name, as_arguments(item.get("arguments")))
+        return name, as_arguments(item.get("arguments"))
     given = next((as_object(item[key]) for key in _GIVEN_AS_ACTION if isinstance(item.get(key), dict)), None)
     if given is None:
         beside = {name: item[key] for key, name in _GIVEN_BESIDE.items() if item.get(key)}
         given = as_arguments(item.get("arguments")) or beside
     if "queries" in given and "query" not in given:
         given = {**given, "query": "; ".join(map(as_text, as_list(given["queries"])))}
-    return ItemCall(name or kind.removesuffix("_call"), given)
+    return name or kind.removesuffix("_call"), given
 
 
 def call_id(item: Item) -> str:
@@ -168,6 +148,10 @@ def output_of(item: Item) -> ItemResult:
     if found.text.startswith(_NOT_APPROVED):
         return ItemResult(found.text.removeprefix(_NOT_APPROVED).strip(), is_rejected=True)
     return ItemResult(found.text, failed or reports_failure(found.text), passed=tuple(found.passed))
+
+
+def _thoughts(item: Item) -> str:
+    return parts_of([*as_list(item.get("summary")), *as_list(item.get("content"))]).text.strip()
 
 
 def _run(run: Item) -> str:
@@ -230,7 +214,7 @@ class _Session(ChatReading):
         if own and own in self.seen:
             self.notes.skip("repeated response")
             return
-        if own and value.get("status") not in _UNFINISHED:
+        if own:
             self.seen.add(own)
         conversation = value.get("conversation")
         session = as_text(as_object(conversation).get("id")) or as_text(conversation)
@@ -289,7 +273,7 @@ class _Session(ChatReading):
             return (self._decided(item, place),)
         elif kind == "compaction":
             return self.stated("Conversation compacted", place)
-        elif kind == "reasoning" and (thoughts := self._thoughts(item)):
+        elif kind == "reasoning" and (thoughts := _thoughts(item)):
             return self.stated(thoughts, place, Kind.THINKING)
         elif kind.endswith("_call_output"):
             return self._came(output_of(item), item, place)
@@ -305,10 +289,6 @@ class _Session(ChatReading):
         if found.passed and not found.text.strip():
             return ()
         return self.of_role(role, found, place)
-
-    def _thoughts(self, item: Item) -> str:
-        parts = [*as_list(item.get("summary")), *as_list(item.get("content"))]
-        return "\n\n".join(as_text(as_object(part).get("text")) for part in parts).strip()
 
     def _called(self, item: Item, place: RecordPlace) -> Iterator[Draft]:
         yield self.call(*requested(item), call_id(item), place)

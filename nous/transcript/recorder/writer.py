@@ -12,8 +12,8 @@ import orjson
 
 from nous.domain.errors import BadInput, NousError, Unavailable
 from nous.transcript.discovery import sub_agent_transcript_path, transcript_path
-from nous.transcript.io.json_values import parse
 from nous.transcript.io.lines import LONGEST_LINE
+from nous.transcript.io.records import parse
 from nous.transcript.recorder.events import STAMP, TranscriptEvent
 from nous.transcript.recorder.files import append_element, append_line
 
