@@ -93,22 +93,18 @@ def test_a_session_is_told_though_its_first_message_is_longer_than_the_usual_hea
     assert sniffed(b"\n".join([json.dumps(session).encode()] * 2)) == kind
 
 
-def test_of_an_endless_document_no_more_is_looked_at_than_says_what_it_is() -> None:
-    stream = BytesIO(b'{"messages": [' + b'{"odd": "one"}, ' * 1_000_000)
-
-    with pytest.raises(UnknownFormat, match="with the keys odd, messages"):
-        reader_for(sample_of(ByteSource.on(stream)))
-
-    assert stream.tell() == OPENING
-
-
-def test_a_record_that_is_whole_is_enough_to_tell_that_it_is_none_of_a_session() -> None:
-    stream = BytesIO(b'{"odd": "one"}\n' * 100_000)
+@pytest.mark.parametrize(
+    ("content", "looked_at"),
+    [(b'{"messages": [' + b'{"odd": "one"}, ' * 1_000_000, OPENING), (b'{"odd": "one"}\n' * 100_000, HEAD)],
+    ids=["endless document", "whole records"],
+)
+def test_no_more_is_looked_at_than_says_what_it_is(content: bytes, looked_at: int) -> None:
+    stream = BytesIO(content)
 
     with pytest.raises(UnknownFormat, match="with the keys odd"):
         reader_for(sample_of(ByteSource.on(stream)))
 
-    assert stream.tell() == HEAD
+    assert stream.tell() == looked_at
 
 
 @pytest.mark.parametrize("name", ["claude_code", "Claude-Code"])

@@ -53,23 +53,18 @@ def test_the_last_turn_is_replaced_and_what_came_before_stays(live: Path) -> Non
     assert third.applied_to(second.entries) == read_transcript(live).entries
 
 
-def test_reading_on_begins_at_the_last_turn_and_not_at_the_first_byte(live: Path) -> None:
-    append(live, lines(*SECOND, first=3))
-    point = follow(live).resume
-
-    assert (point.offset, point.line, point.kept) == (len(lines(*FIRST, SECOND[0])), 5, 4)
-    prompt = follow(live, point).entries[0]
-    assert (prompt.text, prompt.turn, prompt.line) == ("and now?", 2, 5)
-
-
-def test_a_second_look_changes_nothing(live: Path) -> None:
+def test_a_second_look_changes_nothing_and_begins_at_the_last_turn(live: Path) -> None:
     append(live, lines(*SECOND, first=3))
     first = follow(live)
-    second = follow(live, first.resume)
+    point = first.resume
+    second = follow(live, point)
 
-    assert second.change is Change.UNCHANGED
+    assert (point.offset, point.line, point.kept) == (len(lines(*FIRST, SECOND[0])), 5, 4)
+    assert (second.change, second.entries[0].text, second.entries[0].turn) == (Change.UNCHANGED, "and now?", 2)
     assert second.applied_to(first.entries) == first.entries
     assert follow(live, second.resume) == second
+    with pytest.raises(ValueError, match="are not those that were kept"):
+        second.applied_to(())
 
 
 def test_a_call_is_known_when_its_result_comes_a_turn_later(live: Path) -> None:
@@ -173,11 +168,3 @@ def test_a_turn_that_begins_in_the_middle_of_a_line_is_no_place_to_go_on_from(tm
 
     assert growth.resume.offset == 0
     assert follow(path, growth.resume).entries == read_transcript(path).entries
-
-
-def test_growth_is_applied_to_nothing_but_what_it_grew_from(live: Path) -> None:
-    append(live, lines(*SECOND, first=3))
-    growth = follow(live, follow(live).resume)
-
-    with pytest.raises(ValueError, match="are not those that were kept"):
-        growth.applied_to(())

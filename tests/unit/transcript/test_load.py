@@ -67,32 +67,23 @@ def test_a_format_that_is_named_is_used_whatever_the_content_looks_like() -> Non
     assert read_transcript(BytesIO(TEXT), format="qbit").entries == ()
 
 
-def test_neither_a_file_nor_a_session_is_not_found(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="nor a transcript of a session"):
-        read_transcript("abc", base=tmp_path)
-
-
-@pytest.mark.parametrize("source", ["../x", "a/b", "/no/such/file.jsonl"])
-def test_a_path_to_nothing_is_not_found(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("source", "kind", "reason"),
+    [
+        ("abc", NotFound, "nor a transcript of a session"),
+        *((source, NotFound, "no file") for source in ("../x", "a/b", "/no/such/file.jsonl")),
+        *((source, BadInput, "names no transcript") for source in ("", "  ", "a\0b")),
+        ("x" * 5_000, BadInput, "too long"),
+        ("..", BadInput, "is a directory"),
+        ("/dev/zero", BadInput, "device"),
+    ],
+)
+def test_what_is_no_source_is_refused_with_the_reason(
+    source: str | Path, kind: type[Exception], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(NotFound, match="no file"):
+    with pytest.raises(kind, match=reason):
         read_transcript(source, base=tmp_path)
-
-
-@pytest.mark.parametrize("source", ["", "  ", "a\0b", "..", "x" * 5_000])
-def test_a_name_that_can_be_no_source_is_refused(source: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput):
-        read_transcript(source, base=tmp_path)
-
-
-def test_a_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is a directory"):
-        read_transcript(tmp_path)
-
-
-def test_a_device_is_refused_before_it_is_read() -> None:
-    with pytest.raises(BadInput, match="device"):
-        read_transcript("/dev/zero")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
@@ -108,13 +99,7 @@ def test_messages_at_hand_are_read_as_a_file_of_them_would_be() -> None:
 
     assert [(entry.kind, entry.text) for entry in transcript] == [(Kind.USER, "hi")]
     assert transcript == parse_transcript('[{"role":"user","content":"hi"}]', source="inline")
-
-
-def test_text_at_hand_is_read_even_with_half_a_surrogate_pair() -> None:
     assert parse_transcript("User: a\ud83d\nAssistant: b").entries[0].text == "a?"
-
-
-def test_messages_that_are_not_json_are_refused() -> None:
     with pytest.raises(BadInput, match="not JSON"):
         parse_transcript([{"role": "user", "content": object()}])
 
@@ -131,19 +116,15 @@ def written(path: Path, *records: object) -> Path:
     return path
 
 
-def test_each_line_with_messages_is_a_session_called_after_file_and_line(tmp_path: Path) -> None:
-    path = written(tmp_path / "runs.jsonl", RUN, RUN)
+def test_each_line_with_messages_is_a_session_called_after_itself_or_file_and_line(tmp_path: Path) -> None:
+    own = ({"session_id": "mine", **RUN}, {"id": "../../etc", **RUN}, {"id": 7, **RUN})
+    path = written(tmp_path / "runs.jsonl", RUN, RUN, *own)
+    path.write_text(path.read_text() + '{"messages": [{"ro')
 
     sessions = list(split_sessions(path))
 
-    assert [session.id for session in sessions] == ["runs-1", "runs-2"]
+    assert [session.id for session in sessions] == ["runs-1", "runs-2", "mine", "runs-4", "runs-5", "runs-6"]
     assert [entry.text for entry in parse_transcript(sessions[1].content)] == ["hi", "hello"]
-
-
-def test_a_session_keeps_a_name_of_its_own_if_it_is_a_safe_one(tmp_path: Path) -> None:
-    path = written(tmp_path / "runs.jsonl", {"session_id": "mine", **RUN}, {"id": "../../etc", **RUN}, {"id": 7, **RUN})
-
-    assert [session.id for session in split_sessions(path)] == ["mine", "runs-2", "runs-3"]
 
 
 @pytest.mark.parametrize(
@@ -158,10 +139,3 @@ def test_a_session_keeps_a_name_of_its_own_if_it_is_a_safe_one(tmp_path: Path) -
 )
 def test_a_file_that_is_one_session_is_not_split(records: list[object], tmp_path: Path) -> None:
     assert list(split_sessions(written(tmp_path / "one.jsonl", *records))) == []
-
-
-def test_a_broken_line_among_sessions_is_handed_on_so_that_it_is_accounted_for(tmp_path: Path) -> None:
-    path = written(tmp_path / "runs.jsonl", RUN, RUN)
-    path.write_text(path.read_text() + '{"messages": [{"ro')
-
-    assert [session.id for session in split_sessions(path)] == ["runs-1", "runs-2", "runs-3"]

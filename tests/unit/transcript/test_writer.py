@@ -9,7 +9,7 @@ import pytest
 from builders.agent_events import EVENTS, told
 
 from nous.domain.errors import BadInput, Unavailable
-from nous.transcript import Kind, TranscriptEvent, TranscriptWriter, read_events, read_transcript, transcript_path
+from nous.transcript import TranscriptEvent, TranscriptWriter, read_events, read_transcript
 
 NOW = datetime(2026, 1, 1, 12, 30, 15, 40, tzinfo=UTC)
 
@@ -37,13 +37,6 @@ def test_an_event_is_one_compact_line_with_its_time_first(writer: TranscriptWrit
     assert writer.path.read_text() == line
 
 
-def test_the_file_is_where_a_reader_looks_for_the_session(writer: TranscriptWriter, tmp_path: Path) -> None:
-    writer.append(told("user_message"))
-
-    assert writer.path == tmp_path / "s1" / "transcript.json" == transcript_path("s1", base=tmp_path)
-    assert [entry.kind for entry in read_transcript("s1", base=tmp_path)] == [Kind.USER]
-
-
 def test_the_base_of_the_environment_holds_for_writing_and_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,21 +48,14 @@ def test_the_base_of_the_environment_holds_for_writing_and_reading(
     assert len(read_transcript("s1").entries) == 1
 
 
-def test_a_writer_that_comes_later_goes_on(writer: TranscriptWriter, tmp_path: Path) -> None:
-    writer.append(told("started"))
-    TranscriptWriter("s1", base=tmp_path).append(told("user_message"))
-
-    assert types(writer.path) == ["started", "user_message"]
-
-
-def test_a_torn_line_is_ended_before_the_next_begins(writer: TranscriptWriter) -> None:
+def test_a_writer_that_comes_later_goes_on_and_ends_a_torn_line(writer: TranscriptWriter, tmp_path: Path) -> None:
     writer.append(told("started"))
     with writer.path.open("ab") as stream:
         stream.write(b'{"_timestamp":"2026-01-01T00:00:00Z","type":"us')
-    writer.append(told("user_message"))
+    TranscriptWriter("s1", base=tmp_path).append(told("user_message"))
 
     assert types(writer.path) == ["started", "user_message"]
-    assert read_transcript(writer.path).problems[0].line == 2
+    assert read_transcript("s1", base=tmp_path).problems[0].line == 2
 
 
 def test_what_is_streamed_is_not_written_and_is_no_failure(writer: TranscriptWriter) -> None:
@@ -127,22 +113,22 @@ def test_what_strict_json_has_no_word_for_is_written_as_it_can_be(
     assert stored.event.fields["content"] == read
 
 
-def test_a_disk_that_fails_is_counted_and_the_turn_goes_on(writer: TranscriptWriter, tmp_path: Path) -> None:
-    (tmp_path / "s1").write_text("a file where a directory should be")
+def test_a_failure_is_counted_and_the_turn_goes_on_or_it_is_raised_if_asked_for(tmp_path: Path) -> None:
+    lenient, strict = (TranscriptWriter("s1", base=tmp_path, strict=strict) for strict in (False, True))
+    with pytest.raises(BadInput, match="no reader takes more"):
+        strict.append({"type": "user_message", "content": "x" * (33 << 20)})
+    with pytest.raises(BadInput, match="has no type"):
+        strict.append({})
+    with pytest.raises(BadInput, match="no layout 'Array'"):
+        TranscriptWriter("s1", base=tmp_path, layout="Array")  # type: ignore[arg-type]
+    assert not strict.path.exists()
 
-    assert not writer.append(told("started"))
-    assert not writer.append(told("started"))
-    assert writer.failures == 2
-
-
-def test_one_who_asks_for_it_is_told_of_failures(tmp_path: Path) -> None:
-    strict = TranscriptWriter("s1", base=tmp_path, strict=True)
     (tmp_path / "s1").write_text("a file where a directory should be")
 
     with pytest.raises(Unavailable, match="could not be written"):
         strict.append(told("started"))
-    with pytest.raises(BadInput, match="has no type"):
-        strict.append({})
+    assert not lenient.append(told("started"))
+    assert lenient.failures == 1
 
 
 def test_the_array_is_whole_after_each_event_and_read_as_the_lines_are(tmp_path: Path) -> None:
@@ -169,19 +155,6 @@ def test_an_array_that_is_damaged_is_not_written_anew(tmp_path: Path) -> None:
 
     assert array.path.read_bytes().startswith(damaged)
     assert "user_message" in types(array.path)
-
-
-def test_what_no_reader_would_take_is_a_failure_and_not_a_line(tmp_path: Path) -> None:
-    strict = TranscriptWriter("s1", base=tmp_path, strict=True)
-
-    with pytest.raises(BadInput, match="no reader takes more"):
-        strict.append({"type": "user_message", "content": "x" * (33 << 20)})
-    assert not strict.path.exists()
-
-
-def test_a_layout_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no layout 'Array'"):
-        TranscriptWriter("s1", base=tmp_path, layout="Array")  # type: ignore[arg-type]
 
 
 def test_a_link_stays_a_link_in_either_layout(tmp_path: Path) -> None:
