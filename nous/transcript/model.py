@@ -144,9 +144,6 @@ class Turn:
     number: int
     entries: tuple[Entry, ...]
 
-    def of(self, *kinds: Kind) -> tuple[Entry, ...]:
-        return tuple(entry for entry in self.entries if entry.kind in kinds)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:

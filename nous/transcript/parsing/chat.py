@@ -24,23 +24,30 @@ _FAILURE = re.compile(r"(?:\w{0,80}Error|Traceback)\b", re.IGNORECASE)
 _ENOUGH = 0.5
 
 
-class Look(NamedTuple):
-    """Format signals in a sample: mostly messages, Anthropic content, OpenAI content."""
-
-    is_chat: bool
-    is_anthropic: bool
-    is_openai: bool
+def sniff_openai(sample: Sample) -> float:
+    """Return the confidence that *sample* holds Chat Completions, or messages like them."""
+    chat = _chat_in(sample)
+    return 0.0 if not chat else 0.9 if any(map(_is_openai, chat)) else 0.6
 
 
-def look(sample: Sample) -> Look:
+def sniff_anthropic(sample: Sample) -> float:
+    """Return the confidence that *sample* holds the blocks or bodies of Anthropic messages."""
+    chat = _chat_in(sample)
+    is_body = any("system" in record and "messages" in record for record in sample.records)
+    if not chat or not (is_body or any(map(_has_block, chat))):
+        return 0.0
+    return 0.4 if any(map(_is_openai, chat)) else 0.8
+
+
+def _chat_in(sample: Sample) -> list[JsonObject]:
+    """Return the messages in *sample*; none if it holds mostly something else."""
     found = [message for record in sample.records for message in messages_in(record)]
     chat = [message for message in found if is_message(message)]
-    return Look(
-        is_chat=bool(chat) and len(chat) >= _ENOUGH * max(len(found), len(sample.records)),
-        is_anthropic=any(_has_block(message) for message in chat)
-        or any("system" in record and "messages" in record for record in sample.records),
-        is_openai=any("tool_calls" in message or role_of(message) in {"tool", "developer"} for message in chat),
-    )
+    return chat if len(chat) >= _ENOUGH * max(len(found), len(sample.records)) else []
+
+
+def _is_openai(message: JsonObject) -> bool:
+    return "tool_calls" in message or role_of(message) in {"tool", "developer"}
 
 
 def _has_block(message: JsonObject) -> bool:

@@ -8,15 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nous.transcript.parsing.blocks import text_of
-from nous.transcript.parsing.chat import ChatReading, JsonObject, look
-from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
-
-
-def _sniff(sample: Sample) -> float:
-    seen = look(sample)
-    if not seen.is_chat or not seen.is_anthropic:
-        return 0.0
-    return 0.4 if seen.is_openai else 0.8
+from nous.transcript.parsing.chat import ChatReading, JsonObject, sniff_anthropic
+from nous.transcript.reader import Draft, FormatReader, RecordPlace
 
 
 @dataclass(slots=True)
@@ -32,4 +25,4 @@ class _Conversation(ChatReading):
                 return self.stated(text_of(content), place)
 
 
-READER = FormatReader("anthropic_messages", _sniff, _Conversation)
+READER = FormatReader("anthropic_messages", sniff_anthropic, _Conversation)
