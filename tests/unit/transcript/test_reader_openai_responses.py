@@ -37,13 +37,6 @@ def test_bare_items_of_old_codex_are_left_to_whoever_is_surer() -> None:
     assert 0.5 < known_readers()["openai_responses"].sniff(Sample("", (meta, *ITEMS))) < 0.7
 
 
-def test_an_items_id_names_its_entry_and_pairs_the_call() -> None:
-    _, _, call, result, answer = read(*ITEMS).entries
-
-    assert (call.id, call.call_id, result.call_id, result.tool, answer.id) == ("fc_1", "c1", "c1", "bash", "msg_1")
-    assert call.tool_input == {"command": "ls"}
-
-
 def test_a_request_that_repeats_the_conversation_tells_only_what_is_new() -> None:
     thought = {"type": "reasoning", "id": "rs_1", "summary": []}
     first = {"model": "gpt", "id": "resp_1", "input": [USER], "output": [thought, CALL]}
@@ -55,17 +48,46 @@ def test_a_request_that_repeats_the_conversation_tells_only_what_is_new() -> Non
     assert transcript.skipped == {"empty reasoning": 1, "repeated item": 2}
 
 
-def test_a_request_that_continues_by_id_holds_only_what_is_new() -> None:
-    first = {"model": "gpt", "id": "resp_1", "input": "again", "output": [ANSWER]}
-    second = {"model": "gpt", "id": "resp_2", "previous_response_id": "resp_1", "input": "again", "output": []}
-
-    assert said(read(first, second)) == [(Kind.USER, "again"), (Kind.ASSISTANT, "At sea."), (Kind.USER, "again")]
+BODY = {"object": "response", "output": list[Any]()}
+AGAIN = {"model": "gpt", "input": "again"}
 
 
-def test_a_request_that_repeats_nothing_begins_another_session() -> None:
-    transcript = read({"model": "gpt", "input": "one"}, {"model": "gpt", "input": "two"})
+@pytest.mark.parametrize(
+    ("bodies", "expected"),
+    [
+        (
+            [{**AGAIN, "output": [ANSWER]}, {**AGAIN, "previous_response_id": "resp_1"}],
+            [(Kind.USER, "again"), SAID[-1], (Kind.USER, "again")],
+        ),
+        (
+            [{"model": "gpt", "input": "one"}, {"model": "gpt", "input": "two"}],
+            [(Kind.USER, "one"), (Kind.SYSTEM, "Another session begins"), (Kind.USER, "two")],
+        ),
+        (
+            [{**BODY, "instructions": text} for text in ("a", "a", "b")],
+            [(Kind.SYSTEM, "a"), (Kind.SYSTEM, "b")],
+        ),
+        (
+            [{**BODY, "error": {"message": "boom"}}, {**BODY, "incomplete_details": {"reason": "max_output_tokens"}}],
+            [(Kind.ERROR, "boom"), (Kind.SYSTEM, "The answer is incomplete: max_output_tokens")],
+        ),
+        ([{"type": "compaction", "id": "x"}], [(Kind.SYSTEM, "Conversation compacted")]),
+    ],
+    ids=["continued by id", "another session", "instructions", "failed and incomplete", "compaction"],
+)
+def test_bodies_are_told_in_order(bodies: list[dict[str, Any]], expected: list[tuple[Kind, str]]) -> None:
+    assert said(read(*bodies)) == expected
 
-    assert said(transcript) == [(Kind.USER, "one"), (Kind.SYSTEM, "Another session begins"), (Kind.USER, "two")]
+
+def test_ids_and_times_are_those_of_the_item() -> None:
+    shell = {"type": "local_shell_call", "id": "l1", "action": {"command": ["ls"]}, "created_at": 1767000001}
+    output = [ANSWER, CALL, shell, {"type": "local_shell_call_output", "id": "l1", "output": "a.txt"}]
+
+    answer, call, *shells = read({**BODY, "created_at": 1767000000, "output": output}).entries
+
+    assert (answer.id, call.id, call.call_id) == ("msg_1", "fc_1", "c1")
+    assert [entry.call_id for entry in shells] == ["l1", "l1"], "the first shells called it so"
+    assert [entry.time.timestamp() for entry in (answer, shells[0]) if entry.time] == [1767000000, 1767000001]
 
 
 def test_an_answer_that_is_asked_for_twice_is_counted_once() -> None:
@@ -77,41 +99,6 @@ def test_an_answer_that_is_asked_for_twice_is_counted_once() -> None:
     header = transcript.header
     assert (header.model, header.session_id, header.input_tokens, header.output_tokens) == ("gpt", "conv_1", 14, 6)
     assert transcript.skipped == {"repeated response": 1}
-
-
-def test_instructions_are_told_when_they_change() -> None:
-    texts = ("a", "a", "b")
-
-    transcript = read(*({"object": "response", "instructions": text, "output": []} for text in texts))
-
-    assert said(transcript) == [(Kind.SYSTEM, "a"), (Kind.SYSTEM, "b")]
-
-
-def test_an_answer_that_failed_or_is_incomplete_says_so() -> None:
-    failed = {"object": "response", "status": "failed", "error": {"code": "x", "message": "boom"}, "output": []}
-    cut = {"object": "response", "incomplete_details": {"reason": "max_output_tokens"}, "output": []}
-
-    transcript = read(failed, cut)
-
-    assert said(transcript) == [
-        (Kind.ERROR, "boom"),
-        (Kind.SYSTEM, "The answer is incomplete: max_output_tokens"),
-    ]
-
-
-def test_what_a_program_says_in_the_users_place_is_not_the_users() -> None:
-    transcript = read({"role": "user", "content": "<environment_context>cwd</environment_context>"})
-
-    assert transcript.entries == ()
-    assert transcript.skipped == {"meta message": 1}
-
-
-def test_times_are_those_of_the_item_or_of_its_answer() -> None:
-    output = [ANSWER, {**CALL, "created_at": 1767000001}]
-
-    transcript = read({"object": "response", "created_at": 1767000000, "output": output})
-
-    assert [entry.time.timestamp() for entry in transcript if entry.time] == [1767000000, 1767000001]
 
 
 @pytest.mark.parametrize(
@@ -129,6 +116,7 @@ def test_times_are_those_of_the_item_or_of_its_answer() -> None:
             {"computer_screenshot part": 1},
         ),
         ({"note": 1}, {"not an item": 1}),
+        ({"role": "user", "content": "<environment_context>cwd</environment_context>"}, {"meta message": 1}),
     ],
 )
 def test_what_is_passed_over_is_counted(item: dict[str, Any], reasons: dict[str, int]) -> None:
@@ -136,12 +124,6 @@ def test_what_is_passed_over_is_counted(item: dict[str, Any], reasons: dict[str,
 
     assert transcript.entries == ()
     assert transcript.skipped == reasons
-
-
-def test_a_compaction_is_told() -> None:
-    assert said(read({"type": "compaction", "id": "x", "encrypted_content": "y"})) == [
-        (Kind.SYSTEM, "Conversation compacted")
-    ]
 
 
 @pytest.mark.parametrize(
@@ -215,15 +197,6 @@ def test_a_patch_that_failed_is_an_error() -> None:
     item = {"type": "apply_patch_call_output", "call_id": "c", "status": "failed", "output": "no such file"}
 
     assert said(read(item)) == [(Kind.ERROR, "no such file")]
-
-
-def test_an_output_of_the_first_shells_names_its_call_as_its_id() -> None:
-    call = {"type": "local_shell_call", "id": "l1", "action": {"type": "exec", "command": ["ls"]}}
-
-    transcript = read(call, {"type": "local_shell_call_output", "id": "l1", "output": "a.txt"})
-
-    assert [entry.call_id for entry in transcript] == ["l1", "l1"]
-    assert transcript.entries[1].text == "a.txt"
 
 
 @pytest.mark.parametrize(
