@@ -49,14 +49,14 @@ def known_readers() -> Mapping[str, Reader]:
 
 @cache  # a package is scanned once: a scan costs as much as reading a short session
 def _readers_in(_folders: tuple[str, ...], _path: tuple[str, ...]) -> Mapping[str, Reader]:
-    plug_ins = READERS.all()
-    if faulty := [name for name, reader in plug_ins.items() if not hasattr(reader, "format")]:
-        raise Misconfigured(f"plug-ins of {READERS.group} are no readers: {', '.join(faulty)}")
-    found = [cast("Reader", reader) for reader in plug_ins.values()]
-    known = {reader.format: reader for reader in found}
-    if len(known) < len(found):
-        twice = [name for name, times in Counter(reader.format for reader in found).items() if times > 1]
-        raise Misconfigured(f"two readers read the format {', '.join(twice)}")
+    known: dict[str, Reader] = {}
+    for name, plug_in in READERS.all().items():
+        own = getattr(plug_in, "format", None)
+        if own is None:
+            raise Misconfigured(f"plug-ins of {READERS.group} are no readers: {name}")
+        if own in known:
+            raise Misconfigured(f"two readers read the format {own}")
+        known[own] = cast("Reader", plug_in)
     return known
 
 

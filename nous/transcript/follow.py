@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from nous.transcript.detect import reader_named
 from nous.transcript.io.byte_source import ByteSource, is_packed
-from nous.transcript.io.lines import FileWindow, ReadPosition
+from nous.transcript.io.lines import ReadPosition
 from nous.transcript.io.records import is_one_a_line
 from nous.transcript.load import located, opened, sniffed
 from nous.transcript.model import Entry, Header, Problem, ReadNotes
@@ -128,7 +128,9 @@ class _ParserState:
 
     def read(self, stream: BinaryIO, point: ResumePoint, end: int) -> list[Entry]:
         """Return the entries that are complete between *point* and the byte offset *end*."""
-        byte_source = ByteSource.on(FileWindow.on(stream, point.offset, end))
+        stream.seek(point.offset)
+        window = ByteSource(lambda size: stream.read(min(size, end - stream.tell())))
+        byte_source = ByteSource.on(window.buffered())
         drafts = self.reading.read(byte_source.buffered(), ReadPosition(point.line, point.offset))
         entries = list(self.finishing.entries(drafts, self.reading.notes))
         if byte_source.damage:
