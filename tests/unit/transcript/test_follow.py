@@ -67,21 +67,17 @@ def test_a_second_look_changes_nothing_and_begins_at_the_last_turn(live: Path) -
         second.applied_to(())
 
 
-def test_a_call_is_known_when_its_result_comes_a_turn_later(live: Path) -> None:
+def test_what_was_read_and_what_was_asked_for_is_remembered(live: Path) -> None:
+    thinking = {"type": "thinking", "thinking": "hm"}
     append(live, lines(user("hurry"), user("now"), first=3))
-    point = follow(live).resume
-    append(live, lines(result("no", own="c1", is_error=True), first=5))
-
-    error = follow(live, point).entries[-1]
-    assert (error.kind, error.tool, error.call_id) == (Kind.ERROR, "Bash", "c1")
-
-
-def test_a_record_that_is_repeated_later_is_still_a_repetition(live: Path) -> None:
-    append(live, lines(*SECOND, first=3))
-    point = follow(live).resume
+    point = follow(live, include=["thinking"]).resume
+    append(live, lines(result("no", own="c1", is_error=True), assistant(thinking, own="m3"), first=5))
     append(live, lines(FIRST[0], first=0))
 
-    assert "go" not in texts(follow(live, point))
+    prompt, error, thought = follow(live, point).entries
+    assert (error.kind, error.tool, error.call_id) == (Kind.ERROR, "Bash", "c1")
+    assert thought.kind is Kind.THINKING
+    assert prompt.text == "now", "a repetition of the first record is none of the entries"
 
 
 def test_a_torn_line_is_told_until_it_is_whole(live: Path) -> None:
@@ -137,15 +133,6 @@ def test_where_records_stand_on_no_lines_the_whole_is_read_each_time(content: by
 
     assert (second.change, second.keep, texts(second)) == (Change.UNCHANGED, 0, ["a", "b"])
     assert second.entries == first.entries
-
-
-def test_what_is_included_at_first_is_included_later(live: Path) -> None:
-    thinking = {"type": "thinking", "thinking": "hm"}
-    append(live, lines(*SECOND, first=3))
-    point = follow(live, include=["thinking"]).resume
-    append(live, lines(assistant(thinking, own="m3"), first=6))
-
-    assert follow(live, point).entries[-1].kind is Kind.THINKING
 
 
 def test_a_file_that_held_nothing_yet_is_looked_at_again(tmp_path: Path) -> None:

@@ -38,16 +38,23 @@ def test_a_call_without_a_result_is_forgotten_when_the_user_speaks() -> None:
     assert transcript.entries[-1].call_id is None
 
 
-def test_a_function_is_a_call_or_a_result_by_what_it_says() -> None:
-    transcript = read(("function", '{"name": "f", "arguments": {}}'), ("function", "done"))
+def test_what_a_turn_is_depends_on_who_says_it_and_what() -> None:
+    transcript = read(
+        ("function", '{"name": "f", "arguments": {}}'),
+        ("function", "done"),
+        ("function_call", "ls -l"),
+        ("human", "<think>x</think>"),
+        ("tool", "<think>y</think>"),
+    )
 
-    assert said(transcript) == [(Kind.TOOL_CALL, "f"), (Kind.TOOL_RESULT, "done")]
-
-
-def test_a_call_that_is_no_json_is_kept_as_it_is() -> None:
-    (call,) = read(("function_call", "ls -l")).entries
-
-    assert (call.kind, call.tool_input) == (Kind.TOOL_CALL, {"arguments": "ls -l"})
+    assert said(transcript) == [
+        (Kind.TOOL_CALL, "f"),
+        (Kind.TOOL_RESULT, "done"),
+        (Kind.TOOL_CALL, "a tool call"),
+        (Kind.USER, "<think>x</think>"),
+        (Kind.TOOL_RESULT, "<think>y</think>"),
+    ]
+    assert transcript.entries[2].tool_input == {"arguments": "ls -l"}
 
 
 def test_thoughts_calls_and_results_are_taken_out_of_their_tags() -> None:
@@ -64,12 +71,6 @@ def test_thoughts_calls_and_results_are_taken_out_of_their_tags() -> None:
     ]
     assert transcript.skipped == {"thinking": 1}
     assert transcript.entries[1].call_id == transcript.entries[2].call_id
-
-
-def test_tags_in_what_the_user_says_or_a_tool_prints_are_text() -> None:
-    transcript = read(("human", "<think>x</think>"), ("tool", "<think>y</think>"))
-
-    assert said(transcript) == [(Kind.USER, "<think>x</think>"), (Kind.TOOL_RESULT, "<think>y</think>")]
 
 
 @pytest.mark.parametrize(
