@@ -50,7 +50,7 @@ def read_transcript(
     path = located(source, base=base)
     with opened(path) as stream:
         transcript = _read(stream, format, finishing, source=str(path), path=path)
-        return replace(transcript, sub_agents=sub_agents_beside(path, transcript.entries))
+        return replace(transcript, sub_agents=sub_agents_beside(path))
 
 
 @contextmanager

@@ -124,14 +124,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SubAgent:
-    """A sub-agent of the session, and the path of its own transcript.
-
-    `call_id` is the call that started it, if known.
-    """
+    """A sub-agent of the session, and the path of its own transcript."""
 
     id: str
     path: str
-    call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

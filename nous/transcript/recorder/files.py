@@ -21,12 +21,11 @@ MODE = 0o600
 """Readable by the owner only: conversations with agents are private."""
 
 
-def append_line(path: Path, line: bytes, *, durable: bool = False) -> None:
+def append_line(path: Path, line: bytes) -> None:
     """Append *line* to the file at *path*, completely or not; create missing directories.
 
     *line* ends in a line feed. A file lock serializes processes and threads. If a killed writer left a torn line, that
-    line is ended first, so only it is lost. With *durable*, the line is on disk on return. Raises OSError, after
-    removing any partial write.
+    line is ended first, so only it is lost. Raises OSError, after removing any partial write.
     """
     with locked(path) as file:
         end = os.fstat(file).st_size
@@ -36,8 +35,6 @@ def append_line(path: Path, line: bytes, *, durable: bool = False) -> None:
         except OSError:
             os.ftruncate(file, end)
             raise
-        if durable:
-            os.fsync(file)
 
 
 @contextmanager
@@ -83,7 +80,7 @@ def _write_all(file: int, data: bytes) -> None:
         rest = rest[os.write(file, rest) :]
 
 
-def append_element(path: Path, element: dict[str, Any], *, durable: bool = False) -> None:
+def append_element(path: Path, element: dict[str, Any]) -> None:
     """Append *element* to the JSON array in the file at *path*, by atomic replacement.
 
     Concurrent readers see the old file or the new one. A file that cannot be read completely is not rewritten, since
@@ -96,19 +93,16 @@ def append_element(path: Path, element: dict[str, Any], *, durable: bool = False
             stream.seek(0)
             found = [record.value for record in records(stream, notes, ReadPosition())]
         if not notes.skipped:
-            _replace(path, [*found, element], durable=durable)
+            _replace(path, [*found, element])
             return
-    append_line(path, orjson.dumps(element, option=orjson.OPT_APPEND_NEWLINE), durable=durable)
+    append_line(path, orjson.dumps(element, option=orjson.OPT_APPEND_NEWLINE))
 
 
-def _replace(path: Path, elements: list[dict[str, Any]], *, durable: bool) -> None:
+def _replace(path: Path, elements: list[dict[str, Any]]) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, MODE), "wb") as stream:
             stream.write(orjson.dumps(elements, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-            if durable:
-                stream.flush()
-                os.fsync(stream.fileno())
         beside.replace(path)
     except OSError:
         beside.unlink(missing_ok=True)

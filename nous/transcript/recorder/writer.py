@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import orjson
 
-from nous.domain.errors import BadInput, NousError, Unavailable
+from nous.domain.errors import BadInput
 from nous.transcript.discovery import sub_agent_transcript_path, transcript_path
 from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import parse
@@ -46,7 +46,6 @@ class TranscriptWriter:
     of sub-agents goes to transcripts of their own, beside the session's.
 
     A failure never interrupts the agent's turn: it is logged and counted in `failures`, and `append` returns False.
-    With *strict*, it is raised instead: as `Unavailable` if the disk is at fault, and as `BadInput` if the event is.
     """
 
     def __init__(
@@ -55,15 +54,12 @@ class TranscriptWriter:
         *,
         base: Path | str | None = None,
         layout: Layout = "lines",
-        durable: bool = False,
-        strict: bool = False,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         """Prepare to write the transcript of *session* to its `transcript_path` below *base*.
 
         Nothing is written yet. The layout "array" rewrites one pretty array at each event, which is slow and meant for
-        reading by people. With *durable*, each event is on disk when `append` returns. Raises BadInput for an id that
-        is no plain name, and for an unknown layout.
+        reading by people. Raises BadInput for an id that is no plain name, and for an unknown layout.
         """
         if layout not in get_args(Layout):
             raise BadInput(f"there is no layout {layout!r}; choose one of {', '.join(get_args(Layout))}")
@@ -72,8 +68,6 @@ class TranscriptWriter:
         self._session = session
         self._base = base
         self._layout: Layout = layout
-        self._durable = durable
-        self._strict = strict
         self._clock = clock
 
     def append(self, event: TranscriptEvent | Mapping[str, Any]) -> bool:
@@ -84,9 +78,9 @@ class TranscriptWriter:
         try:
             return self._append(event)
         except OSError as error:
-            return self._failed(Unavailable(f"{self.path} could not be written: {error.strerror or error}"), error)
+            return self._failed(f"{self.path} could not be written: {error.strerror or error}")
         except Exception as error:  # noqa: BLE001  an invalid event must not interrupt the agent's turn
-            return self._failed(BadInput(f"an event of session {self._session} was not written: {error!r}"), error)
+            return self._failed(f"an event of session {self._session} was not written: {error!r}")
 
     def _append(self, event: TranscriptEvent | Mapping[str, Any]) -> bool:
         known = event if isinstance(event, TranscriptEvent) else TranscriptEvent.of(event)
@@ -102,21 +96,19 @@ class TranscriptWriter:
         if len(line) > LONGEST_LINE:
             raise BadInput(f"it takes {len(line)} bytes, and no reader takes more than {LONGEST_LINE} on a line")
         if self._layout == "array":
-            append_element(path, parse(line), durable=self._durable)
+            append_element(path, parse(line))
         else:
-            append_line(path, line, durable=self._durable)
+            append_line(path, line)
         return True
 
     def _path_of_sub_agent(self, event: TranscriptEvent) -> Path:
         agent, request = (str(event.fields.get(name) or "") for name in ("agent_id", "parent_request_id"))
         return sub_agent_transcript_path(self._session, agent, request, base=self._base)
 
-    def _failed(self, failure: NousError, cause: Exception) -> bool:
-        if self._strict:
-            raise failure from cause
+    def _failed(self, reason: str) -> bool:
         self.failures += 1
         if self.failures.bit_count() == 1:  # log failures 1, 2, 4, 8 ...: a full disk would fill the log too
-            _log.warning("transcript_writer.append_failed: %s (%d failures so far)", failure, self.failures)
+            _log.warning("transcript_writer.append_failed: %s (%d failures so far)", reason, self.failures)
         return False
 
 

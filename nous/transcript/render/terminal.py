@@ -39,7 +39,8 @@ def render(transcript: Transcript, *, paint: Paint = plain) -> Iterator[str]:
         yield ""
         yield from _turn(turn, paint, root=f"{transcript.header.cwd}/")
     yield ""
-    yield from _sub_agents(transcript, paint)
+    for sub_agent in transcript.sub_agents:
+        yield paint(f"{_MARKS[Kind.SUB_AGENT]} sub-agent {sub_agent.id}: {sub_agent.path}", Kind.SUB_AGENT)
     yield from _footer(transcript, paint)
 
 
@@ -112,14 +113,6 @@ def _first_lines(text: str, most: int) -> str:
 
 def _line(text: str) -> str:
     return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 3]}..."
-
-
-def _sub_agents(transcript: Transcript, paint: Paint) -> Iterator[str]:
-    calls = {entry.call_id: entry.text for entry in transcript if entry.kind is Kind.TOOL_CALL}
-    for sub_agent in transcript.sub_agents:
-        started = calls.get(sub_agent.call_id, "") if sub_agent.call_id else ""
-        by = f", started by {_line(started)}" if started else ""
-        yield paint(f"{_MARKS[Kind.SUB_AGENT]} sub-agent {sub_agent.id}{by}: {sub_agent.path}", Kind.SUB_AGENT)
 
 
 def _footer(transcript: Transcript, paint: Paint) -> Iterator[str]:
