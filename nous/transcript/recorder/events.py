@@ -81,22 +81,10 @@ A field is text unless a type follows. `?` marks a field that is written as null
 left out.
 """
 
-_SOURCES = """
-main:
-sub_agent: agent_id=any agent_name=any
-workflow: workflow_id=any workflow_name=any step_name=any~ step_index=any~
-"""
-"""Each type of `source`, which is who called a tool; without one it is `main`."""
+_LEFT_OUT_OF_SOURCE = frozenset({"step_name", "step_index"})
+"""Fields of a workflow's `source` (who called a tool) that are left out if they are absent."""
 
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "str": (str,),
-    "int": (int,),
-    "float": (int, float),
-    "bool": (bool,),
-    "list": (list,),
-    "dict": (dict,),
-    "any": (object,),
-}
+_TYPES = {kind.__name__: kind for kind in (str, int, float, bool, list, dict)}
 
 
 class EventField(NamedTuple):
@@ -110,15 +98,11 @@ class EventField(NamedTuple):
 
         A whole number is a float too, but a boolean is no number.
         """
-        if value is None and self.if_absent:
+        if self.type == "any" or (value is None and self.if_absent):
             return True
-        is_number = not isinstance(value, bool) or self.type in {"bool", "any"}
-        return is_number and isinstance(value, _TYPES[self.type])
-
-
-def _parsed(table: str) -> dict[str, dict[str, EventField]]:
-    rows = (line.split(":") for line in table.replace("\n  ", " ").splitlines() if line)
-    return {name: dict(map(_parsed_field, fields.split())) for name, fields in rows}
+        if isinstance(value, bool):
+            return self.type == "bool"
+        return isinstance(value, _TYPES[self.type]) or (self.type == "float" and isinstance(value, int))
 
 
 def _parsed_field(written: str) -> tuple[str, EventField]:
@@ -126,8 +110,8 @@ def _parsed_field(written: str) -> tuple[str, EventField]:
     return name, EventField(kind or "str", written[-1] if written[-1] in "?~" else "")
 
 
-EVENT_TYPES = _parsed(_TABLE)
-_SOURCE_TYPES = _parsed(_SOURCES)
+_ROWS = (line.split(":") for line in _TABLE.replace("\n  ", " ").splitlines() if line)
+EVENT_TYPES = {name: dict(map(_parsed_field, fields.split())) for name, fields in _ROWS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +147,8 @@ def _completed(shape: Mapping[str, EventField], given: Mapping[str, Any]) -> dic
     None if it has another shape.
     """
     if "source" in shape:
-        given = {**given, "source": _source(given.get("source", {"type": "main"}))}
+        source = given.get("source", {"type": "main"})
+        given = {**given, "source": _without_null(source) if isinstance(source, dict) else source}
     found: dict[str, Any] = {}
     for name, field in shape.items():
         value = given.get(name)
@@ -174,13 +159,8 @@ def _completed(shape: Mapping[str, EventField], given: Mapping[str, Any]) -> dic
     return {**found, **{name: value for name, value in given.items() if name not in shape}}
 
 
-def _source(value: object) -> dict[str, Any] | None:
-    match value:
-        case {"type": str(name), **given} if name in _SOURCE_TYPES:
-            known = _completed(_SOURCE_TYPES[name], given)
-            return None if known is None else {"type": name, **known}
-        case _:
-            return None
+def _without_null(source: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in source.items() if value is not None or name not in _LEFT_OUT_OF_SOURCE}
 
 
 class StoredEvent(NamedTuple):
