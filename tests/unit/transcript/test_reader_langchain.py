@@ -26,20 +26,15 @@ def read(*messages: tuple[str, dict[str, Any]]) -> Transcript:
         {"content": "", "additional_kwargs": {"tool_calls": [{"id": "c", "function": OF_OPENAI}]}},
         {"content": "", "additional_kwargs": {"function_call": OF_OPENAI}},
         {"content": [{"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}}]},
+        {"content": [{"type": "tool_use", "name": "f"}], "tool_calls": [{"name": "f", "args": {"a": 1}, "id": "c"}]},
         {"content": "", "invalid_tool_calls": [{"id": "c", "name": "f", "args": '{"a":1}', "error": "x"}]},
     ],
-    ids=["additional_kwargs", "function_call", "block", "invalid"],
+    ids=["additional_kwargs", "function_call", "block", "block and call", "invalid"],
 )
 def test_calls_are_found_where_old_dumps_and_providers_keep_them(fields: dict[str, Any]) -> None:
     (call,) = read(("ai", fields)).entries
 
     assert (call.kind, call.tool, call.tool_input) == (Kind.TOOL_CALL, "f", {"a": 1})
-
-
-def test_a_call_that_is_kept_twice_is_told_once() -> None:
-    block = {"type": "tool_use", "id": "c1", "name": "bash", "input": {"command": "ls"}}
-
-    assert len(read(("ai", {"content": [block], "tool_calls": [LS]})).entries) == 1
 
 
 @pytest.mark.parametrize(
@@ -55,20 +50,6 @@ def test_a_call_that_is_kept_twice_is_told_once() -> None:
 )
 def test_what_came_of_a_call_is_told(fields: dict[str, Any], expected: tuple[Kind, str]) -> None:
     assert said(read(CALLED, ("tool", {"tool_call_id": "c1", **fields})))[-1] == expected
-
-
-def test_the_result_of_a_function_is_paired_by_its_name() -> None:
-    called = ("ai", {"content": "", "additional_kwargs": {"function_call": {"name": "f", "arguments": "{}"}}})
-
-    call, result = read(called, ("function", {"name": "f", "content": "done"})).entries
-
-    assert call.call_id == result.call_id is not None
-
-
-def test_a_summary_is_not_the_users_word() -> None:
-    transcript = read(("human", {"content": "So far ...", "additional_kwargs": {"lc_source": "summarization"}}))
-
-    assert said(transcript) == [(Kind.SUMMARY, "So far ...")]
 
 
 def test_pieces_of_an_answer_become_one() -> None:
@@ -92,16 +73,11 @@ def test_pieces_of_an_answer_become_one() -> None:
     ]
     assert transcript.skipped == {"repeated message": 1}
 
+    pieces = [{"content": "one", "chunk_position": "last"}, {"content": "two"}]
 
-def test_a_streamed_answer_ends_with_its_last_piece_or_with_the_next_message() -> None:
-    transcript = read(
-        ("AIMessageChunk", {"content": "one", "chunk_position": "last"}),
-        ("AIMessageChunk", {"content": "two"}),
-        ("human", {"content": "hi"}),
-        ("AIMessageChunk", {"content": "three"}),
-    )
+    transcript = read(*(("AIMessageChunk", piece) for piece in pieces), ("human", {"content": "hi"}))
 
-    assert [entry.text for entry in transcript] == ["one", "two", "hi", "three"]
+    assert [entry.text for entry in transcript] == ["one", "two", "hi"]
 
 
 def test_states_of_a_graph_repeat_what_was_said() -> None:
@@ -132,10 +108,18 @@ def test_the_model_and_its_tokens_are_learned() -> None:
     assert (header.model, header.input_tokens, header.output_tokens) == ("gpt", 20, 4)
 
 
-def test_roles_of_a_chat_message_are_understood() -> None:
-    transcript = read(*(("chat", {"role": role, "content": role}) for role in ("user", "assistant", "critic")))
-
-    assert [entry.kind for entry in transcript] == [Kind.USER, Kind.ASSISTANT, Kind.SYSTEM]
+@pytest.mark.parametrize(
+    ("kind", "fields", "expected"),
+    [
+        ("human", {"additional_kwargs": {"lc_source": "summarization"}}, Kind.SUMMARY),
+        ("function", {"name": "f"}, Kind.TOOL_RESULT),
+        ("chat", {"role": "user"}, Kind.USER),
+        ("chat", {"role": "assistant"}, Kind.ASSISTANT),
+        ("chat", {"role": "critic"}, Kind.SYSTEM),
+    ],
+)
+def test_messages_of_other_types_are_understood(kind: str, fields: dict[str, Any], expected: Kind) -> None:
+    assert said(read((kind, {"content": "So far", **fields}))) == [(expected, "So far")]
 
 
 @pytest.mark.parametrize(

@@ -50,15 +50,6 @@ def test_demonstrations_and_other_agents_are_apart(other: dict[str, Any], reason
     assert transcript.skipped == {reason: 1}
 
 
-@pytest.mark.parametrize(
-    "text", ["EXECUTION TIMED OUT\n", "Your proposed edit has introduced new syntax error(s).", "\nEXECUTION TIMED OUT"]
-)
-def test_what_could_not_be_done_is_an_error(text: str) -> None:
-    answer = message("assistant", "", thought="", action="python a.py")
-
-    assert read(TASK, answer, message("user", text)).entries[-1].kind is Kind.ERROR
-
-
 def test_the_steps_stand_in_for_a_missing_history_and_do_not_repeat_one() -> None:
     transcript = parse_transcript(orjson.dumps({"trajectory": [STEP]}))
 
@@ -69,6 +60,19 @@ def test_the_steps_stand_in_for_a_missing_history_and_do_not_repeat_one() -> Non
         (Kind.TOOL_RESULT, "a.py"),
     ]
     assert read(TASK, trajectory=[STEP]).skipped == {"step that the history tells": 1}
+
+
+@pytest.mark.parametrize(
+    "text", ["EXECUTION TIMED OUT\n", "Your proposed edit has introduced new syntax error(s).", "\nEXECUTION TIMED OUT"]
+)
+def test_what_could_not_be_done_is_an_error_and_thoughts_are_apart(text: str) -> None:
+    answer = message("assistant", [{"type": "text", "text": "Run."}], thinking_blocks=[{"thinking": "hm"}], action="a")
+
+    transcript = read(TASK, answer, message("user", text))
+
+    assert said(transcript)[1:3] == [(Kind.ASSISTANT, "Run."), (Kind.TOOL_CALL, 'bash(cmd="a")')]
+    assert transcript.entries[-1].kind is Kind.ERROR
+    assert transcript.skipped == {"thinking": 1}
 
 
 @pytest.mark.parametrize(
@@ -92,15 +96,6 @@ def test_the_configuration_says_what_the_session_is() -> None:
     assert (header.session_id, header.title, header.git_commit) == ("proj-1", "A bug", "abc")
     assert (header.model, header.cwd) == ("gpt-4o", "/testbed")
     assert (header.input_tokens, header.output_tokens) == (10, 2)
-
-
-def test_what_the_model_thought_is_apart_from_what_it_said() -> None:
-    answer = message("assistant", [{"type": "text", "text": "Done."}], thinking_blocks=[{"thinking": "hm"}])
-
-    transcript = read(TASK, answer)
-
-    assert said(transcript) == [TASK_SAID, (Kind.ASSISTANT, "Done.")]
-    assert transcript.skipped == {"thinking": 1}
 
 
 def test_a_history_of_bare_messages_is_a_weak_sign() -> None:

@@ -52,10 +52,6 @@ def test_every_line_is_painted_in_the_manner_of_its_role() -> None:
     assert roles == {"heading", "faint", "user", "assistant", "tool_call", "error"}
 
 
-def test_an_empty_session_has_a_view_too() -> None:
-    assert "passed over: nothing" in "\n".join(render(parse_transcript("")))
-
-
 def test_a_transcript_is_json_lines_with_only_the_fields_that_say_something() -> None:
     transcript = parse_transcript([{"role": "user", "content": "hi", "timestamp": 1_770_078_313_595}], source="inline")
 
