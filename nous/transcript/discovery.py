@@ -86,20 +86,12 @@ def sub_agents_beside(path: Path) -> tuple[SubAgent, ...]:
     """
     if FOLDER in {path.parent.name, path.parent.parent.name}:
         return ()
-    found = {_name_of(place): place for place in _sub_agent_places(path)}
-    return tuple(SubAgent(name, str(place)) for name, place in sorted(found.items()))
-
-
-def _sub_agent_places(path: Path) -> Iterator[Path]:
-    own = path.name.partition(".")[0]
-    for folder in (path.parent / own / FOLDER, path.parent / FOLDER):
-        if folder.is_dir():
-            yield from folder.glob("*.jsonl")
-            yield from folder.glob("*/transcript.json")
-
-
-def _name_of(place: Path) -> str:
-    return place.parent.name if place.name == "transcript.json" else place.stem.removeprefix("agent-")
+    folders = (path.parent / path.name.partition(".")[0] / FOLDER, path.parent / FOLDER)
+    patterns = ("*.jsonl", "*/transcript.json")
+    places = [place for folder in folders for pattern in patterns for place in folder.glob(pattern)]
+    names = [place.stem if place.suffix == ".jsonl" else place.parent.name for place in places]
+    found = sorted((name.removeprefix("agent-"), str(place)) for name, place in zip(names, places, strict=True))
+    return tuple(SubAgent(name, place) for name, place in found)
 
 
 _OF_PROGRAMS = frozenset({"__pycache__", "node_modules"})

@@ -128,7 +128,7 @@ def _verbs(tool: str) -> frozenset[str]:
 def subject_of_commit(command: str) -> str | None:
     """Return the first line of the commit message; None if *command* does not commit."""
     commit = _COMMIT.search(command) if "commit" in command else None
-    if commit is None or _is_comment(command, commit.start()):
+    if commit is None or command[: commit.start()].rpartition("\n")[2].lstrip().startswith("#"):
         return None
     message = _MESSAGE.match(command, commit.end())
     if message is None or any(option in message[0][: message.start("subject") - commit.end()] for option in _DRY_RUNS):
@@ -136,10 +136,6 @@ def subject_of_commit(command: str) -> str | None:
     if message["subject"].startswith("$("):
         message = _HEREDOC.search(command, commit.end())
     return message["subject"].strip() if message else None
-
-
-def _is_comment(command: str, at: int) -> bool:
-    return command[command.rfind("\n", 0, at) + 1 : at].lstrip().startswith("#")
 
 
 def removed_by(command: str) -> list[str]:

@@ -91,18 +91,10 @@ class _Shared(ChatReading):
         if not role or not (said.strip() or role == "tool"):
             self.notes.skip("empty turn" if role else "not a turn")
             return ()
-        match role:
-            case "user":
-                self.open.clear()
-            case "assistant":
-                return self._answered(said, place)
-            case "call":
-                return self._requested(said, place, 0)
-            case "tool":
-                return self._results(said, place)
-            case _:
-                pass
-        return self.of_role(role, Parts([said]), place)
+        if role == "user":
+            self.open.clear()
+        special = {"assistant": self._answered, "call": self._requested, "tool": self._results}.get(role)
+        return special(said, place) if special else self.of_role(role, Parts([said]), place)
 
     def _answered(self, said: str, place: RecordPlace) -> Iterator[Draft]:
         for part, piece in enumerate(tagged(said)):
@@ -111,7 +103,7 @@ class _Shared(ChatReading):
             else:
                 yield place.draft(Kind.THINKING if piece.tag == "think" else Kind.ASSISTANT, piece.text, part)
 
-    def _requested(self, said: str, place: RecordPlace, first: int) -> Iterator[Draft]:
+    def _requested(self, said: str, place: RecordPlace, first: int = 0) -> Iterator[Draft]:
         """Yield the calls in a JSON text; other text becomes arguments of a nameless call."""
         for part, requested in enumerate(_calls(said) or [{"arguments": said}], first):
             self.made += 1
