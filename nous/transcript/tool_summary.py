@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from nous.text.sanitize import first_graphemes
-from nous.transcript.parsing.values import as_list
 
 Keys = tuple[str, ...]
 """Alternative keys of one value across agents and their versions; the first one present counts."""
@@ -120,7 +119,8 @@ def paths_touched(name: str, tool_input: Mapping[str, Any]) -> tuple[str, ...]:
     if shape.patch:
         found += (path for key in shape.patch for path in files_of_patch(tool_input.get(key)))
     if not found:
-        found += (path for key in _LISTS for path in as_list(tool_input.get(key)) if isinstance(path, str) and path)
+        lists = (value for key in _LISTS if isinstance(value := tool_input.get(key), list))
+        found += (path for listed in lists for path in cast("list[Any]", listed) if isinstance(path, str) and path)
     return tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
 
 
