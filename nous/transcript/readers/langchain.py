@@ -19,7 +19,7 @@ from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 _SURE = 0.95
 _MOST = 0.5
 _KINDS = frozenset({"human", "ai", "system", "tool", "function", "chat", "remove"})
-_ONLY_HERE = frozenset({"human", "ai"})
+_ONLY_HERE = frozenset({"additional_kwargs", "response_metadata"})
 _ROLES = {"human": "user", "user": "user", "ai": "assistant", "assistant": "assistant"}
 _REJECTED = "User rejected the tool call for"
 _REASON = re.compile(r" with reason: (?P<reason>.+)", re.DOTALL)
@@ -42,22 +42,17 @@ def message(value: JsonObject) -> Message | None:
 
     Reads the output of `messages_to_dict`, of `dumpd`, and of a plain dump of the model.
     """
-    kwargs, data = value.get("kwargs"), value.get("data")
-    if isinstance(kwargs, dict) and "lc" in value:
-        names = as_list(value.get("id"))
-        return _named(str(names[-1]) if names else "", as_object(kwargs), is_marked=True)
-    name = as_text(value.get("type"))
-    if isinstance(data, dict):
-        return _named(name, as_object(data), is_marked="content" in data)
-    if "content" not in value:
+    name, fields, is_marked = as_text(value.get("type")), value, not _ONLY_HERE.isdisjoint(value)
+    if isinstance(value.get("kwargs"), dict) and "lc" in value:
+        name, fields, is_marked = str((as_list(value.get("id")) or [""])[-1]), as_object(value["kwargs"]), True
+    elif isinstance(value.get("data"), dict):
+        fields = as_object(value["data"])
+        is_marked = "content" in fields
+    elif "content" not in value:
         return None
-    is_marked = "additional_kwargs" in value or "response_metadata" in value
-    return _named(name, value, is_marked=is_marked or name in _ONLY_HERE)
-
-
-def _named(name: str, fields: JsonObject, *, is_marked: bool) -> Message | None:
     whole = name.removesuffix("Chunk")
     kind = whole.removesuffix("Message").lower()
+    is_marked = is_marked or (fields is value and name in {"human", "ai"})
     return Message(kind, fields, whole != name, is_marked) if kind in _KINDS else None
 
 
