@@ -42,25 +42,16 @@ def _is_conversation(record: JsonObject) -> bool:
     return is_tree or (not nodes and "current_node" in record)
 
 
-def branch(conversation: JsonObject, messages: dict[str, dict[str, Any]]) -> list[str]:
-    """Return the ids of the nodes with a message, from the first to the current one.
-
-    If the current node is not in the tree, the message that was written last takes its place.
-    """
+def branch(conversation: JsonObject) -> list[str]:
+    """Return the ids of the nodes from the first to the current one, or else to the last."""
     mapping = as_object(conversation.get("mapping"))
     at = as_text(conversation.get("current_node"))
-    if at not in mapping:
-        at = max(reversed(messages), key=lambda own: _written_at(messages[own]), default="")
+    at = at if at in mapping else next(reversed(mapping), "")
     path: dict[str, None] = {}
     while at in mapping and at not in path:
         path[at] = None
         at = as_text(as_object(mapping[at]).get("parent"))
-    return [own for own in reversed(path) if own in messages]
-
-
-def _written_at(message: JsonObject) -> float:
-    time = message.get("create_time")
-    return time if isinstance(time, int | float) else 0.0
+    return list(reversed(path))
 
 
 def content_of(message: JsonObject) -> Parts:
@@ -99,7 +90,7 @@ class _Export(ChatReading):
         yield from self.begun(title or own_name(value), record)
         nodes = as_object(value.get("mapping")).items()
         messages = {own: message for own, node in nodes if (message := as_object(as_object(node).get("message")))}
-        path = branch(value, messages)
+        path = [own for own in branch(value) if own in messages]
         if left := len(messages) - len(path):
             self.notes.skipped["another branch"] += left
         for node in path:
