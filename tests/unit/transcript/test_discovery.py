@@ -35,21 +35,16 @@ def test_files_come_in_the_order_of_their_names_and_hidden_ones_are_left_out(tmp
     assert seen(folder) == ["a/z.jsonl", "b.txt", "c/e/f.jsonl"]
 
 
-def test_links_that_go_round_in_circles_lead_nowhere_and_one_to_a_file_is_followed(tmp_path: Path) -> None:
+def test_a_link_to_a_file_is_followed_but_circles_pipes_and_devices_are_no_files(tmp_path: Path) -> None:
     files(tmp_path, "a/one.txt")
     (tmp_path / "a" / "up").symlink_to(tmp_path)
     (tmp_path / "itself").symlink_to("itself")
     (tmp_path / "gone").symlink_to("nowhere")
+    (tmp_path / "null").symlink_to("/dev/null")
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link.txt").symlink_to(tmp_path / "a" / "one.txt")
 
     assert seen(tmp_path) == ["a/one.txt", "link.txt"]
-
-
-def test_pipes_and_devices_are_no_files(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "null").symlink_to("/dev/null")
-
-    assert seen(tmp_path) == []
 
 
 def test_what_sub_agents_said_is_part_of_their_session(tmp_path: Path) -> None:

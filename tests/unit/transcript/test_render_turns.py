@@ -24,57 +24,39 @@ def entries(*said: tuple[Kind, str]) -> list[Entry]:
     return [*finishing.entries(drafts, ReadNotes()), *finishing.conclude()]
 
 
-def test_a_turn_is_question_answer_tools_and_the_next_question() -> None:
-    first, second = group_into_turns(
-        entries(
-            (Kind.USER, "Q1"),
-            (Kind.ASSISTANT, "A1"),
-            (Kind.TOOL_CALL, "a"),
-            (Kind.TOOL_CALL, "b"),
-            (Kind.USER, "Q2"),
-            (Kind.ASSISTANT, "A2"),
-        )
-    )
+Q1, A1 = (Kind.USER, "Q1"), (Kind.ASSISTANT, "A1")
+Q2, A2 = (Kind.USER, "Q2"), (Kind.ASSISTANT, "A2")
+EDIT = (Kind.TOOL_CALL, "Edit")
 
-    assert first.text == "[User] Q1\n\n[Assistant] A1\n\n[Tools] a | b\n\n[User] Q2"
-    assert second.text == "[User] Q2\n\n[Assistant] A2"
-    assert (first.is_provisional, second.is_provisional) == (False, True)
+
+@pytest.mark.parametrize(
+    ("said", "texts"),
+    [
+        (
+            [Q1, A1, (Kind.TOOL_CALL, "a"), (Kind.TOOL_CALL, "b"), Q2, A2],
+            ["[User] Q1\n\n[Assistant] A1\n\n[Tools] a | b\n\n[User] Q2", "[User] Q2\n\n[Assistant] A2"],
+        ),
+        ([Q1, A1, Q2, (Kind.TOOL_CALL, "TodoWrite")], ["[User] Q1\n\n[Assistant] A1\n\n[User] Q2"]),
+        ([Q1, EDIT, (Kind.DECISION, "Rejected Edit")], ["[User] Q1\n\n[Decision] Rejected Edit\n\n[Tools] Edit"]),
+        ([Q1, EDIT], ["[User] Q1\n\n[Tools] Edit"]),
+        ([], []),
+    ],
+    ids=["question, answer, tools, next question", "bookkeeping alone is dropped", "decision", "tools alone", "none"],
+)
+def test_a_turn_is_what_was_asked_said_and_done(said: list[tuple[Kind, str]], texts: list[str]) -> None:
+    turns = group_into_turns(entries(*said))
+
+    assert [turn.text for turn in turns] == texts
+    assert [turn.is_provisional for turn in turns if Q2[1] in turn.text] in ([], [False], [False, True])
 
 
 def test_a_turn_owns_everything_up_to_the_next_prompt() -> None:
-    kinds = (
-        Kind.USER,
-        Kind.ASSISTANT,
-        Kind.TOOL_CALL,
-        Kind.TOOL_RESULT,
-        Kind.ASSISTANT,
-        Kind.TOOL_CALL,
-        Kind.ERROR,
-        Kind.ASSISTANT,
-    )
+    results = (Kind.TOOL_RESULT, "r"), (Kind.ERROR, "e")
 
-    (turn,) = group_into_turns(entries(*((kind, f"{kind}{number}") for number, kind in enumerate(kinds))))
+    (turn,) = group_into_turns(entries(Q1, A1, EDIT, results[0], A1, EDIT, results[1], A1))
 
     assert len(turn.entries) == 8
-    assert turn.text.count("assistant") == 3
-
-
-def test_a_turn_of_bookkeeping_alone_is_dropped_but_its_question_is_what_followed() -> None:
-    (turn,) = group_into_turns(
-        entries((Kind.USER, "Q1"), (Kind.ASSISTANT, "A1"), (Kind.USER, "Q2"), (Kind.TOOL_CALL, "TodoWrite"))
-    )
-
-    assert turn.text == "[User] Q1\n\n[Assistant] A1\n\n[User] Q2"
-
-
-def test_a_turn_of_tools_or_decisions_alone_is_kept() -> None:
-    (turn,) = group_into_turns(entries((Kind.USER, "Q"), (Kind.TOOL_CALL, "Edit"), (Kind.DECISION, "Rejected Edit")))
-
-    assert turn.text == "[User] Q\n\n[Decision] Rejected Edit\n\n[Tools] Edit"
-
-    (turn,) = group_into_turns(entries((Kind.USER, "Fix CI"), (Kind.TOOL_CALL, "Edit")))
-
-    assert turn.text == "[User] Fix CI\n\n[Tools] Edit"
+    assert turn.text.count("A1") == 3
 
 
 def test_a_long_turn_is_pieces_of_256_tokens_that_have_40_in_common() -> None:
@@ -106,9 +88,3 @@ def test_no_text_is_lost_and_none_is_made_up(text: str, sizes: tuple[int, int]) 
     assert all(piece.text == text[piece.begin : piece.end] for piece in pieces)
     assert all(after.begin <= before.end for before, after in pairwise(pieces))
     assert [piece.index for piece in pieces] == list(range(len(pieces)))
-
-
-@pytest.mark.parametrize(("size", "overlap"), [(10, 10), (10, -1), (0, 0)])
-def test_sizes_that_make_no_sense_are_refused(size: int, overlap: int) -> None:
-    with pytest.raises(ValueError, match="cannot have"):
-        chunk("x", size=size, overlap=overlap)
