@@ -154,7 +154,7 @@ class Reader(Protocol):
 
 
 class FormatReader(NamedTuple):
-    """Reader of a format that needs no state between files."""
+    """Reader made of a format's name, a sniff function and a class of readings."""
 
     format: str
     sniff: Callable[[Sample], float]

@@ -38,7 +38,8 @@ class _Entries(RecordReading):
             self.notes.skipped.update(
                 {reason: as_count(times) for reason, times in as_object(value["skipped"]).items()}
             )
-            self.notes.problems += map(_problem, as_list(value.get("problems")))
+            for found in map(as_object, as_list(value.get("problems"))):
+                self.notes.problems.append(Problem(as_count(found.get("line")), as_text(found.get("reason"))))
         else:
             self.notes.skip("no entry")
         return ()
@@ -72,11 +73,6 @@ def _draft(kind: Kind, value: Mapping[str, Any], record: Record) -> Draft:
         agent=as_text(value.get("agent")) or None,
         is_meta=value.get("is_meta") is True,
     )
-
-
-def _problem(value: object) -> Problem:
-    found = as_object(value)
-    return Problem(as_count(found.get("line")), as_text(found.get("reason")))
 
 
 READER = FormatReader("nous", _sniff, _Entries)

@@ -107,39 +107,26 @@ def test_a_format_can_be_named(name: str) -> None:
         reader_named("lotus-123")
 
 
-@pytest.fixture
-def toy_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """One file that holds a reader, dropped where readers are looked for."""
+def test_a_reader_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "toy_reader_of_a_test.py").write_text(
         dedent("""
             from dataclasses import dataclass
 
-            from nous.transcript.reader import Draft, LineReading
+            from nous.transcript.reader import Draft, FormatReader, LineReading
             from nous.transcript.model import Kind
-
-            class Toy:
-                format = "toy"
-
-                def sniff(self, sample):
-                    return float(sample.text.startswith("TOY"))
-
-                def begin(self, notes):
-                    return ToyReading(notes)
 
             @dataclass(slots=True)
             class ToyReading(LineReading):
                 def entries(self, line):
                     return (Draft(Kind.USER, line.data.decode().strip(), str(line.number)),)
 
-            READER = Toy()
+            READER = FormatReader("toy", lambda sample: float(sample.text.startswith("TOY")), ToyReading)
         """)
     )
     monkeypatch.setattr(readers, "__path__", [*readers.__path__, str(tmp_path)])
-    return "toy"
 
-
-def test_a_reader_is_one_file(toy_reader: str) -> None:
-    assert toy_reader in known_readers()
     transcript = read_transcript(BytesIO(b"TOY\nhello\n"))
-    assert (transcript.format, transcript.confidence) == (toy_reader, 1.0)
+
+    assert "toy" in known_readers()
+    assert (transcript.format, transcript.confidence) == ("toy", 1.0)
     assert [entry.text for entry in transcript] == ["TOY", "hello"]
