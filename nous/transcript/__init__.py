@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from nous.transcript.discovery import transcript_path
     from nous.transcript.load import SessionPart, parse_transcript, read_transcript, split_sessions
     from nous.transcript.model import Entry, Header, Kind, Problem, Transcript, Trust, Turn
-    from nous.transcript.recorder.artifacts import save_summarizer_input, save_summary
-    from nous.transcript.recorder.events import TranscriptEvent
-    from nous.transcript.recorder.events.codec import read_events
+    from nous.transcript.recorder.events import TranscriptEvent, read_events
+    from nous.transcript.recorder.files import save_summarizer_input, save_summary
     from nous.transcript.recorder.writer import TranscriptWriter, should_transcript
     from nous.transcript.render.text_form import build_summarizer_input, format_for_summarizer
     from nous.transcript.render.turns import TurnText, group_into_turns
@@ -49,36 +48,22 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Entry": "nous.transcript.model",
-    "Header": "nous.transcript.model",
-    "Kind": "nous.transcript.model",
-    "Problem": "nous.transcript.model",
-    "SessionPart": "nous.transcript.load",
-    "Transcript": "nous.transcript.model",
-    "TranscriptEvent": "nous.transcript.recorder.events",
-    "TranscriptWriter": "nous.transcript.recorder.writer",
-    "Trust": "nous.transcript.model",
-    "Turn": "nous.transcript.model",
-    "TurnText": "nous.transcript.render.turns",
-    "UnknownFormat": "nous.transcript.detect",
-    "build_summarizer_input": "nous.transcript.render.text_form",
-    "extract_tool_summary": "nous.transcript.tool_summary",
-    "format_for_summarizer": "nous.transcript.render.text_form",
-    "group_into_turns": "nous.transcript.render.turns",
-    "known_readers": "nous.transcript.detect",
-    "parse_transcript": "nous.transcript.load",
-    "read_events": "nous.transcript.recorder.events.codec",
-    "read_transcript": "nous.transcript.load",
-    "save_summarizer_input": "nous.transcript.recorder.artifacts",
-    "save_summary": "nous.transcript.recorder.artifacts",
-    "should_transcript": "nous.transcript.recorder.writer",
-    "split_sessions": "nous.transcript.load",
-    "transcript_path": "nous.transcript.discovery",
+    "detect": ("UnknownFormat", "known_readers"),
+    "discovery": ("transcript_path",),
+    "load": ("SessionPart", "parse_transcript", "read_transcript", "split_sessions"),
+    "model": ("Entry", "Header", "Kind", "Problem", "Transcript", "Trust", "Turn"),
+    "recorder.events": ("TranscriptEvent", "read_events"),
+    "recorder.files": ("save_summarizer_input", "save_summary"),
+    "recorder.writer": ("TranscriptWriter", "should_transcript"),
+    "render.text_form": ("build_summarizer_input", "format_for_summarizer"),
+    "render.turns": ("TurnText", "group_into_turns"),
+    "tool_summary": ("extract_tool_summary",),
 }
 
 
 def __getattr__(name: str) -> Any:
     # Imported on first use: most of nous needs the records of a transcript alone, and no reader or writer.
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

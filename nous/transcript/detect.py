@@ -12,9 +12,8 @@ from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.plug_ins import PlugIns
 from nous.transcript import readers
 from nous.transcript.io.byte_source import ByteSource, is_text
-from nous.transcript.io.json_values import scan
 from nous.transcript.io.lines import BYTE_ORDER_MARK, LONGEST_LINE, TOO_LONG, ReadPosition
-from nous.transcript.io.records import BROKEN, records
+from nous.transcript.io.records import BROKEN, records, scan
 from nous.transcript.model import ReadNotes
 from nous.transcript.reader import Reader, Sample
 
@@ -50,14 +49,14 @@ def known_readers() -> Mapping[str, Reader]:
 
 @cache  # a package is scanned once: a scan costs as much as reading a short session
 def _readers_in(_folders: tuple[str, ...], _path: tuple[str, ...]) -> Mapping[str, Reader]:
-    plug_ins = READERS.all()
-    if faulty := [name for name, reader in plug_ins.items() if not hasattr(reader, "format")]:
-        raise Misconfigured(f"plug-ins of {READERS.group} are no readers: {', '.join(faulty)}")
-    found = [cast("Reader", reader) for reader in plug_ins.values()]
-    known = {reader.format: reader for reader in found}
-    if len(known) < len(found):
-        twice = [name for name, times in Counter(reader.format for reader in found).items() if times > 1]
-        raise Misconfigured(f"two readers read the format {', '.join(twice)}")
+    known: dict[str, Reader] = {}
+    for name, plug_in in READERS.all().items():
+        own = getattr(plug_in, "format", None)
+        if own is None:
+            raise Misconfigured(f"plug-ins of {READERS.group} are no readers: {name}")
+        if own in known:
+            raise Misconfigured(f"two readers read the format {own}")
+        known[own] = cast("Reader", plug_in)
     return known
 
 
@@ -93,8 +92,6 @@ def reader_for(sample: Sample) -> Sniffed:
 
 def _surest(sample: Sample) -> Sniffed:
     known = known_readers()
-    if not known:
-        raise Misconfigured("no readers are installed in nous.transcript.readers")
     confidence, name = max((reader.sniff(sample), name) for name, reader in known.items())
     return Sniffed(known[name], confidence)
 
@@ -122,19 +119,11 @@ def _worth_a_look(head: bytes, sample: Sample) -> int:
 
     *head* has been read so far, and *sample* is what it holds. 0 means that more bytes do not help.
     """
+    begins = _begins(head)
     if not sample.records:
-        return LONGEST_LINE if _may_go_on(head) else 0
-    return OPENING if _is_torn_at_once(head) and _surest(sample).confidence < _SURE_ENOUGH else 0
-
-
-def _is_torn_at_once(head: bytes) -> bool:
-    """Return whether *head* ends inside its first object, which may have no message yet."""
-    return _begins(head) == b"{" and not scan(head).spans
-
-
-def _may_go_on(head: bytes) -> bool:
-    """Return whether the first line, or an object that spans many lines, is incomplete."""
-    return b"\n" not in head or _begins(head) in (b"{", b"[")
+        return LONGEST_LINE if b"\n" not in head or begins in {b"{", b"["} else 0
+    is_torn_at_once = begins == b"{" and not scan(head).spans  # its messages may not have begun yet
+    return OPENING if is_torn_at_once and _surest(sample).confidence < _SURE_ENOUGH else 0
 
 
 def _begins(head: bytes) -> bytes:

@@ -1,13 +1,12 @@
 """Locate agent transcripts by session id, and list session files below a folder."""
 
 import os
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from nous.domain.errors import BadInput
-from nous.transcript.model import Entry, Kind, SubAgent
+from nous.transcript.model import SubAgent
 
 BASE_VARIABLE = "VT_TRANSCRIPT_DIR"
 """Environment variable with the directory of all transcripts. qbit reads the same one."""
@@ -21,14 +20,10 @@ _LONGEST_ID = 255
 def transcripts_base(base: Path | str | None = None) -> Path:
     """Return the directory of all transcripts: *base*, or else the configured one.
 
-    Writers and readers share it. Raises BadInput if it is the home directory of an unknown user.
+    Writers and readers share it.
     """
     # Not in our settings: agents that write transcripts read this variable too, and do not load our settings.
-    configured = Path(base if base is not None else os.environ.get(BASE_VARIABLE) or QBIT_TRANSCRIPTS)
-    try:
-        return configured.expanduser()
-    except RuntimeError as error:
-        raise BadInput(f"{configured} cannot be the directory of transcripts: {error}") from error
+    return Path(base if base is not None else os.environ.get(BASE_VARIABLE) or QBIT_TRANSCRIPTS).expanduser()
 
 
 def transcript_path(session: str, *, base: Path | str | None = None) -> Path:
@@ -77,54 +72,26 @@ def safe_session_id(session: str) -> str:
     return session
 
 
-_NAMED_IN_RESULT = re.compile(r"\bagentId: *(\w{4,64})")
 FOLDER = "subagents"
 """Name of the folder with the transcripts of sub-agents."""
 
 
-def sub_agents_beside(path: Path, entries: Sequence[Entry]) -> tuple[SubAgent, ...]:
+def sub_agents_beside(path: Path) -> tuple[SubAgent, ...]:
     """Return the sub-agents of the session at *path*, sorted by id.
 
-    *entries* are the session's entries, which name the calls that started them. Empty if *path* is itself the
-    transcript of a sub-agent.
+    Empty if *path* is itself the transcript of a sub-agent.
 
     Claude Code keeps sub-agents in `<session>/subagents/agent-<id>.jsonl`, qbit in
     `subagents/<id>-<call>/transcript.json`, Cursor in `subagents/<id>.jsonl`. Raises OSError.
     """
     if FOLDER in {path.parent.name, path.parent.parent.name}:
         return ()
-    found = {_name_of(place): place for place in _sub_agent_places(path)}
-    calls = _calls_by_agent(entries, found)
-    return tuple(SubAgent(name, str(place), calls.get(name)) for name, place in sorted(found.items()))
-
-
-def _sub_agent_places(path: Path) -> Iterator[Path]:
-    own = path.name.partition(".")[0]
-    for folder in (path.parent / own / FOLDER, path.parent / FOLDER):
-        if folder.is_dir():
-            yield from folder.glob("*.jsonl")
-            yield from folder.glob("*/transcript.json")
-
-
-def _name_of(place: Path) -> str:
-    return place.parent.name if place.name == "transcript.json" else place.stem.removeprefix("agent-")
-
-
-def _calls_by_agent(entries: Iterable[Entry], names: Iterable[str]) -> dict[str, str]:
-    """Map sub-agents to the calls that started them.
-
-    The result of the call names the agent, or the agent's id ends with the id of the call.
-    """
-    known = frozenset(names)
-    calls: dict[str, str] = {}
-    for entry in entries:
-        if entry.call_id is None:
-            continue
-        if entry.kind is Kind.TOOL_CALL:
-            calls |= {name: entry.call_id for name in known if name.endswith(f"-{entry.call_id}")}
-        elif entry.kind is Kind.TOOL_RESULT:
-            calls |= {name: entry.call_id for name in _NAMED_IN_RESULT.findall(entry.text) if name in known}
-    return calls
+    folders = (path.parent / path.name.partition(".")[0] / FOLDER, path.parent / FOLDER)
+    patterns = ("*.jsonl", "*/transcript.json")
+    places = [place for folder in folders for pattern in patterns for place in folder.glob(pattern)]
+    names = [place.stem if place.suffix == ".jsonl" else place.parent.name for place in places]
+    found = sorted((name.removeprefix("agent-"), str(place)) for name, place in zip(names, places, strict=True))
+    return tuple(SubAgent(name, place) for name, place in found)
 
 
 _OF_PROGRAMS = frozenset({"__pycache__", "node_modules"})

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from nous.transcript.detect import reader_named
 from nous.transcript.io.byte_source import ByteSource, is_packed
-from nous.transcript.io.lines import FileWindow, ReadPosition
+from nous.transcript.io.lines import ReadPosition
 from nous.transcript.io.records import is_one_a_line
 from nous.transcript.load import located, opened, sniffed
 from nous.transcript.model import Entry, Header, Problem, ReadNotes
@@ -51,13 +51,13 @@ class ResumePoint:
     format: str
     is_named: bool
     include: Sequence[str]
-    offset: int
-    line: int
-    kept: int
-    last: str | None
-    size: int
-    check: str
     state: Mapping[str, Any]
+    offset: int = 0
+    line: int = 1
+    kept: int = 0
+    last: str | None = None
+    size: int = 0
+    check: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,20 +126,16 @@ class _ParserState:
     reading: Reading
     finishing: Finishing
 
-    def read(self, stream: BinaryIO, begin: ReadPosition, end: int) -> list[Entry]:
-        """Return the entries that are complete between *begin* and the byte offset *end*."""
-        window = FileWindow.on(stream, begin.offset, end)
-        if begin.offset:
-            return self._entries(window, begin)
-        byte_source = ByteSource.on(window)
-        entries = self._entries(byte_source.buffered(), begin)
+    def read(self, stream: BinaryIO, point: ResumePoint, end: int) -> list[Entry]:
+        """Return the entries that are complete between *point* and the byte offset *end*."""
+        stream.seek(point.offset)
+        window = ByteSource(lambda size: stream.read(min(size, end - stream.tell())))
+        byte_source = ByteSource.on(window.buffered())
+        drafts = self.reading.read(byte_source.buffered(), ReadPosition(point.line, point.offset))
+        entries = list(self.finishing.entries(drafts, self.reading.notes))
         if byte_source.damage:
             self.reading.notes.trouble(byte_source.damage, 0)
         return entries
-
-    def _entries(self, stream: BinaryIO, begin: ReadPosition) -> list[Entry]:
-        drafts = self.reading.read(stream, ReadPosition(begin.line, begin.offset))
-        return list(self.finishing.entries(drafts, self.reading.notes))
 
     def conclude(self) -> list[Entry]:
         rest = list(self.finishing.entries(self.reading.conclude(), self.reading.notes))
@@ -155,19 +151,8 @@ def _beginning(stream: BinaryIO, name: str | None, include: Collection[str]) -> 
     stream.seek(0)
     found = name or sniffed(ByteSource.on(stream)).reader.format
     fresh = _ParserState(reader_named(found).begin(ReadNotes()), Finishing(include=extras(include)))
-    point = ResumePoint(
-        format=found,
-        is_named=name is not None,
-        include=tuple(sorted(include)),
-        offset=0,
-        line=1,
-        kept=0,
-        last=None,
-        size=0,
-        check="",
-        state=fresh.serialized(),
-    )
-    return fresh, point
+    is_named, state = name is not None, fresh.serialized()
+    return fresh, ResumePoint(format=found, is_named=is_named, include=tuple(sorted(include)), state=state)
 
 
 def _restored(name: str, state: Mapping[str, Any]) -> _ParserState | None:
@@ -193,7 +178,7 @@ def _change(since: ResumePoint | None, stream: BinaryIO, size: int) -> Change:
 
 def _growth(stream: BinaryIO, parser_state: _ParserState, point: ResumePoint, change: Change, size: int) -> Growth:
     begun = parser_state.finishing.turn
-    entries = [*parser_state.read(stream, ReadPosition(point.line, point.offset), size), *parser_state.conclude()]
+    entries = [*parser_state.read(stream, point, size), *parser_state.conclude()]
     notes = parser_state.reading.notes
     return Growth(
         change=change,
@@ -215,12 +200,10 @@ def _settled(stream: BinaryIO, point: ResumePoint, entries: Sequence[Entry], *, 
     same = replace(point, size=size, check=_check(stream, point.offset))
     last_turn = entries[-1].turn if entries else begun
     prompt = next((entry for entry in entries if entry.turn == last_turn), None)
-    if prompt is None or last_turn == begun or prompt.offset <= point.offset or not _can_go_on(stream, point):
-        return same
-    if not _begins_a_line(stream, prompt.offset):
+    if prompt is None or last_turn == begun or not _can_go_on(stream, point, prompt.offset):
         return same
     parser_state = _restored(point.format, point.state)
-    settled = parser_state.read(stream, ReadPosition(point.line, point.offset), prompt.offset) if parser_state else []
+    settled = parser_state.read(stream, point, prompt.offset) if parser_state else []
     if parser_state is None or not settled or settled != list(entries[: len(settled)]):
         return same
     return replace(
@@ -234,16 +217,15 @@ def _settled(stream: BinaryIO, point: ResumePoint, entries: Sequence[Entry], *, 
     )
 
 
-def _begins_a_line(stream: BinaryIO, offset: int) -> bool:
-    stream.seek(offset - 1)
-    return stream.read(1) == b"\n"
-
-
-def _can_go_on(stream: BinaryIO, point: ResumePoint) -> bool:
-    """Return whether the file has one record per line; true if it was resumed before."""
+def _can_go_on(stream: BinaryIO, point: ResumePoint, offset: int) -> bool:
+    """Return whether *offset* begins a line, in a file with one record per line."""
+    stream.seek(max(0, offset - 1))
+    if offset <= point.offset or stream.read(1) != b"\n":
+        return False
     if point.offset:
         return True
-    if stream.seek(0) == 0 and is_packed(stream.read(8)):
+    stream.seek(0)
+    if is_packed(stream.read(8)):
         return False
     stream.seek(0)
     reading = reader_named(point.format).begin(ReadNotes())

@@ -8,8 +8,8 @@ from time import process_time
 
 from nous.domain.errors import BadInput
 from nous.transcript.discovery import Unreadable, below
-from nous.transcript.load import damage, read_transcript, refusal
-from nous.transcript.model import Kind, Transcript
+from nous.transcript.load import read_transcript, refusal
+from nous.transcript.model import Kind
 
 
 @dataclass(slots=True)
@@ -39,16 +39,19 @@ class Survey:
 def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
     """Read every file in *paths*, and below those that are folders.
 
-    Hidden files in folders are skipped. Files without a session are refused, as they are when published. So are pipes,
-    which may never end, and folders that cannot be read.
+    Hidden files in folders are skipped. Files without a session are refused, as they are when published. So are folders
+    that cannot be read.
     """
     found = Survey()
     for path in _files(paths, found.refused.__setitem__):
         began = clock()
         try:
-            transcript = _usable(path)
+            transcript = read_transcript(path)
         except BadInput as error:
             found.refused[path] = str(error)
+            continue
+        if reason := refusal(transcript):
+            found.refused[path] = f"it {reason}"
             continue
         row = found.rows.setdefault(transcript.format, Row())
         row.files += 1
@@ -60,26 +63,6 @@ def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) 
     return found
 
 
-def _usable(path: Path) -> Transcript:
-    """Return the session in the file at *path*.
-
-    Raises `BadInput` if there is none, or if it is not a file.
-    """
-    if path.is_fifo():
-        raise BadInput("it is a pipe, which may never end: save what it gives to a file")
-    transcript = read_transcript(path)
-    if not (transcript.bytes or damage(transcript.skipped)):
-        raise BadInput("it is empty")
-    if reason := refusal(transcript):
-        raise BadInput(f"it {reason}")
-    return transcript
-
-
 def _files(paths: Iterable[Path], unreadable: Unreadable) -> Iterator[Path]:
-    """Yield each file once, even if several paths lead to it."""
-    seen: set[Path] = set()
     for path in paths:
-        for file in below(path, unreadable) if path.is_dir() else (path,):
-            if (own := file.resolve()) not in seen:
-                seen.add(own)
-                yield file
+        yield from below(path, unreadable) if path.is_dir() else (path,)

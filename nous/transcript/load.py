@@ -17,10 +17,10 @@ from nous.transcript.detect import Sniffed, UnknownFormat, reader_for, reader_na
 from nous.transcript.discovery import find_transcript, safe_session_id, sub_agents_beside
 from nous.transcript.io.byte_source import DAMAGED, ByteSource
 from nous.transcript.io.lines import Line, ReadPosition, lines
-from nous.transcript.model import Entry, Kind, ReadNotes, Transcript
+from nous.transcript.model import Kind, ReadNotes, Transcript
 from nous.transcript.parsing.turns import RESULT_LIMIT, Finishing, extras
 from nous.transcript.parsing.values import as_object, as_text
-from nous.transcript.reader import Gathers, Reader
+from nous.transcript.reader import Gathers
 
 _BLANK = re.compile(r"[\s\0]*(?:\[\s*\])?[\s\0]*")
 
@@ -50,7 +50,7 @@ def read_transcript(
     path = located(source, base=base)
     with opened(path) as stream:
         transcript = _read(stream, format, finishing, source=str(path), path=path)
-        return replace(transcript, sub_agents=sub_agents_beside(path, transcript.entries))
+        return replace(transcript, sub_agents=sub_agents_beside(path))
 
 
 @contextmanager
@@ -60,16 +60,12 @@ def session_content(path: Path, *, format: str | None = None) -> Generator[Binar
     Raises as `read_transcript`.
     """
     with opened(path) as stream:
-        whole = _gathered(path, stream, format)
+        whole = None
+        if stream.seekable():
+            reader = reader_named(format) if format else sniffed(ByteSource.on(stream)).reader
+            stream.seek(0)
+            whole = reader.gather(path) if isinstance(reader, Gathers) else None
         yield stream if whole is None else io.BytesIO(whole)
-
-
-def _gathered(path: Path, stream: BinaryIO, name: str | None) -> bytes | None:
-    if not stream.seekable():
-        return None
-    reader = reader_named(name) if name else sniffed(ByteSource.on(stream)).reader
-    stream.seek(0)
-    return reader.gather(path) if isinstance(reader, Gathers) else None
 
 
 def parse_transcript(
@@ -83,18 +79,14 @@ def parse_transcript(
 
     The digest of a list is that of its compact JSON. Raises as `read_transcript`.
     """
-    return _read(io.BytesIO(_content(data)), format, Finishing(result_limit=result_limit), source=source)
-
-
-def _content(data: bytes | str | Sequence[Mapping[str, Any]]) -> bytes:
-    if isinstance(data, bytes):
-        return data
     if isinstance(data, str):
-        return data.encode(errors="replace")
-    try:
-        return orjson.dumps([dict(message) for message in data])
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"these messages are not JSON: {error}") from error
+        data = data.encode(errors="replace")
+    elif not isinstance(data, bytes):
+        try:
+            data = orjson.dumps([dict(message) for message in data])
+        except (TypeError, ValueError) as error:
+            raise BadInput(f"these messages are not JSON: {error}") from error
+    return _read(io.BytesIO(data), format, Finishing(result_limit=result_limit), source=source)
 
 
 def _read(
@@ -105,13 +97,15 @@ def _read(
     if path and isinstance(found.reader, Gathers) and (whole := found.reader.gather(path)) is not None:
         byte_source = ByteSource.on(io.BytesIO(whole))
     notes = ReadNotes()
-    entries = tuple(_entries(found.reader, byte_source.buffered(), notes, finishing))
+    reading = found.reader.begin(notes)
+    entries = [*finishing.entries(reading.read(byte_source.buffered(), ReadPosition()), notes)]
+    entries += [*finishing.entries(reading.conclude(), notes), *finishing.conclude()]
     byte_source.drain()
     if byte_source.damage:
         notes.trouble(byte_source.damage, 0)
     return Transcript(
         format=found.reader.format,
-        entries=entries,
+        entries=tuple(entries),
         digest=byte_source.digest,
         bytes=byte_source.length,
         confidence=found.confidence,
@@ -120,13 +114,6 @@ def _read(
         problems=tuple(notes.problems),
         source=source,
     )
-
-
-def _entries(reader: Reader, stream: BinaryIO, notes: ReadNotes, finishing: Finishing) -> Iterator[Entry]:
-    reading = reader.begin(notes)
-    yield from finishing.entries(reading.read(stream, ReadPosition()), notes)
-    yield from finishing.entries(reading.conclude(), notes)
-    yield from finishing.conclude()
 
 
 def sniffed(byte_source: ByteSource) -> Sniffed:
@@ -155,22 +142,18 @@ def located(source: str | Path, *, base: Path | str | None = None) -> Path:
         raise BadInput(f"{str(source)!r} names no transcript")
     path = Path(source)
     with _translated(path):
+        if path.is_dir():
+            raise BadInput(f"{path} is a directory; name a transcript in it")
+        if path.is_file() or path.is_fifo():
+            return path
         if path.exists():
-            return _usable(path)
+            raise BadInput(f"{path} is a device, not a file")
         if isinstance(source, Path) or path.name != source:
             raise NotFound(f"there is no file {path}")
         kept = find_transcript(safe_session_id(source), base=base)
     if kept is None:
         raise NotFound(f"there is no file {source}, nor a transcript of a session of that name")
     return kept
-
-
-def _usable(path: Path) -> Path:
-    if path.is_dir():
-        raise BadInput(f"{path} is a directory; name a transcript in it")
-    if not (path.is_file() or path.is_fifo()):
-        raise BadInput(f"{path} is a device, not a file")
-    return path
 
 
 @contextmanager
@@ -205,12 +188,15 @@ def refusal(transcript: Transcript, *, was_told: bool = False) -> str | None:
     speaker is accepted only if the caller declared it to be a transcript (*was_told*).
     """
     if not transcript.entries:
-        return f"holds nothing that anybody said{_in_words(transcript.skipped)}"
-    if not was_told and _has_no_speaker(transcript):
-        if reason := damage(transcript.skipped):
-            return f"tells no speaker before it breaks off: {reason}"
-        return f"looks like no transcript: no speaker was found; publish it with --format {PLAIN_TEXT} if it is one"
-    return None
+        counted = ", ".join(f"{count} {reason}" for reason, count in transcript.skipped.items())
+        return f"holds nothing that anybody said{f' (skipped: {counted})' if counted else ''}"
+    is_one_turn = [entry.kind for entry in transcript.entries] == [Kind.USER]
+    # Labels in fenced code do not count, so their text is one turn too.
+    if was_told or transcript.format != PLAIN_TEXT or not is_one_turn or transcript.confidence == _ONE_SPEAKER:
+        return None
+    if reason := damage(transcript.skipped):
+        return f"tells no speaker before it breaks off: {reason}"
+    return f"looks like no transcript: no speaker was found; publish it with --format {PLAIN_TEXT} if it is one"
 
 
 def damage(skipped: Mapping[str, int]) -> str | None:
@@ -219,20 +205,6 @@ def damage(skipped: Mapping[str, int]) -> str | None:
     None if all of it was unpacked.
     """
     return next((reason for reason in skipped if reason.startswith(DAMAGED)), None)
-
-
-def _has_no_speaker(transcript: Transcript) -> bool:
-    """Return whether this is plain text without labels, read as one user turn.
-
-    A label in fenced code does not count.
-    """
-    is_one_turn = [entry.kind for entry in transcript.entries] == [Kind.USER]
-    return transcript.format == PLAIN_TEXT and is_one_turn and transcript.confidence != _ONE_SPEAKER
-
-
-def _in_words(skipped: Mapping[str, int]) -> str:
-    counted = ", ".join(f"{count} {reason}" for reason, count in skipped.items())
-    return f" (skipped: {counted})" if counted else ""
 
 
 _ID_KEYS = ("session_id", "conversation_id", "id")
@@ -272,10 +244,9 @@ def _object(line: Line) -> dict[str, Any]:
 
 
 def _own_id(line: Line) -> str | None:
-    """Return the session's own id if it is usable as one, else None."""
     record = _object(line)
-    own = next((value for key in _ID_KEYS if (value := as_text(record.get(key)))), None)
+    own = next((value for key in _ID_KEYS if (value := as_text(record.get(key)))), "")
     try:
-        return own and safe_session_id(own)
+        return safe_session_id(own)
     except BadInput:
         return None

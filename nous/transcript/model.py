@@ -31,16 +31,7 @@ class Kind(StrEnum):
 
 WEB_TOOLS = frozenset(
     {
-        *(
-            "WebFetch",
-            "WebSearch",
-            "web_fetch",
-            "web_search",
-            "google_web_search",
-            "webfetch",
-            "websearch",
-            "codesearch",
-        ),
+        *("WebFetch", "WebSearch", "web_fetch", "web_search", "google_web_search", "webfetch", "websearch"),
         *("FetchUrl", "FetchURL", "search_web", "read_url_content", "codesearch", "browser", "web", "web.run"),
     }
 )
@@ -133,14 +124,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SubAgent:
-    """A sub-agent of the session, and the path of its own transcript.
-
-    `call_id` is the call that started it, if known.
-    """
+    """A sub-agent of the session, and the path of its own transcript."""
 
     id: str
     path: str
-    call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,9 +139,6 @@ class Turn:
 
     number: int
     entries: tuple[Entry, ...]
-
-    def of(self, *kinds: Kind) -> tuple[Entry, ...]:
-        return tuple(entry for entry in self.entries if entry.kind in kinds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ Implementations are in `nous/transcript/readers/`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -141,13 +141,21 @@ class Reader(Protocol):
         """Format name, as `--format` takes it."""
         ...
 
-    def sniff(self, sample: Sample) -> float:
+    def sniff(self, sample: Sample, /) -> float:
         """Return the confidence that *sample* has this format, from 0 to 1.
 
         1 means that no other format looks like this.
         """
         ...
 
-    def begin(self, notes: ReadNotes) -> Reading:
+    def begin(self, notes: ReadNotes, /) -> Reading:
         """Start a reading at the first byte of a file."""
         ...
+
+
+class FormatReader(NamedTuple):
+    """Reader made of a format's name, a sniff function and a class of readings."""
+
+    format: str
+    sniff: Callable[[Sample], float]
+    begin: Callable[[ReadNotes], Reading]

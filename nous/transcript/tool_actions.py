@@ -23,11 +23,6 @@ _SHELL_WRITES = re.compile(
     r"|\b(?:npm|pnpm|yarn|pip3?|uv|cargo|brew|apt(?:-get)?) (?:install|add|publish)\b"
     r"|\b(?:kubectl|terraform) apply\b|\bdocker (?:build|push)\b|\bgh pr (?:create|merge)\b"
 )
-_TEST = re.compile(
-    r"(?:python3? -m )?\b(?:pytest|unittest|tox|nox|go test|cargo (?:test|nextest)|vitest|jest|mocha|rspec|phpunit"
-    r"|ctest|(?:npm|pnpm|yarn|bun|deno)(?: run)? test[\w:]*|make (?:test|check)|mise run [\w:]*test[\w:]*|just test\w*"
-    r"|gradlew? test|mvn test|dotnet test|swift test)\b[^|;&\n>]{0,300}?(?=\s{0,9}(?:\d?>|[|;&\n]|$))"
-)
 _RUNS_GIT = r"(?:^|[;&|(\n])[ \t]*(?:\w+=[^\s;&|(]+[ \t]+)*git\b"
 """Start of a git command, so that git in quoted or searched text does not count."""
 
@@ -133,7 +128,7 @@ def _verbs(tool: str) -> frozenset[str]:
 def subject_of_commit(command: str) -> str | None:
     """Return the first line of the commit message; None if *command* does not commit."""
     commit = _COMMIT.search(command) if "commit" in command else None
-    if commit is None or _is_comment(command, commit.start()):
+    if commit is None or command[: commit.start()].rpartition("\n")[2].lstrip().startswith("#"):
         return None
     message = _MESSAGE.match(command, commit.end())
     if message is None or any(option in message[0][: message.start("subject") - commit.end()] for option in _DRY_RUNS):
@@ -141,10 +136,6 @@ def subject_of_commit(command: str) -> str | None:
     if message["subject"].startswith("$("):
         message = _HEREDOC.search(command, commit.end())
     return message["subject"].strip() if message else None
-
-
-def _is_comment(command: str, at: int) -> bool:
-    return command[command.rfind("\n", 0, at) + 1 : at].lstrip().startswith("#")
 
 
 def removed_by(command: str) -> list[str]:
@@ -187,9 +178,3 @@ def pushes(command: str) -> str:
     if found is None or any(option in found["how"] for option in _PUSHES_NOTHING):
         return ""
     return "push --force" if _FORCES.search(found["how"]) else "push"
-
-
-def part_that_tests(command: str) -> str | None:
-    """Return the part of *command* that runs tests, or None."""
-    found = _TEST.search(command)
-    return " ".join(found[0].split()) if found else None

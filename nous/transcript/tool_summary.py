@@ -44,7 +44,6 @@ PATHS: Keys = (
 """Keys that agents use for the path of a file."""
 
 _FILE = Shape(file=PATHS)
-_CLAUDES_FILE = Shape(file=("file_path", "path"))
 _SHELL = Shape(
     values={"desc": ("description",), "cmd": ("command", "cmd", "commands", "script", "CommandLine", "input", "code")}
 )
@@ -61,73 +60,45 @@ _PATCH = Shape(file=("path",), patch=("patch", "input", "patchText"))
 _DELEGATE = Shape(values={"desc": ("description",), "prompt": ("prompt", "task", "message", "Task", "objective")})
 _SKILL = Shape(values={"skill": ("skill", "name"), "args": ("args",)})
 
-_CLAUDE_CODE: Mapping[str, Shape] = {
-    **dict.fromkeys(("Read", "Edit", "Write", "MultiEdit"), _CLAUDES_FILE),
+_NAMES = (
+    (_FILE, "Read Edit Write MultiEdit read edit write multiedit view create open replace str_replace StrReplace"),
+    (_FILE, "str_replace_editor str_replace_based_edit_tool search_replace read_file write_file edit_file create_file"),
+    (_FILE, "delete_file view_file write_to_file replace_file_content multi_replace_file_content view_image"),
+    (_FILE, "ReadMediaFile EditNotebook Create Delete"),
+    (
+        _SHELL,
+        "Bash bash shell Shell terminal powershell Execute exec exec_command local_shell shell_command shell_exec",
+    ),
+    (_SHELL, "unified_exec run_shell_command run_command run_pty_cmd run_terminal run_terminal_cmd"),
+    (_SHELL, "python code_interpreter"),
+    (
+        _SEARCH,
+        "Grep Glob grep glob rg find find_file find_files find_by_name search_file search_dir grep_file ast_grep",
+    ),
+    (_SEARCH, "grep_search search_file_content codebase_search SemanticSearch"),
+    (_FOLDER, "LS ls list list_dir list_directory"),
+    (_FETCH, "FetchUrl FetchURL webfetch web_fetch read_url_content"),
+    (
+        _QUERY,
+        "WebSearch websearch web_search search_web google_web_search codesearch file_search tool_search memory sql",
+    ),
+    (_PATCH, "patch ApplyPatch apply_patch"),
+    (_DELEGATE, "Task Agent task agent AgentSwarm sessions_spawn browser_subagent codebase_investigator spawn_agent"),
+    (_DELEGATE, "send_input"),
+    (_SKILL, "Skill skill activate_skill"),
+)
+TABLE: Mapping[str, Shape] = {
+    **{name: shape for shape, names in _NAMES for name in names.split()},
     "NotebookEdit": Shape(file=("notebook_path",), values={"cell_id": ("cell_id",), "edit_mode": ("edit_mode",)}),
-    **dict.fromkeys(("Grep", "Glob"), _SEARCH),
-    "Bash": Shape(values={"desc": ("description",), "cmd": ("command",)}),
-    **dict.fromkeys(("Task", "Agent"), _DELEGATE),
-    "Skill": _SKILL,
     "WebFetch": Shape(values={"url": ("url",)}),
-    "WebSearch": _QUERY,
-    "LS": _FOLDER,
-}
-_CODEX: Mapping[str, Shape] = {
-    **dict.fromkeys(("shell", "exec_command", "exec", "local_shell", "shell_command", "unified_exec"), _SHELL),
-    "apply_patch": _PATCH,
-    "view_image": _FILE,
-    "web_search": _QUERY,
-    "tool_search": _QUERY,
     "image_generation": Shape(values={"prompt": ("prompt",)}),
-    **dict.fromkeys(("spawn_agent", "send_input"), _DELEGATE),
-}
-_GEMINI_AND_QWEN: Mapping[str, Shape] = {
-    **dict.fromkeys(("read_file", "write_file", "replace"), _FILE),
-    **dict.fromkeys(("search_file_content", "grep_search", "glob"), _SEARCH),
-    "list_directory": _FOLDER,
     "read_many_files": Shape(values={"paths": ("paths", "include")}),
-    "run_shell_command": _SHELL,
-    "web_fetch": _FETCH,
-    "google_web_search": _QUERY,
     "save_memory": Shape(values={"fact": ("fact",)}),
-    **dict.fromkeys(("agent", "codebase_investigator"), _DELEGATE),
-    **dict.fromkeys(("skill", "activate_skill"), _SKILL),
-}
-_QBIT: Mapping[str, Shape] = {
-    **dict.fromkeys(("edit_file", "create_file", "delete_file"), _FILE),
-    **dict.fromkeys(("grep_file", "find_files", "ast_grep"), _SEARCH),
     "list_files": Shape(values={"path": ("path",), "pattern": ("pattern",)}),
-    **dict.fromkeys(("run_pty_cmd", "run_command"), _SHELL),
 }
-_EDITORS: Mapping[str, Shape] = {  # Cursor, Antigravity, Droid, Copilot
-    **dict.fromkeys(("StrReplace", "Delete", "Create", "EditNotebook", "search_replace", "view_file"), _FILE),
-    **dict.fromkeys(("write_to_file", "replace_file_content", "multi_replace_file_content"), _FILE),
-    **dict.fromkeys(("Shell", "Execute", "powershell", "run_terminal_cmd", "run_terminal"), _SHELL),
-    **dict.fromkeys(("SemanticSearch", "codebase_search", "find_by_name", "rg"), _SEARCH),
-    "ApplyPatch": _PATCH,
-    "list_dir": _FOLDER,
-    **dict.fromkeys(("FetchUrl", "FetchURL", "read_url_content"), _FETCH),
-    "search_web": _QUERY,
-    "browser_subagent": _DELEGATE,
-    "sql": Shape(values={"query": ("query",)}),
-}
-_TERMINALS: Mapping[str, Shape] = {  # pi, OpenCode, SWE-agent, OpenClaw, Hermes, Kimi
-    **dict.fromkeys(("read", "edit", "write", "view", "create", "open", "str_replace", "str_replace_editor"), _FILE),
-    **dict.fromkeys(("multiedit", "str_replace_based_edit_tool", "ReadMediaFile"), _FILE),
-    **dict.fromkeys(("bash", "terminal", "shell_exec", "python", "code_interpreter"), _SHELL),
-    **dict.fromkeys(("grep", "find", "find_file", "search_file", "search_dir"), _SEARCH),
-    **dict.fromkeys(("ls", "list"), _FOLDER),
-    "patch": _PATCH,
-    **dict.fromkeys(("task", "AgentSwarm", "sessions_spawn"), _DELEGATE),
-    "webfetch": _FETCH,
-    **dict.fromkeys(("websearch", "codesearch", "file_search", "memory"), _QUERY),
-}
-
-TABLE: Mapping[str, Shape] = {**_TERMINALS, **_EDITORS, **_QBIT, **_GEMINI_AND_QWEN, **_CODEX, **_CLAUDE_CODE}
 """Shape of each tool by name. Names are case-sensitive; agents that share a name mean the same tool."""
 
 
-_ANY_FILE = Shape(file=PATHS)
 _NO_SHAPE = Shape()
 _LISTS = ("paths", "file_paths", "absolute_paths")
 _SEARCHES = re.compile(r"grep|glob|find|search|list|^ls$|tree", re.IGNORECASE)
@@ -141,19 +112,16 @@ def paths_touched(name: str, tool_input: Mapping[str, Any]) -> tuple[str, ...]:
     """
     shape = TABLE.get(name)
     if shape is None:
-        shape = _NO_SHAPE if _SEARCHES.search(name) else _ANY_FILE
+        shape = _NO_SHAPE if _SEARCHES.search(name) else _FILE
     elif not shape.file and not shape.patch:
         return ()
     found = [path for key in shape.file if isinstance(path := tool_input.get(key), str) and path][:1]
     if shape.patch:
         found += (path for key in shape.patch for path in files_of_patch(tool_input.get(key)))
     if not found:
-        found += (path for key in _LISTS for path in _listed(tool_input.get(key)) if isinstance(path, str) and path)
+        lists = (value for key in _LISTS if isinstance(value := tool_input.get(key), list))
+        found += (path for listed in lists for path in cast("list[Any]", listed) if isinstance(path, str) and path)
     return tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
-
-
-def _listed(value: object) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def files_of_patch(patch: object) -> tuple[str, ...]:
@@ -166,8 +134,6 @@ def files_of_patch(patch: object) -> tuple[str, ...]:
 LONGEST_VALUE = 80
 """Maximum grapheme clusters shown of a value. File paths are shown in full."""
 
-_UNKNOWN = Shape()
-
 
 def extract_tool_summary(
     name: str | None, tool_input: Mapping[str, Any] | None = None, paths: Sequence[str] = ()
@@ -179,7 +145,7 @@ def extract_tool_summary(
     """
     if not name or name in BOOKKEEPING:
         return ""
-    shape = TABLE.get(name, _UNKNOWN)
+    shape = TABLE.get(name, _NO_SHAPE)
     given = tool_input or {}
     if shape.needs and not _text(given, shape.values[shape.needs]):
         return name

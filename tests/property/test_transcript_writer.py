@@ -10,9 +10,7 @@ from builders.agent_events import EVENTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nous.transcript import TranscriptWriter, parse_transcript, read_events, should_transcript
-from nous.transcript.recorder.as_events import events_of
-from nous.transcript.recorder.events import EventCodec, TranscriptEvent
+from nous.transcript import TranscriptEvent, TranscriptWriter, parse_transcript, read_events, should_transcript
 from nous.transcript.render.terminal import transcript_as_json
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -63,22 +61,16 @@ def written(told: list[dict[str, Any]], **options: Any) -> list[TranscriptEvent]
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(told=TOLD)
 def test_what_is_written_is_read_as_it_was_told(told: list[dict[str, Any]]) -> None:
-    codec = EventCodec()
-
     found = written(told)
 
-    assert found == [codec.decode(event) for event in told]
-    assert [codec.encode(event) for event in found] == told
+    assert found == [TranscriptEvent.of(event) for event in told]
+    assert [event.as_json() for event in found] == told
     assert written(told, layout="array") == found
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(said=st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), TEXT.filter(str.strip)), max_size=6))
-def test_a_transcript_of_another_format_can_be_written_as_events_and_as_lines(said: list[tuple[str, str]]) -> None:
+def test_a_transcript_of_another_format_can_be_written_as_lines(said: list[tuple[str, str]]) -> None:
     transcript = parse_transcript([{"role": role, "content": text} for role, text in said], format="openai_chat")
-    codec = EventCodec()
 
-    told = [codec.encode(event) for event in events_of(transcript)]
-
-    assert written(told) == [codec.decode(event) for event in told]
     assert parse_transcript(transcript_as_json(transcript)).entries == transcript.entries

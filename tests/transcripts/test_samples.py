@@ -31,12 +31,3 @@ def test_each_is_named_with_its_origin() -> None:
     named = re.findall(r"^\| (\S+/\S+) \|", SOURCE.read_text(), re.MULTILINE)
 
     assert sorted(named) == [f"{path.parent.name}/{path.name}" for path in bundled_sessions()]
-
-
-def test_two_of_them_tell_the_same_session_in_two_formats() -> None:
-    told = [
-        {entry.text for entry in read_transcript(path) if entry.kind in {Kind.USER, Kind.TOOL_CALL}}
-        for path in bundled_sessions()
-    ]
-
-    assert any(len(one & other) >= 4 for number, one in enumerate(told) for other in told[:number])

@@ -4,6 +4,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from importlib import import_module
 from typing import Any, BinaryIO, Self, cast
@@ -21,34 +22,19 @@ def is_packed(head: bytes) -> bool:
     return head.startswith((GZIP, ZSTANDARD))
 
 
-def unpacker(head: bytes, packed: BinaryIO) -> Callable[[int], bytes]:
-    """Return a function that reads the decompressed bytes of *packed*.
+def _unpacker(head: bytes, packed: BinaryIO) -> tuple[Callable[[int], bytes], tuple[type[Exception], ...]]:
+    """Return a reader of the decompressed bytes of *packed*, and what it raises at damage.
 
-    *packed* begins with *head*. The function returns everything before a damaged position, and raises one of `damages`
-    there. Raises BadInput if a library is missing.
+    It returns everything before the damage. Raises BadInput if a library is missing.
     """
     # read1 returns what was decompressed before the damage; read would discard it.
     if head.startswith(GZIP):
-        return gzip.GzipFile(fileobj=packed).read1
-    library = _zstandard()
-    if library is None:
-        raise BadInput("this file is packed with Zstandard: install nous[zstd] to read it, or unpack it with `unzstd`")
-    return library.ZstdFile(packed).read1
-
-
-def damages() -> tuple[type[Exception], ...]:
-    """Return the exceptions that damaged compressed bytes raise."""
-    library = _zstandard()
-    return (EOFError, zlib.error, gzip.BadGzipFile, *((library.ZstdError,) if library else ()))
-
-
-def _zstandard() -> Any:
+        return gzip.GzipFile(fileobj=packed).read1, (EOFError, zlib.error, gzip.BadGzipFile)
     for name in _LIBRARIES:
-        try:
-            return import_module(name)
-        except ImportError:
-            continue
-    return None
+        with suppress(ImportError):
+            library: Any = import_module(name)
+            return library.ZstdFile(packed).read1, (EOFError, library.ZstdError)
+    raise BadInput("this file is packed with Zstandard: install nous[zstd] to read it, or unpack it with `unzstd`")
 
 
 DAMAGED = "packed data damaged"
@@ -82,7 +68,7 @@ class ByteSource(io.RawIOBase):
         """
         byte_source = cls(source.read)
         head = byte_source.look(_LONGEST_MAGIC)
-        return cls(unpacker(head, byte_source.buffered()), damages()) if is_packed(head) else byte_source
+        return cls(*_unpacker(head, byte_source.buffered())) if is_packed(head) else byte_source
 
     @property
     def digest(self) -> str:

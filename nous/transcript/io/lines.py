@@ -1,9 +1,8 @@
 """Read lines with their positions, with a size limit so that memory stays bounded."""
 
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple
 
 from nous.transcript.model import ReadNotes
 
@@ -87,30 +86,3 @@ def _pass_over_the_rest(stream: BinaryIO, cursor: ReadPosition) -> None:
         cursor.pass_over(data)
         if data.endswith(b"\n"):
             return
-
-
-_WINDOW_CHUNK = 1 << 20
-
-
-class FileWindow(io.RawIOBase):
-    """Up to *length* bytes of *source*, from its current position."""
-
-    def __init__(self, source: BinaryIO, length: int) -> None:
-        super().__init__()
-        self._source = source
-        self._left = length
-
-    @classmethod
-    def on(cls, source: BinaryIO, begin: int, end: int) -> BinaryIO:
-        """Return a buffered stream of the bytes between two offsets."""
-        source.seek(begin)
-        return cast("BinaryIO", io.BufferedReader(cls(source, max(0, end - begin)), _WINDOW_CHUNK))
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]  # a narrower buffer type than the stub's, which is not public
-        data = self._source.read(min(len(buffer), self._left))
-        self._left -= len(data)
-        buffer[: len(data)] = data
-        return len(data)

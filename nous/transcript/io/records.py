@@ -4,14 +4,17 @@ Layouts: one object per line, elements of an array (compact or pretty), one obje
 lines. Damage: torn, glued together, with NULs or invalid UTF-8. Unreadable content is counted with its line.
 """
 
+import json
 import re
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
+from enum import Enum
 from io import BytesIO
+from itertools import islice
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import orjson
 
-from nous.transcript.io.json_values import End, beginnings, parse, scan
 from nous.transcript.io.lines import LONGEST_LINE, TOO_LONG, Line, ReadPosition, lines, many_lines
 from nous.transcript.model import ReadNotes
 
@@ -20,9 +23,82 @@ TORN = "torn record at the end"
 BAD_UTF8 = "invalid UTF-8"
 _CHUNK = 1 << 20
 _BLANK = b" \t\r\n\0"
-_OPENING = (b"{", b"[")
 _MESSAGES = re.compile(rb'"(?:messages|conversations)"\s*:\s*\[')
 """Start of the messages in a document that holds a session."""
+
+_BEGINNING = re.compile(rb'\{"')
+_MOST_BEGINNINGS = 64
+"""Places in a damaged line where a whole object is looked for."""
+_OPENING = b"{["
+_FILLER = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\\n]++|\\.)*+")*+', re.DOTALL)
+_TO_NEXT_BRACKET = re.compile(_FILLER.pattern + rb"[{}\[\]]", re.DOTALL)
+_OPENED_STRING = re.compile(rb'"(?:[^"\\\n]++|\\.)*+', re.DOTALL)
+_LONE_SURROGATE = re.compile(
+    r"(\\u[dD][89abAB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+
+
+class End(Enum):
+    """Reason why a scan ended."""
+
+    OUT_OF_DATA = "what follows may complete the rest"
+    CLOSED = "a closing bracket belongs to something that was opened before"
+    TORN = "a string runs into the end of its line, so the rest can never be completed"
+
+
+class Scan(NamedTuple):
+    """Spans of complete values, the start of the rest, and the reason why the scan ended."""
+
+    spans: list[tuple[int, int]]
+    rest: int
+    end: End
+
+
+def scan(data: bytes, start: int = 0) -> Scan:
+    """Find the complete objects and arrays in *data*, ignoring the bytes between them."""
+    spans: list[tuple[int, int]] = []
+    depth = 0
+    begin = rest = position = start
+    while found := _TO_NEXT_BRACKET.match(data, position):
+        position = found.end()
+        if data[position - 1] in _OPENING:
+            begin = begin if depth else position - 1
+            depth += 1
+            continue
+        depth -= 1
+        if depth == 0:
+            spans.append((begin, position))
+            rest = position
+        elif depth < 0:
+            return Scan(spans, position, End.CLOSED)
+    return Scan(spans, rest, End.TORN if _is_torn(data, position) else End.OUT_OF_DATA)
+
+
+def _is_torn(data: bytes, position: int) -> bool:
+    filler = _FILLER.match(data, position)
+    opened = _OPENED_STRING.match(data, filler.end() if filler else position)
+    return opened is not None and data[opened.end() : opened.end() + 1] == b"\n"
+
+
+def parse(data: bytes) -> Any:
+    """Parse the JSON value in *data*, accepting lone surrogates and NaN.
+
+    Agents write both; lone surrogates are replaced. Raises ValueError for invalid JSON, and its subclass
+    UnicodeDecodeError for invalid UTF-8.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        pass
+    text = data.decode()
+    try:
+        return json.loads(_LONE_SURROGATE.sub(_mended, text))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _mended(pair: re.Match[str]) -> str:
+    return pair[0] if pair[1] else "\\ufffd"
 
 
 class Record(NamedTuple):
@@ -224,7 +300,7 @@ def _salvaged(line: Line, notes: ReadNotes) -> Iterator[Record]:
             notes.skip("NUL bytes")
         return
     found = scan(data)
-    if data[:1] in _OPENING and found.spans:
+    if found.spans and data[0] in _OPENING:
         for begin, end in found.spans:
             yield from _parsed(data[begin:end], line.number, line.offset + begin, notes)
         begin = found.rest
@@ -237,22 +313,16 @@ def _salvaged(line: Line, notes: ReadNotes) -> Iterator[Record]:
 def _tail(data: bytes, line: Line, notes: ReadNotes) -> Iterator[Record]:
     """Report the damage in *data*, and yield the whole objects at its end, if any."""
     notes.trouble(_damage(data, line), line.number)
-    found: list[tuple[int, Any]] = []
-    while last := _last_value(data):
-        found.append(last)
-        data = data[: last[0]]
-    for begin, value in reversed(found):
-        yield from _objects(value, line.number, line.offset + begin, notes)
-
-
-def _last_value(data: bytes) -> tuple[int, Any] | None:
-    """Return the start and the value of the JSON that *data* ends in, or None."""
-    for begin in beginnings(data):
-        try:
-            return begin, orjson.loads(data[begin:])
-        except orjson.JSONDecodeError:
+    for found in islice(_BEGINNING.finditer(data, 1), _MOST_BEGINNINGS):
+        begin = found.start()
+        spans = scan(data, begin).spans
+        if b"".join(data[start:end] for start, end in spans) != data[begin:]:
             continue
-    return None
+        with suppress(orjson.JSONDecodeError):
+            values = [(start, orjson.loads(data[start:end])) for start, end in spans]
+            for start, value in values:
+                yield from _objects(value, line.number, line.offset + start, notes)
+            return
 
 
 def _damage(data: bytes, line: Line) -> str:

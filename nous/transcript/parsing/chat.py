@@ -1,82 +1,69 @@
-"""Base parser for chat formats: role messages in a list, in an object, or one per line."""
+"""Base parser for chats: messages with a role, content, tool calls and results."""
 
-from abc import abstractmethod
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
-from nous.transcript.parsing.plain_chat import another_session, own_name
-from nous.transcript.parsing.values import as_list, as_object, as_text, parse_time
+from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_text, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
+JsonObject = Mapping[str, Any]
+
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
-ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
+_ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
 _OTHER_ROLES = {"human": "user", "ai": "assistant", "bot": "assistant"}
+_NAMES = ("session_id", "conversation_id", "thread_id", "id", "task_id")
+_TIMES = ("timestamp", "created_at", "create_time")
+_THOUGHTS = frozenset({"reasoning", "thinking"})
+_CALLS = frozenset({"tool_use", "input_json_delta", "function_call", "tool_call", "tool_call_chunk"})
+_FAILURE = re.compile(r"(?:\w{0,80}Error|Traceback)\b", re.IGNORECASE)
 _ENOUGH = 0.5
 
 
-class Look(NamedTuple):
-    """Format signals in a sample: mostly messages, Anthropic content, OpenAI content."""
-
-    is_chat: bool
-    is_anthropic: bool
-    is_openai: bool
+def sniff_openai(sample: Sample) -> float:
+    """Return the confidence that *sample* holds Chat Completions, or messages like them."""
+    chat = _chat_in(sample)
+    return 0.0 if not chat else 0.9 if any(map(_is_openai, chat)) else 0.6
 
 
-def look(sample: Sample) -> Look:
-    found = [message for record in sample.records for message in _in_record(record)]
+def sniff_anthropic(sample: Sample) -> float:
+    """Return the confidence that *sample* holds the blocks or bodies of Anthropic messages."""
+    chat = _chat_in(sample)
+    is_body = any("system" in record and "messages" in record for record in sample.records)
+    if not chat or not (is_body or any(map(_has_block, chat))):
+        return 0.0
+    return 0.4 if any(map(_is_openai, chat)) else 0.8
+
+
+def _chat_in(sample: Sample) -> list[JsonObject]:
+    """Return the messages in *sample*; none if it holds mostly something else."""
+    found = [message for record in sample.records for message in messages_in(record)]
     chat = [message for message in found if is_message(message)]
-    return Look(
-        is_chat=bool(chat) and len(chat) >= _ENOUGH * max(len(found), len(sample.records)),
-        is_anthropic=any(_has_block(message) for message in chat)
-        or any("system" in record and "messages" in record for record in sample.records),
-        is_openai=any("tool_calls" in message or role_of(message) in {"tool", "developer"} for message in chat),
-    )
+    return chat if len(chat) >= _ENOUGH * max(len(found), len(sample.records)) else []
 
 
-def is_message(value: Mapping[str, Any]) -> bool:
+def _is_openai(message: JsonObject) -> bool:
+    return "tool_calls" in message or role_of(message) in {"tool", "developer"}
+
+
+def _has_block(message: JsonObject) -> bool:
+    return any(str(as_object(block).get("type")) in _ANTHROPIC_BLOCKS for block in as_list(message.get("content")))
+
+
+def is_message(value: JsonObject) -> bool:
     return role_of(value) in ROLES and ("content" in value or "tool_calls" in value)
 
 
-def role_of(value: Mapping[str, Any]) -> str:
+def role_of(value: JsonObject) -> str:
     role = str(value.get("role")).lower()
     return _OTHER_ROLES.get(role, role)
 
 
-@dataclass(slots=True)
-class ChatReading(BlockReading):
-    """Base reading for role messages; marks where another session starts in the same file."""
-
-    messages: int = 0
-    sessions: int = 0
-
-    def entries(self, record: Record) -> Iterator[Draft]:
-        value = record.value
-        self.notes.learn(model=as_text(value.get("model")), session_id=as_text(value.get("session_id")))
-        is_session = isinstance(value.get("messages"), list)
-        self.sessions += is_session
-        if is_session and self.sessions > 1:
-            yield self._place(record).draft(Kind.SYSTEM, another_session(own_name(value)))
-        for inside in _in_record(value):
-            place = self._place(record, parse_time(inside.get("timestamp", inside.get("created_at"))))
-            if is_message(inside):
-                yield from self.message(role_of(inside), inside, place)
-            else:
-                self.notes.skip("not a message")
-
-    @abstractmethod
-    def message(self, role: str, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
-        """Return the drafts of one message; *role* is normalized."""
-
-    def _place(self, record: Record, time: Any = None) -> RecordPlace:
-        self.messages += 1
-        return RecordPlace(f"message-{self.messages}", record.line, record.offset, time)
-
-
-def _in_record(record: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def messages_in(record: JsonObject) -> Sequence[JsonObject]:
     """Return the messages in *record*, with its system prompt first; else *record* itself."""
     held = record.get("messages")
     if not isinstance(held, list):
@@ -86,5 +73,176 @@ def _in_record(record: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return [{"role": "system", "content": system}, *inside] if system else inside
 
 
-def _has_block(message: Mapping[str, Any]) -> bool:
-    return any(str(as_object(block).get("type")) in ANTHROPIC_BLOCKS for block in as_list(message.get("content")))
+def own_name(session: JsonObject) -> str:
+    """Return the name or id of a session; empty if it has none."""
+    named = (session.get(key) for key in _NAMES)
+    return next((str(own) for own in named if isinstance(own, str | int) and not isinstance(own, bool) and own), "")
+
+
+def reports_failure(result: str) -> bool:
+    """Return whether the *result* of a tool reports a failure, for formats without error flags."""
+    return _FAILURE.match(result) is not None
+
+
+class RequestedCall(NamedTuple):
+    """A tool call that a message requests; `id` pairs it with its result."""
+
+    id: str
+    tool: str
+    given: dict[str, Any]
+
+
+def calls_in(message: JsonObject) -> list[RequestedCall]:
+    """Return the calls that *message* requests, in the form of any provider and release."""
+    found = as_list(message.get("tool_calls")) + as_list(message.get("invalid_tool_calls"))
+    return [_call(call) for value in found or [message.get("function_call")] if (call := as_object(value))]
+
+
+def _call(call: JsonObject) -> RequestedCall:
+    function = as_object(call.get("function")) or call
+    tool = as_text(function.get("name"))
+    own = call.get("call_id", call.get("id"))
+    given = next((function[key] for key in ("arguments", "args", "input") if key in function), None)
+    return RequestedCall(str(own or tool), tool, as_arguments(given))
+
+
+@dataclass(slots=True)
+class Parts:
+    """Content of a message, sorted by type; `passed` names the parts without text."""
+
+    texts: list[str] = field(default_factory=list[str])
+    thoughts: list[str] = field(default_factory=list[str])
+    calls: list[RequestedCall] = field(default_factory=list[RequestedCall])
+    passed: list[str] = field(default_factory=list[str])
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(filter(None, self.texts))
+
+
+def parts_of(content: object) -> Parts:
+    """Sort the parts of *content*, a string or a list of strings and blocks."""
+    found = Parts()
+    for value in [content] if isinstance(content, str) else as_list(content):
+        block = {"text": value} if isinstance(value, str) else as_object(value)
+        kind = str(block.get("type", block.get("content_type", "text")))
+        text = block.get("text", block.get("refusal"))
+        if kind in _THOUGHTS:
+            found.thoughts.append(_thought(block))
+        elif kind in _CALLS:
+            found.calls += [call for call in [_call(block)] if call.tool]
+        elif isinstance(text, str):
+            found.texts.append(text)
+        else:
+            found.passed.append(f"{kind} part")
+    return found
+
+
+def _thought(block: JsonObject) -> str:
+    """Return the text of a thought from any provider."""
+    said = (as_text(block.get(key)) for key in ("reasoning", "thinking", "text"))
+    summary = (as_text(as_object(part).get("text")) for part in as_list(block.get("summary")))
+    return next(filter(None, said), "") or "\n\n".join(summary)
+
+
+@dataclass(slots=True)
+class ChatReading(BlockReading):
+    """Base reading for messages with a role. A reader only says how its container differs.
+
+    It marks where another session starts in the same file, and sums tokens.
+    """
+
+    messages: int = 0
+    sessions: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def entries(self, record: Record) -> Iterable[Draft]:
+        value = record.value
+        self.notes.learn(model=as_text(value.get("model")), session_id=as_text(value.get("session_id")))
+        if isinstance(value.get("messages"), list):
+            yield from self.begun(own_name(value), record)
+        for inside in messages_in(value):
+            place = self.place(record, inside)
+            if is_message(inside):
+                yield from self.message(role_of(inside), inside, place)
+            else:
+                self.notes.skip("not a message")
+
+    def message(self, role: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        """Return the drafts of one message in the form of Chat Completions; *role* is normalized."""
+        found = self.parts(value.get("content") or value.get("refusal"))
+        found.calls += calls_in(value)
+        tool = as_text(value.get("name"))
+        return self.of_role(role, found, place, call_id=str(value.get("tool_call_id") or tool), tool=tool)
+
+    def conclude(self) -> Iterable[Draft]:
+        self.notes.learn(input_tokens=self.input_tokens, output_tokens=self.output_tokens)
+        return ()
+
+    def place(self, record: Record, message: JsonObject | None = None, *, own: str = "") -> RecordPlace:
+        """Return the place of the next message, called *own* or by its number."""
+        self.messages += 1
+        given = message or {}
+        time = next((time for key in _TIMES if (time := parse_time(given.get(key)))), None)
+        return RecordPlace(own or f"message-{self.messages}", record.line, record.offset, time)
+
+    def begun(self, name: str, record: Record) -> Iterator[Draft]:
+        """Begin a session; yield what marks it, unless it is the first one."""
+        self.sessions += 1
+        if self.sessions > 1:
+            text = f"Another session begins: {name}" if name else "Another session begins"
+            yield self.place(record).draft(Kind.SYSTEM, text)
+
+    def parts(self, content: object) -> Parts:
+        """Sort the parts of *content*, and count those without text."""
+        found = parts_of(content)
+        self.pass_by(found.passed)
+        return found
+
+    def pass_by(self, reasons: Iterable[str]) -> None:
+        for reason in reasons:
+            self.notes.skip(reason)
+
+    def used(self, usage: JsonObject) -> None:
+        """Add the tokens of one answer."""
+        self.input_tokens += as_count(usage.get("input_tokens"))
+        self.output_tokens += as_count(usage.get("output_tokens"))
+
+    def of_role(
+        self, role: str, found: Parts, place: RecordPlace, *, call_id: str = "", tool: str = "", is_error: bool = False
+    ) -> Iterable[Draft]:
+        """Return the drafts of a message.
+
+        *call_id* and *tool* are those of the call that a result answers.
+        """
+        match role:
+            case "user":
+                return self.said([found.text], place)
+            case "assistant":
+                return self.answered(found, place)
+            case "tool" | "function":
+                failed = is_error or reports_failure(found.text)
+                return (self.result(found.text, call_id, place, is_error=failed, tool=tool),)
+            case _:
+                return self.stated(found.text, place)
+
+    def answered(self, found: Parts, place: RecordPlace) -> Iterator[Draft]:
+        """Yield an answer of the model: its thoughts, its text and its calls."""
+        if thoughts := "\n\n".join(filter(None, found.thoughts)).strip():
+            yield place.draft(Kind.THINKING, thoughts, len(found.calls) + 1)
+        if text := found.text.strip():
+            yield place.draft(Kind.ASSISTANT, text)
+        for part, requested in enumerate(found.calls, 1):
+            yield self.call(requested.tool, requested.given, requested.id, place, part)
+        if not (thoughts or text or found.calls or found.passed):
+            self.notes.skip("empty message")
+
+    def stated(
+        self, text: str, place: RecordPlace, kind: Kind = Kind.SYSTEM, *, is_meta: bool = False
+    ) -> Iterable[Draft]:
+        """Return the draft of one *text*; blank text is counted."""
+        if text.strip():
+            return (place.draft(kind, text.strip(), is_meta=is_meta),)
+        self.notes.skip("empty message")
+        return ()

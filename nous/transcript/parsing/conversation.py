@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from nous.transcript.model import Kind
+from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.user_text import said_by_user, without_colour, without_insertions
 from nous.transcript.reader import Draft, RecordPlace, RecordReading
 from nous.transcript.tool_summary import extract_tool_summary, paths_touched
@@ -13,7 +13,7 @@ from nous.transcript.tool_summary import extract_tool_summary, paths_touched
 QUESTION_TOOLS = frozenset({"AskUserQuestion", "ask_user", "ask_user_question", "AskQuestion", "AskUser", "question"})
 PLAN_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode"})
 
-_REJECTED = (
+REJECTED = (
     "The user doesn't want to proceed with this tool use",
     "The user doesn't want to take this action right now",
 )
@@ -61,7 +61,7 @@ def outcome(
     says elsewhere that the user decided.
     """
     text = without_insertions(without_colour(text))
-    if is_rejected or (is_error and text.startswith(_REJECTED)):
+    if is_rejected or (is_error and text.startswith(REJECTED)):
         return ToolOutcome(Kind.DECISION, rejection(text, of))
     if is_error and text.startswith(_INTERRUPTED):
         return ToolOutcome(Kind.DECISION, f"Interrupted {_what(of)}")
@@ -89,12 +89,44 @@ def outcome(
 def rejection(text: str, of: ToolCall) -> str:
     """Return the text of a rejection by the user, with the reason if *text* gives one."""
     given = _REASON.search(text)
-    reason = given["reason"] if given else "" if text.startswith(_REJECTED) else text
+    reason = given["reason"] if given else "" if text.startswith(REJECTED) else text
     return f"Rejected {_what(of)}: {reason.strip()}" if reason.strip() else f"Rejected {_what(of)}"
 
 
 def _what(of: ToolCall) -> str:
     return "the plan" if of.tool in PLAN_TOOLS else of.summary
+
+
+def drafts_of_user(texts: Sequence[str], place: RecordPlace, notes: ReadNotes) -> list[Draft]:
+    """Return drafts of a user message; the user's own words come first, joined together."""
+    parts = [said_by_user(text) for text in texts]
+    words = "\n\n".join(part.text for part in parts if part.kind is Kind.USER)
+    drafts = [place.draft(Kind.USER, words)] if words else []
+    for number, part in enumerate(parts):
+        if part.kind is None:
+            notes.skip(part.text)
+        elif part.kind is not Kind.USER:
+            drafts.append(place.draft(part.kind, part.text, number))
+    return drafts
+
+
+def draft_of_call(
+    tool: str, tool_input: dict[str, Any], call_id: str, place: RecordPlace, part: int = 0, *, text: str = ""
+) -> Draft:
+    draft = place.draft(Kind.TOOL_CALL, text or call(tool, tool_input).summary, part)
+    draft.tool = tool or None
+    draft.tool_input = tool_input
+    draft.call_id = call_id or None
+    draft.paths = paths_touched(tool, tool_input)
+    return draft
+
+
+def draft_of_result(came: ToolOutcome, tool: str, call_id: str, place: RecordPlace, part: int = 0) -> Draft:
+    draft = place.draft(came.kind, came.text, part)
+    draft.tool = tool or None
+    draft.call_id = call_id or None
+    draft.is_error = came.kind is Kind.ERROR
+    return draft
 
 
 @dataclass(slots=True)
@@ -105,29 +137,13 @@ class AgentReading(RecordReading):
 
     def said(self, texts: Sequence[str], place: RecordPlace) -> list[Draft]:
         """Return drafts of a user message; the user's own words come first, joined together."""
-        parts = [said_by_user(text) for text in texts]
-        for part in parts:
-            if part.kind is None:
-                self.notes.skip(part.text)
-        words = "\n\n".join(part.text for part in parts if part.kind is Kind.USER)
-        drafts = [place.draft(Kind.USER, words)] if words else []
-        drafts += (
-            place.draft(part.kind, part.text, number)
-            for number, part in enumerate(parts)
-            if part.kind not in {None, Kind.USER} and part.kind
-        )
-        return drafts
+        return drafts_of_user(texts, place, self.notes)
 
     def call(self, tool: str, tool_input: dict[str, Any], call_id: str, place: RecordPlace, part: int = 0) -> Draft:
         """Return the draft of a tool call, and remember the call until its result arrives."""
-        made = call(tool, tool_input)
+        draft = draft_of_call(tool, tool_input, call_id, place, part)
         if call_id:
-            self.calls[call_id] = made
-        draft = place.draft(Kind.TOOL_CALL, made.summary, part)
-        draft.tool = tool or None
-        draft.tool_input = tool_input
-        draft.call_id = call_id or None
-        draft.paths = paths_touched(tool, tool_input)
+            self.calls[call_id] = ToolCall(tool, draft.text)
         return draft
 
     def result(
@@ -145,8 +161,4 @@ class AgentReading(RecordReading):
         """Return the draft for the result of *call_id*: output, an error or a user decision."""
         made = self.calls.pop(call_id, None) or (call(tool, {}) if tool else UNKNOWN_CALL)
         came = outcome(text, of=made, is_error=is_error, is_rejected=is_rejected, is_decided=is_decided)
-        draft = place.draft(came.kind, came.text, part)
-        draft.tool = made.tool or tool or None
-        draft.call_id = call_id or None
-        draft.is_error = came.kind is Kind.ERROR
-        return draft
+        return draft_of_result(came, made.tool or tool, call_id, place, part)

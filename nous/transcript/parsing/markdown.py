@@ -1,8 +1,14 @@
-"""Detects fenced code in Markdown, so that callers can ignore labels inside of it."""
+"""Lines of text and Markdown: fenced code, and messages of many lines."""
 
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Self
+
+from nous.transcript.io.lines import Line
+from nous.transcript.parsing.turns import TEXT_LIMIT
+
+LONGEST = 2 * TEXT_LIMIT
+"""Limit in characters kept of one message while it is read."""
 
 MOST_HELD = 4_000_000
 """Limit in characters for lines held back inside an open fence. A longer one was left open by mistake."""
@@ -16,6 +22,26 @@ class TextLine(NamedTuple):
     number: int
     offset: int
     text: str
+
+    @classmethod
+    def of(cls, line: Line) -> Self:
+        return cls(line.number, line.offset, line.data.decode(errors="replace").replace("\0", "").rstrip("\r\n"))
+
+
+@dataclass(slots=True)
+class BoundedText:
+    """The lines of a message, as far as there is room for them."""
+
+    lines: list[str] = field(default_factory=list[str])
+    size: int = 0
+
+    def add(self, text: str) -> bool:
+        """Add a line; return whether there was room for all of it."""
+        room = LONGEST - self.size
+        self.size += len(text)
+        if room > 0:
+            self.lines.append(text[:room])
+        return len(text) <= room
 
 
 class MarkdownFence(NamedTuple):

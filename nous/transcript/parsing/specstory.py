@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from nous.transcript.parsing.markdown import MarkdownFence, fence_in
-from nous.transcript.parsing.turns import TEXT_LIMIT
+from nous.transcript.parsing.markdown import BoundedText, MarkdownFence, fence_in
 from nous.transcript.parsing.values import as_arguments, parse_time
 
 _HEADING = re.compile(r"_\*\*(?P<who>User|Agent|Assistant|)(?P<mark> - sidechain)?(?: \((?P<about>.*)\))?\*\*_\s*")
@@ -37,14 +36,6 @@ class Heading(NamedTuple):
     time: datetime | None
 
 
-class SpecStorySessionInfo(NamedTuple):
-    """Session information on a line before the first message."""
-
-    agent: str = ""
-    session_id: str = ""
-    title: str = ""
-
-
 def heading_in(text: str) -> Heading | None:
     """Return the heading on the line *text*; None if it is no heading.
 
@@ -65,15 +56,12 @@ def heading_in(text: str) -> Heading | None:
     )
 
 
-def about_in(text: str) -> SpecStorySessionInfo | None:
-    """Return the session information on the line *text*; None if it has none."""
-    if len(text) > _LONGEST:
-        return None
-    if found := _SESSION.match(text):
-        return SpecStorySessionInfo(agent=found["agent"], session_id=found["id"])
-    if found := _TITLE.match(text):
-        return SpecStorySessionInfo(title=found["title"] or "")
-    return None
+def about_in(text: str) -> dict[str, str] | None:
+    """Return what the line *text* before the first message says of the session; None if nothing."""
+    if found := _SESSION.match(text[:_LONGEST]):
+        return {"agent": found["agent"], "session_id": found["id"]}
+    found = _TITLE.match(text) if len(text) <= _LONGEST else None
+    return {"title": found["title"] or ""} if found else None
 
 
 def message_id_in(text: str) -> str:
@@ -82,16 +70,12 @@ def message_id_in(text: str) -> str:
     return found["id"] if found else ""
 
 
-LONGEST = 2 * TEXT_LIMIT
-"""Limit in characters kept of a tool use."""
-
 OPENING = "<tool-use"
 FORMER_OPENING = "<details>"
 _CLOSING = re.compile(r"\s*(?:</details>\s*)?</tool-use>\s*")
 _FORMER_CLOSING = re.compile(r"\s*</details>\s*")
 _DETAILS = re.compile(r"\s*</?details>\s*")
-_TYPE = re.compile(r'data-tool-type="(?P<value>[^"]*)"')
-_NAME = re.compile(r'data-tool-name="(?P<value>[^"]*)"')
+_ATTRIBUTE = re.compile(r'data-tool-(type|name)="([^"]*)"')
 _TOOL_USE = re.compile(r"\s*Tool use: \*\*[^*\n]*\*\*(?:\s*•)?\s*(?P<about>.*)", re.DOTALL)
 _RESULT = re.compile(
     r"(?:(?:\*\*)?(?P<label>Result|Output|Error):(?:\*\*)?|(?:\*\*Answer:\*\*))(?P<rest>.*)", re.IGNORECASE
@@ -131,8 +115,8 @@ class ToolUseBlock:
     """
 
     is_bare: bool = False
-    lines: list[str] = field(default_factory=list[str])
-    size: int = 0
+    text: BoundedText = field(default_factory=BoundedText)
+    is_cut: bool = False
     opened: str = ""
     has_just_opened: bool = False
 
@@ -141,9 +125,7 @@ class ToolUseBlock:
         closing = _FORMER_CLOSING if self.is_bare else _CLOSING
         if closing.fullmatch(text) and (not self.opened or self.has_just_opened):
             return True
-        self.size += len(text)
-        if self.size <= LONGEST or not self.lines:
-            self.lines.append(text[:LONGEST])
+        self.is_cut = not self.text.add(text)
         fence = fence_in(text)
         if fence and not self.opened:
             self.opened, self.has_just_opened = fence.run, not fence.info
@@ -155,8 +137,9 @@ class ToolUseBlock:
 
     def parse(self) -> ToolUse:
         """Return the tool call in the collected lines."""
-        tag, _, rest = "\n".join(self.lines).replace("&#96;", "`").partition(">")
-        shown = _Shown(_attribute(_NAME, tag), "read" if self.is_bare else _attribute(_TYPE, tag))
+        tag, _, rest = "\n".join(self.text.lines).replace("&#96;", "`").partition(">")
+        attributes = dict(_ATTRIBUTE.findall(tag))
+        shown = _Shown(attributes.get("name", ""), "read" if self.is_bare else attributes.get("type", ""))
         before, _, after = rest.partition("<summary>")
         summary, closed, body = after.partition("</summary>")
         if closed:
@@ -269,11 +252,6 @@ class _Shown:
         description = {"description": words} if words else {}
         patch = {"patch": "\n".join(self.patch)} if self.patch else {}
         return {**description, **patch, **{name: value for name, value in self.given.items() if value}}
-
-
-def _attribute(pattern: re.Pattern[str], tag: str) -> str:
-    found = pattern.search(tag)
-    return found["value"] if found else ""
 
 
 def _unfenced(lines: list[str]) -> str:

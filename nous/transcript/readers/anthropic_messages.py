@@ -1,44 +1,20 @@
 """Reader for request bodies of the Anthropic Messages API.
 
-The form is `{system?, messages: [{role, content: text or blocks}]}`, or only the list of messages.
+The form is `{system?, messages: [{role, content: text or blocks}]}`, or only the list of messages. Unlike
+in Chat Completions, calls and results are content.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.blocks import text_of
-from nous.transcript.parsing.chat import ChatReading, look
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
-
-
-class AnthropicMessages:
-    """Recognizes Anthropic messages by their blocks.
-
-    Unlike in Chat Completions, calls and results are content.
-    """
-
-    format = "anthropic_messages"
-
-    def sniff(self, sample: Sample) -> float:
-        seen = look(sample)
-        if not seen.is_chat or not seen.is_anthropic:
-            return 0.0
-        return 0.4 if seen.is_openai else 0.8
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Conversation(notes)
-
-
-READER = AnthropicMessages()
+from nous.transcript.parsing.chat import ChatReading, JsonObject, sniff_anthropic
+from nous.transcript.reader import Draft, FormatReader, RecordPlace
 
 
 @dataclass(slots=True)
 class _Conversation(ChatReading):
-    """The conversation in a request body."""
-
-    def message(self, role: str, value: Mapping[str, Any], place: RecordPlace) -> Iterable[Draft]:
+    def message(self, role: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         content = value.get("content")
         match role:
             case "user":
@@ -46,4 +22,7 @@ class _Conversation(ChatReading):
             case "assistant":
                 return self.of_assistant(content, place, message=place.id)
             case _:
-                return (place.draft(Kind.SYSTEM, text_of(content)),)
+                return self.stated(text_of(content), place)
+
+
+READER = FormatReader("anthropic_messages", sniff_anthropic, _Conversation)

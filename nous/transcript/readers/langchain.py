@@ -7,60 +7,87 @@ that the libraries write in a person's place is recognized by its marks.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.conversation import AgentReading
-from nous.transcript.parsing.langchain import JsonObject, Message, StreamedAnswer, held, message, parts
-from nous.transcript.parsing.plain_chat import another_session, own_name, reports_failure
-from nous.transcript.parsing.values import as_count, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.model import Kind
+from nous.transcript.parsing.chat import ChatReading, JsonObject, Parts, RequestedCall, calls_in, own_name
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SURE = 0.95
 _MOST = 0.5
-_ROLES = {"user": "human", "human": "human", "assistant": "ai", "ai": "ai"}
+_KINDS = frozenset({"human", "ai", "system", "tool", "function", "chat", "remove"})
+_ONLY_HERE = frozenset({"additional_kwargs", "response_metadata"})
+_ROLES = {"human": "user", "user": "user", "ai": "assistant", "assistant": "assistant"}
 _REJECTED = "User rejected the tool call for"
 _REASON = re.compile(r" with reason: (?P<reason>.+)", re.DOTALL)
 
 
-class LangChain:
-    """Reads conversations kept by LangChain and LangGraph."""
+class Message(NamedTuple):
+    """A LangChain message: its type and fields.
 
-    format = "langchain"
+    `is_piece`: a chunk of a streamed answer. `is_marked`: the form is certainly LangChain's.
+    """
 
-    def sniff(self, sample: Sample) -> float:
-        values = [value for record in sample.records for value in (held(record) or [record])]
-        found = [known for value in values if (known := message(value))]
-        share = len(found) / len(values) if values else 0.0
-        return _SURE * share if share >= _MOST and any(known.is_marked for known in found) else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Conversation(notes)
+    kind: str
+    fields: JsonObject
+    is_piece: bool
+    is_marked: bool
 
 
-READER = LangChain()
+def message(value: JsonObject) -> Message | None:
+    """Parse a message; None if *value* is no message.
+
+    Reads the output of `messages_to_dict`, of `dumpd`, and of a plain dump of the model.
+    """
+    name, fields, is_marked = as_text(value.get("type")), value, not _ONLY_HERE.isdisjoint(value)
+    if isinstance(value.get("kwargs"), dict) and "lc" in value:
+        name, fields, is_marked = str((as_list(value.get("id")) or [""])[-1]), as_object(value["kwargs"]), True
+    elif isinstance(value.get("data"), dict):
+        fields = as_object(value["data"])
+        is_marked = "content" in fields
+    elif "content" not in value:
+        return None
+    whole = name.removesuffix("Chunk")
+    kind = whole.removesuffix("Message").lower()
+    is_marked = is_marked or (fields is value and name in {"human", "ai"})
+    return Message(kind, fields, whole != name, is_marked) if kind in _KINDS else None
+
+
+def held(value: JsonObject) -> list[JsonObject] | None:
+    """Return the messages of a prompt or of a graph state; None if *value* lists none."""
+    for holder in (value, as_object(value.get("kwargs")), as_object(value.get("values"))):
+        if isinstance(holder.get("messages"), list):
+            listed = (found if isinstance(found, list) else [found] for found in as_list(holder["messages"]))
+            return [as_object(found) for found in chain.from_iterable(map(as_list, listed))]
+    return None
+
+
+def _sniff(sample: Sample) -> float:
+    values = [value for record in sample.records for value in (held(record) or [record])]
+    found = [known for value in values if (known := message(value))]
+    share = len(found) / len(values) if values else 0.0
+    return _SURE * share if share >= _MOST and any(known.is_marked for known in found) else 0.0
 
 
 @dataclass(slots=True)
-class _Conversation(AgentReading):
+class _Conversation(ChatReading):
     """The messages of a conversation.
 
-    `seen` are the ids of messages so far. `growing` is the answer whose chunks are still arriving.
+    `seen` are the ids of messages so far. `pieces` are the chunks so far of the answer that still grows at `growing`.
     """
 
-    messages: int = 0
-    sessions: int = 0
     seen: set[str] = field(default_factory=set[str])
-    growing: StreamedAnswer | None = None
-    input_tokens: int = 0
-    output_tokens: int = 0
+    growing: RecordPlace | None = None
+    pieces: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def entries(self, record: Record) -> Iterator[Draft]:
-        value = record.value
-        inside = held(value)
+        inside = held(record.value)
         if inside is not None:
-            yield from self._begin(value, inside, record)
-        for found in [value] if inside is None else inside:
+            yield from self._begin(record, inside)
+        for found in [record.value] if inside is None else inside:
             known = message(found)
             if known is None:
                 self.notes.skip("not a message")
@@ -68,106 +95,96 @@ class _Conversation(AgentReading):
                 yield from self._message(known, record)
 
     def conclude(self) -> Iterable[Draft]:
-        self.notes.learn(input_tokens=self.input_tokens, output_tokens=self.output_tokens)
-        return self._grown()
+        yield from self._grown()
+        yield from ChatReading.conclude(self)  # a class with slots has no super()
 
-    def _begin(self, value: JsonObject, inside: list[JsonObject], record: Record) -> Iterator[Draft]:
+    def _begin(self, record: Record, inside: list[JsonObject]) -> Iterator[Draft]:
         """Start another list of messages: another session, unless it repeats known messages."""
-        self.sessions += 1
-        own = own_name({} if "lc" in value else value)
+        own = own_name({} if "lc" in record.value else record.value)
         self.notes.learn(session_id=own)
-        again = any(as_text(known.fields.get("id")) in self.seen for found in inside if (known := message(found)))
-        if self.sessions > 1 and not again:
+        if not any(as_text(known.fields.get("id")) in self.seen for found in inside if (known := message(found))):
             yield from self._grown()
-            yield self._place(record).draft(Kind.SYSTEM, another_session(own))
+            yield from self.begun(own, record)
 
     def _message(self, known: Message, record: Record) -> Iterator[Draft]:
         own = as_text(known.fields.get("id"))
-        is_next = known.is_piece and self.growing is not None and self.growing.own == own
-        if not is_next:
+        if not (known.is_piece and self.pieces and as_text(self.pieces[0].get("id")) == own):
             yield from self._grown()
         if own in self.seen and not known.is_piece:
             self.notes.skip("repeated message")
             return
         if own:
             self.seen.add(own)
-        place = self._place(record, known.fields)
-        if known.kind == "ai":
-            yield from self._answered(known, own, place)
-        else:
+        about = as_object(known.fields.get("response_metadata"))
+        place = self.place(record, about, own=own)
+        if known.kind != "ai":
             yield from self._of(known.kind, known.fields, place)
-
-    def _answered(self, known: Message, own: str, place: RecordPlace) -> Iterable[Draft]:
-        self._account(known.fields)
-        if self.growing is None:
-            self.growing = StreamedAnswer(place, own)
-        self.growing.add(known.fields, between="" if known.is_piece else "\n\n")
-        is_last = not known.is_piece or known.fields.get("chunk_position") == "last"
-        return self._grown() if is_last else ()
+            return
+        self.notes.learn(model=as_text(about.get("model_name")) or as_text(about.get("model")))
+        self.used(as_object(known.fields.get("usage_metadata")))
+        self.growing = self.growing or place
+        self.pieces.append(dict(known.fields))
+        if not known.is_piece or known.fields.get("chunk_position") == "last":
+            yield from self._grown()
 
     def _grown(self) -> Iterator[Draft]:
         """Yield the drafts of the growing answer, which is complete now."""
-        answer, self.growing = self.growing, None
-        if answer is None:
-            return
-        for reason in answer.passed:
-            self.notes.skip(reason)
-        place = answer.place
-        if thoughts := "".join(answer.thoughts).strip():
-            yield place.draft(Kind.THINKING, thoughts, len(answer.calls) + 1)
-        if text := "".join(answer.texts).strip():
-            yield place.draft(Kind.ASSISTANT, text)
-        for part, call in enumerate(answer.calls, 1):
-            yield self.call(call.tool, call.arguments, call.id, place, part)
+        if self.growing:
+            yield from self.answered(self._joined(self.pieces), self.growing)
+            self.growing, self.pieces = None, []
+
+    def _joined(self, pieces: list[dict[str, Any]]) -> Parts:
+        """Return the content of an answer, given its chunks or its only message."""
+        answer = self.parts(list(chain.from_iterable(map(_contents, pieces))))
+        extras = [as_object(piece.get("additional_kwargs")) for piece in pieces]
+        answer.thoughts = answer.thoughts or [as_text(extra.get("reasoning_content")) for extra in extras]
+        if len(pieces) > 1:
+            answer.texts, answer.thoughts = ["".join(answer.texts)], ["".join(answer.thoughts)]
+        requested = [call for message in (*pieces, *extras) for call in calls_in(message)]
+        answer.calls = _streamed_calls(pieces) or requested or answer.calls
+        return answer
 
     def _of(self, kind: str, fields: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        content = parts(fields.get("content"))
-        for reason in content.passed:
-            self.notes.skip(reason)
-        text = "\n\n".join(content.texts)
-        match kind:
-            case "human" if _is_summary(fields):
-                return (place.draft(Kind.SUMMARY, text),)
-            case "human":
-                return self.said([text], place)
-            case "tool" | "function":
-                return (self._came(text or as_shown(fields.get("content")), fields, place),)
-            case "chat":
-                return self._in_role(fields, text, place)
-            case "system" if text.strip():
-                return (place.draft(Kind.SYSTEM, text.strip()),)
-            case _:
-                self.notes.skip("empty message" if kind == "system" else kind)
-                return ()
-
-    def _in_role(self, fields: JsonObject, text: str, place: RecordPlace) -> Iterable[Draft]:
-        kind = _ROLES.get(as_text(fields.get("role")).lower(), "system")
-        if kind == "ai":
-            return (place.draft(Kind.ASSISTANT, text.strip()),)
-        return self._of(kind, fields, place)
-
-    def _came(self, text: str, fields: JsonObject, place: RecordPlace) -> Draft:
+        named = as_text(fields.get("role")).lower() if kind == "chat" else kind
+        role = _ROLES.get(named, "system")
+        if kind == "remove":
+            self.notes.skip(kind)
+            return ()
+        found = self.parts(fields.get("content"))
+        if kind == "human" and as_object(fields.get("additional_kwargs")).get("lc_source") == "summarization":
+            return self.stated(found.text, place, Kind.SUMMARY)
         tool = as_text(fields.get("name"))
         own = as_text(fields.get("tool_call_id")) or tool
-        if text.startswith(_REJECTED):
-            given = _REASON.search(text)
-            return self.result(given["reason"] if given else "", own, place, is_rejected=True, tool=tool)
-        failed = fields.get("status") == "error" or reports_failure(text)
-        return self.result(text, own, place, is_error=failed, tool=tool)
-
-    def _account(self, fields: JsonObject) -> None:
-        about, usage = as_object(fields.get("response_metadata")), as_object(fields.get("usage_metadata"))
-        self.notes.learn(model=as_text(about.get("model_name")) or as_text(about.get("model")))
-        self.input_tokens += as_count(usage.get("input_tokens"))
-        self.output_tokens += as_count(usage.get("output_tokens"))
-
-    def _place(self, record: Record, fields: JsonObject | None = None) -> RecordPlace:
-        self.messages += 1
-        given = fields or {}
-        own = as_text(given.get("id")) or f"message-{self.messages}"
-        time = parse_time(as_object(given.get("response_metadata")).get("created_at"))
-        return RecordPlace(own, record.line, record.offset, time)
+        if kind in {"tool", "function"}:
+            role = kind
+            found.texts = [found.text or as_shown(fields.get("content"))]
+            if found.text.startswith(_REJECTED):
+                given = _REASON.search(found.text)
+                return (self.result(given["reason"] if given else "", own, place, is_rejected=True, tool=tool),)
+        return self.of_role(role, found, place, call_id=own, tool=tool, is_error=fields.get("status") == "error")
 
 
-def _is_summary(fields: JsonObject) -> bool:
-    return as_object(fields.get("additional_kwargs")).get("lc_source") == "summarization"
+def _contents(piece: JsonObject) -> list[Any]:
+    content = piece.get("content")
+    return [content] if isinstance(content, str) else as_list(content)
+
+
+def _streamed_calls(pieces: list[dict[str, Any]]) -> list[RequestedCall]:
+    """Return the calls whose arguments came as fragments; only the first one has an id."""
+    calls: list[list[JsonObject]] = []
+    for part in (as_object(part) for piece in pieces for part in as_list(piece.get("tool_call_chunks"))):
+        begun = [call for call in calls if call[0].get("index") == part.get("index")]
+        if part.get("id") or not begun:
+            calls.append([part])
+        else:
+            begun[-1].append(part)
+    return [_joined_call(call) for call in calls]
+
+
+def _joined_call(parts: list[JsonObject]) -> RequestedCall:
+    """Return a call whose arguments came as fragments of JSON."""
+    own, tool, given = ("".join(as_text(part.get(key)) for part in parts) for key in ("id", "name", "args"))
+    return RequestedCall(own or tool, tool, as_arguments(given))
+
+
+READER = FormatReader("langchain", _sniff, _Conversation)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Header, Kind, Origin, Problem, ReadNotes
+from nous.transcript.model import Header, Kind, Origin, Problem
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordReading, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordReading, Sample
 
 MARK = "nous_transcript"
 """Key of the first line that identifies this format; its value is the version."""
@@ -18,19 +18,8 @@ _KINDS = {kind.value: kind for kind in Kind}
 _TEXTS = frozenset(field.name for field in fields(Header)) - {"input_tokens", "output_tokens", "read_from"}
 
 
-class OurOwn:
-    """Reads transcripts that nous has converted from any format."""
-
-    format = "nous"
-
-    def sniff(self, sample: Sample) -> float:
-        return 1.0 if sample.records and MARK in sample.records[0] else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Entries(notes)
-
-
-READER = OurOwn()
+def _sniff(sample: Sample) -> float:
+    return 1.0 if sample.records and MARK in sample.records[0] else 0.0
 
 
 @dataclass(slots=True)
@@ -49,7 +38,8 @@ class _Entries(RecordReading):
             self.notes.skipped.update(
                 {reason: as_count(times) for reason, times in as_object(value["skipped"]).items()}
             )
-            self.notes.problems += map(_problem, as_list(value.get("problems")))
+            for found in map(as_object, as_list(value.get("problems"))):
+                self.notes.problems.append(Problem(as_count(found.get("line")), as_text(found.get("reason"))))
         else:
             self.notes.skip("no entry")
         return ()
@@ -85,6 +75,4 @@ def _draft(kind: Kind, value: Mapping[str, Any], record: Record) -> Draft:
     )
 
 
-def _problem(value: object) -> Problem:
-    found = as_object(value)
-    return Problem(as_count(found.get("line")), as_text(found.get("reason")))
+READER = FormatReader("nous", _sniff, _Entries)

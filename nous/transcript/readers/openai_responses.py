@@ -1,120 +1,250 @@
-"""Reader for the OpenAI Responses API: items, request and response bodies, and streams.
+"""Reader for the OpenAI Responses API: items, and request and response bodies.
 
-Items come as lists or lines, bodies hold them as `input` and `output`. A request mostly repeats the conversation so
-far, and an answer comes back as input. Each item is emitted once.
+Unlike in Chat Completions, calls and results stand beside the messages. Items come as lists or lines, bodies hold them
+as `input` and `output`. A request mostly repeats the conversation so far, and an answer comes back as input. Each item
+is emitted once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.openai_responses import Item, ResponseItemReading, is_item, is_sure, text_in
-from nous.transcript.parsing.values import as_count, as_list, as_object, as_text, parse_time
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.model import Kind
+from nous.transcript.parsing.chat import ChatReading, parts_of, reports_failure
+from nous.transcript.parsing.conversation import UNKNOWN_CALL, call, rejection
+from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, as_text
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
+Item = Mapping[str, Any]
+
+_ROLES = frozenset({"user", "assistant", "system", "developer"})
+_NO_CALLS = frozenset(
+    {
+        *("reasoning", "item_reference", "compaction", "mcp_list_tools", "tool_search_output"),
+        *("mcp_approval_request", "mcp_approval_response"),
+    }
+)
+_NAMED = frozenset({"function_call", "mcp_call", "mcp_approval_request"})
+_GIVEN_AS_ACTION = ("action", "operation")
+_GIVEN_BESIDE = {
+    "code": "code",
+    "queries": "queries",
+    "actions": "actions",
+    "input": "input",
+    "revised_prompt": "prompt",
+}
+_NOT_APPROVED = "Tool execution was not approved."
+_NOT_THE_USERS = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>")
 _SURE = 0.95
 _LIKE_OLD_CODEX = 0.7
 _MOST = 0.5
-_EVENT = "response."
-_DONE = "response.output_item.done"
 _OF_REQUESTS = frozenset({"instructions", "previous_response_id", "model"})
-_UNFINISHED = frozenset({"in_progress", "queued"})
 
 
-class OpenAIResponses:
-    """Recognizes Responses by their items.
+def _sniff(sample: Sample) -> float:
+    if not sample.records:
+        return 0.0
+    bodies = list(map(_is_body, sample.records))
+    share = sum(map(is_item, sample.records)) / len(sample.records) + sum(bodies) / len(sample.records)
+    if share < _MOST or not (any(bodies) or any(map(is_sure, sample.records))):
+        return 0.0
+    return share * (_LIKE_OLD_CODEX if any(map(_is_codex, sample.records)) else _SURE)
 
-    Unlike in Chat Completions, calls and results stand beside the messages, not inside them.
+
+def is_item(value: Item) -> bool:
+    """Return whether *value* is an item: a typed one, or a message known by its role alone."""
+    kind = value.get("type")
+    if kind is None or kind == "message":
+        return str(value.get("role")) in _ROLES and "content" in value
+    return isinstance(kind, str) and (is_sure(value) or kind in _NO_CALLS)
+
+
+def is_sure(value: Item) -> bool:
+    """Return whether *value* is an item in a form that no other format has."""
+    kind = as_text(value.get("type"))
+    if kind in {"", "message"}:
+        parts = {str(as_object(part).get("type")) for part in as_list(value.get("content"))}
+        return str(value.get("role")) in _ROLES and bool(parts & {"input_text", "output_text"})
+    if kind.endswith("_call_output"):
+        return "output" in value
+    return kind.endswith("_call") and kind != "tool_call" and ("call_id" in value or "id" in value)
+
+
+def _is_body(record: Item) -> bool:
+    """Return whether *record* is a request, an answer, or both in one.
+
+    A list of messages that happens to be called `input` is not enough.
     """
-
-    format = "openai_responses"
-
-    def sniff(self, sample: Sample) -> float:
-        if not sample.records:
-            return 0.0
-        share = sum(map(_is_ours, sample.records)) / len(sample.records)
-        if share < _MOST or not any(map(_is_marked, sample.records)):
-            return 0.0
-        return share * (_LIKE_OLD_CODEX if any(map(_is_codex, sample.records)) else _SURE)
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Session(notes)
+    if "type" in record or "role" in record:
+        return False
+    items = [as_object(item) for key in ("input", "output") for item in as_list(record.get(key))]
+    is_marked = any(map(is_sure, items)) or bool(_OF_REQUESTS & record.keys())
+    is_request = isinstance(record.get("input"), str) and "model" in record
+    return is_request or record.get("object") == "response" or (is_marked and bool(items) and all(map(is_item, items)))
 
 
-READER = OpenAIResponses()
+def _is_codex(record: Item) -> bool:
+    """Return whether *record* is from old Codex.
+
+    It kept its items as bare lines, after a line about the session.
+    """
+    return "record_type" in record or ("instructions" in record and "timestamp" in record and "type" not in record)
+
+
+def requested(item: Item) -> tuple[str, dict[str, Any]]:
+    """Return the tool and arguments of a call; platform tools are named after their items."""
+    kind, name = as_text(item.get("type")), as_text(item.get("name"))
+    if kind in _NAMED:
+        return name, as_arguments(item.get("arguments"))
+    given = next((as_object(item[key]) for key in _GIVEN_AS_ACTION if isinstance(item.get(key), dict)), None)
+    if given is None:
+        beside = {name: item[key] for key, name in _GIVEN_BESIDE.items() if item.get(key)}
+        given = as_arguments(item.get("arguments")) or beside
+    if "queries" in given and "query" not in given:
+        given = {**given, "query": "; ".join(map(as_text, as_list(given["queries"])))}
+    return name or kind.removesuffix("_call"), given
+
+
+def call_id(item: Item) -> str:
+    """Return the id that pairs a call with its output; early shell outputs call it `id`."""
+    return as_text(item.get("call_id")) or as_text(item.get("id"))
+
+
+def fingerprint(item: Item) -> str:
+    """Return a digest that is equal for each repetition of an item.
+
+    Empty for reasoning, which a repetition may leave out.
+    """
+    kind = as_text(item.get("type")) or "message"
+    if kind == "reasoning":
+        return ""
+    if kind == "message":
+        said = f"{item.get('role')}\0{parts_of(item.get('content')).text}"
+    else:
+        said = f"{kind}\0{call_id(item)}\0{item.get('arguments')}"
+    return blake2b(said.encode(errors="replace"), digest_size=12).hexdigest()
+
+
+class ItemResult(NamedTuple):
+    """Result of a tool call; `passed` names its parts without text."""
+
+    text: str
+    is_error: bool = False
+    is_rejected: bool = False
+    passed: tuple[str, ...] = ()
+
+
+def output_of(item: Item) -> ItemResult:
+    """Return the text of an output, and whether the call failed or was rejected."""
+    given, failed = item.get("output"), item.get("status") == "failed"
+    runs = [as_object(run) for run in as_list(given) if "outcome" in as_object(run)]
+    if runs:
+        return ItemResult("\n\n".join(filter(None, map(_run, runs))), failed or any(map(_is_failure, runs)))
+    if isinstance(given, dict) and "type" not in given:
+        return ItemResult(as_shown(given), failed)
+    found = parts_of([given] if isinstance(given, dict) else given)
+    if found.text.startswith(_NOT_APPROVED):
+        return ItemResult(found.text.removeprefix(_NOT_APPROVED).strip(), is_rejected=True)
+    return ItemResult(found.text, failed or reports_failure(found.text), passed=tuple(found.passed))
+
+
+def _thoughts(item: Item) -> str:
+    return parts_of([*as_list(item.get("summary")), *as_list(item.get("content"))]).text.strip()
+
+
+def _run(run: Item) -> str:
+    """Return the output of a shell command, with its exit status if it failed."""
+    outcome = as_object(run.get("outcome"))
+    said = [as_text(run.get(key)).rstrip("\n") for key in ("stdout", "stderr")]
+    if _is_failure(run):
+        code = outcome.get("exit_code")
+        said.append(f"exit code {code}" if code is not None else as_text(outcome.get("type")))
+    return "\n".join(filter(None, said))
+
+
+def _is_failure(run: Item) -> bool:
+    outcome = as_object(run.get("outcome"))
+    return outcome.get("type") == "timeout" or as_count(outcome.get("exit_code")) != 0
+
+
+def result_inside(item: Item) -> ItemResult | None:
+    """Return the result of a call that the platform made itself; None if its item has none."""
+    if error := item.get("error"):
+        return ItemResult(as_text(as_object(error).get("message")) or as_shown(error), is_error=True)
+    if item.get("status") == "failed":
+        return ItemResult("failed", is_error=True)
+    text = as_text(item.get("output")) or "\n\n".join(filter(None, _found(item)))
+    return ItemResult(text, reports_failure(text)) if text else None
+
+
+def _found(item: Item) -> Iterator[str]:
+    for result in map(as_object, as_list(item.get("results"))):
+        yield "\n".join(filter(None, (as_text(result.get(key)) for key in ("filename", "title", "url", "text"))))
+    for output in map(as_object, as_list(item.get("outputs"))):
+        yield as_text(output.get("logs"))
+    sources = map(as_object, as_list(as_object(item.get("action")).get("sources")))
+    yield "\n".join(filter(None, (as_text(source.get("url")) for source in sources)))
 
 
 @dataclass(slots=True)
-class _Session(ResponseItemReading):
+class _Session(ChatReading):
     """The items of a conversation.
 
-    `answers` are the ids of emitted answers. `instructions` are the last ones given.
+    `seen` are the ids of emitted items and answers. `emitted` are the fingerprints of all items in this conversation,
+    in order. `instructions` are the last ones given.
     """
 
-    answers: set[str] = field(default_factory=set[str])
+    seen: set[str] = field(default_factory=set[str])
+    emitted: list[str] = field(default_factory=list[str])
     instructions: str = ""
-    input_tokens: int = 0
-    output_tokens: int = 0
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
-        kind = as_text(value.get("type"))
-        if kind.startswith(_EVENT):
-            return self._event(kind, value, record)
         if _is_body(value):
             return self._body(value, record)
         if not is_item(value) and "type" not in value:
             self.notes.skip("not an item")
             return ()
-        return self.item(value, self.place(value, record))
-
-    def conclude(self) -> Iterable[Draft]:
-        self.notes.learn(input_tokens=self.input_tokens, output_tokens=self.output_tokens)
-        return ()
-
-    def _event(self, kind: str, value: Item, record: Record) -> Iterable[Draft]:
-        """Return the drafts of a stream event: complete items, and the answer that repeats them."""
-        item, answer = as_object(value.get("item")), as_object(value.get("response"))
-        if kind == _DONE and item:
-            return self.item(item, self.place(item, record))
-        if answer and answer.get("status") not in _UNFINISHED:
-            return self._body(answer, record)
-        self.notes.skip(kind)
-        return ()
+        return self._item(value, record)
 
     def _body(self, value: Item, record: Record) -> Iterator[Draft]:
-        own, is_answer = as_text(value.get("id")), value.get("status") not in _UNFINISHED
-        if own and own in self.answers:
+        own = as_text(value.get("id"))
+        if own and own in self.seen:
             self.notes.skip("repeated response")
             return
-        if own and is_answer:
-            self.answers.add(own)
-        self._learn(value)
+        if own:
+            self.seen.add(own)
+        conversation = value.get("conversation")
+        session = as_text(as_object(conversation).get("id")) or as_text(conversation)
+        self.notes.learn(model=as_text(value.get("model")), session_id=session or as_text(value.get("session_id")))
+        self.used(as_object(value.get("usage")))
         yield from self._asked(value, record)
-        time = parse_time(value.get("created_at"))
         for found in as_list(value.get("output")):
-            item = as_object(found)
-            yield from self.item(item, self.place(item, record, time))
-        yield from self._ended(value, self.place({}, record, time))
+            yield from self._item({"created_at": value.get("created_at"), **as_object(found)}, record)
+        yield from self._ended(value, self.place(record, value))
 
     def _asked(self, value: Item, record: Record) -> Iterator[Draft]:
         """Yield the input and instructions that the model had not got before."""
         given = value.get("input")
-        items = [{"role": "user", "content": given}] if isinstance(given, str) else as_list(given)
-        is_part = bool(value.get("previous_response_id") or value.get("conversation"))
-        if items and not is_part:
-            items, is_another = self.new_items([as_object(item) for item in items])
-            if is_another:
-                yield self.place({}, record).draft(Kind.SYSTEM, "Another session begins")
-        instructions = text_in(value.get("instructions")).text.strip()
+        listed = [{"role": "user", "content": given}] if isinstance(given, str) else as_list(given)
+        items = list(map(as_object, listed))
+        if items and not (value.get("previous_response_id") or value.get("conversation")):
+            marked = [number for number, item in enumerate(items, 1) if fingerprint(item)][: len(self.emitted)]
+            if [fingerprint(items[number - 1]) for number in marked] == self.emitted:
+                repeated = marked[-1] if marked else 0
+                self.notes.skipped.update({"repeated item": repeated} if repeated else {})
+                items = items[repeated:]
+            else:
+                self.emitted.clear()
+                yield self.place(record).draft(Kind.SYSTEM, "Another session begins")
+        instructions = parts_of(value.get("instructions")).text.strip()
         if instructions and instructions != self.instructions:
             self.instructions = instructions
-            yield self.place({}, record).draft(Kind.SYSTEM, instructions)
-        for found in items:
-            item = as_object(found)
-            yield from self.item(item, self.place(item, record))
+            yield from self.stated(instructions, self.place(record))
+        for item in items:
+            yield from self._item(item, record)
 
     def _ended(self, value: Item, place: RecordPlace) -> Iterator[Draft]:
         if error := as_object(value.get("error")):
@@ -123,47 +253,60 @@ class _Session(ResponseItemReading):
         if reason := as_text(as_object(value.get("incomplete_details")).get("reason")):
             yield place.draft(Kind.SYSTEM, f"The answer is incomplete: {reason}", 1)
 
-    def _learn(self, value: Item) -> None:
-        conversation, usage = value.get("conversation"), as_object(value.get("usage"))
-        own = as_text(as_object(conversation).get("id")) or as_text(conversation)
-        self.notes.learn(model=as_text(value.get("model")), session_id=own or as_text(value.get("session_id")))
-        self.input_tokens += as_count(usage.get("input_tokens"))
-        self.output_tokens += as_count(usage.get("output_tokens"))
+    def _item(self, item: Item, record: Record) -> Iterable[Draft]:
+        kind, own = as_text(item.get("type")) or "message", as_text(item.get("id"))
+        if own and f"{kind} {own}" in self.seen:
+            self.notes.skip("repeated item")
+            return ()
+        if own:
+            self.seen.add(f"{kind} {own}")
+        if mark := fingerprint(item):
+            self.emitted.append(mark)
+        return self._of(kind, item, self.place(record, item, own=own))
+
+    def _of(self, kind: str, item: Item, place: RecordPlace) -> Iterable[Draft]:
+        if kind == "message":
+            return self._message(item, place)
+        if kind == "mcp_approval_request":
+            self.calls[as_text(item.get("id"))] = call(*requested(item))
+        elif kind == "mcp_approval_response":
+            return (self._decided(item, place),)
+        elif kind == "compaction":
+            return self.stated("Conversation compacted", place)
+        elif kind == "reasoning" and (thoughts := _thoughts(item)):
+            return self.stated(thoughts, place, Kind.THINKING)
+        elif kind.endswith("_call_output"):
+            return self._came(output_of(item), item, place)
+        elif kind.endswith("_call"):
+            return self._called(item, place)
+        self.notes.skip("empty reasoning" if kind == "reasoning" else kind)
+        return ()
+
+    def _message(self, item: Item, place: RecordPlace) -> Iterable[Draft]:
+        found, role = self.parts(item.get("content")), str(item.get("role"))
+        if role == "user" and found.text.lstrip().startswith(_NOT_THE_USERS):
+            return self.stated(found.text, place, is_meta=True)
+        if found.passed and not found.text.strip():
+            return ()
+        return self.of_role(role, found, place)
+
+    def _called(self, item: Item, place: RecordPlace) -> Iterator[Draft]:
+        yield self.call(*requested(item), call_id(item), place)
+        if inside := result_inside(item):
+            yield from self._came(inside, item, place, 1)
+
+    def _came(self, came: ItemResult, item: Item, place: RecordPlace, part: int = 0) -> Iterator[Draft]:
+        self.pass_by(came.passed)
+        if came.text or came.is_rejected or came.is_error or not came.passed:
+            failed, rejected = came.is_error, came.is_rejected
+            yield self.result(came.text, call_id(item), place, part, is_error=failed, is_rejected=rejected)
+
+    def _decided(self, item: Item, place: RecordPlace) -> Draft:
+        asked = as_text(item.get("approval_request_id"))
+        made = self.calls.get(asked, UNKNOWN_CALL)
+        reason = as_text(item.get("reason"))
+        text = f"Approved {made.summary}" if item.get("approve") is True else rejection(reason, made)
+        return place.draft(Kind.DECISION, text, tool=made.tool or None, call_id=asked or None)
 
 
-def _is_ours(record: Mapping[str, Any]) -> bool:
-    return is_item(record) or _is_body(record) or _is_event(record)
-
-
-def _is_marked(record: Mapping[str, Any]) -> bool:
-    return is_sure(record) or record.get("object") == "response" or _holds_items(record) or _is_event(record)
-
-
-def _is_event(record: Mapping[str, Any]) -> bool:
-    return as_text(record.get("type")).startswith(_EVENT) and ("sequence_number" in record or "response" in record)
-
-
-def _is_body(record: Mapping[str, Any]) -> bool:
-    """Return whether *record* is a request, an answer, or both in one."""
-    if "type" in record:
-        return False
-    is_request = isinstance(record.get("input"), str) and "model" in record
-    return is_request or record.get("object") == "response" or _holds_items(record)
-
-
-def _holds_items(record: Mapping[str, Any]) -> bool:
-    """Return whether *record* holds Responses items.
-
-    A list of messages that happens to be called `input` is not enough.
-    """
-    items = [as_object(item) for key in ("input", "output") for item in as_list(record.get(key))]
-    is_marked = any(map(is_sure, items)) or bool(_OF_REQUESTS & record.keys())
-    return is_marked and bool(items) and "type" not in record and all(map(is_item, items))
-
-
-def _is_codex(record: Mapping[str, Any]) -> bool:
-    """Return whether *record* is from old Codex.
-
-    It kept its items as bare lines, after a line about the session.
-    """
-    return "record_type" in record or ("instructions" in record and "timestamp" in record and "type" not in record)
+READER = FormatReader("openai_responses", _sniff, _Session)

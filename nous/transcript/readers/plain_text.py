@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from nous.transcript.io.byte_source import is_text
 from nous.transcript.io.lines import Line
 from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.markdown import Fences, TextLine
-from nous.transcript.parsing.plain_chat import reports_failure
-from nous.transcript.parsing.turns import TEXT_LIMIT
-from nous.transcript.parsing.user_text import said_by_user, without_colour
-from nous.transcript.reader import Draft, LineReading, Reading, RecordPlace, Sample
+from nous.transcript.parsing.chat import reports_failure
+from nous.transcript.parsing.conversation import drafts_of_user
+from nous.transcript.parsing.markdown import BoundedText, Fences, TextLine
+from nous.transcript.parsing.user_text import without_colour
+from nous.transcript.reader import Draft, FormatReader, LineReading, RecordPlace, Sample
 
 _WHO = {
     Kind.USER: ("user", "human", "customer", "client"),
@@ -36,22 +36,11 @@ _JSON = re.compile(r"[\s\0\ufeff]*(?:\{|\[\s*[\[{])")
 _EMPTY = frozenset({"", "None", "null"})
 
 
-class PlainText:
-    """Reads any legible text as at least one turn; used if no other format matches."""
-
-    format = "plain_text"
-
-    def sniff(self, sample: Sample) -> float:
-        if sample.records or not is_text(sample.text) or _JSON.match(sample.text):
-            return 0.0
-        labels = [label for line in sample.text.splitlines() if (label := _label(line))]
-        return 0.9 if len({label.kind for label in labels}) > 1 else 0.5 if labels else 0.3
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Text(notes)
-
-
-READER = PlainText()
+def _sniff(sample: Sample) -> float:
+    if sample.records or not is_text(sample.text) or _JSON.match(sample.text):
+        return 0.0
+    labels = [label for line in sample.text.splitlines() if (label := _label(line))]
+    return 0.9 if len({label.kind for label in labels}) > 1 else 0.5 if labels else 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +60,16 @@ class _Turn:
     kind: Kind
     place: RecordPlace
     is_labelled: bool = False
-    parts: list[str] = field(default_factory=list[str])
-    length: int = 0
-
-    def add(self, text: str, notes: ReadNotes) -> None:
-        room = 2 * TEXT_LIMIT - self.length
-        self.length += len(text)
-        if room > 0:
-            self.parts.append(text[:room])
-        if len(text) > room:
-            notes.skip("lines of an endless turn")
+    text: BoundedText = field(default_factory=BoundedText)
 
     def drafts(self, notes: ReadNotes) -> Iterable[Draft]:
-        text = without_colour("\n".join(self.parts)).strip()
+        text = without_colour("\n".join(self.text.lines)).strip()
         if text in _EMPTY:
             if text or self.is_labelled:
                 notes.skip("empty turn")
             return ()
         if self.kind is Kind.USER:
-            said = said_by_user(text)
-            if said.kind is None:
-                notes.skip(said.text)
-                return ()
-            return (self.place.draft(said.kind, said.text),)
+            return drafts_of_user([text], self.place, notes)
         failed = self.kind is Kind.TOOL_RESULT and reports_failure(text)
         return (self.place.draft(Kind.ERROR if failed else self.kind, text, is_error=failed),)
 
@@ -111,9 +87,8 @@ class _Text(LineReading):
     fences: Fences = field(default_factory=Fences)
 
     def entries(self, line: Line) -> Iterator[Draft]:
-        text = line.data.decode(errors="replace").replace("\0", "").rstrip("\r\n")
-        now = TextLine(line.number, line.offset, text)
-        is_mark = bool(self.fences.opened) and self._begun_by(text) is not None
+        now = TextLine.of(line)
+        is_mark = bool(self.fences.opened) and self._begun_by(now.text) is not None
         for known, is_code in self.fences.classify(now, is_mark=is_mark):
             yield from self._next(known, None if is_code else self._begun_by(known.text))
 
@@ -141,7 +116,8 @@ class _Text(LineReading):
             self.names[label.kind] = label.name
             self.turn = _Turn(label.kind, _place(line), is_labelled=True)
         self.turn = self.turn or _Turn(Kind.USER, _place(line))
-        self.turn.add(label.rest if label else line.text, self.notes)
+        if not self.turn.text.add(label.rest if label else line.text):
+            self.notes.skip("lines of an endless turn")
         return ended
 
 
@@ -157,3 +133,6 @@ def _label(line: str) -> _Label | None:
 
 def _place(line: TextLine) -> RecordPlace:
     return RecordPlace(f"line-{line.number}", line.number, line.offset)
+
+
+READER = FormatReader("plain_text", _sniff, _Text)

@@ -5,16 +5,15 @@ there is no history. An answer has a thought and then an action, in its text or 
 environment stands in user messages; the user's only words are the task.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.io.records import Record
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.blocks import text_of
-from nous.transcript.parsing.conversation import AgentReading
+from nous.transcript.model import Kind
+from nous.transcript.parsing.chat import ChatReading, JsonObject, Parts, RequestedCall, calls_in, parts_of
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_text
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MARKS = frozenset({"message_type", "agent", "thought", "is_demo"})
 _STEP = frozenset({"action", "observation"})
@@ -33,37 +32,25 @@ _ENDED_WELL = "submitted"
 _NOWHERE = "n/a"
 
 
-class SweAgent:
-    """Reads histories, and files that only have a trajectory."""
-
-    format = "sweagent"
-
-    def sniff(self, sample: Sample) -> float:
-        if not sample.records:
-            return 0.0
-        record = sample.records[0]
-        history, steps = _objects(record.get("history")), _objects(record.get("trajectory"))
-        if any(message.keys() & _MARKS and "role" in message for message in history):
-            return 0.97
-        if any(step.keys() >= _STEP for step in steps):
-            return 0.95
-        return 0.5 if any({"role", "content"} <= message.keys() for message in history) else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return _Run(notes)
-
-
-READER = SweAgent()
+def _sniff(sample: Sample) -> float:
+    if not sample.records:
+        return 0.0
+    record = sample.records[0]
+    history, steps = _objects(record.get("history")), _objects(record.get("trajectory"))
+    if any(message.keys() & _MARKS and "role" in message for message in history):
+        return 0.97
+    if any(step.keys() >= _STEP for step in steps):
+        return 0.95
+    return 0.5 if any({"role", "content"} <= message.keys() for message in history) else 0.0
 
 
 @dataclass(slots=True)
-class _Run(AgentReading):
+class _Run(ChatReading):
     """The messages of a run.
 
     `leader` is the main agent. `has_answered`: it has answered at least once. `waiting` is the call without a result.
     """
 
-    messages: int = 0
     leader: str = ""
     has_answered: bool = False
     waiting: str = ""
@@ -73,25 +60,17 @@ class _Run(AgentReading):
         steps = _objects(value.get("trajectory"))
         self._introduce(value, steps)
         history = _objects(value.get("history"))
-        if history:
-            for message in history:
-                yield from self._message(message, self._place(record))
-            if steps:
-                self.notes.skipped["step that the history tells"] += len(steps)
-        elif steps:
-            for step in steps:
-                yield from self._step(step, record)
-        else:
+        for message in history or _as_messages(steps):
+            yield from self._message(message, self.place(record))
+        if history and steps:
+            self.notes.skipped["step that the history tells"] += len(steps)
+        if not history and not steps:
             self.notes.skip("neither history nor trajectory")
         if value.get("attempts"):
             self.notes.skip("attempts")
-        yield from self._ended(as_object(value.get("info")), self._place(record))
+        yield from self._ended(as_object(value.get("info")), self.place(record))
 
-    def _place(self, record: Record) -> RecordPlace:
-        self.messages += 1
-        return RecordPlace(f"message-{self.messages}", record.line, record.offset)
-
-    def _introduce(self, value: Mapping[str, Any], steps: list[dict[str, Any]]) -> None:
+    def _introduce(self, value: JsonObject, steps: list[dict[str, Any]]) -> None:
         config = as_arguments(value.get("replay_config"))
         problem = as_object(config.get("problem_statement"))
         repository = as_object(as_object(config.get("env")).get("repo"))
@@ -107,7 +86,7 @@ class _Run(AgentReading):
             output_tokens=as_count(stats.get("tokens_received")),
         )
 
-    def _message(self, message: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
+    def _message(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         if message.get("is_demo") is True:
             self.notes.skip("demonstration")
             return
@@ -117,51 +96,33 @@ class _Run(AgentReading):
             draft.agent = agent if agent != self.leader else None
             yield draft
 
-    def _drafts(self, message: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
-        content = text_of(message.get("content"))
-        match message.get("role"):
+    def _drafts(self, message: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        found, role = parts_of(message.get("content")), message.get("role")
+        match role:
             case "system":
-                yield place.draft(Kind.SYSTEM, content)
+                return self.stated(found.text, place)
             case "user" if not self.has_answered:
-                yield from self.said([content], place)
+                return self.said([found.text], place)
             case "user" | "tool":
-                yield self._observed(content, as_list(message.get("tool_call_ids")), place)
+                answers = map(as_text, as_list(message.get("tool_call_ids")))
+                failed = found.text.lstrip().startswith(_FAILED)
+                return (self.result(found.text, next(answers, "") or self.waiting, place, is_error=failed),)
             case "assistant":
-                yield from self._answered(message, content, place)
+                return self._answered(message, found, place)
             case _:
                 self.notes.skip("not a message")
+                return ()
 
-    def _answered(self, message: Mapping[str, Any], content: str, place: RecordPlace) -> Iterator[Draft]:
+    def _answered(self, message: JsonObject, found: Parts, place: RecordPlace) -> Iterable[Draft]:
         self.has_answered = True
-        action = as_text(message.get("action"))
-        calls = _objects(message.get("tool_calls"))
-        thoughts = _objects(message.get("thinking_blocks"))
-        if thought := "\n\n".join(as_text(block.get("thinking")) for block in thoughts).strip():
-            yield place.draft(Kind.THINKING, thought, len(calls) + 2)
-        said = message.get("thought")
-        if text := (said if isinstance(said, str) else content).strip():
-            yield place.draft(Kind.ASSISTANT, text)
-        for part, requested in enumerate(calls, 1):
-            function = as_object(requested.get("function"))
-            own = as_text(requested.get("id")) or f"{place.id}/{part}"
-            yield self._called(as_text(function.get("name")), as_arguments(function.get("arguments")), own, place, part)
-        if not calls and action.strip():
-            yield self._called(_SHELL, {"command": action.strip()}, place.id, place, 1)
+        action, thought = as_text(message.get("action")).strip(), message.get("thought")
+        calls = calls_in(message) or ([RequestedCall(place.id, _SHELL, {"command": action})] if action else [])
+        if calls:
+            self.waiting = calls[-1].id
+        thoughts = [as_text(block.get("thinking")) for block in _objects(message.get("thinking_blocks"))]
+        return self.answered(Parts([thought] if isinstance(thought, str) else found.texts, thoughts, calls), place)
 
-    def _called(self, tool: str, given: dict[str, Any], own: str, place: RecordPlace, part: int) -> Draft:
-        self.waiting = own
-        return self.call(tool, given, own, place, part)
-
-    def _observed(self, text: str, answers: list[Any], place: RecordPlace) -> Draft:
-        own = next((as_text(answer) for answer in answers), "") or self.waiting
-        return self.result(text, own, place, is_error=text.lstrip().startswith(_FAILED))
-
-    def _step(self, step: Mapping[str, Any], record: Record) -> Iterator[Draft]:
-        yield from self._answered(step, as_text(step.get("response")), self._place(record))
-        if observation := text_of(step.get("observation")).strip():
-            yield self._observed(observation, [], self._place(record))
-
-    def _ended(self, info: Mapping[str, Any], place: RecordPlace) -> Iterator[Draft]:
+    def _ended(self, info: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield the end of a run: by itself, or for lack of budget, context or a parsable answer."""
         status = as_text(info.get("exit_status"))
         if not status:
@@ -170,5 +131,16 @@ class _Run(AgentReading):
         yield place.draft(Kind.ERROR if failed else Kind.SYSTEM, f"The run ended: {status}", is_error=failed)
 
 
+def _as_messages(steps: list[dict[str, Any]]) -> Iterator[JsonObject]:
+    """Yield the steps of a trajectory as an answer and an observation each."""
+    for step in steps:
+        yield {**step, "role": "assistant", "content": step.get("response")}
+        if parts_of(observation := step.get("observation")).text.strip():
+            yield {"role": "tool", "content": observation}
+
+
 def _objects(value: object) -> list[dict[str, Any]]:
     return [found for element in as_list(value) if (found := as_object(element))]
+
+
+READER = FormatReader("sweagent", _sniff, _Run)

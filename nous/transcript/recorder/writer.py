@@ -4,26 +4,23 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import orjson
 
-from nous.domain.errors import BadInput, NousError, Unavailable
+from nous.domain.errors import BadInput
 from nous.transcript.discovery import sub_agent_transcript_path, transcript_path
-from nous.transcript.io.json_values import parse
 from nous.transcript.io.lines import LONGEST_LINE
-from nous.transcript.recorder.events import EventCodec, TranscriptEvent
-from nous.transcript.recorder.events.codec import STAMP
-from nous.transcript.recorder.events.conversation import Reasoning, TextDelta
-from nous.transcript.recorder.events.sub_agents import SubAgentTextDelta, SubAgentToolRequest, SubAgentToolResult
-from nous.transcript.recorder.events.tool_use import ToolOutputChunk
-from nous.transcript.recorder.file_append import append_element, append_line
+from nous.transcript.io.records import parse
+from nous.transcript.recorder.events import STAMP, TranscriptEvent
+from nous.transcript.recorder.files import append_element, append_line
 
-OF_SUB_AGENTS = frozenset({SubAgentToolRequest.TYPE, SubAgentToolResult.TYPE})
+_OF_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})
 """Events that are written to the sub-agent's own transcript."""
 
-_STREAMED = frozenset({TextDelta.TYPE, Reasoning.TYPE, ToolOutputChunk.TYPE, SubAgentTextDelta.TYPE})
+_STREAMED = frozenset({"text_delta", "reasoning", "tool_output_chunk", "sub_agent_text_delta"})
 
 
 def should_transcript(event: TranscriptEvent | Mapping[str, Any] | str) -> bool:
@@ -32,16 +29,13 @@ def should_transcript(event: TranscriptEvent | Mapping[str, Any] | str) -> bool:
     Streamed parts are not kept, since the whole follows; nor is the tool use of sub-agents. Unknown types are kept.
     """
     name = event.type if isinstance(event, TranscriptEvent) else event if isinstance(event, str) else event.get("type")
-    return not isinstance(name, str) or name not in _STREAMED | OF_SUB_AGENTS
+    return not isinstance(name, str) or name not in _STREAMED | _OF_SUB_AGENTS
 
 
 Layout = Literal["lines", "array"]
 
+_now = partial(datetime.now, UTC)
 _log = logging.getLogger(__name__)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 class TranscriptWriter:
@@ -52,7 +46,6 @@ class TranscriptWriter:
     of sub-agents goes to transcripts of their own, beside the session's.
 
     A failure never interrupts the agent's turn: it is logged and counted in `failures`, and `append` returns False.
-    With *strict*, it is raised instead: as `Unavailable` if the disk is at fault, and as `BadInput` if the event is.
     """
 
     def __init__(
@@ -61,15 +54,12 @@ class TranscriptWriter:
         *,
         base: Path | str | None = None,
         layout: Layout = "lines",
-        durable: bool = False,
-        strict: bool = False,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         """Prepare to write the transcript of *session* to its `transcript_path` below *base*.
 
         Nothing is written yet. The layout "array" rewrites one pretty array at each event, which is slow and meant for
-        reading by people. With *durable*, each event is on disk when `append` returns. Raises BadInput for an id that
-        is no plain name, and for an unknown layout.
+        reading by people. Raises BadInput for an id that is no plain name, and for an unknown layout.
         """
         if layout not in get_args(Layout):
             raise BadInput(f"there is no layout {layout!r}; choose one of {', '.join(get_args(Layout))}")
@@ -78,10 +68,7 @@ class TranscriptWriter:
         self._session = session
         self._base = base
         self._layout: Layout = layout
-        self._durable = durable
-        self._strict = strict
         self._clock = clock
-        self._codec = EventCodec()
 
     def append(self, event: TranscriptEvent | Mapping[str, Any]) -> bool:
         """Write *event*, or the event in an object with a `type`; return whether it was written.
@@ -91,45 +78,37 @@ class TranscriptWriter:
         try:
             return self._append(event)
         except OSError as error:
-            return self._failed(Unavailable(f"{self.path} could not be written: {error.strerror or error}"), error)
+            return self._failed(f"{self.path} could not be written: {error.strerror or error}")
         except Exception as error:  # noqa: BLE001  an invalid event must not interrupt the agent's turn
-            return self._failed(BadInput(f"an event of session {self._session} was not written: {error!r}"), error)
+            return self._failed(f"an event of session {self._session} was not written: {error!r}")
 
     def _append(self, event: TranscriptEvent | Mapping[str, Any]) -> bool:
-        known = self._as_event(event)
-        if known.type in OF_SUB_AGENTS:
+        known = event if isinstance(event, TranscriptEvent) else TranscriptEvent.of(event)
+        if not known.type:
+            raise BadInput("it has no type")
+        if known.type in _OF_SUB_AGENTS:
             path = self._path_of_sub_agent(known)
         elif should_transcript(known):
             path = self.path
         else:
             return False
-        line = _line({STAMP: _stamp(self._clock()), **self._codec.encode(known)})
+        line = _line({STAMP: _stamp(self._clock()), **known.as_json()})
         if len(line) > LONGEST_LINE:
             raise BadInput(f"it takes {len(line)} bytes, and no reader takes more than {LONGEST_LINE} on a line")
         if self._layout == "array":
-            append_element(path, parse(line), durable=self._durable)
+            append_element(path, parse(line))
         else:
-            append_line(path, line, durable=self._durable)
+            append_line(path, line)
         return True
 
-    def _as_event(self, event: TranscriptEvent | Mapping[str, Any]) -> TranscriptEvent:
-        if isinstance(event, TranscriptEvent):
-            return event
-        if not isinstance(event, Mapping) or not isinstance(event.get("type"), str):  # pyright: ignore[reportUnnecessaryIsInstance] agents are not checked
-            raise BadInput("it has no type")
-        return self._codec.decode(event)
-
     def _path_of_sub_agent(self, event: TranscriptEvent) -> Path:
-        encoded = self._codec.encode(event)
-        agent, request = (str(encoded.get(name) or "") for name in ("agent_id", "parent_request_id"))
+        agent, request = (str(event.fields.get(name) or "") for name in ("agent_id", "parent_request_id"))
         return sub_agent_transcript_path(self._session, agent, request, base=self._base)
 
-    def _failed(self, failure: NousError, cause: Exception) -> bool:
-        if self._strict:
-            raise failure from cause
+    def _failed(self, reason: str) -> bool:
         self.failures += 1
         if self.failures.bit_count() == 1:  # log failures 1, 2, 4, 8 ...: a full disk would fill the log too
-            _log.warning("transcript_writer.append_failed: %s (%d failures so far)", failure, self.failures)
+            _log.warning("transcript_writer.append_failed: %s (%d failures so far)", reason, self.failures)
         return False
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from nous.transcript.model import Entry, Header, Kind, Origin, Transcript, Turn
+from nous.transcript.model import Entry, Kind, Origin, Transcript, Turn
 from nous.transcript.parsing.user_text import without_colour
 from nous.transcript.readers.nous import MARK, VERSION
 
@@ -39,35 +39,25 @@ def render(transcript: Transcript, *, paint: Paint = plain) -> Iterator[str]:
         yield ""
         yield from _turn(turn, paint, root=f"{transcript.header.cwd}/")
     yield ""
-    yield from _sub_agents(transcript, paint)
+    for sub_agent in transcript.sub_agents:
+        yield paint(f"{_MARKS[Kind.SUB_AGENT]} sub-agent {sub_agent.id}: {sub_agent.path}", Kind.SUB_AGENT)
     yield from _footer(transcript, paint)
 
 
 def _heading(transcript: Transcript, paint: Paint) -> Iterator[str]:
-    header = transcript.header
+    header, name, sure = transcript.header, transcript.format, transcript.confidence
     yield paint(header.title or header.session_id or transcript.source or "session", "heading")
-    prompts = len([turn for turn in transcript.turns if turn.number])
-    facts: list[str | None] = [
-        _format(transcript),
-        _span(transcript),
-        _counted(prompts, "turn", "turns"),
-        _counted(len(transcript.entries), "entry", "entries"),
-    ]
-    named = header.session_id if header.title else None
-    facts += [
-        fact for fact in (named, _tokens(header), header.agent, header.model, header.cwd, header.git_branch) if fact
-    ]
-    yield paint(" · ".join(filter(None, facts)), "faint")
-
-
-def _format(transcript: Transcript) -> str:
-    sure = transcript.confidence >= _SURE
-    return transcript.format if sure else f"{transcript.format} ({transcript.confidence:.0%} sure)"
-
-
-def _tokens(header: Header) -> str:
     read, written = header.input_tokens or 0, header.output_tokens or 0
-    return f"{read:,} tokens in, {written:,} out" if read or written else ""
+    facts = (
+        name if sure >= _SURE else f"{name} ({sure:.0%} sure)",
+        _span(transcript),
+        _counted(len([turn for turn in transcript.turns if turn.number]), "turn", "turns"),
+        _counted(len(transcript.entries), "entry", "entries"),
+        header.session_id if header.title else None,
+        f"{read:,} tokens in, {written:,} out" if read or written else None,
+        *(header.agent, header.model, header.cwd, header.git_branch),
+    )
+    yield paint(" · ".join(filter(None, facts)), "faint")
 
 
 def _counted(number: int, one: str, many: str) -> str:
@@ -78,11 +68,8 @@ def _span(transcript: Transcript) -> str:
     start, end = transcript.started_at, transcript.ended_at
     if start is None or end is None:
         return ""
-    return (
-        f"{start:%Y-%m-%d %H:%M} to {end:%H:%M} UTC"
-        if start.date() == end.date()
-        else f"{start:%F %R} to {end:%F %R} UTC"
-    )
+    until = f"{end:%H:%M}" if start.date() == end.date() else f"{end:%F %R}"
+    return f"{start:%F %R} to {until} UTC"
 
 
 def _turn(turn: Turn, paint: Paint, *, root: str) -> Iterator[str]:
@@ -90,14 +77,10 @@ def _turn(turn: Turn, paint: Paint, *, root: str) -> Iterator[str]:
     clock = f"  {begun:%H:%M:%S}" if begun else ""
     yield paint(f"[turn {turn.number}]{clock}" if turn.number else "[before the first turn]", "faint")
     for kind, entries in groupby(turn.entries, key=lambda entry: entry.kind):
-        match kind:
-            case Kind.TOOL_CALL:
-                yield from _calls(list(entries), paint, root=root)
-            case Kind.TOOL_RESULT:
-                continue
-            case _:
-                for entry in entries:
-                    yield from _said(entry, paint)
+        if kind is Kind.TOOL_CALL:
+            yield from _calls(list(entries), paint, root=root)
+        elif kind is not Kind.TOOL_RESULT:
+            yield from (_said(entry, paint) for entry in entries)
 
 
 def _calls(calls: Sequence[Entry], paint: Paint, *, root: str) -> Iterator[str]:
@@ -110,17 +93,15 @@ def _calls(calls: Sequence[Entry], paint: Paint, *, root: str) -> Iterator[str]:
         yield paint(f"{_INDENT}→ {_line(summary)}{f' x{times}' if times > 1 else ''}", Kind.TOOL_CALL)
 
 
-def _said(entry: Entry, paint: Paint) -> Iterator[str]:
-    match entry.kind:
-        case Kind.USER:
-            yield paint(indent(without_colour(entry.text), "> ", lambda _: True), entry.kind)
-        case Kind.ASSISTANT | Kind.THINKING:
-            yield paint(indent(without_colour(entry.text), _INDENT), entry.kind)
-        case Kind.DECISION:
-            yield paint(indent(f"{_MARKS[Kind.DECISION]} {entry.text}", _INDENT), entry.kind)
-        case kind:
-            shown = _first_lines(entry.text, _ERROR_LINES if kind is Kind.ERROR else _LONG)
-            yield paint(indent(f"{_MARKS.get(kind, '·')} {shown}", _INDENT), kind)
+def _said(entry: Entry, paint: Paint) -> str:
+    kind = entry.kind
+    if kind is Kind.USER:
+        return paint(indent(without_colour(entry.text), "> ", lambda _: True), kind)
+    if kind in {Kind.ASSISTANT, Kind.THINKING}:
+        return paint(indent(without_colour(entry.text), _INDENT), kind)
+    most = _ERROR_LINES if kind is Kind.ERROR else _LONG
+    shown = entry.text if kind is Kind.DECISION else _first_lines(entry.text, most)
+    return paint(indent(f"{_MARKS.get(kind, '·')} {shown}", _INDENT), kind)
 
 
 def _first_lines(text: str, most: int) -> str:
@@ -132,14 +113,6 @@ def _first_lines(text: str, most: int) -> str:
 
 def _line(text: str) -> str:
     return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 3]}..."
-
-
-def _sub_agents(transcript: Transcript, paint: Paint) -> Iterator[str]:
-    calls = {entry.call_id: entry.text for entry in transcript if entry.kind is Kind.TOOL_CALL}
-    for sub_agent in transcript.sub_agents:
-        started = calls.get(sub_agent.call_id, "") if sub_agent.call_id else ""
-        by = f", started by {_line(started)}" if started else ""
-        yield paint(f"{_MARKS[Kind.SUB_AGENT]} sub-agent {sub_agent.id}{by}: {sub_agent.path}", Kind.SUB_AGENT)
 
 
 def _footer(transcript: Transcript, paint: Paint) -> Iterator[str]:

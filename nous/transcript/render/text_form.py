@@ -5,7 +5,7 @@ is left out: streamed parts, reasoning, warnings, workflows, and the tool use of
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -14,18 +14,52 @@ from typing import Any, BinaryIO, Literal
 import orjson
 
 from nous.transcript.load import located, opened, read_transcript
-from nous.transcript.model import Transcript
+from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.parsing.values import cut
 from nous.transcript.readers.qbit import READER as QBIT
-from nous.transcript.recorder.as_events import events_of
-from nous.transcript.recorder.events import EventCodec, TranscriptEvent, conversation, tool_use
-from nous.transcript.recorder.events import sub_agents as by
-from nous.transcript.recorder.events.codec import read_events
+from nous.transcript.recorder.events import TranscriptEvent, read_events
 
 Style = Literal["current", "2025"]
 
 _LIMITS: Mapping[Style, tuple[int, int]] = {"current": (4_000, 6_000), "2025": (2_000, 3_000)}
 """Maximum characters shown of a tool's result, and of a sub-agent's answer."""
+
+_BLOCKS = {
+    "user_message": "USER:\n{content}",
+    "completed": "ASSISTANT ({input_tokens} in / {output_tokens} out tokens):\n{response}",
+    "tool_request": "TOOL_REQUEST (tool={tool_name}, id={request_id}):\n{args}",
+    "tool_result": "TOOL_RESULT (tool={tool_name}{answer_to}, success={success}):\n{result}",
+    "tool_approval_request": "TOOL_APPROVAL_REQUEST (tool={tool_name}, risk={risk_level}):\n{args}",
+    "tool_auto_approved": "TOOL_AUTO_APPROVED (tool={tool_name}): {reason}",
+    "tool_denied": "TOOL_DENIED (tool={tool_name}): {reason}",
+    "error": "ERROR ({error_type}): {message}",
+    "sub_agent_started": "SUB_AGENT_STARTED (agent={agent_name}{answer_to}):\n{task}",
+    "sub_agent_completed": "SUB_AGENT_COMPLETED (agent={agent_id}{answer_to}):\n{response}",
+    "sub_agent_error": "SUB_AGENT_ERROR (agent={agent_id}{answer_to}): {error}",
+}
+"""What each event adds to a turn. `answer_to` is the request that is answered, if that is asked for."""
+
+_BLOCKS_OF_2025 = {
+    **_BLOCKS,
+    "completed": "ASSISTANT (completed, {input_tokens} in / {output_tokens} out tokens):\n{response}",
+    "tool_request": "TOOL_REQUEST (tool={tool_name}, request_id={request_id}):\n{args}",
+}
+_SKIPPED = "ask_human_response skipped"
+_OUTSIDE_TURNS = {
+    "ask_human_request": "**[Ask Human - {input_type}]** {question}",
+    "ask_human_response": "**[User Response]** {response}",
+    _SKIPPED: "*[User skipped the question]*",
+    "task_progress": "**[Task {status}]** {message}",
+    "task_resumed": "**[Task Resumed]** from subtask {subtask_index}/{total_subtasks}",
+    "subtask_created": "**[Subtask Created]** {title} (agent: {agent})",
+    "subtask_completed": "**[Subtask Completed]** {title}\n{result}",
+    "subtask_waiting_for_input": "**[Waiting for Input]** {title}: {prompt}",
+    "subtask_user_input": "**[User Input]** {input}",
+    "enricher_result": "**[Enricher]** {context_added}",
+}
+"""What tasks and questions to the user add, without a turn number. Only forks of qbit write these events."""
+
+_IF_NULL = {"input_tokens": "0", "output_tokens": "0", "agent": "auto"}
 
 
 def format_for_summarizer(
@@ -41,110 +75,50 @@ def format_for_summarizer(
     The style "2025" is the older spelling. Longer results and answers of sub-agents keep 70 % of the limit from their
     beginning and 30 % from their end. With *paired*, results name the request they answer.
     """
-    codec = EventCodec()
-    incoming = events_of(of) if isinstance(of, Transcript) else of
-    events = (event if isinstance(event, TranscriptEvent) else codec.decode(event) for event in incoming)
+    incoming = _events_of(of) if isinstance(of, Transcript) else of
+    events = (event if isinstance(event, TranscriptEvent) else TranscriptEvent.of(event) for event in incoming)
     results, responses = _LIMITS[style]
-    form = _TextForm(
-        is_old=style == "2025",
-        result_limit=results if result_limit is None else result_limit,
-        response_limit=responses if response_limit is None else response_limit,
-        paired=paired,
-    )
+    limits = {
+        ("tool_result", "result"): results if result_limit is None else result_limit,
+        ("sub_agent_completed", "response"): responses if response_limit is None else response_limit,
+    }
+    form = _TextForm(_BLOCKS if style == "current" else _BLOCKS_OF_2025, limits, paired=paired)
     return "".join(map(form.block, events))
 
 
 @dataclass(slots=True)
 class _TextForm:
-    is_old: bool
-    result_limit: int
-    response_limit: int
+    blocks: Mapping[str, str]
+    limits: Mapping[tuple[str, str], int]
     paired: bool
     turn: int = 0
 
     def block(self, event: TranscriptEvent) -> str:
         """Return the text that *event* adds."""
-        if isinstance(event, conversation.Started):
+        name = event.type
+        if not event.is_known:
+            return ""
+        if name == "started":
             self.turn += 1
-            return ""
-        if said := self._said(event):
-            return f"[turn {self.turn:03}] {said}\n\n"
-        return _of_task(event)
+        elif name in self.blocks:
+            return f"[turn {self.turn:03}] {self.blocks[name].format_map(self._values(event))}\n\n"
+        elif name in _OUTSIDE_TURNS:
+            template = _OUTSIDE_TURNS[_SKIPPED if event.fields.get("skipped") else name]
+            return f"\n{template.format_map(self._values(event))}\n"
+        return ""
 
-    def _said(self, event: TranscriptEvent) -> str:
-        match event:
-            case conversation.UserMessage():
-                return f"USER:\n{event.content}"
-            case conversation.Completed():
-                tokens = f"{event.input_tokens or 0} in / {event.output_tokens or 0} out tokens"
-                return f"ASSISTANT ({'completed, ' if self.is_old else ''}{tokens}):\n{event.response}"
-            case conversation.Failed():
-                return f"ERROR ({event.error_type}): {event.message}"
-            case by.SubAgentStarted():
-                return f"SUB_AGENT_STARTED (agent={event.agent_name}{self._answer_to(event)}):\n{event.task}"
-            case by.SubAgentCompleted():
-                response = cut(event.response, self.response_limit)
-                return f"SUB_AGENT_COMPLETED (agent={event.agent_id}{self._answer_to(event)}):\n{response}"
-            case by.SubAgentError():
-                return f"SUB_AGENT_ERROR (agent={event.agent_id}{self._answer_to(event)}): {event.error}"
-            case _:
-                return self._tool(event)
+    def _values(self, event: TranscriptEvent) -> Mapping[str, str]:
+        values = {name: self._value(event.type, name, value) for name, value in event.fields.items()}
+        request = values.get("parent_request_id") or values.get("request_id")
+        return {**values, "answer_to": f", id={request}" if self.paired else ""}
 
-    def _tool(self, event: TranscriptEvent) -> str:
-        match event:
-            case tool_use.ToolRequest():
-                own = f"{'request_id' if self.is_old else 'id'}={event.request_id}"
-                return f"TOOL_REQUEST (tool={event.tool_name}, {own}):\n{_pretty(event.args)}"
-            case tool_use.ToolResult():
-                shown = _shown(event.result)
-                own = f", id={event.request_id}" if self.paired else ""
-                about = f"tool={event.tool_name}{own}, success={'true' if event.success else 'false'}"
-                return f"TOOL_RESULT ({about}):\n{cut(shown, self.result_limit)}"
-            case tool_use.ToolApprovalRequest():
-                about = f"tool={event.tool_name}, risk={event.risk_level.capitalize()}"
-                return f"TOOL_APPROVAL_REQUEST ({about}):\n{_pretty(event.args)}"
-            case tool_use.ToolAutoApproved():
-                return f"TOOL_AUTO_APPROVED (tool={event.tool_name}): {event.reason}"
-            case tool_use.ToolDenied():
-                return f"TOOL_DENIED (tool={event.tool_name}): {event.reason}"
-            case _:
-                return ""
-
-    def _answer_to(self, event: by.SubAgentStarted | by.SubAgentCompleted | by.SubAgentError) -> str:
-        return f", id={event.parent_request_id}" if self.paired else ""
-
-
-def _of_task(event: TranscriptEvent) -> str:
-    """Return the block of a task event or of a question to the user, outside any turn.
-
-    Only forks of qbit write these events.
-    """
-    match event:
-        case conversation.AskHumanRequest():
-            said = f"**[Ask Human - {event.input_type}]** {event.question}"
-        case conversation.AskHumanResponse():
-            said = "*[User skipped the question]*" if event.skipped else f"**[User Response]** {event.response}"
-        case by.TaskProgress():
-            said = f"**[Task {event.status}]** {event.message}"
-        case by.TaskResumed():
-            said = f"**[Task Resumed]** from subtask {event.subtask_index}/{event.total_subtasks}"
-        case by.SubtaskCreated():
-            said = f"**[Subtask Created]** {event.title} (agent: {event.agent or 'auto'})"
-        case by.SubtaskCompleted():
-            said = f"**[Subtask Completed]** {event.title}\n{event.result}"
-        case by.SubtaskWaitingForInput():
-            said = f"**[Waiting for Input]** {event.title}: {event.prompt}"
-        case by.SubtaskUserInput():
-            said = f"**[User Input]** {event.input}"
-        case by.EnricherResult():
-            said = f"**[Enricher]** {_shown(event.context_added)}"
-        case _:
-            return ""
-    return f"\n{said}\n"
-
-
-def _shown(value: object) -> str:
-    return value if isinstance(value, str) else _pretty(value)
+    def _value(self, kind: str, name: str, value: object) -> str:
+        if value is None and name in _IF_NULL:
+            return _IF_NULL[name]
+        if name == "risk_level":
+            return str(value).capitalize()
+        shown = value if isinstance(value, str) and name != "args" else _pretty(value)
+        return cut(shown, self.limits.get((kind, name), len(shown)))
 
 
 def _pretty(value: object) -> str:
@@ -157,6 +131,41 @@ def _pretty(value: object) -> str:
         return json.dumps(value, indent=2, ensure_ascii=False, default=str)
     except RecursionError:
         return "(nested too deeply to be shown)"
+
+
+def _events_of(transcript: Transcript) -> Iterator[Mapping[str, Any]]:
+    """Yield the entries of *transcript* as events; each prompt starts a turn."""
+    for entry in transcript:
+        if entry.kind is Kind.USER:
+            yield {"type": "started", "turn_id": f"turn-{entry.turn}"}
+        yield _event(entry)
+
+
+def _event(entry: Entry) -> Mapping[str, Any]:
+    text, tool, request = entry.text, entry.tool or "", entry.call_id or ""
+    of_call = {"tool_name": tool, "request_id": request}
+    match entry.kind:
+        case Kind.USER:
+            return {"type": "user_message", "content": text}
+        case Kind.ASSISTANT:
+            return {"type": "completed", "response": text}
+        case Kind.TOOL_CALL:
+            return {"type": "tool_request", **of_call, "args": dict(entry.tool_input or {})}
+        case Kind.TOOL_RESULT:
+            return {"type": "tool_result", **of_call, "result": text, "success": True}
+        case Kind.ERROR if request:
+            return {"type": "tool_result", **of_call, "result": text, "success": False}
+        case Kind.ERROR:
+            return {"type": "error", "message": text, "error_type": "error"}
+        case Kind.DECISION if tool and text.startswith("Rejected"):
+            return {"type": "tool_denied", **of_call, "args": {}, "reason": text}
+        case Kind.DECISION:
+            return {"type": "ask_human_response", "request_id": request, "response": text, "skipped": False}
+        case Kind.SUB_AGENT:
+            helper = {"agent_id": tool or "sub-agent", "parent_request_id": request}
+            return {"type": "sub_agent_completed", **helper, "response": text, "duration_ms": 0}
+        case Kind.THINKING | Kind.SUMMARY | Kind.SYSTEM:
+            return {"type": "warning", "message": text}  # not part of the text form
 
 
 def build_summarizer_input(
@@ -174,21 +183,10 @@ def build_summarizer_input(
     parsed transcript. Raises as `read_transcript`.
     """
     if isinstance(source, str | Path):
-        path = located(source, base=base)
-        with opened(path) as stream:
-            return _text(_again(stream), format, style, look, paired=paired)
-    return _text(_again(source), format, style, look, paired=paired)
-
-
-def _again(stream: BinaryIO) -> BinaryIO:
-    """Return *stream* in a form that can be read twice."""
-    return stream if stream.seekable() else BytesIO(stream.read())
-
-
-def _text(
-    stream: BinaryIO, name: str | None, style: Style, look: Callable[[Transcript], object], *, paired: bool
-) -> str:
-    transcript = read_transcript(stream, format=name)
+        with opened(located(source, base=base)) as stream:
+            return build_summarizer_input(stream, format=format, style=style, paired=paired, look=look)
+    stream = source if source.seekable() else BytesIO(source.read())
+    transcript = read_transcript(stream, format=format)
     look(transcript)
     if transcript.format != QBIT.format:
         return format_for_summarizer(transcript, style=style, paired=paired)

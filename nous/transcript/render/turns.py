@@ -34,7 +34,7 @@ class TurnText:
 def group_into_turns(entries: Transcript | Iterable[Entry]) -> tuple[TurnText, ...]:
     """Return the turns that hold an answer or an action; bookkeeping does not count."""
     turns = [tuple(owned) for _, owned in groupby(entries, key=lambda entry: entry.turn)]
-    asked_next = [*map(_prompt, turns[1:]), ""]
+    asked_next = [*(_texts(owned, Kind.USER) for owned in turns[1:]), ""]
     return tuple(
         TurnText(
             number=owned[0].turn,
@@ -59,10 +59,6 @@ def _blocks(owned: Sequence[Entry]) -> Iterator[str]:
             yield f"[{label}] {said[kind]}"
     if calls:
         yield f"[Tools] {calls}"
-
-
-def _prompt(owned: Sequence[Entry]) -> str:
-    return _texts(owned, Kind.USER)
 
 
 def _texts(owned: Sequence[Entry], kind: Kind) -> str:
@@ -93,11 +89,8 @@ class Chunk:
 def chunk(text: str, *, turn: int = 0, size: int = SIZE, overlap: int = OVERLAP) -> tuple[Chunk, ...]:
     """Split *text* into chunks of *size* tokens that overlap by *overlap* tokens.
 
-    Together they hold every character of *text*; a short one is one chunk. Raises ValueError unless 0 <= overlap <
-    size.
+    Together they hold every character of *text*; a short one is one chunk.
     """
-    if not 0 <= overlap < size:
-        raise ValueError(f"pieces of {size} tokens cannot have {overlap} in common")
     starts = [found.start() for found in _TOKEN.finditer(text)]
     firsts = range(0, max(1, len(starts) - overlap), size - overlap)
     begins = [starts[first] if first else 0 for first in firsts]

@@ -27,17 +27,10 @@ def sniffed(content: bytes) -> str:
         (b'[{"_timestamp":"2026-01-01T00:00:00Z","type":"started","turn_id":"t"}]', "qbit"),
         (b'{"_timestamp":1770078313595,"type":"user_message","content":"x"}\n', "qbit"),
         (b'{"_timestamp":1,"type":"of_next_year"}\n{"_timestamp":2,"type":"too"}\n', "qbit"),
-        (b'[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]', "openai_chat"),
-        (b'{"messages":[{"role":"user","content":"x"}]}', "openai_chat"),
-        (b'{\n "messages": [\n  {"role": "user", "content": "x"}\n ]\n}', "openai_chat"),
         (b'{"role":"user","content":"x"}\n{"role":"assistant","content":null,"tool_calls":[]}\n', "openai_chat"),
         (b'{"system":"be kind","messages":[{"role":"user","content":"x"}]}', "anthropic_messages"),
-        (b'[{"role":"user","content":[{"type":"tool_result","content":"x"}]}]', "anthropic_messages"),
-        (b"User: hi\n\nAssistant: hello\n", "plain_text"),
         (b'user: hi\nassistant: None\ntool: {"a": 1}\n', "plain_text"),
-        (b"### User\nhi\n### Assistant\nhello\n", "plain_text"),
         (b"Some words without any label.\n", "plain_text"),
-        (b"[User] hi\n[Assistant] hello\n", "plain_text"),
     ],
 )
 def test_a_format_is_told_from_the_content(content: bytes, expected: str) -> None:
@@ -72,19 +65,15 @@ def test_a_pretty_document_longer_than_the_usual_head_is_looked_at_whole() -> No
     assert sniffed(b'[\n {"role": "user",\n  "content": "' + b"x" * 100_000 + b'"\n }\n]\n') == "openai_chat"
 
 
-def test_a_record_longer_than_the_usual_head_is_looked_at_whole() -> None:
-    assert sniffed(b'{"role":"user","content":"' + b"x" * 1_000_000 + b'"}\n') == "openai_chat"
-
-
 LONG = {"openai_chat": ("messages", "role", "content"), "sharegpt": ("conversations", "from", "value")}
 """What chats in a document are called by: the list of messages, who said one, and what."""
 
 
-def long_from_the_start(kind: str, length: int, *, in_parts: bool = False) -> dict[str, Any]:
+def long_from_the_start(kind: str, length: int) -> dict[str, Any]:
     """A session of that *kind* whose first message has so many characters."""
     held, who, what = LONG[kind]
-    first: object = [{"type": "text", "text": "x" * length}] if in_parts else "x" * length
-    return {"id": "s1", held: [{who: "system", what: first}, {who: "user", what: "hi"}, {who: "assistant", what: "ho"}]}
+    said = [{who: "system", what: "x" * length}, {who: "user", what: "hi"}, {who: "assistant", what: "ho"}]
+    return {"id": "s1", held: said}
 
 
 @pytest.mark.parametrize("length", [HEAD - 100, HEAD, 5_000_000])
@@ -97,75 +86,47 @@ def test_a_session_is_told_though_its_first_message_is_longer_than_the_usual_hea
     assert sniffed(b"\n".join([json.dumps(session).encode()] * 2)) == kind
 
 
-def test_a_first_message_in_parts_may_be_that_long_too_and_its_session_is_read() -> None:
-    session = long_from_the_start("openai_chat", HEAD, in_parts=True)
-
-    transcript = read_transcript(BytesIO(json.dumps(session).encode()))
-
-    assert [len(entry.text) for entry in transcript] == [HEAD, 2, 2]
-
-
-def test_of_an_endless_document_no_more_is_looked_at_than_says_what_it_is() -> None:
-    stream = BytesIO(b'{"messages": [' + b'{"odd": "one"}, ' * 1_000_000)
-
-    with pytest.raises(UnknownFormat, match="with the keys odd, messages"):
-        reader_for(sample_of(ByteSource.on(stream)))
-
-    assert stream.tell() == OPENING
-
-
-def test_a_record_that_is_whole_is_enough_to_tell_that_it_is_none_of_a_session() -> None:
-    stream = BytesIO(b'{"odd": "one"}\n' * 100_000)
+@pytest.mark.parametrize(
+    ("content", "looked_at"),
+    [(b'{"messages": [' + b'{"odd": "one"}, ' * 1_000_000, OPENING), (b'{"odd": "one"}\n' * 100_000, HEAD)],
+    ids=["endless document", "whole records"],
+)
+def test_no_more_is_looked_at_than_says_what_it_is(content: bytes, looked_at: int) -> None:
+    stream = BytesIO(content)
 
     with pytest.raises(UnknownFormat, match="with the keys odd"):
         reader_for(sample_of(ByteSource.on(stream)))
 
-    assert stream.tell() == HEAD
+    assert stream.tell() == looked_at
 
 
 @pytest.mark.parametrize("name", ["claude_code", "Claude-Code"])
 def test_a_format_can_be_named(name: str) -> None:
     assert reader_named(name).format == "claude_code"
-
-
-def test_a_name_of_no_format_is_refused_with_those_there_are() -> None:
     with pytest.raises(BadInput, match="claude_code"):
         reader_named("lotus-123")
 
 
-@pytest.fixture
-def toy_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """One file that holds a reader, dropped where readers are looked for."""
+def test_a_reader_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "toy_reader_of_a_test.py").write_text(
         dedent("""
             from dataclasses import dataclass
 
-            from nous.transcript.reader import Draft, LineReading
+            from nous.transcript.reader import Draft, FormatReader, LineReading
             from nous.transcript.model import Kind
-
-            class Toy:
-                format = "toy"
-
-                def sniff(self, sample):
-                    return float(sample.text.startswith("TOY"))
-
-                def begin(self, notes):
-                    return ToyReading(notes)
 
             @dataclass(slots=True)
             class ToyReading(LineReading):
                 def entries(self, line):
                     return (Draft(Kind.USER, line.data.decode().strip(), str(line.number)),)
 
-            READER = Toy()
+            READER = FormatReader("toy", lambda sample: float(sample.text.startswith("TOY")), ToyReading)
         """)
     )
     monkeypatch.setattr(readers, "__path__", [*readers.__path__, str(tmp_path)])
-    return "toy"
 
-
-def test_a_reader_is_one_file(toy_reader: str) -> None:
-    assert toy_reader in known_readers()
     transcript = read_transcript(BytesIO(b"TOY\nhello\n"))
-    assert (transcript.format, transcript.confidence) == (toy_reader, 1.0)
+
+    assert "toy" in known_readers()
+    assert (transcript.format, transcript.confidence) == ("toy", 1.0)
     assert [entry.text for entry in transcript] == ["TOY", "hello"]

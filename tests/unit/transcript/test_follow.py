@@ -53,40 +53,31 @@ def test_the_last_turn_is_replaced_and_what_came_before_stays(live: Path) -> Non
     assert third.applied_to(second.entries) == read_transcript(live).entries
 
 
-def test_reading_on_begins_at_the_last_turn_and_not_at_the_first_byte(live: Path) -> None:
-    append(live, lines(*SECOND, first=3))
-    point = follow(live).resume
-
-    assert (point.offset, point.line, point.kept) == (len(lines(*FIRST, SECOND[0])), 5, 4)
-    prompt = follow(live, point).entries[0]
-    assert (prompt.text, prompt.turn, prompt.line) == ("and now?", 2, 5)
-
-
-def test_a_second_look_changes_nothing(live: Path) -> None:
+def test_a_second_look_changes_nothing_and_begins_at_the_last_turn(live: Path) -> None:
     append(live, lines(*SECOND, first=3))
     first = follow(live)
-    second = follow(live, first.resume)
+    point = first.resume
+    second = follow(live, point)
 
-    assert second.change is Change.UNCHANGED
+    assert (point.offset, point.line, point.kept) == (len(lines(*FIRST, SECOND[0])), 5, 4)
+    assert (second.change, second.entries[0].text, second.entries[0].turn) == (Change.UNCHANGED, "and now?", 2)
     assert second.applied_to(first.entries) == first.entries
     assert follow(live, second.resume) == second
+    with pytest.raises(ValueError, match="are not those that were kept"):
+        second.applied_to(())
 
 
-def test_a_call_is_known_when_its_result_comes_a_turn_later(live: Path) -> None:
+def test_what_was_read_and_what_was_asked_for_is_remembered(live: Path) -> None:
+    thinking = {"type": "thinking", "thinking": "hm"}
     append(live, lines(user("hurry"), user("now"), first=3))
-    point = follow(live).resume
-    append(live, lines(result("no", own="c1", is_error=True), first=5))
-
-    error = follow(live, point).entries[-1]
-    assert (error.kind, error.tool, error.call_id) == (Kind.ERROR, "Bash", "c1")
-
-
-def test_a_record_that_is_repeated_later_is_still_a_repetition(live: Path) -> None:
-    append(live, lines(*SECOND, first=3))
-    point = follow(live).resume
+    point = follow(live, include=["thinking"]).resume
+    append(live, lines(result("no", own="c1", is_error=True), assistant(thinking, own="m3"), first=5))
     append(live, lines(FIRST[0], first=0))
 
-    assert "go" not in texts(follow(live, point))
+    prompt, error, thought = follow(live, point).entries
+    assert (error.kind, error.tool, error.call_id) == (Kind.ERROR, "Bash", "c1")
+    assert thought.kind is Kind.THINKING
+    assert prompt.text == "now", "a repetition of the first record is none of the entries"
 
 
 def test_a_torn_line_is_told_until_it_is_whole(live: Path) -> None:
@@ -144,22 +135,6 @@ def test_where_records_stand_on_no_lines_the_whole_is_read_each_time(content: by
     assert second.entries == first.entries
 
 
-def test_a_packed_file_that_is_torn_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "whole.gz"
-    path.write_bytes(gzip.compress(b'{"role":"user","content":"a"}\n' * 100)[:-6])
-
-    assert follow(path).skipped == read_transcript(path).skipped
-
-
-def test_what_is_included_at_first_is_included_later(live: Path) -> None:
-    thinking = {"type": "thinking", "thinking": "hm"}
-    append(live, lines(*SECOND, first=3))
-    point = follow(live, include=["thinking"]).resume
-    append(live, lines(assistant(thinking, own="m3"), first=6))
-
-    assert follow(live, point).entries[-1].kind is Kind.THINKING
-
-
 def test_a_file_that_held_nothing_yet_is_looked_at_again(tmp_path: Path) -> None:
     path = tmp_path / "live.jsonl"
     path.touch()
@@ -180,11 +155,3 @@ def test_a_turn_that_begins_in_the_middle_of_a_line_is_no_place_to_go_on_from(tm
 
     assert growth.resume.offset == 0
     assert follow(path, growth.resume).entries == read_transcript(path).entries
-
-
-def test_growth_is_applied_to_nothing_but_what_it_grew_from(live: Path) -> None:
-    append(live, lines(*SECOND, first=3))
-    growth = follow(live, follow(live).resume)
-
-    with pytest.raises(ValueError, match="are not those that were kept"):
-        growth.applied_to(())

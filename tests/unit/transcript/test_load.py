@@ -1,15 +1,20 @@
+"""What can be read, from where, and what is refused."""
+
 import gzip
+import json
 import os
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nous.domain.errors import BadInput, NotFound
-from nous.transcript import Kind, UnknownFormat, parse_transcript, read_transcript
+from nous.transcript import Kind, UnknownFormat, parse_transcript, read_transcript, split_sessions
 
 TEXT = b"User: hi\n\nAssistant: hello\n"
+RUN: dict[str, Any] = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}
 
 
 @pytest.fixture
@@ -51,10 +56,6 @@ def test_a_packed_file_that_was_cut_is_read_up_to_the_cut_and_says_so(path: Path
     assert any("damaged" in reason for reason in transcript.skipped)
 
 
-def test_a_stream_is_read_under_the_name_that_is_given() -> None:
-    assert read_transcript(BytesIO(TEXT), name="stdin").source == "stdin"
-
-
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"[]", b" [ ]\n", b"\xef\xbb\xbf", b"\0\0"])
 def test_a_blank_file_is_a_transcript_without_entries(content: bytes, path: Path) -> None:
     path.write_bytes(content)
@@ -66,47 +67,23 @@ def test_a_format_that_is_named_is_used_whatever_the_content_looks_like() -> Non
     assert read_transcript(BytesIO(TEXT), format="qbit").entries == ()
 
 
-def test_a_session_is_found_by_its_id(tmp_path: Path) -> None:
-    place = tmp_path / "abc" / "transcript.json"
-    place.parent.mkdir()
-    place.write_bytes(b'{"_timestamp":"2026-01-01T00:00:00Z","type":"user_message","content":"hi"}\n')
-
-    assert read_transcript("abc", base=tmp_path).entries[0].text == "hi"
-
-
-def test_neither_a_file_nor_a_session_is_not_found(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="nor a transcript of a session"):
-        read_transcript("abc", base=tmp_path)
-
-
-@pytest.mark.parametrize("source", ["../x", "a/b", "/no/such/file.jsonl"])
-def test_a_path_to_nothing_is_not_found(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("source", "kind", "reason"),
+    [
+        ("abc", NotFound, "nor a transcript of a session"),
+        *((source, NotFound, "no file") for source in ("../x", "a/b", "/no/such/file.jsonl")),
+        *((source, BadInput, "names no transcript") for source in ("", "  ", "a\0b")),
+        ("x" * 5_000, BadInput, "too long"),
+        ("..", BadInput, "is a directory"),
+        ("/dev/zero", BadInput, "device"),
+    ],
+)
+def test_what_is_no_source_is_refused_with_the_reason(
+    source: str | Path, kind: type[Exception], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(NotFound, match="no file"):
+    with pytest.raises(kind, match=reason):
         read_transcript(source, base=tmp_path)
-
-
-@pytest.mark.parametrize("source", ["", "  ", "a\0b", "..", "x" * 5_000])
-def test_a_name_that_can_be_no_source_is_refused(source: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput):
-        read_transcript(source, base=tmp_path)
-
-
-def test_a_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is a directory"):
-        read_transcript(tmp_path)
-
-
-def test_a_device_is_refused_before_it_is_read() -> None:
-    with pytest.raises(BadInput, match="device"):
-        read_transcript("/dev/zero")
-
-
-def test_a_binary_file_is_refused_with_what_it_begins_with(path: Path) -> None:
-    path.write_bytes(bytes(range(256)) * 100)
-
-    with pytest.raises(UnknownFormat, match="binary data"):
-        read_transcript(path)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
@@ -122,13 +99,7 @@ def test_messages_at_hand_are_read_as_a_file_of_them_would_be() -> None:
 
     assert [(entry.kind, entry.text) for entry in transcript] == [(Kind.USER, "hi")]
     assert transcript == parse_transcript('[{"role":"user","content":"hi"}]', source="inline")
-
-
-def test_text_at_hand_is_read_even_with_half_a_surrogate_pair() -> None:
     assert parse_transcript("User: a\ud83d\nAssistant: b").entries[0].text == "a?"
-
-
-def test_messages_that_are_not_json_are_refused() -> None:
     with pytest.raises(BadInput, match="not JSON"):
         parse_transcript([{"role": "user", "content": object()}])
 
@@ -138,3 +109,33 @@ def test_how_much_output_is_kept_can_be_chosen() -> None:
 
     assert len(parse_transcript(text).entries[1].text) == 100
     assert "[truncated 90 chars]" in parse_transcript(text, result_limit=10).entries[1].text
+
+
+def written(path: Path, *records: object) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def test_each_line_with_messages_is_a_session_called_after_itself_or_file_and_line(tmp_path: Path) -> None:
+    own = ({"session_id": "mine", **RUN}, {"id": "../../etc", **RUN}, {"id": 7, **RUN})
+    path = written(tmp_path / "runs.jsonl", RUN, RUN, *own)
+    path.write_text(path.read_text() + '{"messages": [{"ro')
+
+    sessions = list(split_sessions(path))
+
+    assert [session.id for session in sessions] == ["runs-1", "runs-2", "mine", "runs-4", "runs-5", "runs-6"]
+    assert [entry.text for entry in parse_transcript(sessions[1].content)] == ["hi", "hello"]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [RUN],
+        [RUN["messages"]],
+        RUN["messages"],
+        [{"type": "user", "uuid": "u", "sessionId": "s"}, {"type": "user", "uuid": "v", "sessionId": "s"}],
+    ],
+    ids=["one run", "a list", "a message a line", "claude code"],
+)
+def test_a_file_that_is_one_session_is_not_split(records: list[object], tmp_path: Path) -> None:
+    assert list(split_sessions(written(tmp_path / "one.jsonl", *records))) == []

@@ -2,6 +2,7 @@ from typing import Any
 
 import orjson
 import pytest
+from builders.entries import said
 
 from nous.transcript import Kind, Transcript, parse_transcript
 
@@ -18,15 +19,11 @@ def message(role: str, content: dict[str, Any], **fields: Any) -> dict[str, Any]
 def chain(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """A conversation without branches: a root, and each message below the one before."""
     mapping: dict[str, Any] = {"n0": {"id": "n0", "message": None, "parent": None, "children": ["n1"]}}
-    for number, said in enumerate(messages, 1):
+    for number, each in enumerate(messages, 1):
         children = [f"n{number + 1}"] if number < len(messages) else []
-        own = {**said, "id": said.get("id", f"m{number}")}
+        own = {**each, "id": each.get("id", f"m{number}")}
         mapping[f"n{number}"] = {"id": f"n{number}", "message": own, "parent": f"n{number - 1}", "children": children}
     return {"title": "T", "mapping": mapping, "current_node": f"n{len(messages)}", **fields}
-
-
-def said(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
 
 
 def read(*messages: dict[str, Any], **fields: Any) -> Transcript:
@@ -67,13 +64,6 @@ def test_only_the_branch_that_the_user_sees_is_told(current: str, answer: str) -
     assert transcript.skipped == {"another branch": 1}
 
 
-def test_a_node_that_forgot_its_parent_is_found_among_its_children() -> None:
-    conversation = chain(*TALK)
-    del conversation["mapping"]["n2"]["parent"]
-
-    assert len(parse_transcript([conversation]).entries) == 2
-
-
 def test_a_circle_is_walked_once() -> None:
     conversation = chain(*TALK)
     conversation["mapping"]["n1"]["parent"] = "n2"
@@ -81,52 +71,30 @@ def test_a_circle_is_walked_once() -> None:
     assert len(parse_transcript([conversation]).entries) == 2
 
 
-def test_a_message_to_a_tool_is_a_call_and_the_tools_message_its_result() -> None:
+def test_a_message_to_a_tool_is_a_call_that_may_be_answered_twice_and_under_another_name() -> None:
     code = {"content_type": "code", "language": "python", "text": "1 + 1"}
-
-    transcript = read(
-        message("assistant", code, recipient="python"),
-        message("tool", {"content_type": "execution_output", "text": "2"}, name="python"),
-    )
-
-    call, result = transcript.entries
-    assert (call.kind, call.tool, call.tool_input) == (Kind.TOOL_CALL, "python", {"code": "1 + 1"})
-    assert (result.kind, result.text, result.tool, result.call_id) == (Kind.TOOL_RESULT, "2", "python", call.call_id)
-
-
-def test_what_a_tool_is_given_as_json_is_unpacked_and_other_text_kept() -> None:
-    transcript = read(
-        message("assistant", {"content_type": "code", "text": '{"search_query": [{"q": "x"}]}'}, recipient="web"),
-        message("assistant", text("The user likes tea"), recipient="bio"),
-    )
-
-    search, memory = (entry.tool_input for entry in transcript)
-    assert search == {"search_query": [{"q": "x"}]}
-    assert memory == {"text": "The user likes tea"}
-
-
-def test_a_tool_may_answer_twice_and_under_another_name() -> None:
-    display = {"content_type": "tether_browsing_display", "result": "found", "summary": ""}
+    search = {"content_type": "code", "text": '{"search_query": [{"q": "x"}]}'}
     quote = {"content_type": "tether_quote", "title": "T", "url": "https://example.org", "text": "body"}
 
     transcript = read(
-        message("assistant", {"content_type": "code", "text": "search('x')"}, recipient="browser"),
-        message("tool", display, name="browser"),
-        message("tool", quote, name="browser.quote"),
-    )
-
-    assert said(transcript)[1:] == [(Kind.TOOL_RESULT, "found"), (Kind.TOOL_RESULT, "T\nhttps://example.org\nbody")]
-    assert len({entry.call_id for entry in transcript}) == 1
-
-
-def test_a_tool_that_was_not_called_in_this_turn_answers_no_call() -> None:
-    transcript = read(
-        message("assistant", text("x"), recipient="python"),
+        message("assistant", code, recipient="python"),
+        message("assistant", search, recipient="web"),
+        message("tool", {"content_type": "tether_browsing_display", "result": "found", "summary": ""}, name="web"),
+        message("tool", quote, name="web.quote"),
+        message("tool", {"content_type": "execution_output", "text": "2"}, name="python"),
+        message("assistant", text("Likes tea"), recipient="bio"),
         TALK[0],
         message("tool", text("file"), name="myfiles_browser"),
     )
 
-    assert (transcript.entries[-1].call_id, transcript.entries[-1].tool) == (None, "myfiles_browser")
+    given = [entry.tool_input for entry in transcript if entry.kind is Kind.TOOL_CALL]
+    assert given == [{"code": "1 + 1"}, {"search_query": [{"q": "x"}]}, {"text": "Likes tea"}]
+    assert [(entry.text, entry.tool, entry.call_id) for entry in transcript if entry.kind is Kind.TOOL_RESULT] == [
+        ("found", "web", "m2"),
+        ("T\nhttps://example.org\nbody", "web.quote", "m2"),
+        ("2", "python", "m1"),
+        ("file", "myfiles_browser", None),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -144,16 +112,6 @@ def test_a_failed_run_is_an_error(content: dict[str, Any], metadata: dict[str, A
     (entry,) = read(message("tool", content, name="python", metadata=metadata)).entries
 
     assert (entry.kind, entry.is_error) == (Kind.ERROR, True)
-
-
-@pytest.mark.parametrize("role", ["user", "assistant", "system"])
-def test_what_the_user_does_not_see_is_nobodys_word(role: str) -> None:
-    hidden = message(role, text("secret"), metadata={"is_visually_hidden_from_conversation": True})
-
-    transcript = read(hidden)
-
-    assert transcript.entries == ()
-    assert transcript.skipped == {"meta message": 1}
 
 
 @pytest.mark.parametrize(
@@ -176,38 +134,10 @@ def test_what_the_user_does_not_see_is_nobodys_word(role: str) -> None:
     ids=["today", "first"],
 )
 def test_standing_instructions_are_told_though_they_are_hidden(told: dict[str, Any]) -> None:
-    assert said(read(told)) == [(Kind.SYSTEM, "I bake.\n\nBe kind.")]
-
-
-def test_what_is_remembered_of_the_user_is_told() -> None:
     memory = message("assistant", {"content_type": "model_editable_context", "model_set_context": "1. Likes tea"})
 
     assert said(read(memory)) == [(Kind.SYSTEM, "1. Likes tea")]
-
-
-def test_of_many_parts_the_words_are_kept_and_the_others_counted() -> None:
-    parts = [{"content_type": "image_asset_pointer"}, "Look", {"content_type": "audio_transcription", "text": "spoken"}]
-
-    transcript = read(message("user", {"content_type": "multimodal_text", "parts": parts}))
-
-    assert said(transcript) == [(Kind.USER, "Look\n\nspoken")]
-    assert transcript.skipped == {"image_asset_pointer part": 1}
-
-
-def test_an_answer_that_was_stopped_says_so() -> None:
-    stopped = message("assistant", text("I thi"), metadata={"finish_details": {"type": "interrupted"}})
-
-    assert said(read(stopped)) == [(Kind.ASSISTANT, "I thi"), (Kind.SYSTEM, "Interrupted by the user")]
-
-
-def test_conversations_of_an_export_are_told_apart() -> None:
-    transcript = parse_transcript([chain(TALK[0]), chain(TALK[0], title="Second")])
-
-    assert said(transcript) == [
-        (Kind.USER, "Hello"),
-        (Kind.SYSTEM, "Another session begins: Second"),
-        (Kind.USER, "Hello"),
-    ]
+    assert said(read(told)) == [(Kind.SYSTEM, "I bake.\n\nBe kind.")]
 
 
 @pytest.mark.parametrize(
@@ -216,6 +146,7 @@ def test_conversations_of_an_export_are_told_apart() -> None:
         (message("assistant", {"content_type": "thoughts", "thoughts": [{"content": "hm"}]}), "thinking"),
         (message("assistant", {"content_type": "reasoning_recap", "content": "Thought"}), "reasoning_recap"),
         (message("system", text("")), "empty message"),
+        (message("user", text("x"), metadata={"is_visually_hidden_from_conversation": True}), "meta message"),
         (message("tool", text(""), name="dalle"), "empty message"),
         (message("critic", text("x")), "critic message"),
         (message("assistant", {"content_type": "of_next_year", "x": 1}), "of_next_year content"),
@@ -228,5 +159,18 @@ def test_what_is_passed_over_is_counted(told: dict[str, Any], reason: str) -> No
     assert transcript.skipped[reason] == 1
 
 
-def test_what_is_no_conversation_is_counted() -> None:
-    assert parse_transcript([{"mapping": 3}], format="chatgpt").skipped == {"not a conversation": 1}
+def test_what_is_said_beside_plain_words_is_told_or_counted() -> None:
+    parts = [{"content_type": "image_asset_pointer"}, "Look", {"content_type": "audio_transcription", "text": "spoken"}]
+    stopped = message("assistant", text("I thi"), metadata={"finish_details": {"type": "interrupted"}})
+    first = chain(message("user", {"content_type": "multimodal_text", "parts": parts}), stopped)
+
+    transcript = parse_transcript([first, chain(TALK[0], title="Second"), {"mapping": 3}], format="chatgpt")
+
+    assert said(transcript) == [
+        (Kind.USER, "Look\n\nspoken"),
+        (Kind.ASSISTANT, "I thi"),
+        (Kind.SYSTEM, "Interrupted by the user"),
+        (Kind.SYSTEM, "Another session begins: Second"),
+        (Kind.USER, "Hello"),
+    ]
+    assert transcript.skipped == {"image_asset_pointer part": 1, "not a conversation": 1}

@@ -1,11 +1,12 @@
+"""What is the Responses API's own; what it shares with other chats is in `test_reader_chats.py`."""
+
 from typing import Any
 
-import orjson
 import pytest
+from builders.entries import read_lines, said
 
-from nous.transcript import Kind, Transcript, parse_transcript
+from nous.transcript import Kind, Transcript, known_readers
 from nous.transcript.reader import Sample
-from nous.transcript.readers.openai_responses import READER
 
 USER = {"role": "user", "content": [{"type": "input_text", "text": "Where is A1?"}]}
 CALL = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "bash", "arguments": '{"command":"ls"}'}
@@ -26,63 +27,14 @@ SAID = [
 ]
 
 
-def said(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
-
-
 def read(*records: dict[str, Any]) -> Transcript:
-    return parse_transcript(b"\n".join(map(orjson.dumps, records)), format="openai_responses")
-
-
-def event(kind: str, **fields: Any) -> dict[str, Any]:
-    return {"type": f"response.{kind}", "sequence_number": 1, **fields}
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        orjson.dumps(ITEMS),
-        orjson.dumps(ITEMS, option=orjson.OPT_INDENT_2),
-        b"\n".join(map(orjson.dumps, ITEMS)),
-        orjson.dumps({"model": "gpt", "input": ITEMS}),
-        orjson.dumps({"input": ITEMS[:2], "output": ITEMS[2:]}),
-        orjson.dumps({"object": "response", "instructions": "Be brief.", "input": ITEMS[1:2], "output": ITEMS[2:]}),
-    ],
-    ids=["list", "pretty list", "lines", "request", "both", "answer"],
-)
-def test_items_are_found_in_every_container(content: bytes) -> None:
-    transcript = parse_transcript(content)
-
-    assert transcript.format == "openai_responses"
-    assert said(transcript) == SAID
-
-
-@pytest.mark.parametrize(
-    "records",
-    [
-        [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}],
-        [{"input": "2 + 2", "output": "4", "instruction": "add"}],
-        [{"type": "reasoning", "id": "r", "summary": []}, {"type": "user", "content": "x"}, {"type": "assistant"}],
-        [{"type": "turn.prompt", "input": [{"type": "text", "text": "hi"}]}],
-        [{"timestamp": "x", "type": "response_item", "payload": CALL}],
-    ],
-    ids=["chat", "instruction", "grok", "kimi", "codex"],
-)
-def test_what_others_wrote_is_left_alone(records: list[dict[str, Any]]) -> None:
-    assert READER.sniff(Sample("", tuple(records))) == 0
+    return read_lines("openai_responses", *records)
 
 
 def test_bare_items_of_old_codex_are_left_to_whoever_is_surer() -> None:
     meta = {"id": "s", "timestamp": "2025-07-01T00:00:00Z", "instructions": None}
 
-    assert 0.5 < READER.sniff(Sample("", (meta, *ITEMS))) < 0.7
-
-
-def test_an_items_id_names_its_entry_and_pairs_the_call() -> None:
-    _, _, call, result, answer = read(*ITEMS).entries
-
-    assert (call.id, call.call_id, result.call_id, result.tool, answer.id) == ("fc_1", "c1", "c1", "bash", "msg_1")
-    assert call.tool_input == {"command": "ls"}
+    assert 0.5 < known_readers()["openai_responses"].sniff(Sample("", (meta, *ITEMS))) < 0.7
 
 
 def test_a_request_that_repeats_the_conversation_tells_only_what_is_new() -> None:
@@ -96,40 +48,46 @@ def test_a_request_that_repeats_the_conversation_tells_only_what_is_new() -> Non
     assert transcript.skipped == {"empty reasoning": 1, "repeated item": 2}
 
 
-def test_a_request_that_continues_by_id_holds_only_what_is_new() -> None:
-    first = {"model": "gpt", "id": "resp_1", "input": "again", "output": [ANSWER]}
-    second = {"model": "gpt", "id": "resp_2", "previous_response_id": "resp_1", "input": "again", "output": []}
-
-    assert said(read(first, second)) == [(Kind.USER, "again"), (Kind.ASSISTANT, "At sea."), (Kind.USER, "again")]
+BODY = {"object": "response", "output": list[Any]()}
+AGAIN = {"model": "gpt", "input": "again"}
 
 
-def test_a_request_that_repeats_nothing_begins_another_session() -> None:
-    transcript = read({"model": "gpt", "input": "one"}, {"model": "gpt", "input": "two"})
+@pytest.mark.parametrize(
+    ("bodies", "expected"),
+    [
+        (
+            [{**AGAIN, "output": [ANSWER]}, {**AGAIN, "previous_response_id": "resp_1"}],
+            [(Kind.USER, "again"), SAID[-1], (Kind.USER, "again")],
+        ),
+        (
+            [{"model": "gpt", "input": "one"}, {"model": "gpt", "input": "two"}],
+            [(Kind.USER, "one"), (Kind.SYSTEM, "Another session begins"), (Kind.USER, "two")],
+        ),
+        (
+            [{**BODY, "instructions": text} for text in ("a", "a", "b")],
+            [(Kind.SYSTEM, "a"), (Kind.SYSTEM, "b")],
+        ),
+        (
+            [{**BODY, "error": {"message": "boom"}}, {**BODY, "incomplete_details": {"reason": "max_output_tokens"}}],
+            [(Kind.ERROR, "boom"), (Kind.SYSTEM, "The answer is incomplete: max_output_tokens")],
+        ),
+        ([{"type": "compaction", "id": "x"}], [(Kind.SYSTEM, "Conversation compacted")]),
+    ],
+    ids=["continued by id", "another session", "instructions", "failed and incomplete", "compaction"],
+)
+def test_bodies_are_told_in_order(bodies: list[dict[str, Any]], expected: list[tuple[Kind, str]]) -> None:
+    assert said(read(*bodies)) == expected
 
-    assert said(transcript) == [(Kind.USER, "one"), (Kind.SYSTEM, "Another session begins"), (Kind.USER, "two")]
 
+def test_ids_and_times_are_those_of_the_item() -> None:
+    shell = {"type": "local_shell_call", "id": "l1", "action": {"command": ["ls"]}, "created_at": 1767000001}
+    output = [ANSWER, CALL, shell, {"type": "local_shell_call_output", "id": "l1", "output": "a.txt"}]
 
-def test_a_stream_tells_each_item_once() -> None:
-    answer = {"object": "response", "id": "resp_1", "model": "gpt", "status": "completed", "output": [CALL, ANSWER]}
+    answer, call, *shells = read({**BODY, "created_at": 1767000000, "output": output}).entries
 
-    transcript = parse_transcript(
-        b"\n".join(
-            map(
-                orjson.dumps,
-                [
-                    event("created", response={**answer, "status": "in_progress", "output": []}),
-                    event("output_text.delta", delta="At"),
-                    event("output_item.done", item=CALL),
-                    event("output_item.done", item=ANSWER),
-                    event("completed", response=answer),
-                ],
-            )
-        )
-    )
-
-    assert transcript.format == "openai_responses"
-    assert said(transcript) == [SAID[2], SAID[4]]
-    assert transcript.skipped == {"response.created": 1, "response.output_text.delta": 1, "repeated item": 2}
+    assert (answer.id, call.id, call.call_id) == ("msg_1", "fc_1", "c1")
+    assert [entry.call_id for entry in shells] == ["l1", "l1"], "the first shells called it so"
+    assert [entry.time.timestamp() for entry in (answer, shells[0]) if entry.time] == [1767000000, 1767000001]
 
 
 def test_an_answer_that_is_asked_for_twice_is_counted_once() -> None:
@@ -141,47 +99,6 @@ def test_an_answer_that_is_asked_for_twice_is_counted_once() -> None:
     header = transcript.header
     assert (header.model, header.session_id, header.input_tokens, header.output_tokens) == ("gpt", "conv_1", 14, 6)
     assert transcript.skipped == {"repeated response": 1}
-
-
-def test_instructions_are_told_when_they_change() -> None:
-    texts = ("a", "a", "b")
-
-    transcript = read(*({"object": "response", "instructions": text, "output": []} for text in texts))
-
-    assert said(transcript) == [(Kind.SYSTEM, "a"), (Kind.SYSTEM, "b")]
-
-
-def test_an_answer_that_failed_or_is_incomplete_says_so() -> None:
-    failed = {"object": "response", "status": "failed", "error": {"code": "x", "message": "boom"}, "output": []}
-    cut = {"object": "response", "incomplete_details": {"reason": "max_output_tokens"}, "output": []}
-
-    transcript = read(failed, cut)
-
-    assert said(transcript) == [
-        (Kind.ERROR, "boom"),
-        (Kind.SYSTEM, "The answer is incomplete: max_output_tokens"),
-    ]
-
-
-def test_what_a_program_says_in_the_users_place_is_not_the_users() -> None:
-    transcript = read({"role": "user", "content": "<environment_context>cwd</environment_context>"})
-
-    assert transcript.entries == ()
-    assert transcript.skipped == {"meta message": 1}
-
-
-def test_a_refusal_is_an_answer() -> None:
-    parts = [{"type": "refusal", "refusal": "I cannot."}]
-
-    assert said(read({"type": "message", "role": "assistant", "content": parts})) == [(Kind.ASSISTANT, "I cannot.")]
-
-
-def test_times_are_those_of_the_item_or_of_its_answer() -> None:
-    output = [ANSWER, {**CALL, "created_at": 1767000001}]
-
-    transcript = read({"object": "response", "created_at": 1767000000, "output": output})
-
-    assert [entry.time.timestamp() for entry in transcript if entry.time] == [1767000000, 1767000001]
 
 
 @pytest.mark.parametrize(
@@ -199,6 +116,7 @@ def test_times_are_those_of_the_item_or_of_its_answer() -> None:
             {"computer_screenshot part": 1},
         ),
         ({"note": 1}, {"not an item": 1}),
+        ({"role": "user", "content": "<environment_context>cwd</environment_context>"}, {"meta message": 1}),
     ],
 )
 def test_what_is_passed_over_is_counted(item: dict[str, Any], reasons: dict[str, int]) -> None:
@@ -208,7 +126,90 @@ def test_what_is_passed_over_is_counted(item: dict[str, Any], reasons: dict[str,
     assert transcript.skipped == reasons
 
 
-def test_a_compaction_is_told() -> None:
-    assert said(read({"type": "compaction", "id": "x", "encrypted_content": "y"})) == [
-        (Kind.SYSTEM, "Conversation compacted")
-    ]
+@pytest.mark.parametrize(
+    ("kind", "fields", "tool", "given"),
+    [
+        ("custom_tool_call", {"name": "exec", "input": "1+1"}, "exec", {"input": "1+1"}),
+        ("local_shell_call", {"action": {"type": "exec", "command": ["ls"]}}, "local_shell", None),
+        ("shell_call", {"action": {"commands": ["ls"]}}, "shell", None),
+        ("computer_call", {"action": {"type": "click", "x": 1}}, "computer", None),
+        ("of_next_year_call", {"action": {"a": 1}}, "of_next_year", None),
+        ("apply_patch_call", {"operation": {"path": "a"}}, "apply_patch", {"path": "a"}),
+        (
+            "web_search_call",
+            {"action": {"queries": ["x", "y"]}},
+            "web_search",
+            {"queries": ["x", "y"], "query": "x; y"},
+        ),
+        ("code_interpreter_call", {"code": "1+1", "outputs": None}, "code_interpreter", {"code": "1+1"}),
+        ("image_generation_call", {"revised_prompt": "a cat"}, "image_generation", {"prompt": "a cat"}),
+        ("tool_search_call", {"arguments": {"query": "x"}}, "tool_search", {"query": "x"}),
+    ],
+)
+def test_calls_of_every_sort_name_their_tool(
+    kind: str, fields: dict[str, Any], tool: str, given: dict[str, Any] | None
+) -> None:
+    (entry,) = read({"id": "x", "call_id": "c", "type": kind, **fields}).entries
+
+    assert (entry.kind, entry.tool, entry.call_id) == (Kind.TOOL_CALL, tool, "c")
+    assert entry.tool_input == (given or fields["action"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "came", "text"),
+    [
+        ("mcp_call", {"name": "f", "output": "fine", "error": None}, Kind.TOOL_RESULT, "fine"),
+        ("mcp_call", {"name": "f", "error": {"message": "boom"}}, Kind.ERROR, "boom"),
+        ("file_search_call", {"results": [{"filename": "a.md", "text": "x"}]}, Kind.TOOL_RESULT, "a.md\nx"),
+        ("code_interpreter_call", {"outputs": [{"type": "logs", "logs": "2"}]}, Kind.TOOL_RESULT, "2"),
+        ("web_search_call", {"action": {"sources": [{"url": "u"}]}}, Kind.TOOL_RESULT, "u"),
+        ("web_search_call", {"status": "failed", "action": {"query": "x"}}, Kind.ERROR, "failed"),
+    ],
+)
+def test_what_the_platform_ran_itself_tells_its_result(
+    kind: str, fields: dict[str, Any], came: Kind, text: str
+) -> None:
+    call, result = read({"id": "x", "type": kind, **fields}).entries
+
+    assert (result.kind, result.text, result.call_id) == (came, text, call.call_id)
+
+
+@pytest.mark.parametrize(
+    ("output", "kind", "text"),
+    [
+        ([{"type": "input_text", "text": "one"}, {"type": "input_image", "image_url": "x"}], Kind.TOOL_RESULT, "one"),
+        ("Error: boom", Kind.ERROR, "Error: boom"),
+        ('{"output":"sea"}', Kind.TOOL_RESULT, '{"output":"sea"}'),
+        ({"content": "x"}, Kind.TOOL_RESULT, '{\n  "content": "x"\n}'),
+        ([{"stdout": "a\n", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}], Kind.TOOL_RESULT, "a"),
+        ([{"stdout": "", "stderr": "b", "outcome": {"type": "exit", "exit_code": 1}}], Kind.ERROR, "b\nexit code 1"),
+        ([{"stdout": "a", "outcome": {"type": "timeout"}}], Kind.ERROR, "a\ntimeout"),
+        ("Tool execution was not approved.", Kind.DECISION, 'Rejected bash(cmd="ls")'),
+    ],
+)
+def test_outputs_of_every_shape_are_understood(output: object, kind: Kind, text: str) -> None:
+    _, result = read(CALL, {**OUTPUT, "output": output}).entries
+
+    assert (result.kind, result.text) == (kind, text)
+
+
+def test_a_patch_that_failed_is_an_error() -> None:
+    item = {"type": "apply_patch_call_output", "call_id": "c", "status": "failed", "output": "no such file"}
+
+    assert said(read(item)) == [(Kind.ERROR, "no such file")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"approve": True}, "Approved post"),
+        ({"approve": False}, "Rejected post"),
+        ({"approve": False, "reason": "too early"}, "Rejected post: too early"),
+    ],
+)
+def test_an_approval_is_the_users_decision(fields: dict[str, Any], text: str) -> None:
+    asked = {"type": "mcp_approval_request", "id": "r1", "name": "post", "arguments": "{}"}
+
+    transcript = read(asked, {"type": "mcp_approval_response", "approval_request_id": "r1", **fields})
+
+    assert said(transcript) == [(Kind.DECISION, text)]

@@ -1,12 +1,13 @@
 import pytest
+from builders.entries import said
 
-from nous.transcript import Kind, Transcript, parse_transcript
+from nous.transcript import Kind, parse_transcript
 
-TWO = [(Kind.USER, "hi"), (Kind.ASSISTANT, "hello\n\nthere")]
-
-
-def said(transcript: Transcript) -> list[tuple[Kind, str]]:
-    return [(entry.kind, entry.text) for entry in transcript]
+U, A = Kind.USER, Kind.ASSISTANT
+TWO = [(U, "hi"), (A, "hello\n\nthere")]
+QUOTED = "See:\n{0}\nUser: x\nAssistant: y\n{0}\nRight?"
+UNCLOSED = "User: see\n```\nfoo\nAssistant: {}\nUser: thanks\n"
+CODE = "Yes:\n```py\nx\n```\nOk."
 
 
 @pytest.mark.parametrize(
@@ -31,34 +32,45 @@ def test_a_turn_goes_from_one_label_to_the_next_across_blank_lines(text: str) ->
     assert said(transcript) == TWO
 
 
-def test_a_turn_that_was_only_a_call_says_nothing_and_is_counted() -> None:
-    transcript = parse_transcript("user: go\nassistant: None\ntool: done\n")
+SAID: dict[str, tuple[str, list[tuple[Kind, str]]]] = {
+    "only a call": ("user: go\nassistant: None\ntool: Error: no\n", [(U, "go"), (Kind.ERROR, "Error: no")]),
+    "another style": (
+        "user: the log says\nUser: admin\n**User:** x\nassistant: I see\n",
+        [(U, "the log says\nUser: admin\n**User:** x"), (A, "I see")],
+    ),
+    **{
+        f"no label: {line}": (f"User: hi\n{line}\n", [(U, f"hi\n{line}")])
+        for line in ("Note: this is text", "  user: indented", "users: many", "useragent: x", "Ai-chan: x")
+    },
+    "no labels": ("First paragraph.\n\nSecond paragraph.\n", [(U, "First paragraph.\n\nSecond paragraph.")]),
+    **{
+        f"label in code: {fence}": (
+            f"User: {QUOTED.format(fence)}\nAssistant: Yes.\n",
+            [(U, QUOTED.format(fence)), (A, "Yes.")],
+        )
+        for fence in ("```", "~~~~")
+    },
+    **{
+        f"code never closed: {answer}": (UNCLOSED.format(answer), [(U, "see\n```\nfoo"), (A, answer), (U, "thanks")])
+        for answer in ("Yes.", CODE)
+    },
+    "a second name": (
+        "User: my server says\nClient: 10.0.0.1\nAssistant: hm\nModel: x\n",
+        [(U, "my server says\nClient: 10.0.0.1"), (A, "hm\nModel: x")],
+    ),
+    "before the first label": ("A log of May\n\nUser: hi\n", [(Kind.SYSTEM, "A log of May"), (U, "hi")]),
+    "inserted words": ("User: <system-reminder>x</system-reminder>\nAssistant:\nUser: hi\n", [(U, "hi")]),
+}
 
-    assert said(transcript) == [(Kind.USER, "go"), (Kind.TOOL_RESULT, "done")]
-    assert transcript.skipped == {"empty turn": 1}
+
+@pytest.mark.parametrize(("text", "expected"), SAID.values(), ids=SAID)
+def test_what_a_text_says(text: str, expected: list[tuple[Kind, str]]) -> None:
+    assert said(parse_transcript(text)) == expected
 
 
-def test_the_result_of_a_tool_that_begins_as_an_error_is_one() -> None:
-    assert said(parse_transcript("user: go\ntool: Error: no\n"))[1] == (Kind.ERROR, "Error: no")
-
-
-def test_a_label_in_another_style_is_text() -> None:
-    transcript = parse_transcript("user: the log says\nUser: admin\n**User:** x\nassistant: I see\n")
-
-    assert said(transcript) == [(Kind.USER, "the log says\nUser: admin\n**User:** x"), (Kind.ASSISTANT, "I see")]
-
-
-@pytest.mark.parametrize(
-    "line", ["Note: this is text", "  user: indented", "users: many", "useragent: x", "Ai-chan: x"]
-)
-def test_what_only_resembles_a_label_is_text(line: str) -> None:
-    assert said(parse_transcript(f"User: hi\n{line}\n")) == [(Kind.USER, f"hi\n{line}")]
-
-
-def test_text_without_labels_is_one_turn() -> None:
-    transcript = parse_transcript("First paragraph.\n\nSecond paragraph.\n")
-
-    assert said(transcript) == [(Kind.USER, "First paragraph.\n\nSecond paragraph.")]
+def test_what_says_nothing_is_counted() -> None:
+    assert parse_transcript(SAID["only a call"][0]).skipped == {"empty turn": 1}
+    assert parse_transcript(SAID["inserted words"][0]).skipped == {"inserted context": 1, "empty turn": 1}
 
 
 def test_each_turn_knows_its_line() -> None:
@@ -72,55 +84,9 @@ def test_a_text_of_another_encoding_is_still_read() -> None:
 
 
 def test_an_endless_turn_is_cut_and_said_so() -> None:
-    transcript = parse_transcript("User: " + ("x" * 999 + "\n") * 2_500)
+    for text in (("x" * 999 + "\n") * 2_500, "x" * 2_500_000):
+        transcript = parse_transcript(f"User: {text}")
 
-    assert len(transcript.entries[0].text) < 1_100_000
-    assert transcript.skipped["lines of an endless turn"] > 0
-
-
-def test_of_a_turn_that_is_too_long_the_beginning_is_kept() -> None:
-    words = "please remember the thing. "
-
-    transcript = parse_transcript(f"User: {words * 100_000}\n\nAssistant: ok")
-
-    assert transcript.entries[0].text.startswith(words)
-    assert transcript.skipped["lines of an endless turn"] > 0
-
-
-@pytest.mark.parametrize("fence", ["```", "~~~~"])
-def test_a_label_in_fenced_code_is_text(fence: str) -> None:
-    quoted = f"See:\n{fence}\nUser: x\nAssistant: y\n{fence}\nRight?"
-
-    assert said(parse_transcript(f"User: {quoted}\nAssistant: Yes.\n")) == [
-        (Kind.USER, quoted),
-        (Kind.ASSISTANT, "Yes."),
-    ]
-
-
-def test_a_fence_that_is_never_closed_holds_nothing() -> None:
-    for answer in ("Yes.", "Yes:\n```py\nx\n```\nOk."):
-        assert said(parse_transcript(f"User: see\n```\nfoo\nAssistant: {answer}\nUser: thanks\n")) == [
-            (Kind.USER, "see\n```\nfoo"),
-            (Kind.ASSISTANT, answer),
-            (Kind.USER, "thanks"),
-        ]
-
-
-def test_a_second_name_for_the_same_speaker_is_text() -> None:
-    transcript = parse_transcript("User: my server says\nClient: 10.0.0.1\nAssistant: hm\nModel: x\n")
-
-    assert said(transcript) == [
-        (Kind.USER, "my server says\nClient: 10.0.0.1"),
-        (Kind.ASSISTANT, "hm\nModel: x"),
-    ]
-
-
-def test_what_stands_before_the_first_label_is_nobodys() -> None:
-    assert said(parse_transcript("A log of May\n\nUser: hi\n")) == [(Kind.SYSTEM, "A log of May"), (Kind.USER, "hi")]
-
-
-def test_words_that_a_program_put_into_a_prompt_are_counted() -> None:
-    transcript = parse_transcript("User: <system-reminder>x</system-reminder>\nAssistant:\nUser: hi\n")
-
-    assert said(transcript) == [(Kind.USER, "hi")]
-    assert transcript.skipped == {"inserted context": 1, "empty turn": 1}
+        assert transcript.entries[0].text.startswith("xxx")
+        assert len(transcript.entries[0].text) < 1_100_000
+        assert transcript.skipped["lines of an endless turn"] > 0

@@ -1,64 +1,85 @@
-from io import BytesIO
-
 import pytest
-from builders.specstory import AGENT, HEAD, SEPARATOR, USER, read, said, tool
+from builders.specstory import AGENT, HEAD, SEPARATOR, USER, read, said, tool, used
 
-from nous.transcript import Kind, parse_transcript, read_transcript
+from nous.transcript import Kind, parse_transcript
+
+SUB_AGENT = "_**User - sidechain (2026-05-10 09:00:01Z)**_\n\nGo.\n\n_**Agent (haiku) (sidechain)**_\n\nWent.\n\n"
+COMMAND = "<command-message>insights</command-message>\n<command-name>/insights</command-name>\n"
+THOUGHT = "<think><details><summary>Thought Process</summary>\nHm.\n</details></think>\n"
+FENCED = f"See:\n```markdown\n{AGENT}no\n\n---\n\n{USER}no\n```\nRight?"
+FORMER = (
+    "_**User**_\n\nFix it.\n\n---\n\n_**Assistant**_\n\n---\n\nLooking.\n\n"
+    '<details>\n            <summary>Grep search for "x" • **1** files</summary>\n        \n'
+    "| File |\n|---|\n| `a` |\n\n</details>\n\n---\n\n_****_\n\nFixed.\n\n---\n\n"
+)
+U, A, CALL, RESULT = Kind.USER, Kind.ASSISTANT, Kind.TOOL_CALL, Kind.TOOL_RESULT
+LS = tool("List all\n\n`ls -a`\n\n```text\na.txt\n```")
+SAID: dict[str, tuple[str, list[tuple[Kind, str]], dict[str, int]]] = {
+    "rule in an answer": (
+        f"{USER}hi{SEPARATOR}{AGENT}Done.\n\n---\n\n# Report{SEPARATOR}{USER}thanks",
+        [(U, "hi"), (A, "Done.\n\n---\n\n# Report"), (U, "thanks")],
+        {},
+    ),
+    "tool use between words": (
+        f"{AGENT}Looking.\n\n{LS}\nOne file.\n",
+        [(A, "Looking."), (CALL, 'Bash(desc="List all", cmd="ls -a")'), (RESULT, "a.txt"), (A, "One file.")],
+        {},
+    ),
+    "pasted tool use": (USER + tool("`ls`"), [(U, tool("`ls`").strip())], {}),
+    "output without a fence": (
+        AGENT + tool("Found 1 match\na.ts:3: foo", name="search_file_content", kind="search"),
+        [(CALL, "search_file_content"), (RESULT, "Found 1 match\na.ts:3: foo")],
+        {},
+    ),
+    "thoughts": (f"{AGENT}{THOUGHT}\nYes.\n", [(A, "Yes.")], {"thinking": 1}),
+    "thoughts and words on a line": (f"{AGENT}{THOUGHT.strip()} and so on.\n", [(A, "and so on.")], {"thinking": 1}),
+    "headings in code": (f"{USER}{FENCED}{SEPARATOR}{AGENT}Yes.", [(U, FENCED), (A, "Yes.")], {}),
+    "sub-agent": (f"{USER}hi\n\n{SUB_AGENT}{AGENT}Done.", [(U, "hi"), (A, "Done.")], {"sidechain": 2}),
+    "inserted words": (
+        f"{USER}<system-reminder>x</system-reminder>{SEPARATOR}{USER}Caveat: as\n{SEPARATOR}{AGENT}",
+        [(U, "Caveat: as")],
+        {"inserted context": 1, "empty message": 1},
+    ),
+    "slash command": (
+        f"{USER}{COMMAND}\n{USER}The user just ran /insights.\n\n{USER}hi",
+        [(Kind.SYSTEM, "/insights"), (U, "hi")],
+        {"meta message": 1},
+    ),
+    "torn": (
+        AGENT + tool("`ls`\n\n```text\na.txt").partition("</details>")[0],
+        [(CALL, 'Bash(cmd="ls")')],
+        {"torn tool use": 1},
+    ),
+    "former version": (
+        FORMER,
+        [
+            *((U, "Fix it."), (A, "Looking."), (CALL, 'Grep search for "x" • **1** files')),
+            *((RESULT, "| File |\n|---|\n| `a` |"), (A, "Fixed.")),
+        ],
+        {},
+    ),
+}
 
 
-def test_messages_go_from_one_heading_to_the_next() -> None:
-    transcript = parse_transcript(f"{HEAD}{USER}Where is it?{SEPARATOR}{AGENT}In a.ts.\n\n{AGENT}Line 3.\n")
+@pytest.mark.parametrize(("text", "expected", "skipped"), SAID.values(), ids=SAID)
+def test_what_an_export_says(text: str, expected: list[tuple[Kind, str]], skipped: dict[str, int]) -> None:
+    transcript = read(text)
 
-    assert transcript.format == "specstory"
-    assert said(transcript) == [
-        (Kind.USER, "Where is it?"),
-        (Kind.ASSISTANT, "In a.ts."),
-        (Kind.ASSISTANT, "Line 3."),
-    ]
-    assert [entry.line for entry in transcript] == [9, 15, 19]
-    assert [entry.time.second for entry in transcript if entry.time] == [0, 5, 5]
+    assert (said(transcript), transcript.skipped) == (expected, skipped)
+    assert len({entry.call_id for entry in transcript if entry.call_id}) <= 1
 
 
-def test_the_head_says_what_the_session_is() -> None:
-    header = read(USER + "hi" + SEPARATOR + AGENT + "hello").header
+def test_the_headings_say_what_the_session_and_its_messages_are() -> None:
+    transcript = read(f"{USER.rstrip()}\n<!-- message-id: u-1 -->\n\nhi{SEPARATOR}{SUB_AGENT}{AGENT}hello")
 
-    assert (header.session_id, header.agent, header.model, header.title) == (
-        "3333-aa",
-        "Claude Code",
-        "claude-opus",
-        None,
-    )
-
-
-def test_a_title_in_words_is_one() -> None:
+    header = transcript.header
+    assert (header.session_id, header.agent) == ("3333-aa", "Claude Code")
+    assert (header.model, header.title) == ("claude-opus", None)
+    assert transcript.entries[0].id == "u-1"
+    assert [entry.line for entry in transcript] == [10, 24]
+    assert [entry.time.second for entry in transcript if entry.time] == [0, 5]
     former = "## SpecStory\n\n## Adding colours (3/8/2025, 11:08:35 AM)\n\n_**User**_\n\nhi\n"
-
     assert parse_transcript(former).header.title == "Adding colours"
-
-
-def test_a_rule_in_an_answer_is_text_and_a_separator_is_not() -> None:
-    transcript = read(f"{USER}hi{SEPARATOR}{AGENT}Done.\n\n---\n\n# Report{SEPARATOR}{USER}thanks")
-
-    assert said(transcript)[1:] == [(Kind.ASSISTANT, "Done.\n\n---\n\n# Report"), (Kind.USER, "thanks")]
-
-
-def test_thoughts_are_apart_from_words() -> None:
-    text = "<think><details><summary>Thought Process</summary>\nHm.\n</details></think>\n\nYes.\n"
-    torn = "<think><details><summary>Thought Process</summary>\nHm</details></think>\n and so on.\n"
-
-    for written, answer in ((text, "Yes."), (torn, "and so on.")):
-        transcript = read_transcript(BytesIO((HEAD + AGENT + written).encode()), include=("thinking",))
-        assert [(entry.kind, entry.text.rstrip(".")) for entry in transcript] == [
-            (Kind.THINKING, "Hm"),
-            (Kind.ASSISTANT, answer.rstrip(".")),
-        ]
-
-
-@pytest.mark.parametrize("fence", ["```", "~~~~", "````"])
-def test_headings_in_fenced_code_are_text(fence: str) -> None:
-    quoted = f"See:\n{fence}markdown\n{AGENT}no\n\n---\n\n{USER}no\n{fence}\nRight?"
-
-    assert said(read(f"{USER}{quoted}{SEPARATOR}{AGENT}Yes.")) == [(Kind.USER, quoted), (Kind.ASSISTANT, "Yes.")]
 
 
 def test_a_fence_that_is_never_closed_holds_nothing() -> None:
@@ -72,31 +93,6 @@ def test_a_fence_that_is_never_closed_holds_nothing() -> None:
         ]
 
 
-def test_what_a_user_pastes_is_no_tool_use() -> None:
-    assert said(read(USER + tool("`ls`"))) == [(Kind.USER, tool("`ls`").strip())]
-
-
-def test_what_was_said_in_a_sub_agent_is_apart() -> None:
-    sub = "_**User - sidechain (2026-05-10 09:00:01Z)**_\n\nGo.\n\n_**Agent (haiku) (sidechain)**_\n\nWent.\n\n"
-
-    transcript = read(f"{USER}hi\n\n{sub}{AGENT}Done.")
-
-    assert said(transcript) == [(Kind.USER, "hi"), (Kind.ASSISTANT, "Done.")]
-    assert transcript.skipped == {"sidechain": 2}
-    assert transcript.header.model == "claude-opus"
-
-
-def test_a_message_is_called_by_the_id_that_the_export_gives() -> None:
-    assert read(f"{USER.rstrip()}\n<!-- message-id: u-1 -->\n\nhi").entries[0].id == "u-1"
-
-
-def test_inserted_words_are_not_the_users() -> None:
-    transcript = read(f"{USER}<system-reminder>x</system-reminder>{SEPARATOR}{USER}Caveat: as\n{SEPARATOR}{AGENT}")
-
-    assert said(transcript) == [(Kind.USER, "Caveat: as")]
-    assert transcript.skipped == {"inserted context": 1, "empty message": 1}
-
-
 @pytest.mark.parametrize("output", ["", "\n```text\nLaunching skill: review\n```"])
 def test_the_instructions_of_a_skill_are_not_the_users(output: str) -> None:
     skill = tool(f"\n**Input:**\n\n- skill: `review`\n{output}", name="Skill", kind="generic")
@@ -108,48 +104,6 @@ def test_the_instructions_of_a_skill_are_not_the_users(output: str) -> None:
 
     assert [entry.text for entry in transcript if entry.kind in {Kind.USER, Kind.ASSISTANT}] == ["Ok.", "Thanks."]
     assert transcript.skipped == {"meta message": 1}
-
-
-def test_what_a_slash_command_stands_for_is_not_the_users() -> None:
-    command = "<command-message>insights</command-message>\n<command-name>/insights</command-name>\n"
-
-    transcript = read(f"{USER}{command}\n{USER}The user just ran /insights.\n\n{USER}hi")
-
-    assert said(transcript) == [(Kind.SYSTEM, "/insights"), (Kind.USER, "hi")]
-
-
-def test_exports_of_former_versions_are_read() -> None:
-    former = (
-        "_**User**_\n\nFix it.\n\n---\n\n_**Assistant**_\n\n---\n\nLooking.\n\n"
-        '<details>\n            <summary>Grep search for "x" • **1** files</summary>\n        \n'
-        "| File |\n|---|\n| `a` |\n\n</details>\n\n---\n\n_****_\n\nFixed.\n\n---\n\n"
-    )
-
-    transcript = parse_transcript(former)
-
-    assert transcript.format == "specstory"
-    assert said(transcript) == [
-        (Kind.USER, "Fix it."),
-        (Kind.ASSISTANT, "Looking."),
-        (Kind.TOOL_CALL, 'Grep search for "x" • **1** files'),
-        (Kind.TOOL_RESULT, "| File |\n|---|\n| `a` |"),
-        (Kind.ASSISTANT, "Fixed."),
-    ]
-
-
-def test_line_ends_and_byte_order_marks_do_not_matter() -> None:
-    text = f"{HEAD}{USER}hi{SEPARATOR}{AGENT}{tool('`ls`')}\nhello"
-
-    assert said(parse_transcript("\ufeff" + text.replace("\n", "\r\n"))) == said(parse_transcript(text))
-
-
-def test_a_torn_export_says_what_it_says_so_far() -> None:
-    torn = tool("`ls`\n\n```text\na.txt").partition("</details>")[0]
-
-    transcript = read(AGENT + torn)
-
-    assert said(transcript) == [(Kind.TOOL_CALL, 'Bash(cmd="ls")')]
-    assert transcript.skipped == {"torn tool use": 1}
 
 
 def test_an_endless_message_is_cut_and_said_so() -> None:
@@ -174,3 +128,91 @@ def test_an_export_is_told_by_its_head_and_headings(text: str, confidence: float
     transcript = parse_transcript(text)
 
     assert (transcript.format, transcript.confidence) == ("specstory", confidence)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "body", "given"),
+    [
+        ("shell", "Bash", "\n```bash\nnpm test\nnpm run lint\n```", {"command": "npm test\nnpm run lint"}),
+        ("read", "Read", " `./a.ts`", {"file_path": "./a.ts"}),
+        ("read", "Read", "Read file: `./a.ts`", {"file_path": "./a.ts"}),
+        ("shell", "LS", " `./src`", {"path": "./src"}),
+        ("search", "Grep", " path `./src` pattern `foo.*`", {"path": "./src", "pattern": "foo.*"}),
+        ("search", "WebSearch", " `cats`", {"query": "cats"}),
+        ("read", "WebFetch", " `https://x`", {"url": "https://x"}),
+        ("shell", "run_command", "Directory: `/w`\n\n`ls`", {"workdir": "/w", "command": "ls"}),
+        ("write", "write_file", "Path: `a.py`\n\n```py\nx = 1\n```", {"path": "a.py", "content": "x = 1"}),
+        ("write", "Edit", "Path: `a.py`\n\n```diff\n+x\n```", {"path": "a.py", "diff": "+x"}),
+        ("unknown", "exec", "Input: ```\nconst r = 1\n```", {"input": "const r = 1"}),
+        ("generic", "x", "\n**Input:**\n\n- a: `1`\n- b:\n\n```\nc\nd\n```\n", {"a": "1", "b": "c\nd"}),
+        ("generic", "x", '```json\n{"a": 1}\n```', {"a": 1}),
+        ("write", "apply_patch", "**Delete: `b.md`**\n", {"patch": "*** Delete File: b.md"}),
+        ("task", "TodoWrite", "**Agent task list:**\n- [ ] one", {"description": "**Agent task list:**\n- [ ] one"}),
+    ],
+)
+def test_what_is_shown_of_a_call_is_its_input(kind: str, name: str, body: str, given: dict[str, object]) -> None:
+    (entry,) = used(body, name=name, kind=kind).entries
+
+    assert entry.tool_input == given
+
+
+def test_a_summary_says_what_a_call_is_for() -> None:
+    commands = "<summary>Tool use: **exec_command** `ls \\`\n | cat`</summary>\n```\na\n```"
+    reads = "<details><summary>Tool use: **read_file** • Read file: pkg/a.go</summary>\n\n</details>"
+    shell = '<tool-use data-tool-type="shell" data-tool-name="exec_command"><details>\n'
+    read_file = '<tool-use data-tool-type="read" data-tool-name="read_file">\n'
+
+    first = read(f"{AGENT}{shell}{commands}\n</details></tool-use>\n")
+    second = read(f"{AGENT}{read_file}{reads}\n</tool-use>\n")
+
+    assert [entry.text for entry in first] == ['exec_command(cmd="ls \\`")', "a"]
+    assert [entry.text for entry in second] == ["read_file(pkg/a.go)"]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "text"),
+    [
+        ("`x`\n\n```text\nExit code 1\nno\n```", Kind.ERROR, "Exit code 1\nno"),
+        ("`x`\n```\nChunk ID: 1\nProcess exited with code 2\nno\n```", Kind.ERROR, None),
+        ("**Error:**\n\n```\nno\n```", Kind.ERROR, "no"),
+        ("**Result:**\n\n```\nyes\n```", Kind.TOOL_RESULT, "yes"),
+        ("**Which?**\n\nOptions:\n- **A** - first\n\n**Answer:** A", Kind.DECISION, "Answered: A"),
+        ("Output: clean", Kind.TOOL_RESULT, "clean"),
+        ("`x`\n\nResult:\n```text\na\nb\n```", Kind.TOOL_RESULT, "a\nb"),
+        (
+            "```text\nThe user doesn't want to proceed with this tool use. the user said:\nnot now\n```",
+            Kind.DECISION,
+            "Rejected Bash: not now",
+        ),
+    ],
+)
+def test_what_came_of_a_call_is_told(body: str, kind: Kind, text: str | None) -> None:
+    entry = used(body).entries[-1]
+
+    assert entry.kind is kind
+    assert text in {None, entry.text}
+    assert entry.is_error == (kind is Kind.ERROR)
+
+
+def test_headings_and_tags_in_output_are_output() -> None:
+    output = f"{USER}rm -rf /\n</details></tool-use>\n{AGENT}ok"
+
+    block = tool(f"`cat a.md`\n\n```text\n{output}\n```")
+
+    transcript = read(f"{AGENT}{block}\nDone.\n{SEPARATOR}{USER}thanks")
+
+    assert [entry.kind for entry in transcript] == [Kind.TOOL_CALL, Kind.TOOL_RESULT, Kind.ASSISTANT, Kind.USER]
+    assert transcript.entries[1].text == output
+
+
+def test_output_with_fences_of_its_own_ends_where_the_tool_use_does() -> None:
+    for inner in ("```json\n{}\n```\nb", "```json\n{}\n```\n```\nb\n```\nc", "```json\n{}"):
+        block = tool(f"`cat a.md`\n```\na\n{inner}\n```")
+
+        transcript = read(f"{AGENT}{block}\nDone.\n{SEPARATOR}{USER}thanks")
+
+        assert said(transcript)[1:] == [
+            (Kind.TOOL_RESULT, f"a\n{inner}"),
+            (Kind.ASSISTANT, "Done."),
+            (Kind.USER, "thanks"),
+        ]

@@ -1,5 +1,7 @@
+import json
+
 from nous.transcript import parse_transcript
-from nous.transcript.render.terminal import plain, render
+from nous.transcript.render.terminal import plain, render, transcript_as_json
 
 SESSION = [
     {"role": "user", "content": "List the files.", "timestamp": "2026-02-03T10:00:00Z"},
@@ -50,5 +52,20 @@ def test_every_line_is_painted_in_the_manner_of_its_role() -> None:
     assert roles == {"heading", "faint", "user", "assistant", "tool_call", "error"}
 
 
-def test_an_empty_session_has_a_view_too() -> None:
-    assert "passed over: nothing" in "\n".join(render(parse_transcript("")))
+def test_a_transcript_is_json_lines_with_only_the_fields_that_say_something() -> None:
+    transcript = parse_transcript([{"role": "user", "content": "hi", "timestamp": 1_770_078_313_595}], source="inline")
+
+    first, entry, last = map(json.loads, transcript_as_json(transcript).splitlines())
+
+    origin = {"format": "openai_chat", "source": "inline", "digest": transcript.digest, "bytes": transcript.bytes}
+    assert first == {"nous_transcript": 1, "header": {"read_from": origin}}
+    assert entry == {
+        "kind": "user",
+        "text": "hi",
+        "id": "message-1",
+        "turn": 1,
+        "time": "2026-02-03T00:25:13.595000Z",
+        "line": 1,
+        "offset": 1,
+    }
+    assert last == {"skipped": {}, "problems": []}

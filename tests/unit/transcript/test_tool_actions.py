@@ -8,7 +8,6 @@ from nous.transcript.model import Entry, Kind
 from nous.transcript.tool_actions import (
     action_of,
     hands_over,
-    part_that_tests,
     removed_by,
     subject_of_commit,
     writes,
@@ -46,23 +45,6 @@ def test_a_call_writes_the_files_that_it_is_told_to_write(
     assert list(written_files(action_of(call(tool, given)))) == expected
 
 
-def test_what_an_editor_is_told_to_do_is_no_command_line() -> None:
-    action = action_of(call("str_replace_editor", {"command": "view", "path": "/r/a.py"}))
-
-    assert (action.name, action.command, action.paths) == ("view", "", ("/r/a.py",))
-
-
-def test_paths_that_were_read_with_a_call_are_believed() -> None:
-    assert action_of(call("Edit", {"file_path": "/r/a.py"}, paths=("a.py",))).paths == ("a.py",)
-
-
-@pytest.mark.parametrize(
-    ("text", "name"), [("book_flight(flight=HAT1)", "book_flight"), ("go on (please)", ""), ("ls -l", "")]
-)
-def test_of_a_call_without_a_tool_its_text_may_name_one(text: str, name: str) -> None:
-    assert action_of(call(None, text=text)).name == name
-
-
 @pytest.mark.parametrize(
     ("tool", "given", "expected"),
     [
@@ -78,15 +60,13 @@ def test_a_call_changes_something_if_its_command_or_its_name_says_so(
     tool: str, given: dict[str, Any], *, expected: bool
 ) -> None:
     assert writes(action_of(call(tool, given))) is expected
+    assert hands_over(action_of(call("transfer_to_human_agents", {})))
+    assert not hands_over(action_of(call("get_user", {})))
+    assert action_of(call(None, text="book_flight(flight=HAT1)")).name == "book_flight"
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        'git commit --dry-run -m "x"',
-        'git commit --help -m "x"',
-        '# note; git commit -m "x"',
-    ],
+    "command", ['git commit --dry-run -m "x"', 'git commit --help -m "x"', '# note; git commit -m "x"']
 )
 def test_a_commit_that_is_only_spoken_of_is_none(command: str) -> None:
     assert subject_of_commit(command) is None
@@ -133,13 +113,3 @@ def test_what_a_command_removes_is_known_where_it_is_named() -> None:
 )
 def test_nothing_is_removed_by_a_command_that_may_mean_something_else(command: str) -> None:
     assert removed_by(command) == []
-
-
-def test_a_matter_may_be_handed_over_to_somebody_else() -> None:
-    assert hands_over(action_of(call("transfer_to_human_agents", {})))
-    assert not hands_over(action_of(call("get_user", {})))
-
-
-def test_the_part_of_a_command_that_runs_tests_is_told() -> None:
-    assert part_that_tests("cd /r && pytest -q tests 2>&1 | tail") == "pytest -q tests"
-    assert part_that_tests("echo done") is None

@@ -1,12 +1,23 @@
-from collections.abc import Sequence
+"""Bytes to lines to records: R1 and R2."""
+
+import gzip
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from importlib import import_module
 from io import BytesIO
 from typing import Any
 
 import pytest
 
-from nous.transcript.io.lines import ReadPosition
+from nous.domain.errors import BadInput
+from nous.transcript.io import byte_source
+from nous.transcript.io.byte_source import ByteSource
+from nous.transcript.io.lines import LONGEST_LINE, TOO_LONG, ReadPosition, lines
 from nous.transcript.io.records import BAD_UTF8, BROKEN, TORN, records
 from nous.transcript.model import ReadNotes
+
+CONTENT = b"one\ntwo\n" * 50_000
 
 
 def read(content: bytes) -> tuple[list[dict[str, Any]], ReadNotes]:
@@ -57,6 +68,7 @@ def test_an_empty_file_holds_no_records(content: bytes) -> None:
         (b'{"torn":1\n{"n":1}\n{"n":2}\n', [(1, TORN)]),
         (b'[\n {"n":1},\n {"n":2},\n {"n": "th', [(4, TORN)]),
         (b'[\n {"n":1},\n {"bad": tru},\n {"n":2}\n]', [(3, BROKEN)]),
+        (b'{"torn":"x{"n":1}{"n":2}\n', [(1, BROKEN)]),
         (b'{"n":1}\n"just text"\n{"n":2}\n', [(2, "not an object")]),
     ],
 )
@@ -69,20 +81,6 @@ def test_what_cannot_be_read_is_named_by_its_line_and_the_rest_is_read(
     assert troubles(notes) == expected
 
 
-def test_a_record_glued_to_a_torn_one_is_recovered() -> None:
-    found, notes = read(b'{"n":1}\n{"text":"he said{"n":{"deep":2}}\n{"n":3}\n')
-
-    assert found == [{"n": 1}, {"n": {"deep": 2}}, {"n": 3}]
-    assert troubles(notes) == [(2, BROKEN)]
-
-
-def test_what_python_and_javascript_write_but_json_does_not_allow_is_read() -> None:
-    found, notes = read(b'{"cut":"\\ud83d"}\n{"pair":"\\ud83d\\ude00"}\n{"n":Infinity}\n')
-
-    assert found == [{"cut": "\ufffd"}, {"pair": "😀"}, {"n": float("inf")}]
-    assert not notes.problems
-
-
 def test_each_record_knows_where_it_begins() -> None:
     content = b'[\n  {"n":1},\n  {"n":2}\n]\n{"n":3}{"n":4}\n'
 
@@ -93,26 +91,29 @@ def test_each_record_knows_where_it_begins() -> None:
 
 
 def test_a_line_that_is_passed_over_is_not_parsed_but_counted() -> None:
-    notes = ReadNotes()
+    notes, content = ReadNotes(), BytesIO(b'{"n":1}\n{"noise\n{"n":2}\n')
 
-    found = list(
-        records(
-            BytesIO(b'{"n":1}\n{"noise\n{"n":2}\n'),
-            notes,
-            ReadPosition(),
-            pass_over=lambda line: "noise" * (b"noise" in line),
-        )
-    )
+    found = records(content, notes, ReadPosition(), pass_over=lambda line: "noise" * (b"noise" in line))
 
     assert [record.value for record in found] == [{"n": 1}, {"n": 2}]
     assert notes.skipped == {"noise": 1}
 
 
-def test_brackets_inside_of_strings_are_text() -> None:
-    found, notes = read(b'[{"t":"]}\\"["},{"t":"\\\\"}]')
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'{"cut":"\\ud83d"}\n{"pair":"\\ud83d\\ude00"}', [{"cut": "\ufffd"}, {"pair": "😀"}]),
+        (b'{"n":Infinity}', [{"n": float("inf")}]),
+        (b'[{"t":"]}\\"["},{"t":"\\\\"}]', [{"t": ']}"['}, {"t": "\\"}]),
+    ],
+    ids=["lone surrogate", "infinity", "brackets in strings"],
+)
+def test_what_agents_write_but_simple_parsers_do_not_read_is_read(
+    content: bytes, expected: list[dict[str, Any]]
+) -> None:
+    found, notes = read(content)
 
-    assert found == [{"t": ']}"['}, {"t": "\\"}]
-    assert not notes.problems
+    assert (found, notes.problems) == (expected, [])
 
 
 def test_only_the_first_hundred_problems_are_named_but_all_are_counted() -> None:
@@ -126,13 +127,6 @@ def test_deep_nesting_is_refused_without_a_crash(content: bytes) -> None:
     _, notes = read(content)
 
     assert notes.problems
-
-
-def test_all_records_behind_a_tear_are_recovered() -> None:
-    found, notes = read(b'{"n":0}\n{"torn":"x{"n":1}{"n":2}\n{"n":3}\n')
-
-    assert found == [{"n": 0}, {"n": 1}, {"n": 2}, {"n": 3}]
-    assert troubles(notes) == [(2, BROKEN)]
 
 
 def test_what_stands_inside_of_a_torn_record_is_no_record() -> None:
@@ -149,3 +143,57 @@ def test_a_document_without_its_end_says_what_is_whole(torn: bytes) -> None:
 
     assert found == [{"id": "s", "messages": []}, {"n": 1}, {"n": 2}]
     assert troubles(notes) == [(2, TORN)]
+
+
+def test_each_line_knows_its_number_and_offset_after_a_byte_order_mark_too() -> None:
+    for mark in (b"", b"\xef\xbb\xbf"):
+        found = list(lines(BytesIO(mark + b"a\r\n\nccc"), ReadNotes(), ReadPosition()))
+
+        begin = len(mark)
+        assert found == [(1, begin, b"a\r\n"), (2, begin + 3, b"\n"), (3, begin + 4, b"ccc")]
+
+
+def test_a_line_too_long_for_memory_is_passed_over_and_reading_goes_on() -> None:
+    notes = ReadNotes()
+    endless = b"x" * (LONGEST_LINE + 5)
+
+    found = list(lines(BytesIO(b"a\n" + endless + b"\nb\n"), notes, ReadPosition()))
+
+    assert found == [(1, 0, b"a\n"), (3, 2 + len(endless) + 1, b"b\n")]
+    assert [(problem.line, problem.reason) for problem in notes.problems] == [(2, TOO_LONG)]
+
+
+def test_looking_takes_nothing_away() -> None:
+    tap = ByteSource.on(BytesIO(CONTENT))
+
+    assert tap.look(100) == CONTENT[:100]
+    assert tap.look(10) == CONTENT[:10]
+    assert tap.buffered().read() == CONTENT
+
+
+def zstandard(content: bytes) -> bytes:
+    for name in ("compression.zstd", "backports.zstd"):  # an extra before Python 3.14
+        with suppress(ImportError):
+            return import_module(name).compress(content)
+    return pytest.skip("Zstandard is not installed")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard], ids=["plain", "gzip", "zstandard"])
+def test_content_is_unpacked_and_measured_unpacked_up_to_where_it_is_damaged(pack: Callable[[bytes], bytes]) -> None:
+    whole = ByteSource.on(BytesIO(pack(CONTENT)))
+    begin = whole.buffered().readline()
+    whole.drain()
+
+    assert begin == b"one\n"
+    assert (whole.length, whole.digest, whole.damage) == (len(CONTENT), sha256(CONTENT).hexdigest(), None)
+    if pack is not bytes:
+        torn = ByteSource.on(BytesIO(pack(CONTENT)[:-3]))
+        assert CONTENT.startswith(torn.buffered().read())
+        assert torn.damage is not None
+
+
+def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(byte_source, "_LIBRARIES", ("there.is_no_such",))
+
+    with pytest.raises(BadInput, match=r"nous\[zstd\]"):
+        ByteSource.on(BytesIO(byte_source.ZSTANDARD))

@@ -1,14 +1,18 @@
-"""Append to a file that other processes append to, and whose last line may be torn."""
+"""Write the files of a session: shared lines and arrays, summarizer inputs, summaries."""
 
 import fcntl
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from nous.transcript.discovery import safe_session_id
 from nous.transcript.io.lines import ReadPosition
 from nous.transcript.io.records import records
 from nous.transcript.model import ReadNotes
@@ -17,12 +21,11 @@ MODE = 0o600
 """Readable by the owner only: conversations with agents are private."""
 
 
-def append_line(path: Path, line: bytes, *, durable: bool = False) -> None:
+def append_line(path: Path, line: bytes) -> None:
     """Append *line* to the file at *path*, completely or not; create missing directories.
 
     *line* ends in a line feed. A file lock serializes processes and threads. If a killed writer left a torn line, that
-    line is ended first, so only it is lost. With *durable*, the line is on disk on return. Raises OSError, after
-    removing any partial write.
+    line is ended first, so only it is lost. Raises OSError, after removing any partial write.
     """
     with locked(path) as file:
         end = os.fstat(file).st_size
@@ -32,8 +35,6 @@ def append_line(path: Path, line: bytes, *, durable: bool = False) -> None:
         except OSError:
             os.ftruncate(file, end)
             raise
-        if durable:
-            os.fsync(file)
 
 
 @contextmanager
@@ -79,7 +80,7 @@ def _write_all(file: int, data: bytes) -> None:
         rest = rest[os.write(file, rest) :]
 
 
-def append_element(path: Path, element: dict[str, Any], *, durable: bool = False) -> None:
+def append_element(path: Path, element: dict[str, Any]) -> None:
     """Append *element* to the JSON array in the file at *path*, by atomic replacement.
 
     Concurrent readers see the old file or the new one. A file that cannot be read completely is not rewritten, since
@@ -92,20 +93,65 @@ def append_element(path: Path, element: dict[str, Any], *, durable: bool = False
             stream.seek(0)
             found = [record.value for record in records(stream, notes, ReadPosition())]
         if not notes.skipped:
-            _replace(path, [*found, element], durable=durable)
+            _replace(path, [*found, element])
             return
-    append_line(path, orjson.dumps(element, option=orjson.OPT_APPEND_NEWLINE), durable=durable)
+    append_line(path, orjson.dumps(element, option=orjson.OPT_APPEND_NEWLINE))
 
 
-def _replace(path: Path, elements: list[dict[str, Any]], *, durable: bool) -> None:
+def _replace(path: Path, elements: list[dict[str, Any]]) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, MODE), "wb") as stream:
             stream.write(orjson.dumps(elements, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-            if durable:
-                stream.flush()
-                os.fsync(stream.fileno())
         beside.replace(path)
     except OSError:
         beside.unlink(missing_ok=True)
         raise
+
+
+ARTIFACTS = "~/.qbit/artifacts"
+_now = partial(datetime.now, UTC)
+
+
+def save_summarizer_input(
+    session: str,
+    content: str,
+    *,
+    base: Path | str | None = None,
+    clock: Callable[[], datetime] = _now,
+) -> Path:
+    """Save the summarizer input of *session*, and return the path.
+
+    The file is `summarizer-input-{session}-{epoch seconds}.md` below *base* (default `~/.qbit/artifacts/compaction`). A
+    second one in the same second gets a number. Raises BadInput for an id that is no plain name, and OSError.
+    """
+    return _save("summarizer-input", session, content, base or f"{ARTIFACTS}/compaction", clock)
+
+
+def save_summary(
+    session: str,
+    summary: str,
+    *,
+    base: Path | str | None = None,
+    clock: Callable[[], datetime] = _now,
+) -> Path:
+    """Save a *summary* of *session*, and return the path; otherwise as `save_summarizer_input`.
+
+    The file is `summary-{session}-{epoch seconds}.md`. The default of *base* is `~/.qbit/artifacts/summaries`.
+    """
+    return _save("summary", session, summary, base or f"{ARTIFACTS}/summaries", clock)
+
+
+def _save(what: str, session: str, content: str, base: Path | str, clock: Callable[[], datetime]) -> Path:
+    folder = Path(base).expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{what}-{safe_session_id(session)}-{int(clock().timestamp())}"
+    for number in count(1):
+        path = folder / (f"{name}.md" if number == 1 else f"{name}-{number}.md")
+        try:
+            with path.open("x", encoding="utf-8", errors="replace", newline="") as stream:
+                stream.write(content)
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError  # unreachable: count() never ends
