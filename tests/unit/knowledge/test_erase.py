@@ -199,15 +199,6 @@ def test_whoever_says_what_was_contradicted_once_and_is_true_again_is_no_part_of
     }
 
 
-def test_what_is_true_again_and_was_said_again_meanwhile_is_one_current_fact() -> None:
-    again = learned("third", "the port is 2")
-
-    left = rows_of(without_session([THEIRS, MINE, superseded(THEIRS, MINE, valid_to=NOON), again], "mine"))
-
-    [row] = [row for row in left if isinstance(row, Superseded)]
-    assert (row.fact_id, row.by, row.valid_to) == (THEIRS.fact.id, again.fact.id, None)
-
-
 def test_a_session_that_has_said_both_what_was_true_and_is_true_again_has_one_fact_which_is_current() -> None:
     between = learned("second", "the port is 3")
     past = [THEIRS, between, superseded(THEIRS, between, valid_to=NOON)]
