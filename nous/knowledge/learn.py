@@ -1,13 +1,13 @@
 """Decide on candidate facts and build the log rows. Pure: no I/O and no embedding."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from nous.domain.episode import CandidateFact, Trust
-from nous.domain.fact import Embedded, Fact, Learned, Row, Superseded
+from nous.domain.fact import Embedded, Learned
 from nous.knowledge.adjudication import AmbiguousPair, ruled
 from nous.knowledge.decision import (
     FactDecision,
@@ -17,7 +17,7 @@ from nous.knowledge.decision import (
     correcting,
     fact_id,
     learned,
-    linked,
+    with_effect,
 )
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.judge import (
@@ -33,7 +33,7 @@ from nous.knowledge.judge import (
     verdicts,
 )
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.precedence import SourcedStatement, TrustedFact, corrected, is_vouched_for, outdated, settled
+from nous.knowledge.precedence import SourcedStatement, TrustedFact, corrected, is_vouched_for, settled
 from nous.knowledge.settling import merged
 from nous.knowledge.vector_scan import checked
 from nous.knowledge.verdict import Policy, Statement
@@ -100,15 +100,13 @@ def ambiguous_pairs(learning: LearnDecisions, known: FactIndex) -> Iterator[Ambi
 
     *learning* was judged against *known*.
     """
-    taught = {fact_decision.fact.id: fact_decision.fact for fact_decision in learning.decisions}
-    for fact_decision in learning.decisions:
-        verdict = fact_decision.verdict
+    taught = {decision.fact.id: decision.fact for decision in learning.decisions}
+    for decision in learning.decisions:
+        verdict = decision.verdict
         if isinstance(verdict, LinkedTo) and verdict.is_open:
             other = known.get(verdict.fact_id)
             text = other.fact.text if other else taught[verdict.fact_id].text
-            yield AmbiguousPair(
-                exact_form(fact_decision.candidate.text), verdict.fact_id, fact_decision.candidate.text, text
-            )
+            yield AmbiguousPair(exact_form(decision.text), verdict.fact_id, decision.text, text)
 
 
 def _decide(candidate: CandidateFact, vector: "Vector", known: FactIndex, learn_context: LearnContext) -> FactDecision:
@@ -116,32 +114,37 @@ def _decide(candidate: CandidateFact, vector: "Vector", known: FactIndex, learn_
     said = known.revisions(statement.form)
     if _is_repeated(candidate, said, known, learn_context):
         last = said[-1].fact
-        return FactDecision(candidate=candidate, verdict=AlreadyKnown(fact_id=last.id, reason=ALREADY), fact=last)
+        verdict = AlreadyKnown(fact_id=last.id, reason=ALREADY)
+        return FactDecision(text=candidate.text, source=learn_context.source, verdict=verdict, fact=last)
     by_text = _by_text(statement, said, candidate.trust, known, learn_context)
     match by_text or _by_sense(statement, candidate, vector, known, learn_context):
         case AlreadyKnown() as verdict:
             decision = confirmed(candidate, verdict, known, learn_context)
-            return _with_correction(decision, vector, known, learn_context)
+            return _with_correction(decision, candidate, vector, known, learn_context)
         case NewFact() | Richer() | Supersedes() | LinkedTo() as verdict:
             embedder = None if vector is None else known.embedder_id
             return learned(candidate, verdict, known, learn_context, embedder=embedder)
 
 
 def _with_correction(
-    fact_decision: FactDecision, vector: "Vector", known: FactIndex, learn_context: LearnContext
+    decision: FactDecision,
+    candidate: CandidateFact,
+    vector: "Vector",
+    known: FactIndex,
+    learn_context: LearnContext,
 ) -> FactDecision:
     """Add the correction that the first trusted source of a fact makes possible.
 
     Until then only a tool or a page stated the fact.
     """
-    candidate, fact, policy = fact_decision.candidate, known[fact_decision.fact.id], learn_context.policy
+    fact, policy = known[decision.fact.id], learn_context.policy
     if not is_vouched_for(fact, candidate.trust):
-        return fact_decision
+        return decision
     subject = candidate.subject or fact.fact.subject
     claim = SourcedStatement(subject=subject, trust=candidate.trust, said_at=learn_context.said_at)
     near = [] if vector is None else known.near(vector, floor(policy))
     verdict = corrected(fact, claim, near, known, policy)
-    return correcting(fact_decision, verdict, known[verdict.fact_id], learn_context) if verdict else fact_decision
+    return correcting(decision, verdict, known[verdict.fact_id], learn_context) if verdict else decision
 
 
 def _by_sense(
@@ -213,35 +216,13 @@ def _is_retold(statement: Statement, other: KnownFact, learn_context: LearnConte
     return said_by == {(learn_context.source.episode_id, False)} and rewords(statement, other.statement)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddedFact:
-    """A fact judged again with its vector: the verdict, and the superseded fact, if any."""
-
-    fact: Fact
-    verdict: Verdict
-    rows: tuple[Row, ...]
-    replaced: Fact | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LateEmbeddings:
-    """Results for the facts that were still current, in order, and vectors of those that stay."""
-
-    mended: tuple[EmbeddedFact, ...]
-    vectors: "dict[UUID, NDArray[np.float32]]" = field(default_factory=dict)
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        return tuple(row for each in self.mended for row in each.rows)
-
-
 def embed_late(
     embedded: "Sequence[tuple[KnownFact, NDArray[np.float32]]]",
     *,
     knowledge: FactIndex,
     policy: Policy,
     at: datetime,
-) -> LateEmbeddings:
+) -> LearnDecisions:
     """Judge each fact of *embedded* by its new vector against all facts that have one.
 
     Of any two facts of a scope, the one that gets its vector later is compared with the other. So once all have a
@@ -252,7 +233,7 @@ def embed_late(
     """
     known = knowledge.fork()
     known.prefetch_neighbors([vector for _, vector in embedded], floor(policy))
-    mended: list[EmbeddedFact] = []
+    decisions: list[FactDecision] = []
     kept: dict[UUID, NDArray[np.float32]] = {}
     for waiting, vector in embedded:
         checked(vector[None, :], rows=1, dim=knowledge.dim)
@@ -263,43 +244,23 @@ def embed_late(
         near = [each for each in known.near(vector, floor(policy)) if each.fact_id not in apart]
         namesakes = {each: said for each, said in known.namesakes(fact.fact.subject).items() if each not in apart}
         verdict = settled(verdicts(fact.statement, near, policy, namesakes), SourcedStatement.of(fact), known)
-        each = _embedded(fact, verdict, known, at)
-        fresh = {row.fact_id: vector for row in each.rows if isinstance(row, Embedded)}
-        known.extend(each.rows, fresh)
+        decision = _embedded(fact, verdict, known, at)
+        fresh = {row.fact_id: vector for row in decision.rows if isinstance(row, Embedded)}
+        known.extend(decision.rows, fresh)
         kept |= fresh
-        mended.append(each)
-    return LateEmbeddings(mended=tuple(mended), vectors=kept)
+        decisions.append(decision)
+    return LearnDecisions(decisions=tuple(decisions), vectors=kept)
 
 
-def _embedded(fact: KnownFact, verdict: Verdict, known: FactIndex, at: datetime) -> EmbeddedFact:
-    embedded = Embedded(fact_id=fact.fact.id, embedded_by=known.embedder_id)
+def _embedded(known_fact: KnownFact, verdict: Verdict, known: FactIndex, at: datetime) -> FactDecision:
+    fact = known_fact.fact
+    embedded = Embedded(fact_id=fact.id, embedded_by=known.embedder_id)
+    decision = FactDecision(text=fact.text, source=fact.source, verdict=verdict, fact=fact, rows=(embedded,))
     match verdict:
-        case NewFact():
-            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=(embedded,))
-        case AlreadyKnown():
-            into = known[verdict.fact_id]
-            rows = tuple(merged(fact, into, reason=verdict.reason, at=at, similarity=verdict.similarity))
-            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=rows, replaced=fact.fact)
-        case Richer(fact_id=other):
-            gone = Superseded(
-                fact_id=other, by=fact.fact.id, reason=verdict.reason, at=at, similarity=verdict.similarity
-            )
-            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=known[other].fact)
-        case Supersedes():
-            before, after = sorted((fact, known[verdict.fact_id]), key=lambda each: each.fact.learned_at)
-            past, gone = outdated(TrustedFact.of(before), TrustedFact.of(after), verdict, at=at)
-            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=past)
-        case LinkedTo(fact_id=other):
-            rows = (embedded, *_linked(fact, other, verdict, at))
-            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=rows)
-
-
-def _linked(fact: KnownFact, other: UUID, verdict: LinkedTo, at: datetime) -> Iterator[Row]:
-    """Yield the link, unless the two facts have one already."""
-    if other not in fact.standing_links:
-        yield linked(fact.fact.id, verdict, at=at)
-
-
-def merged_into(each: EmbeddedFact) -> UUID | None:
-    """Return the fact that *each* was merged into; None if it stays."""
-    return each.verdict.fact_id if isinstance(each.verdict, AlreadyKnown) else None
+        case AlreadyKnown(reason=reason, similarity=similarity):
+            rows = tuple(merged(known_fact, known[verdict.fact_id], reason=reason, at=at, similarity=similarity))
+            return replace(decision, rows=rows, replaced=fact)
+        case LinkedTo(fact_id=other) if other in known_fact.standing_links:
+            return decision
+        case _:
+            return with_effect(decision, TrustedFact.of(known_fact), known, at=at)

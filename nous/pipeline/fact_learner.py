@@ -12,13 +12,13 @@ from nous.domain.effects import AppendFacts
 from nous.domain.episode import CandidateFact
 from nous.domain.errors import BadInput, Deferred, Unavailable
 from nous.domain.events import NAMESPACE
-from nous.domain.fact import Source
+from nous.domain.fact import Learned, Source
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder, present
 from nous.knowledge.adjudication import Adjudicator, AmbiguousPair
-from nous.knowledge.decision import FactDecision, LearnContext, LearnDecisions
+from nous.knowledge.decision import FactDecision, LearnContext
 from nous.knowledge.fact_index import KnownFact
-from nous.knowledge.learn import EmbeddedFact, ambiguous_pairs, embed_late, learn
+from nous.knowledge.learn import ambiguous_pairs, embed_late, learn
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.vector_scan import IndexUnavailable
 from nous.knowledge.verdict import Policy
@@ -46,15 +46,6 @@ class LearnResult:
     """
 
     fact_decisions: tuple[FactDecision, ...]
-    append: AppendFacts
-    waits: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LateEmbeddingResult:
-    """Facts embedded late, and the rows to append to the log; `waits` as in `LearnResult`."""
-
-    mended: tuple[EmbeddedFact, ...]
     append: AppendFacts
     waits: bool
 
@@ -106,7 +97,7 @@ class FactLearner:
                 )
         return result
 
-    def embed_late(self, scope: Scope, *, most: int) -> LateEmbeddingResult:
+    def embed_late(self, scope: Scope, *, most: int) -> LearnResult:
         """Embed at most *most* facts of *scope* that lack a vector of this embedder, and judge them.
 
         Raises:
@@ -125,7 +116,7 @@ class FactLearner:
                 scope=scope, expected=knowledge.version, rows=embedding.rows, vectors=embedding.vectors
             )
         is_more = len(waiting) > len(able) > 0
-        return LateEmbeddingResult(mended=embedding.mended, append=append, waits=is_more)
+        return LearnResult(fact_decisions=embedding.decisions, append=append, waits=is_more)
 
     def _judged(
         self,
@@ -147,17 +138,10 @@ class FactLearner:
             append = AppendFacts(
                 scope=learn_context.scope, expected=knowledge.version, rows=learning.rows, vectors=learning.vectors
             )
-            waits = _leaves_waiting(learning) or next(knowledge.without_vector(), None) is not None
+            is_new_waiting = any(isinstance(row, Learned) and row.embedded_by is None for row in learning.rows)
+            waits = is_new_waiting or next(knowledge.without_vector(), None) is not None
             result = LearnResult(fact_decisions=learning.decisions, append=append, waits=waits)
             return result, tuple(ambiguous_pairs(learning, knowledge))
-
-
-def _leaves_waiting(learning: LearnDecisions) -> bool:
-    return any(
-        fact_decision.fact.id not in learning.vectors
-        for fact_decision in learning.decisions
-        if fact_decision.has_new_fact
-    )
 
 
 def _vectors(texts: Sequence[str], embedder: Embedder) -> "Sequence[Vector]":

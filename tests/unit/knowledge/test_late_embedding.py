@@ -10,8 +10,9 @@ from nous.domain.events import NAMESPACE
 from nous.domain.fact import Embedded, Fact, Learned, Linked, Row, Source
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
+from nous.knowledge.decision import LearnDecisions
 from nous.knowledge.fact_index import FactIndex
-from nous.knowledge.learn import LateEmbeddings, embed_late
+from nous.knowledge.learn import embed_late
 from nous.knowledge.verdict import Policy
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -42,7 +43,7 @@ def knowing(*rows: Row) -> FactIndex:
     return knowledge
 
 
-def mended(knowledge: FactIndex) -> LateEmbeddings:
+def mended(knowledge: FactIndex) -> LearnDecisions:
     waiting = list(knowledge.without_vector())
     vectors = EMBEDDER.embed([known.fact.text for known in waiting])
     mending = embed_late(list(zip(waiting, vectors, strict=True)), knowledge=knowledge, policy=Policy(near=0.4), at=AT)
@@ -54,7 +55,7 @@ def test_a_fact_that_says_what_another_says_goes_into_it_with_its_source() -> No
     known, waiting = learned("The API is on port 8080", embedder=EMBEDDER.id), learned("The API's on port 8080")
     knowledge = knowing(known, waiting)
 
-    [each] = mended(knowledge).mended
+    [each] = mended(knowledge).decisions
 
     assert each.verdict.name == "known"
     assert [fact.fact.text for fact in knowledge.current()] == [known.fact.text]
@@ -66,7 +67,7 @@ def test_a_fact_that_says_what_another_says_goes_into_it_with_its_source() -> No
 def test_facts_that_wait_together_are_compared_with_each_other() -> None:
     knowledge = knowing(learned("The API is on port 8080"), learned("The API's on port 8080"), learned("Tim likes tea"))
 
-    verdicts = [each.verdict.name for each in mended(knowledge).mended]
+    verdicts = [each.verdict.name for each in mended(knowledge).decisions]
 
     assert verdicts == ["new", "known", "new"]
     assert len(list(knowledge.current())) == 2

@@ -14,7 +14,7 @@ from nous.knowledge.adjudication import Adjudication, Relation
 from nous.knowledge.decision import FactDecision, LearnContext
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.judge import Supersedes
-from nous.knowledge.learn import NOT_ALL_COMPARED, RETOLD, EmbeddedFact, embed_late, learn
+from nous.knowledge.learn import NOT_ALL_COMPARED, RETOLD, embed_late, learn
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.verdict import Dedup, Policy
 
@@ -64,13 +64,13 @@ class Scene:
         self.knowledge.extend(learning.rows, learning.vectors)
         return learning.decisions[0]
 
-    def mend(self) -> list[EmbeddedFact]:
+    def mend(self) -> list[FactDecision]:
         waiting = list(self.knowledge.without_vector())
         vectors = EMBEDDER.embed([known.fact.text for known in waiting])
         pairs = list(zip(waiting, vectors, strict=True))
         mending = embed_late(pairs, knowledge=self.knowledge, policy=self.policy, at=NOW)
         self.knowledge.extend(mending.rows, mending.vectors)
-        return list(mending.mended)
+        return list(mending.decisions)
 
     @property
     def current(self) -> list[str]:

@@ -15,12 +15,12 @@ from nous.domain.fact import Learned, LinkKind, Row, Superseded
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_filter import wordings
-from nous.knowledge.decision import linked
+from nous.knowledge.decision import FactDecision, linked
 from nous.knowledge.erase import without_fact, without_session
-from nous.knowledge.events import repairs, unembedded
+from nous.knowledge.events import announcements, unembedded
 from nous.knowledge.import_merge import merge_rows
 from nous.knowledge.judge import LinkedTo as Verdict
-from nous.knowledge.learn import EmbeddedFact, embed_late
+from nous.knowledge.learn import embed_late
 from nous.knowledge.settling import keeping_apart, merging, open_pairs, unsettling
 from nous.knowledge.verdict import Policy
 from nous.store.export_format import exported
@@ -126,7 +126,7 @@ def test_rules_merge_no_facts_that_a_person_keeps_apart() -> None:
         waiting = made.fact(other)
         vector = HashingEmbedder().embed([other])[0]
         found = embed_late([(waiting, vector)], knowledge=made.knowledge, policy=Policy(near=0.4), at=AT)
-        return [each.verdict.name for each in found.mended]
+        return [each.verdict.name for each in found.decisions]
 
     assert names() == ["known"]
     made.settle(keeping_apart, one, other)
@@ -274,7 +274,9 @@ def test_a_possible_duplicate_is_announced_as_one() -> None:
     fact = made.fact(SHEET).fact
     cause = unembedded(Scope(), state="", at=AT)
 
-    [event] = repairs(cause, [EmbeddedFact(fact=fact, verdict=verdict, rows=())], by="worker", at=AT)
+    [event] = announcements(
+        cause, [FactDecision(text=fact.text, source=fact.source, fact=fact, verdict=verdict)], by="worker", at=AT
+    )
 
     assert isinstance(event, FactLinked)
     assert (event.verdict, event.other_fact_id) == ("duplicate", made.id(PORT))

@@ -151,4 +151,4 @@ def test_two_facts_that_a_person_keeps_apart_are_not_merged_once_they_have_a_vec
     vector = EMBEDDER.embed([waiting.fact.text])[0]
     mending = embed_late([(waiting, vector)], knowledge=scene.knowledge, policy=POLICY, at=NOW)
 
-    assert [each.verdict.name for each in mending.mended] == ["new"]
+    assert [each.verdict.name for each in mending.decisions] == ["new"]

@@ -174,7 +174,7 @@ def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
         [CandidateFact(text="Tim likes tea."), CandidateFact(text="Redis is used")], scope=Scope(), source=source("s1")
     )
 
-    assert [fact_decision.candidate.text for fact_decision in lesson.fact_decisions] == ["Redis is used"]
+    assert [fact_decision.text for fact_decision in lesson.fact_decisions] == ["Redis is used"]
 
 
 def test_twenty_who_learn_one_thing_at_once_leave_one_fact_that_twenty_have_said() -> None:
