@@ -21,7 +21,6 @@ _BEFORE = 60
 
 _LABEL = re.compile(r"\[[A-Z][\w ]*\] ")
 _CALLS = re.compile(r" \| (?=\S)")
-_WORD = re.compile(r"[^\s\"`*,;()<>{}|\[\]]+")
 
 
 class _Line(NamedTuple):
@@ -65,21 +64,10 @@ def _cut(line: _Line) -> str:
     text = line.text
     if len(text) <= _LONGEST:
         return text
-    start = max(_place(line) - _BEFORE, 0)
+    term = max(line.terms, key=len, default="").removesuffix("=")
+    found = re.search(rf"(?<![a-z0-9]){re.escape(term)}", text.casefold())
+    start = max((found.start() if found else 0) - _BEFORE, 0)
     return f"{'…' if start else ''}{text[start : start + _LONGEST]}{'…' if start + _LONGEST < len(text) else ''}"
-
-
-def _place(line: _Line) -> int:
-    """Return where the first of the longest of its *terms* stands in *line*.
-
-    A term counts on its own, not within another word.
-    """
-    places: dict[str, int] = {}
-    for word in _WORD.finditer(line.text):
-        folded = word[0].casefold()
-        for term in line.terms.intersection(terms(word[0])):
-            places.setdefault(term, word.start() + max(folded.find(term.removesuffix("=")), 0))
-    return max(places.items(), key=lambda each: (len(each[0]), -each[1]), default=("", 0))[1]
 
 
 GAVE_WAY = "gave way to"

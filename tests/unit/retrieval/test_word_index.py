@@ -92,8 +92,6 @@ def test_a_key_is_indexed_once_and_others_can_be_added() -> None:
 
     index.extend([("one parser", "something else"), ("two", "another parser")])
 
-    assert len(index) == 2
-    assert "two" in index
     assert sorted(found(index, "parser")) == ["one parser", "two"]
     assert found(index, "else") == []
 
@@ -141,4 +139,3 @@ def test_texts_that_could_not_be_had_leave_the_index_as_it_was() -> None:
         index.extend(broken())
 
     assert found(index, "parser") == ["two parsers"]
-    assert "one" not in index
