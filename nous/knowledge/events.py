@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid5
 
 from nous.domain.event_codec import NO_SESSION
@@ -22,6 +22,8 @@ from nous.domain.fact import Fact
 from nous.domain.scope import Scope
 from nous.knowledge.decision import FactDecision
 from nous.knowledge.judge import AlreadyKnown, LinkedTo, NewFact, Verdict
+
+Waiting = TypeVar("Waiting", FactsUnembedded, EpisodesUnembedded)
 
 
 def announcements(cause: Event, decisions: Iterable[FactDecision], *, by: str, at: datetime) -> Iterator[FactEvent]:
@@ -69,26 +71,22 @@ def unembedded(scope: Scope, *, state: str, at: datetime) -> FactsUnembedded:
 
     Idempotent: a log in the same *state* gives the same event id.
     """
-    return FactsUnembedded(**_of_scope(scope, f"unembedded\n{scope}\n{state}", at))
+    return _of_scope(FactsUnembedded, f"unembedded\n{scope}\n{state}", scope, at)
 
 
 def unembedded_episodes(scope: Scope, *, state: str, at: datetime) -> EpisodesUnembedded:
-    """Return the event that episodes of *scope* wait for vectors.
-
-    Idempotent: the same *state* gives the same event id.
-    """
-    return EpisodesUnembedded(**_of_scope(scope, f"unembedded episodes\n{scope}\n{state}", at))
+    """Return the event that episodes of *scope* wait for vectors; idempotent like `unembedded`."""
+    return _of_scope(EpisodesUnembedded, f"unembedded episodes\n{scope}\n{state}", scope, at)
 
 
-def _of_scope(scope: Scope, name: str, at: datetime) -> dict[str, Any]:
-    """Return the envelope of an event without a session; its id derives from *name*."""
+def _of_scope(kind: type[Waiting], name: str, scope: Scope, at: datetime) -> Waiting:
     event_id = uuid5(NAMESPACE, name)
-    return {
-        "id": event_id,
-        "time": at,
-        "source": "nous",
-        "scope": scope,
-        "agent_id": "default",
-        "session_id": NO_SESSION,
-        "trace_id": event_id,
-    }
+    return kind(
+        id=event_id,
+        time=at,
+        source="nous",
+        scope=scope,
+        agent_id="default",
+        session_id=NO_SESSION,
+        trace_id=event_id,
+    )

@@ -7,16 +7,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
+import numpy as np
+
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LinkKind, LogVersion, Row, Superseded, attributed
 from nous.knowledge.judge import MOST_CONTRADICTED, Namesakes, Neighbour
 from nous.knowledge.known_fact import Earlier, KnownFact
 from nous.knowledge.normalize import subject_form
-from nous.knowledge.vector_scan import CandidateIndex, ExactScanIndex, Fetch, Proposals, stacked
+from nous.knowledge.vector_scan import CandidateIndex, ExactScanIndex, Fetch, Proposals
 from nous.knowledge.verdict import Statement
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     VectorsById = Mapping[UUID, NDArray[np.float32]]
@@ -214,7 +215,7 @@ class FactIndex:
             self._prefetched |= {(vector.tobytes(), floor): near for vector, near in zip(vectors, found, strict=True)}
 
     def _near(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> list[Near]:
-        rows = stacked(vectors)
+        rows = np.stack(vectors).astype(np.float32, copy=False)
         here = self._vectors.near(rows, floor, at=self.version)
         there = self._index.near(rows, floor, at=self.version) if self._index else [()] * len(rows)
         before = [self._near_in_base(vector, floor) for vector in vectors]
@@ -273,7 +274,7 @@ class FactIndex:
                 f"the store has vectors of {self.embedder_id} with {vector.size} numbers, the embedder makes "
                 f"{self.dim}: set the embedder that the facts were learned with, or another data directory"
             )
-        self._vectors.add(fact_id, vector, slot=slots.get(fact_id))
+        self._vectors.add(fact_id, vector, slot=slots.get(fact_id, -1))
         return True
 
     def _supersede(self, row: Superseded) -> None:

@@ -103,17 +103,11 @@ def _pairs(doubts: Sequence[AmbiguousPair]) -> Sequence[AmbiguousPair]:
 
 
 def _pairs_block(pairs: Sequence[AmbiguousPair]) -> str:
-    """Return *pairs* as fenced data, one JSON object per line; no text of theirs ends the fence."""
     lines = (
-        json.dumps({"pair": number, "new": _whole(pair.said), "known": _whole(pair.known)}, ensure_ascii=False)
+        json.dumps({"pair": number, "new": pair.said, "known": pair.known}, ensure_ascii=False)
         for number, pair in enumerate(pairs, start=1)
     )
     return fenced([Segment("\n".join(lines))], name="pairs")
-
-
-def _whole(text: str) -> str:
-    """Return *text* with lone surrogates, which cannot be sent, as question marks."""
-    return text.encode(errors="replace").decode()
 
 
 def _read(text: str, /, *, is_whole: bool, coerce: bool, by: str) -> Mapping[int, Adjudication]:
