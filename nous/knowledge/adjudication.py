@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from nous.domain.scope import CacheSubject
-from nous.knowledge.judge import AlreadyKnown, LinkedTo, Richer, Supersedes
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, Richer, Supersedes
 
 
 class Relation(StrEnum):

@@ -64,26 +64,6 @@ def test_what_users_want_and_decide_comes_first_and_what_only_pages_say_is_left_
     assert left_out(facts) == 1
 
 
-def test_of_two_notes_that_contradict_each_other_both_say_so() -> None:
-    facts = knowing("Deploys happen on Friday", "Deploys never happen on Friday", "Deploys happen on Friday at 12")
-
-    told = [line for line in block(ContextNotes(facts=facts)).splitlines() if line.startswith("- ")]
-
-    assert ["says the contrary" in line for line in told] == [True, True, False]
-    assert "says the contrary" not in block(ContextNotes(facts=facts[:1]))
-
-
-def test_a_note_that_no_room_is_left_for_contradicts_none() -> None:
-    facts = knowing("Deploys happen on Friday", "Deploys never happen on Friday")
-    both = block(ContextNotes(facts=facts))
-
-    one = block(ContextNotes(facts=facts), budget=len(both) - 1)
-
-    assert "- Deploys happen on Friday" in one
-    assert "says the contrary" in both
-    assert "says the contrary" not in one
-
-
 def test_of_a_possible_update_the_newer_stands_first_and_both_are_marked() -> None:
     made = Log()
     made.say("Deploys are made with make ship", "mon")
