@@ -127,10 +127,7 @@ class RemoteEmbedder:
 
 
 def _sendable(text: str) -> str:
-    """Return the start of *text*, without lone surrogates, which UTF-8 cannot encode.
-
-    JSON can carry them.
-    """
+    """Return the start of *text*, without lone surrogates, which UTF-8 cannot encode."""
     beginning = text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
     return beginning if beginning.strip() else _NOTHING
 

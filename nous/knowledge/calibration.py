@@ -128,10 +128,7 @@ def _step(threshold: float, scored: Sequence[_Scored]) -> Step:
 
 
 def _threshold(table: Sequence[Step]) -> float | None:
-    """Return the lowest safe threshold plus the margin.
-
-    None if that exceeds the table, or if nothing would merge.
-    """
+    """Return the lowest safe threshold plus the margin; None if that merges nothing."""
     least = next((step.threshold for step in table if not step.false_merges), None)
     if least is None or not any(step.merged for step in table if step.threshold >= least):
         return None

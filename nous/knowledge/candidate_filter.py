@@ -96,10 +96,7 @@ def _fitted(candidate: CandidateFact) -> CandidateFact:
 
 
 def _readable(candidate: CandidateFact) -> CandidateFact:
-    """Strip terminal control characters from *candidate*.
-
-    Facts are shown on terminals and may come from untrusted sources.
-    """
+    """Strip terminal control characters: facts from untrusted sources are shown there."""
     return replace(candidate, text=readable(candidate.text), subject=readable(candidate.subject))
 
 

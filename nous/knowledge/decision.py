@@ -195,8 +195,5 @@ def _new_fact(candidate: CandidateFact, learn_context: LearnContext) -> Fact:
 
 
 def _source(candidate: CandidateFact, learn_context: LearnContext) -> Source:
-    """Return the context's source with the trust and the turns of the candidate.
-
-    A candidate that names no turns keeps those of the context's source.
-    """
+    """Return the context's source, with the candidate's trust and its turns, if it has any."""
     return replace(learn_context.source, turns=candidate.turns or learn_context.source.turns, trust=candidate.trust)

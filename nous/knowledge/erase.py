@@ -179,10 +179,7 @@ def _remains(rows: Iterable[Row], stays: Stays) -> dict[UUID, _Remains]:
 
 
 def _in_words_of(fact: Fact, heir: Confirmed) -> Fact:
-    """Return *fact* in the words of *heir*.
-
-    Other details came from the first source; they are not known of this one.
-    """
+    """Return *fact* in the words of *heir*; other details are not known of this source."""
     return replace(
         fact,
         id=fact_id(heir.source.episode_id, heir.text),
@@ -250,10 +247,7 @@ def _revived(remains: Mapping[UUID, _Remains], kept: Iterable[Kept]) -> frozense
 
 
 def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
-    """Yield each row after the facts that it names.
-
-    Some facts were re-attributed to sources that come later in the log.
-    """
+    """Yield each row after the facts that it names, some of which have a later source now."""
     learned: set[UUID] = set()
     waiting: list[Kept] = []
     for each in kept:

@@ -48,10 +48,7 @@ def _announced(decision: FactDecision) -> Iterator[tuple[type[FactEvent], dict[s
 
 
 def _payload(decision: FactDecision, fact: Fact, verdict: Verdict) -> dict[str, Any]:
-    """Return the payload of an event on *fact*.
-
-    The other fact is the one that the judged fact was compared with, no matter which of the two was superseded.
-    """
+    """Return the payload; its other fact is the one compared, also if that gave way."""
     others = {decision.fact.id, None if isinstance(verdict, NewFact) else verdict.fact_id} - {fact.id, None}
     return {
         "fact_id": fact.id,

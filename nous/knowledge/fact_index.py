@@ -278,7 +278,6 @@ class FactIndex:
         return True
 
     def _supersede(self, row: Superseded) -> None:
-        """Record a supersession on both facts."""
         self._change(row.fact_id, lambda known: replace(known, superseded=row))
         self._change(row.by, lambda known: replace(known, replaces=(*known.replaces, row)))
         self._waiting.pop(row.fact_id, None)
@@ -324,15 +323,11 @@ class FactIndex:
             self._confirm(row)
 
     def _link(self, row: Linked) -> None:
-        """Record a link on both facts."""
         for fact_id in {row.fact_id, row.other}:
             self._change(fact_id, lambda known: replace(known, links=(*known.links, row)))
 
     def _confirm(self, row: Confirmed) -> None:
-        """Count another source of a fact.
-
-        If it came by a merge that is no longer in force, it counts for the fact whose words it has.
-        """
+        """Count another source, for the fact whose words it has if its merge is not in force."""
         line = [known.fact.id for known in self._line_of(row.merged_from)]
         said = attributed(row, line) if line else row
         if said is not row:
@@ -351,10 +346,7 @@ class FactIndex:
 
 
 def _others(known: KnownFact, row: Confirmed) -> tuple[Confirmed, ...]:
-    """Return the other confirmations of *known*.
-
-    A merge that is repeated after an undo brings the same sources twice.
-    """
+    """Return other confirmations; a merge repeated after an undo brings its sources twice."""
     if not known.undone:
         return known.confirmed
     return tuple(each for each in known.confirmed if (each.source, each.text) != (row.source, row.text))

@@ -60,7 +60,7 @@ class ExistingLog:
 
 
 def _is_possible(row: Row, known: FactIndex) -> bool:
-    """Return whether *row* fits the log: its facts are there, and no other row stands against it."""
+    """Return whether *row* fits the log: its facts are there, and no row stands against it."""
     if not all(map(known.get, named(row))):
         return False
     match row:
@@ -112,10 +112,7 @@ def _unquoting(row: Row) -> Row:
 
 
 def _staying(rows: Sequence[Row], forgotten: Collection[str], gone: Collection[str]) -> Stays:
-    """Return the predicate for statements in *rows* that may be imported.
-
-    A fact with an erased text is not imported in other words either.
-    """
+    """Return the predicate for statements that may come; an erased fact comes in no words."""
     facts = {row.fact.id for row in rows if isinstance(row, Learned) and exact_form(row.fact.text) in forgotten}
     again = {(fact, source) for fact, source, text in occurrences(rows) if exact_form(text) in forgotten}
 

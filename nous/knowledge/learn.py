@@ -89,7 +89,6 @@ def learn(
 def _vectors_to_compare(
     candidates: Sequence[CandidateFact], vectors: "Sequence[Vector]", known: FactIndex
 ) -> "Iterator[NDArray[np.float32]]":
-    """Yield the vectors of candidates that cannot be judged by their text alone."""
     for candidate, vector in zip(candidates, vectors, strict=True):
         if vector is not None and not known.revisions(exact_form(candidate.text)):
             yield vector
@@ -133,10 +132,7 @@ def _with_correction(
     known: FactIndex,
     learn_context: LearnContext,
 ) -> FactDecision:
-    """Add the correction that the first trusted source of a fact makes possible.
-
-    Until then only a tool or a page stated the fact.
-    """
+    """Add the correction that the first trusted source of a doubted fact makes possible."""
     fact, policy = known[decision.fact.id], learn_context.policy
     if not is_vouched_for(fact, candidate.trust):
         return decision

@@ -81,7 +81,6 @@ _RANKS = {Trust.USER: 0, Trust.SYSTEM: 1, Trust.ASSISTANT: 1, Trust.TOOL: 2, Tru
 
 
 def _distrust(verdict: AlreadyKnown | Richer | Supersedes, claim: SourcedStatement, other: KnownFact) -> str | None:
-    """Return the objection to an agent, a tool or a page superseding a more trusted source."""
     mine, theirs = _RANKS[claim.trust], _RANKS[other.trust]
     if isinstance(verdict, Supersedes):
         is_mine_worse = mine > theirs
@@ -99,7 +98,6 @@ def _distrust(verdict: AlreadyKnown | Richer | Supersedes, claim: SourcedStateme
 def _other_subject(
     verdict: AlreadyKnown | Richer | Supersedes, claim: SourcedStatement, other: KnownFact, *, is_ruled: bool
 ) -> str | None:
-    """Return the objection that two contradicting facts may have different subjects."""
     mine, theirs = subject_form(claim.subject), subject_form(other.fact.subject)
     is_stated = claim.trust is Trust.USER and not is_ruled
     if not isinstance(verdict, Supersedes) or mine == theirs != "" or is_stated or (is_ruled and not (mine and theirs)):
@@ -164,10 +162,7 @@ def replaceable(old_id: UUID, *, by: UUID, knowledge: FactIndex) -> tuple[KnownF
 def _row(
     past: TrustedFact, by: TrustedFact, *, reason: str, at: datetime, similarity: float | None = None
 ) -> Superseded:
-    """Return the row: *past* was true until *by* was stated.
-
-    If *past* was stated again later, it was true until then.
-    """
+    """Return the row: *past* was true until *by* was stated, or *past* again later."""
     valid_to = max(past.last, by.first)
     return Superseded(
         fact_id=past.fact.id, by=by.fact.id, reason=reason, at=at, similarity=similarity, valid_to=valid_to

@@ -51,7 +51,7 @@ class Richer(_OnFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supersedes(_OnFact):
-    """The candidate gives another value to what the known fact states; only one is true at a time."""
+    """The candidate gives another value to what the known fact states; only one is true."""
 
     name: ClassVar[str] = "supersedes"
 

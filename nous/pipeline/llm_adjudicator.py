@@ -97,7 +97,6 @@ class LlmAdjudicator:
 
 
 def _pairs(doubts: Sequence[AmbiguousPair]) -> Sequence[AmbiguousPair]:
-    """Return the pairs to send to the model, without repetitions."""
     each = {(doubt.form, doubt.fact_id): doubt for doubt in doubts}
     return [doubt for doubt in each.values() if max(len(doubt.said), len(doubt.known)) <= LONGEST][:MOST]
 
@@ -122,7 +121,6 @@ def _read(text: str, /, *, is_whole: bool, coerce: bool, by: str) -> Mapping[int
 
 
 def _adjudications(entries: Sequence[object], by: str) -> Iterator[tuple[int, Adjudication]]:
-    """Yield the valid adjudications among *entries*."""
     for entry in entries:
         fields = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
         number, relation = str(fields.get("pair")).strip(), str(fields.get("relation")).strip().casefold()

@@ -140,10 +140,7 @@ def _of_last_session(notes: ContextNotes) -> Iterator[str]:
 
 
 def _closed_up(text: str) -> Iterator[str]:
-    """Yield the lines of *text*; a blank line is part of the next one that is not blank.
-
-    It is dropped when that line is dropped.
-    """
+    """Yield the lines of *text*, each with the blank line before it."""
     gap = ""
     for line in text.splitlines():
         if line.strip():
@@ -177,7 +174,6 @@ def _of_facts(facts: Sequence[KnownFact], notes: ContextNotes) -> Iterator[str]:
 
 
 def _before(known: KnownFact, earlier: Mapping[UUID, Earlier]) -> str:
-    """Return the earlier value of *known* as a mark of its note; empty if there is none."""
     found = earlier.get(known.fact.id)
     return f"; until {found.until:%Y-%m-%d}: {_quoted(found.known)}" if found else ""
 

@@ -91,7 +91,6 @@ class Corpus:
 
     @cached_property
     def _hits(self) -> dict[Place, Hit | None]:
-        """Cache of lookups; None for a place that may not be found."""
         return {}
 
     def hit(self, place: Place) -> Hit | None:

@@ -158,7 +158,6 @@ class WordIndex(Generic[Key]):
         return matches
 
     def _best(self, stems: Sequence[str], limit: int, accepts: Callable[[Key], bool]) -> list[tuple[Key, float]]:
-        """Return the *limit* best accepted keys, and their scores."""
         found, looked_at = list[tuple[Key, float]](), min(limit, len(self._keys))
         while stems and looked_at:
             found = self._scored(stems, looked_at)

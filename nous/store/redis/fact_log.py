@@ -98,10 +98,7 @@ class RedisFactLog:
 
 
 def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersion) -> bool:
-    """Return whether the log at *version* continues *known*.
-
-    *entries* begin with the last known entry.
-    """
+    """Return whether the log continues *known*, the version at the first of *entries*."""
     if version.epoch != known.epoch or version.n < known.n:
         return False
     return entries[0].chain == known.chain

@@ -138,13 +138,11 @@ class RedisLogs:
         return False
 
     def _rows(self, scope: Scope, new: NewLog, temporary: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
-        """Yield the commands that write the rows to temporary keys, in batches."""
         for start in range(0, len(new.entries), _ROWS_AT_ONCE):
             batch = new.entries[start : start + _ROWS_AT_ONCE]
             yield [("RPUSH", temporary[self._keys.fact_rows(scope)], *(entry.encode() for entry in batch))]
 
     def _blocks(self, scope: Scope, new: NewLog, temporary: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
-        """Yield the commands that copy the vectors to temporary keys, in batches."""
         for start in range(0, len(new.moves), _VECTORS_AT_ONCE):
             moves = new.moves[start : start + _VECTORS_AT_ONCE]
             content = dict(zip((to for _, to in moves), self._vectors(scope, [old for old, _ in moves]), strict=True))
