@@ -31,10 +31,7 @@ Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two texts with a label.
-
-    `is_same` means that a reader of one learns nothing important from the other.
-    """
+    """Two texts; `is_same` means that a reader of one learns nothing important from the other."""
 
     one: str
     other: str

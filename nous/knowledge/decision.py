@@ -78,20 +78,14 @@ class LearnDecisions:
 
 
 def fact_id(episode_id: UUID, text: str) -> UUID:
-    """Return the deterministic id of a fact that *episode_id* taught with *text*.
-
-    Learning is idempotent: the same episode and text always give the same id.
-    """
+    """Return the id of a fact; the same episode and text always give the same."""
     return uuid5(episode_id, exact_form(text))
 
 
 def confirmed(
     candidate: CandidateFact, verdict: AlreadyKnown, known: FactIndex, learn_context: LearnContext
 ) -> FactDecision:
-    """Record that the fact named by *verdict* was stated again.
-
-    The wording is kept as evidence, no matter which source used it.
-    """
+    """Record that a source stated a known fact again, with its words as evidence."""
     fact = known[verdict.fact_id]
     source = _source(candidate, learn_context)
     line = known.revisions(exact_form(candidate.text))
@@ -122,10 +116,7 @@ def learned(
     *,
     embedder: str | None,
 ) -> FactDecision:
-    """Record a new fact, and the effect of *verdict* on the known fact that it names.
-
-    *embedder* is the id of the embedder that made the fact's vector; None if it has none.
-    """
+    """Record a new fact and its effect on the known one; *embedder* made its vector, if any."""
     fact = _new_fact(candidate, learn_context)
     row = Learned(fact=fact, reason=verdict.reason, embedded_by=embedder)
     decision = FactDecision(

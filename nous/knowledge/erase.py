@@ -223,10 +223,7 @@ def _line(fact: UUID, ends: Mapping[UUID, UUID]) -> Iterator[UUID]:
 
 
 def _way(each: _Remains, remains: Mapping[UUID, _Remains]) -> _Way | None:
-    """Return the supersession of *each* in the new log; None if it is current.
-
-    If its successor is erased, the successor's successor takes over, and so on.
-    """
+    """Return the supersession of *each* in the new log, by the first successor that is left."""
     seen: set[UUID] = set()
     row, valid_to = each.superseded, None
     while row and row.by not in seen:

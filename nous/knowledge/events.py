@@ -64,10 +64,7 @@ def _payload(decision: FactDecision, fact: Fact, verdict: Verdict) -> dict[str, 
 
 
 def unembedded(scope: Scope, *, state: str, at: datetime) -> FactsUnembedded:
-    """Return the event that facts of *scope* wait for vectors.
-
-    Idempotent: a log in the same *state* gives the same event id.
-    """
+    """Return the event that facts wait for vectors; the same log *state* gives the same id."""
     return _of_scope(FactsUnembedded, f"unembedded\n{scope}\n{state}", scope, at)
 
 

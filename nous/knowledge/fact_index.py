@@ -128,10 +128,7 @@ class FactIndex:
                 return
 
     def successors(self, fact_id: UUID | None) -> Iterator[KnownFact]:
-        """Yield the fact, then each fact that superseded the one before.
-
-        A cycle, which no writer creates, is cut.
-        """
+        """Yield the fact, then each fact that superseded the one before; a cycle is cut."""
         passed: set[UUID] = set()
         while fact_id and fact_id not in passed and (known := self.get(fact_id)):
             yield known
@@ -143,10 +140,7 @@ class FactIndex:
         return any(known.fact.id == fact_id for known in self.successors(start))
 
     def earlier(self, fact_id: UUID) -> tuple[Earlier, ...]:
-        """Return earlier values that the fact superseded, latest first.
-
-        Includes values superseded by facts that were merged into it, and the values before those.
-        """
+        """Return the earlier values of the fact and of those merged into it, latest first."""
         found = [Earlier(old, row.valid_to) for old, row in self._predecessors(fact_id) if row.valid_to]
         return tuple(sorted(found, key=lambda each: each.until, reverse=True))
 
@@ -165,10 +159,7 @@ class FactIndex:
         }
 
     def links_of(self, fact_id: UUID) -> Iterator[tuple[UUID, Linked]]:
-        """Yield the links in force of the fact and of facts merged into it.
-
-        Each comes with the id of the fact at the other end.
-        """
+        """Yield the links in force of the fact and of those merged into it, with the other's id."""
         merged = (old for old, _ in self._predecessors(fact_id, merged_only=True))
         for known in (self[fact_id], *merged):
             yield from known.standing_links.items()
@@ -185,10 +176,7 @@ class FactIndex:
                     yield old, row
 
     def namesakes(self, subject: str) -> Namesakes:
-        """Return the current facts with that subject, newest first.
-
-        At most `MOST_CONTRADICTED`; none for an empty subject.
-        """
+        """Return the current facts with that subject, newest first, at most `MOST_CONTRADICTED`."""
         found = (self[fact_id] for fact_id in self._of_subject(subject_form(subject)))
         current = islice((known for known in found if known.is_current), MOST_CONTRADICTED)
         return {known.fact.id: known.statement for known in current}

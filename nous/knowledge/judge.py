@@ -231,10 +231,7 @@ def _merged(pair: _Pair, likely: float, policy: Policy) -> AlreadyKnown | Richer
 
 
 def _is_free_of_detail(found: Difference) -> bool:
-    """Return whether no detail tells two paraphrases apart.
-
-    Conditions may differ, such as `when it runs`. A report about the past does not match a statement about the present.
-    """
+    """Return whether no detail but a condition tells two paraphrases apart."""
     is_beside = found.left.is_added != found.right.is_added or (found.left.is_past and not found.right.is_past)
     if is_beside or vetoed(found, is_reworded=True) or (has_literal(found.only_left) and has_literal(found.only_right)):
         return False

@@ -95,10 +95,7 @@ def _vectors_to_compare(
 
 
 def ambiguous_pairs(learning: LearnDecisions, known: FactIndex) -> Iterator[AmbiguousPair]:
-    """Yield the pairs that an adjudicator may still decide.
-
-    *learning* was judged against *known*.
-    """
+    """Yield the pairs that an adjudicator may decide; *learning* was judged against *known*."""
     taught = {decision.fact.id: decision.fact for decision in learning.decisions}
     for decision in learning.decisions:
         verdict = decision.verdict
@@ -173,10 +170,7 @@ def _with_gaps(verdict: NewFact, vector: "Vector", known: FactIndex) -> NewFact:
 def _is_repeated(
     candidate: CandidateFact, said: Sequence[KnownFact], known: FactIndex, learn_context: LearnContext
 ) -> bool:
-    """Return whether this episode taught the candidate already, or the revisions *said*.
-
-    False if this is the first trusted source of the fact.
-    """
+    """Return whether this episode taught it already, and is not its first trusted source."""
     if len(said) == 1 and is_vouched_for(said[0], candidate.trust):
         return False
     episode = learn_context.source.episode_id

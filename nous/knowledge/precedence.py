@@ -65,10 +65,7 @@ def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
 def corrected(
     fact: KnownFact, claim: SourcedStatement, near: Iterable[Neighbour], known: FactIndex, policy: Policy
 ) -> Supersedes | None:
-    """Return the verdict by which *fact* supersedes a fact that it contradicts, or None.
-
-    It may do so now that *claim* states it too.
-    """
+    """Return the verdict by which *fact* supersedes what it contradicts, as *claim* states it."""
     passed = {fact.fact.id, *known.apart_from(fact.fact.id)}
     others = [each for each in near if each.fact_id not in passed]
     namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each not in passed}

@@ -35,10 +35,7 @@ def open_pairs(knowledge: FactIndex) -> list[OpenPair]:
 
 
 def open_pairs_of(known: KnownFact, knowledge: FactIndex) -> Iterator[OpenPair]:
-    """Yield the unresolved pairs of a current fact, each once.
-
-    A fact stands in for facts that were merged into it.
-    """
+    """Yield the unresolved pairs of a fact, each once; it stands in for facts merged into it."""
     links = [(other, link) for other, link in knowledge.links_of(known.fact.id) if link.kind in OFFERED]
     seen = {known.fact.id, *(knowledge.apart_from(known.fact.id) if links else ())}
     for other_id, link in links:

@@ -78,10 +78,7 @@ Verdict = NewFact | AlreadyKnown | Richer | Supersedes | LinkedTo
 
 @dataclass(frozen=True)
 class Statement:
-    """A text and its subject, with the derived forms that judging needs.
-
-    Each form is computed once, on first use.
-    """
+    """A text and its subject, with the derived forms for judging, each computed on first use."""
 
     text: str
     subject: str = field(default="", compare=False)

@@ -70,10 +70,7 @@ class LlmAdjudicator:
         return f"{self.model.id} with {self.prompt.version}"
 
     def adjudicate(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
-        """Return adjudications for the first `MOST` of *doubts*; none if the model fails.
-
-        Pairs that the model leaves open are missing. See `Adjudicator`.
-        """
+        """Return adjudications for the first `MOST` of *doubts*, without unclear ones."""
         pairs = _pairs(doubts)
         if not pairs:
             return {}

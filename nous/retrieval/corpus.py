@@ -75,10 +75,7 @@ and of other facts from such a session.
 
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
-    """Facts of a scope, some of its episodes, the vectors they have, and filters.
-
-    Create one per search: it caches what it finds.
-    """
+    """Facts of a scope, some of its episodes, their vectors, and filters; for one search."""
 
     scope_index: ScopeIndex
     episodes: Sequence[Episode] = ()

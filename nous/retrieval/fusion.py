@@ -24,10 +24,7 @@ Nearness = Sequence[tuple[Key, float]]
 
 @dataclass(frozen=True, slots=True)
 class RankedItem:
-    """Score of an item in one ranking, from 0 to 1, with the evidence to show.
-
-    `is_near` means that this alone makes it a hit.
-    """
+    """Score of an item in one ranking, 0 to 1, with evidence; `is_near` alone makes it a hit."""
 
     score: float
     detail: str

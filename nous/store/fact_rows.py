@@ -144,10 +144,7 @@ class VectorSlot:
 
 
 def runs(places: Iterable[VectorSlot]) -> Iterator[list[VectorSlot]]:
-    """Split *places* into runs of adjacent slots that one command can read or write.
-
-    Order is kept. No run is empty or longer than `LONGEST_RUN`.
-    """
+    """Split *places*, in order, into runs of adjacent slots, each at most `LONGEST_RUN` long."""
     run: list[VectorSlot] = []
     for place in places:
         is_adjacent = bool(run) and place == run[-1].next and place.block == run[-1].block
@@ -223,10 +220,7 @@ def slice_of(
 
 
 def version_at(entries: Sequence[LogEntry], head: LogVersion, *, after: LogVersion | None) -> LogVersion:
-    """Return the version of the log after *entries*, which follow *after*.
-
-    *head* is the log's version now.
-    """
+    """Return the version of the log after *entries*, which follow *after*; *head* is it now."""
     before = after or LogVersion()
     if before.n + len(entries) == head.n:
         return head

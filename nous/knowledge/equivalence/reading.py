@@ -132,10 +132,7 @@ class ParsedStatement:
 
     @cached_property
     def scopes(self) -> Mapping[tuple[str, str], int]:
-        """Count the function words that matter for the meaning.
-
-        Quantifiers and words of certainty count with the content word behind them.
-        """
+        """Count the function words that matter; quantifiers count with the word behind them."""
         found: Counter[tuple[str, str]] = Counter()
         content = ""
         for token in reversed(self.tokens):

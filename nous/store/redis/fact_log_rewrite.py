@@ -66,10 +66,7 @@ class RedisLogs:
             self._client.delete(self._keys.rewriting(scope))
 
     def read(self, scope: Scope) -> WholeLog:
-        """Return the current log.
-
-        The log that was read last is cached until its head changes.
-        """
+        """Return the current log; the last one read is cached until its head changes."""
         with translated():
             head: bytes = self._client.get(self._keys.fact_head(scope)) or b""
         if self._read is None or (self._read[0], self._read[1].head) != (scope, head):
@@ -78,10 +75,7 @@ class RedisLogs:
         return self._read[1]
 
     def put(self, scope: Scope, log: WholeLog, erased: Erased) -> bool:
-        """Replace *log* by *erased*, which was made of it.
-
-        Returns False and replaces nothing if the log has changed since.
-        """
+        """Replace *log* by *erased*; return False, without a change, if it has changed since."""
         new = new_log(log.entries, erased, after=log.version)
         temporary = self._temporary_keys(scope, log, new)
         begun: set[str] = set()

@@ -130,10 +130,7 @@ class VectorSet:
         raise Retryable(f"the index of {self._scope} keeps being rebuilt; try again")
 
     def caught_up(self) -> IndexWatermark:
-        """Bring the set up to the current log; return its watermark.
-
-        Raises what `CandidateIndex.near` raises.
-        """
+        """Bring the set up to the log; return its watermark. Raises as `CandidateIndex.near` does."""
         mark, size = self._look()
         while True:
             after = mark.version if mark else LogVersion()
