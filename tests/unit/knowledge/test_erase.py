@@ -15,7 +15,6 @@ from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.decision import fact_id
 from nous.knowledge.erase import FORGOTTEN, Erased, alike, without_fact, without_session
-from nous.knowledge.import_merge import merge_rows
 from nous.knowledge.normalize import exact_form
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -121,36 +120,6 @@ def test_what_took_the_place_of_a_forgotten_one_takes_that_of_the_one_before() -
     assert row == Superseded(fact_id=THEIRS.fact.id, by=last.fact.id, reason=FORGOTTEN, at=NOON)
 
 
-def test_two_facts_that_were_made_one_are_the_one_that_is_left() -> None:
-    """Merging says so of every source, in its own words."""
-    later = NOON + timedelta(days=1)
-    third = confirmed(MINE, "third", "Port: 1")
-    copies = [confirmed(THEIRS, "mine", MINE.fact.text, at=later), confirmed(THEIRS, "third", "Port: 1", at=later)]
-    rows: list[Row] = [MINE, THEIRS, third, *copies, superseded(MINE, THEIRS, at=later)]
-
-    told = rows_of(without_session(rows, "mine"))
-
-    assert MINE.fact.text not in str(told)
-    assert {row.source.session_id: row.text for row in told if isinstance(row, Confirmed)} == {"third": "Port: 1"}
-
-
-def test_words_that_went_through_two_mergers_go_with_the_session_that_said_them() -> None:
-    first, second = NOON + timedelta(days=1), NOON + timedelta(days=2)
-    last = learned("fourth", "on port 1")
-    rows: list[Row] = [MINE, confirmed(MINE, "third", "Port: 1"), THEIRS, last]
-    said = {"mine": MINE.fact.text, "third": "Port: 1"}
-    rows += [confirmed(THEIRS, session, text, at=first) for session, text in said.items()]
-    rows += [superseded(MINE, THEIRS, at=first)]
-    said |= {"theirs": THEIRS.fact.text}
-    rows += [confirmed(last, session, text, at=second) for session, text in said.items()]
-    rows += [superseded(THEIRS, last, at=second)]
-
-    left = rows_of(without_session(rows_of(without_session(rows, "theirs")), "mine"))
-
-    assert MINE.fact.text not in str(left)
-    assert {row.text for row in left if isinstance(row, Confirmed)} == {"Port: 1"}
-
-
 def test_a_fact_that_had_given_way_to_its_own_words_stays_as_it_is() -> None:
     rows: list[Row] = [THEIRS, MINE, confirmed(MINE, "theirs", THEIRS.fact.text), superseded(THEIRS, MINE)]
 
@@ -199,21 +168,6 @@ def test_whoever_says_what_was_contradicted_once_and_is_true_again_is_no_part_of
     }
 
 
-def test_a_session_that_has_said_both_what_was_true_and_is_true_again_has_one_fact_which_is_current() -> None:
-    between = learned("second", "the port is 3")
-    past = [THEIRS, between, superseded(THEIRS, between, valid_to=NOON)]
-    rows: list[Row] = [
-        *past,
-        MINE,
-        superseded(between, MINE, valid_to=NOON),
-        confirmed(MINE, "theirs", THEIRS.fact.text),
-    ]
-
-    left = rows_of(without_session(rows, "mine"))
-
-    assert {row.fact_id: row.by for row in left if isinstance(row, Superseded)} == {between.fact.id: THEIRS.fact.id}
-
-
 def test_what_gave_way_to_a_fact_that_was_contradicted_is_contradicted_when_that_is_gone() -> None:
     last = learned("third", "the port is 3")
     rows: list[Row] = [THEIRS, MINE, superseded(THEIRS, MINE), last, superseded(MINE, last, valid_to=NOON)]
@@ -222,16 +176,6 @@ def test_what_gave_way_to_a_fact_that_was_contradicted_is_contradicted_when_that
 
     assert isinstance(row, Superseded)
     assert (row.fact_id, row.by, row.valid_to) == (THEIRS.fact.id, last.fact.id, NOON)
-
-
-def test_an_import_adds_nothing_to_what_gave_way_to_a_retold_fact() -> None:
-    first, last = learned("third", "port is 1"), learned("mine", "the port is 2")
-    again = confirmed(MINE, "theirs", first.fact.text)
-    rows: list[Row] = [first, MINE, last, superseded(first, last, valid_to=NOON), again]
-
-    left = rows_of(without_session(rows, "mine"))
-
-    assert merge_rows(rows, left, forgotten=(), gone={"mine"}).rows == ()
 
 
 def test_a_log_without_anything_to_forget_is_left_as_it_is() -> None:

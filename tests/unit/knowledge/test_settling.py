@@ -11,7 +11,7 @@ from builders.settling import Decide, Log, fold, snapshot, superseded
 
 from nous.domain.errors import BadInput
 from nous.domain.events import FactLinked
-from nous.domain.fact import Learned, LinkKind, Row, Superseded
+from nous.domain.fact import Learned, LinkKind, Superseded
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_filter import wordings
@@ -101,18 +101,6 @@ def test_a_merge_is_taken_back_though_the_other_was_merged_meanwhile() -> None:
     assert snapshot(made.knowledge) == {PORT: ({"s0"}, 1), SHEET: ({"s1"}, 1), TEA: ({"s2"}, 1)}
 
 
-def test_facts_that_are_kept_apart_are_offered_no_more_nor_is_what_takes_the_place_of_one() -> None:
-    made = log()
-    made.settle(keeping_apart, PORT, SHEET)
-    assert offered(made) == []
-
-    made.append(Superseded(fact_id=made.id(SHEET), by=made.id(TEA), reason="richer", at=AT))
-    made.link(TEA, PORT, likelihood=0.9)
-
-    assert offered(made) == []
-    assert set(made.knowledge.apart_from(made.id(PORT))) == {made.id(SHEET), made.id(TEA)}
-
-
 def test_rules_merge_no_facts_that_a_person_keeps_apart() -> None:
     one, other = "The API is on port 8080", "The API's on port 8080"
     made = Log()
@@ -154,12 +142,10 @@ def apart_and_merged(made: Log) -> None:
     ("before", "decide", "one", "other", "said"),
     [
         (past, merging, SHEET, PORT, "is superseded by"),
-        (past, merging, PORT, SHEET, "name a current fact"),
         (merged, merging, PORT, SHEET, "name a current fact"),
         (apart, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (apart, superseded, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (apart_and_merged, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
-        (apart_and_merged, merging, PORT, SHEET, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (merged, keeping_apart, PORT, SHEET, "`nous facts unsettle` first"),
     ],
 )
@@ -233,28 +219,6 @@ def test_a_merge_that_was_taken_back_elsewhere_is_taken_back_here() -> None:
     here += merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows
 
     assert snapshot(fold(here)) == snapshot(made.knowledge)
-
-
-@pytest.mark.parametrize("apart_first", [True, False], ids=["kept apart before", "kept apart since"])
-def test_an_import_in_parts_comes_to_the_same_as_one_of_the_whole(*, apart_first: bool) -> None:
-    made = log()
-    here: list[Row] = []
-
-    def brought() -> None:
-        here.extend(merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows)
-
-    if apart_first:
-        made.settle(keeping_apart, SHEET, PORT)
-    brought()
-    if not apart_first:
-        made.settle(keeping_apart, SHEET, PORT)
-    made.settle(unsettling, SHEET, PORT)
-    made.settle(merging, SHEET, PORT)
-    brought()
-
-    assert snapshot(fold(here)) == snapshot(made.knowledge)
-    brought()
-    assert merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows == ()
 
 
 def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged() -> None:
