@@ -11,7 +11,7 @@ from builders.episodes import HOME, episode
 
 from nous.domain.effects import DegradedResult, Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Episode
-from nous.domain.events import Event, FactLearned, FactsUnembedded
+from nous.domain.events import FactLearned, FactsUnembedded
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 from nous.llm.fake import Answer, ScriptedModel
@@ -20,7 +20,6 @@ from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
 from nous.summary.llm.prompt import built_in
-from nous.transcript.model import Transcript
 from workers.fact_extractor import NO_FACTS, WORKER
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -29,11 +28,6 @@ BRIEF = SummaryInput(
     windows=((Segment(SAID, "User", 1), Segment("[Assistant] Billing listens on port 9017.", "Assistant", 2)),)
 )
 PORT = "Billing listens on port 9017."
-
-
-class NoTranscripts:
-    def read(self, event: Event) -> Transcript:
-        raise AssertionError(f"no transcript is needed for {event.id}")
 
 
 def answer(*texts: str) -> str:
@@ -49,7 +43,7 @@ def extracted(
     kept = stored or episode("s1", scope=HOME)
     store.apply([SaveEpisode(episode=kept, summary_input=BRIEF)])
     extractor = LlmFactExtractor(prompt=built_in("facts"), model=model, counters=MemoryUsageCounters())
-    context = context_over(store, transcripts=NoTranscripts(), clock=lambda: AT, fact_extractor=extractor)
+    context = context_over(store, clock=lambda: AT, fact_extractor=extractor)
     cause = FactsUnembedded(
         id=UUID(int=1), time=AT, source="tests", scope=HOME, agent_id="a", session_id="s1", trace_id=UUID(int=1)
     )
