@@ -111,14 +111,6 @@ def test_vectors_that_cannot_be_used_are_refused_with_the_reason_and_may_be_aske
     assert np.array_equal(embedder.embed(TEXTS), expected)
 
 
-def test_rows_in_another_order_are_put_in_that_of_the_texts(build: Build, server: ModelServer) -> None:
-    embedder = build()
-    expected = embedder.embed(TEXTS)
-    server.set_faults(["shuffled"])
-
-    assert np.array_equal(embedder.embed(TEXTS), expected)
-
-
 def test_numbers_are_understood_where_base64_was_asked_for(build: Build, server: ModelServer) -> None:
     embedder = build()
     packed = embedder.embed(TEXTS)
@@ -163,15 +155,6 @@ def test_a_request_ends_with_its_deadline_even_if_something_still_comes_in(
 
     assert "did not answer within 0.3 s" in str(error)
     assert server.by_fault[fault] == 1
-
-
-def test_after_a_fault_the_next_call_is_answered(build: Build, server: ModelServer) -> None:
-    embedder = build()
-    server.set_faults(["cut", "closed", "500", "missing"])
-    for _ in range(4):
-        failing(embedder, Unavailable)
-
-    assert embedder.embed(TEXTS).shape == (3, DIMENSIONS)
 
 
 def test_vectors_of_another_length_than_before_are_of_another_model(build: Build, server: ModelServer) -> None:
