@@ -14,9 +14,10 @@ from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.adjudication import Adjudication, Relation
 from nous.knowledge.decision import FactDecision, LearnContext, LearnDecisions
 from nous.knowledge.fact_index import FactIndex
+from nous.knowledge.judge import judge
 from nous.knowledge.learn import embed_late, learn
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.verdict import Policy
+from nous.knowledge.verdict import AlreadyKnown, Policy, Richer
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -116,3 +117,22 @@ class Scene:
 def id_of(knowledge: FactIndex, text: str) -> UUID:
     """The id of the fact with exactly this text."""
     return next(known.fact.id for known in knowledge if known.fact.text == text)
+
+
+def twins(number: int) -> tuple[str, str]:
+    """One thing, said in two ways that no exact comparison brings together."""
+    return (
+        f"The retry limit of service-{number} is {number + 3} attempts",
+        f"Retry limit for service-{number}: {number + 3} attempts",
+    )
+
+
+def said_twice(knowledge: FactIndex, embedder: Embedder, policy: Policy) -> list[str]:
+    """Every current fact that the judge, asked afresh, takes for another current one."""
+    found: list[str] = []
+    for known in knowledge.current():
+        [vector] = embedder.embed([known.fact.text])
+        others = [each for each in knowledge.near(vector, policy.near) if each.fact_id != known.fact.id]
+        if isinstance(judge(known.statement, others, policy), AlreadyKnown | Richer):
+            found.append(known.fact.text)
+    return found

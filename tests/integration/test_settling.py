@@ -165,18 +165,15 @@ def test_a_fact_without_a_vector_that_is_current_again_is_handed_to_workers(
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "complaint"),
+    ("command", "other", "complaint"),
     [
-        (PORT, PORT, "are the same fact"),
-        (PORT, "99999999", "there is no fact '99999999' in"),
-        (PORT, "abc", "'abc' is too short to name a fact"),
+        ("merge", PORT, "are the same fact"),
+        ("keep-apart", "99999999", "there is no fact '99999999' in"),
+        ("unsettle", "abc", "'abc' is too short to name a fact"),
     ],
 )
-@pytest.mark.parametrize("command", ["merge", "keep-apart", "unsettle"])
-def test_what_cannot_be_settled_is_refused(
-    nous: Nous, ids: Ids, command: str, one: str, other: str, complaint: str
-) -> None:
-    result = nous("facts", command, ids[one], ids.get(other, other))
+def test_what_cannot_be_settled_is_refused(nous: Nous, ids: Ids, command: str, other: str, complaint: str) -> None:
+    result = nous("facts", command, ids[PORT], ids.get(other, other))
 
     assert complaint in result.stderr
     assert result.exit_code == BAD_INPUT

@@ -1,19 +1,18 @@
 """What a process remembers of the logs it reads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
-from uuid import uuid5
 
 import numpy as np
 import pytest
+from builders.knowing import source
 from numpy.typing import NDArray
 
 from nous.domain.episode import CandidateFact
 from nous.domain.errors import Misconfigured
-from nous.domain.events import NAMESPACE
-from nous.domain.fact import LogVersion, Source
+from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.verdict import Policy
@@ -45,15 +44,6 @@ class Watched:
         self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
     ) -> NDArray[np.float32]:
         return self._store.vectors(scope, slots, embedder=embedder, dim=dim, at=at)
-
-
-def source(episode: str) -> Source:
-    return Source(
-        episode_id=uuid5(NAMESPACE, episode),
-        event_id=uuid5(NAMESPACE, f"event of {episode}"),
-        session_id=episode,
-        turns=(),
-    )
 
 
 def fact_learner(store: MemoryStore, memory: FactCache | None = None) -> FactLearner:
@@ -138,29 +128,6 @@ def test_vectors_of_another_dimension_are_refused_each_time() -> None:
     for _ in range(2):
         with pytest.raises(Misconfigured, match="256 numbers"):
             texts(memory, Watched(store), embedder=Changed(dim=64))
-
-
-def test_what_stands_in_the_log_is_never_learned_twice_however_many_learn() -> None:
-    store, memory = MemoryStore(), FactCache()
-    twins = [(f"Service {number} is owned by Omar", f"Omar owns service {number}") for number in range(40)]
-    attempts = [(text, f"{text}/{half}") for pair in twins for half, text in enumerate(pair)]
-
-    def teach(fact_learner: FactLearner) -> Callable[[tuple[str, str]], None]:
-        def one(attempt: tuple[str, str]) -> None:
-            while True:
-                lesson = fact_learner.ingest([CandidateFact(text=attempt[0])], scope=Scope(), source=source(attempt[1]))
-                if not lesson.append.rows or store.apply([lesson.append]) is None:
-                    return
-
-        return one
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(teach(fact_learner(store, memory)), attempts))
-
-    with memory.current(store, Scope(), HashingEmbedder()) as knowledge:
-        known = list(knowledge.current())
-    assert len(known) == len(twins)
-    assert [fact.times_confirmed for fact in known] == [2] * len(twins)
 
 
 def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
