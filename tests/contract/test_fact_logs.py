@@ -8,7 +8,6 @@ from uuid import UUID
 import numpy as np
 import pytest
 from builders import fact_rows
-from builders.episodes import WORK
 from builders.fact_rows import HOME, NOON
 from builders.knowing import source
 from builders.stores import Store
@@ -73,21 +72,6 @@ def test_rows_of_every_kind_are_read_as_they_were_appended(store: Store) -> None
     assert_same_vectors(found, {first.fact.id: vector})
 
 
-def test_a_reader_gets_only_what_is_new(store: Store) -> None:
-    rows, vectors = with_vectors(3)
-    first = rows[0]
-    assert isinstance(first, Learned)
-    add(store, first, vectors={first.fact.id: vectors[first.fact.id]})
-    seen = store.facts.read(HOME).version
-    add(store, *rows[1:], vectors={key: vector for key, vector in vectors.items() if key != first.fact.id})
-
-    found = store.facts.read(HOME, after=seen)
-
-    assert not found.complete
-    assert list(found.rows) == rows[1:]
-    assert_same_vectors(found, {key: vector for key, vector in vectors.items() if key != first.fact.id})
-
-
 def test_a_reader_who_has_seen_everything_gets_nothing(store: Store) -> None:
     add(store, learned("a"))
     seen = store.facts.read(HOME).version
@@ -130,26 +114,6 @@ def test_an_append_may_be_larger_than_a_block_and_than_a_command(store: Store) -
     found = store.facts.read(HOME)
     assert list(found.rows) == rows
     assert_same_vectors(found, vectors)
-
-
-def test_vectors_of_two_embedders_stand_side_by_side(store: Store) -> None:
-    small, small_vectors = with_vectors(3, embedder="small", dim=2)
-    large, large_vectors = with_vectors(3, embedder="large: 100%", dim=5)
-    mixed = [row for pair in zip(small, large, strict=True) for row in pair]
-    assert add(store, *mixed, vectors=small_vectors | large_vectors)
-
-    found = store.facts.read(HOME)
-    assert list(found.rows) == mixed
-    assert_same_vectors(found, small_vectors | large_vectors)
-
-
-def test_the_facts_of_a_scope_are_not_seen_from_another(store: Store) -> None:
-    rows, vectors = with_vectors(2)
-    add(store, *rows, vectors=vectors)
-    seen = store.facts.read(HOME).version
-
-    assert store.facts.read(WORK).rows == ()
-    assert store.facts.read(WORK, after=seen) == LogSlice(version=LogVersion(), rows=(), complete=True)
 
 
 def test_appenders_that_race_lose_nothing_and_append_nothing_twice(store: Store) -> None:

@@ -96,15 +96,6 @@ def test_of_what_is_nearest_at_the_threshold_all_but_nothing_is_missed(url: str,
     assert all(one[0][1] == pytest.approx(other[0][1], abs=1e-5) for one, other in first if other)
 
 
-def test_a_set_that_was_lost_is_made_anew(url: str, client: redis.Redis, store: MemoryStore) -> None:
-    index = set_of(url, store)
-    assert near(index, TEA, store=store) == ["tea"]
-
-    client.flushall()
-
-    assert near(index, TEA, store=store) == ["tea"]
-
-
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_set_without_its_mark_or_a_mark_without_its_set_is_made_anew(
     url: str, client: redis.Redis, store: MemoryStore, which: int

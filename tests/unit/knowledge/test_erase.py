@@ -168,24 +168,6 @@ def test_whoever_says_what_was_contradicted_once_and_is_true_again_is_no_part_of
     }
 
 
-def test_what_gave_way_to_a_fact_that_was_contradicted_is_contradicted_when_that_is_gone() -> None:
-    last = learned("third", "the port is 3")
-    rows: list[Row] = [THEIRS, MINE, superseded(THEIRS, MINE), last, superseded(MINE, last, valid_to=NOON)]
-
-    *_, row = rows_of(without_session(rows, "mine"))
-
-    assert isinstance(row, Superseded)
-    assert (row.fact_id, row.by, row.valid_to) == (THEIRS.fact.id, last.fact.id, NOON)
-
-
-def test_a_log_without_anything_to_forget_is_left_as_it_is() -> None:
-    rows: list[Row] = [MINE, THEIRS, linked(THEIRS, MINE), superseded(MINE, THEIRS)]
-
-    erased = without_session(rows, "nobody")
-
-    assert (rows_of(erased), erased.has_changed) == (rows, False)
-
-
 def test_a_mark_knows_a_text_of_its_scope_again_and_tells_nothing_of_it() -> None:
     form = exact_form("The Port is 1.")
     forgotten = SuppressedTexts(HOME, frozenset({mark_of(HOME, form)}))
@@ -210,16 +192,6 @@ def test_an_entry_that_nobody_can_handle_still_tells_whose_it_is() -> None:
 @pytest.mark.parametrize("raw", [b"", b"{torn", b"[]", b"1"])
 def test_what_is_no_object_is_nobody_s(raw: bytes) -> None:
     assert said(raw, "session_ended") is None
-
-
-def test_a_fact_is_found_in_what_was_said_of_it_and_of_others() -> None:
-    fact = UUID(int=5)
-    wanted = ErasureTarget(scope=Scope(), facts=frozenset({fact}))
-
-    for name in ("fact_id", "other_fact_id"):
-        told = said(orjson.dumps({"id": str(UUID(int=1)), "data": {"session_id": "s", name: str(fact)}}), "fact_linked")
-        assert told
-        assert wanted.takes(told)
 
 
 def test_only_the_forgotten_candidates_are_taken_out_of_an_entry() -> None:

@@ -6,7 +6,7 @@ from builders.knowing import Scene, id_of
 from nous.domain.episode import Trust
 from nous.knowledge.adjudication import Relation
 from nous.knowledge.judge import Supersedes
-from nous.knowledge.learn import ALREADY, NOT_ALL_COMPARED
+from nous.knowledge.learn import ALREADY
 
 DOUBTED = pytest.mark.parametrize("trust", [Trust.TOOL, Trust.WEB])
 PORT, OTHER, REWORDED = "The API listens on port 8081", "The API listens on port 6666", "API listens on port 6666"
@@ -107,15 +107,6 @@ def test_nobody_who_understands_texts_puts_a_page_above_a_user(relation: Relatio
     assert "the tests; but only a tool or a page says so" in decision.verdict.reason
 
 
-def test_what_could_not_be_compared_with_all_that_is_known_says_so() -> None:
-    scene = Scene()
-    scene.hear("Tim likes tea", month=1, has_vector=False)
-
-    assert scene.hear(PORT, month=2).verdict.reason == NOT_ALL_COMPARED
-    scene.mend()
-    assert scene.hear("Omar wrote the parser", month=3).verdict.reason == "nothing known is near"
-
-
 def test_what_a_user_said_and_waits_gives_way_to_no_page_of_the_same_hour() -> None:
     scene = Scene()
     scene.hear(PORT, month=1, has_vector=False, session="one")
@@ -163,16 +154,6 @@ def test_what_is_said_besides_corrects_nothing() -> None:
 
     assert scene.hear("The API also listens on port 6666", month=2).verdict.name == "linked"
     assert len(scene.current) == 2
-
-
-def test_a_wording_that_a_page_repeated_is_vouched_for_in_the_same_episode() -> None:
-    scene = Scene()
-    scene.hear(OTHER, month=1, trust=Trust.WEB)
-    scene.hear(REWORDED, month=2, trust=Trust.WEB)
-
-    scene.hear(REWORDED, month=2)
-
-    assert trusts(scene) == {OTHER: Trust.USER}
 
 
 @pytest.mark.parametrize("again", [OTHER, REWORDED])

@@ -210,17 +210,6 @@ def test_what_is_settled_here_stays_so_when_a_log_is_imported_that_says_otherwis
         assert merge_rows(list(exported(other.rows)), rows, forgotten=(), gone=()).rows == ()
 
 
-def test_a_merge_that_was_taken_back_elsewhere_is_taken_back_here() -> None:
-    made = log()
-    made.settle(merging, SHEET, PORT)
-    here = list(made.rows)
-    made.settle(unsettling, SHEET, PORT)
-
-    here += merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows
-
-    assert snapshot(fold(here)) == snapshot(made.knowledge)
-
-
 def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged() -> None:
     made = log()
     for number, (old, new) in enumerate(((TEA, SHEET), (SHEET, PORT))):

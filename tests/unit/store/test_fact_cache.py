@@ -17,6 +17,9 @@ from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.verdict import Policy
 from nous.pipeline.fact_learner import FactLearner
+from nous.retrieval.corpus import Corpus
+from nous.retrieval.query import asked
+from nous.retrieval.search import search
 from nous.store.base import LogSlice
 from nous.store.fact_cache import FactCache
 from nous.store.memory import MemoryStore
@@ -69,6 +72,11 @@ def texts(
         return [known.fact.text for known in knowledge.current()]
 
 
+def found(memory: FactCache, store: MemoryStore, query: str, scope: Scope | None = None) -> list[str]:
+    with memory.scope_index(store, scope or Scope(), HashingEmbedder()) as index:
+        return [hit.text for hit in search(asked(query, None), Corpus(scope_index=index))]
+
+
 def test_only_what_was_added_is_read() -> None:
     store = MemoryStore()
     log, memory = Watched(store), FactCache()
@@ -114,6 +122,29 @@ def test_the_scopes_used_last_are_kept() -> None:
         texts(memory, log, scope)
 
     assert log.reads == [0, 0, 0]
+
+
+def test_what_was_learned_since_is_found_and_a_log_that_begins_anew_is_searched_anew() -> None:
+    store, other, memory = MemoryStore(), MemoryStore(), FactCache()
+    learn(store, "Tim likes tea")
+    assert found(memory, store, "tea") == ["Tim likes tea"]
+
+    learn(store, "The rum is Ann's", episode="s2")
+    assert found(memory, store, "rum") == ["The rum is Ann's"]
+    assert found(memory, store, "rum", Scope(project="other")) == []
+
+    learn(other, "The gin is Bo's")
+    assert found(memory, other, "tea") == []
+    assert found(memory, other, "gin") == ["The gin is Bo's"]
+
+
+def test_a_fact_that_several_sessions_said_is_beside_each_of_them() -> None:
+    store, memory = MemoryStore(), FactCache()
+    for session in ("s1", "s2"):
+        learn(store, "Tim likes tea", episode=session)
+        with memory.scope_index(store, Scope(), HashingEmbedder()) as index:
+            said = [fact_id for fact_id, _ in index.said_in([source(session).episode_id])]
+            assert said == [known.fact.id for known in index.knowledge]
 
 
 def test_vectors_of_another_dimension_are_refused_each_time() -> None:
