@@ -55,13 +55,23 @@ class Erased:
     are superseded facts that are current again.
     """
 
+    old: Sequence[Row]
     rows: tuple[Kept, ...]
-    gone: frozenset[UUID]
-    retold: Mapping[UUID, UUID]
-    revived: frozenset[UUID]
-    has_changed: bool
-    lost_rows: int
-    lost_vectors: int
+    gone: frozenset[UUID] = frozenset()
+    retold: Mapping[UUID, UUID] = field(default_factory=dict[UUID, UUID])
+    revived: frozenset[UUID] = frozenset()
+
+    @property
+    def has_changed(self) -> bool:
+        return [row for row, _ in self.rows] != list(self.old)
+
+    @property
+    def lost_rows(self) -> int:
+        return len(self.old) - len(self.rows)
+
+    @property
+    def lost_vectors(self) -> int:
+        return sum(map(_has_vector, self.old)) - sum(_has_vector(row) for row, _ in self.rows)
 
     @property
     def touched(self) -> frozenset[UUID]:
@@ -108,9 +118,7 @@ def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:
 def without(rows: Sequence[Row], stays: Stays) -> Erased:
     """Reduce the log to the statements for which *stays* is true."""
     if all(stays(fact, source) for fact, source, _ in occurrences(rows)):
-        stayed = tuple(Kept(row, at) for at, row in enumerate(rows))
-        none = frozenset[UUID]()
-        return Erased(rows=stayed, gone=none, retold={}, revived=none, has_changed=False, lost_rows=0, lost_vectors=0)
+        return Erased(old=rows, rows=tuple(Kept(row, at) for at, row in enumerate(rows)))
     now = in_force(rows)
     remains = _remains(filter(None, now), stays)
     touched = {fact for fact, each in remains.items() if each.id != fact}
@@ -120,13 +128,11 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     pairs = enumerate(zip(rows, now, strict=True))
     kept = tuple(_in_order(Kept(row, at) for at, (old, new) in pairs if (row := rewriter(old, new))))
     return Erased(
+        old=rows,
         rows=kept,
         gone=frozenset(fact for fact in touched if remains[fact].id is None),
         retold={fact: new for fact in touched if (new := remains[fact].id) is not None},
         revived=_revived(remains, kept),
-        has_changed=tuple(row for row, _ in kept) != tuple(rows),
-        lost_rows=len(rows) - len(kept),
-        lost_vectors=_vectors(rows) - _vectors(row for row, _ in kept),
     )
 
 
@@ -260,8 +266,8 @@ def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
     yield from waiting
 
 
-def _vectors(rows: Iterable[Row]) -> int:
-    return sum(embedding(row) is not None for row in rows)
+def _has_vector(row: Row) -> bool:
+    return embedding(row) is not None
 
 
 class _Rewriter:

@@ -7,14 +7,14 @@ from uuid import UUID
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, Row, Source, Superseded, bare, named, occurrences
 from nous.knowledge.erase import FORGOTTEN, Stays, without
 from nous.knowledge.fact_index import FactIndex
-from nous.knowledge.learn import NOT_ALL_COMPARED, NOT_COMPARED
+from nous.knowledge.learn import NOT_COMPARED
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.verdict import NewFact
 
 LEFT_BEHIND = "the reason may quote another fact; the rows about both have it"
 """Replacement for the reason of an imported fact: if the other fact is erased, nothing would find the quote here."""
 
-_QUOTELESS = {NewFact().reason, NOT_COMPARED, NOT_ALL_COMPARED, FORGOTTEN}
+_QUOTELESS = {NewFact().reason, NOT_COMPARED, FORGOTTEN}
 """Reasons that quote no other fact."""
 
 

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 ALREADY = "already learned from this episode"
 RETOLD = "a later edition of the same episode says it so"
 NOT_COMPARED = "no fact has this text; the embedder did not answer, so the sense is compared later"
-NOT_ALL_COMPARED = "nothing is near of what could be compared; the facts without a vector are compared later"
 SAME_TEXT_THEN = "the same text, said before it was superseded"
 
 
@@ -147,8 +146,8 @@ def _by_sense(
     claim = SourcedStatement(subject=candidate.subject, trust=candidate.trust, said_at=learn_context.said_at)
     near = [] if vector is None else known.near(vector, floor(policy))
     match settled(verdicts(statement, near, policy, known.namesakes(claim.subject)), claim, known):
-        case NewFact() as verdict:
-            return _with_gaps(verdict, vector, known)
+        case NewFact() if vector is None:
+            return NewFact(reason=NOT_COMPARED)
         case LinkedTo() as verdict if _is_retold(statement, known[verdict.fact_id], learn_context):
             richer = Richer(fact_id=verdict.fact_id, reason=RETOLD, similarity=verdict.similarity)
             return settled([richer], claim, known)
@@ -158,13 +157,6 @@ def _by_sense(
             return settled([ruled(verdict, adjudication)], claim, known, is_ruled=True)
         case verdict:
             return verdict
-
-
-def _with_gaps(verdict: NewFact, vector: "Vector", known: FactIndex) -> NewFact:
-    """Return *verdict*; its reason says so if not everything was compared."""
-    if vector is None:
-        return NewFact(reason=NOT_COMPARED)
-    return verdict if next(known.without_vector(), None) is None else NewFact(reason=NOT_ALL_COMPARED)
 
 
 def _is_repeated(

@@ -36,12 +36,11 @@ class RedisFactLog:
         embedder: str | None = None,
         limit: int | None = None,
     ) -> LogSlice:
-        """Return the rows after *after*, or all, at most *limit*, with the vectors by *embedder*.
+        """Read as the port says.
 
         Raises:
             Retryable: the log was rewritten while it was read.
             Misconfigured: what is stored contradicts itself, or needs a newer release.
-            Unavailable: Redis did not answer.
         """
         start = after.n if after else 0
         head, entries = self.tail(scope, known=start, limit=limit)
