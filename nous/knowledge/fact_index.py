@@ -1,8 +1,9 @@
 """In-memory projection of a scope's fact log: facts, their revisions and near neighbors."""
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
@@ -53,13 +54,13 @@ class FactIndex:
         self.dim = dim
         self.version = base.version if base else LogVersion()
         self._base = base
-        self._facts: dict[UUID, KnownFact] = {}
-        self._by_form: dict[str, UUID] = {}
+        self._facts = ChainMap[UUID, KnownFact]({}, *(base._facts.maps if base else ()))  # noqa: SLF001  (same class)
+        self._by_form = ChainMap[str, UUID]({}, *(base._by_form.maps if base else ()))  # noqa: SLF001  (same class)
         self._by_subject: dict[str, dict[UUID, None]] = {}
         self._index = index
         self._vectors = ExactScanIndex(dim, fetch=fetch)
         self._prefetched: dict[tuple[bytes, float], Near] = {}
-        self._waiting: dict[UUID, None] = {}
+        self._waiting = ChainMap[UUID, None]({}, *(base._waiting.maps if base else ()))  # noqa: SLF001  (same class)
         self._reassigned: list[Confirmed] = []
 
     def fork(self) -> "FactIndex":
@@ -90,28 +91,22 @@ class FactIndex:
                     self._embed(row, vectors, slots)
 
     def get(self, fact_id: UUID) -> KnownFact | None:
-        return self._facts.get(fact_id) or (self._base.get(fact_id) if self._base else None)
+        return self._facts.get(fact_id)
 
     def __getitem__(self, fact_id: UUID) -> KnownFact:
         """Return the fact with that id; raise KeyError if there is none."""
-        known = self.get(fact_id)
-        if known is None:
-            raise KeyError(fact_id)
-        return known
+        return self._facts[fact_id]
 
     def __iter__(self) -> Iterator[KnownFact]:
         """Iterate over all facts, superseded ones included, in the order they were learned."""
-        if self._base:
-            yield from (self._facts.get(known.fact.id, known) for known in self._base)
-        yield from (known for known in self._facts.values() if not self._base or not self._base.get(known.fact.id))
+        return iter(self._facts.values())
 
     def current(self) -> Iterator[KnownFact]:
         return (known for known in self if known.is_current)
 
     def without_vector(self) -> Iterator[KnownFact]:
         """Yield current facts without a vector of this embedder, in the order they were learned."""
-        before = self._base._waiting if self._base else {}  # noqa: SLF001  (same class)
-        found = (self[fact_id] for fact_id in dict.fromkeys(chain(before, self._waiting)))
+        found = (self[fact_id] for fact_id in self._waiting)
         return (known for known in found if known.is_current and not known.is_embedded)
 
     def revisions(self, form: str) -> tuple[KnownFact, ...]:
@@ -119,7 +114,7 @@ class FactIndex:
 
         The last one is current or was contradicted. Empty if no fact has this form.
         """
-        return tuple(self._line_of(self._form_owner(form)))
+        return tuple(self._line_of(self._by_form.get(form)))
 
     def _line_of(self, fact_id: UUID | None) -> Iterator[KnownFact]:
         for known in self.successors(fact_id):
@@ -223,9 +218,6 @@ class FactIndex:
             found |= islice(current, MOST_NEAR)
         return sorted(found.items(), key=lambda near: -near[1])[:MOST_NEAR]
 
-    def _form_owner(self, form: str) -> UUID | None:
-        return self._by_form.get(form) or (self._base._form_owner(form) if self._base else None)  # noqa: SLF001  (same class)
-
     def _of_subject(self, form: str) -> Iterator[UUID]:
         """Yield facts by subject; those of the base may have been superseded since."""
         yield from reversed(self._by_subject.get(form, {}))
@@ -325,7 +317,7 @@ class FactIndex:
                 return
         self._change(said.fact_id, lambda known: replace(known, confirmed=(*_others(known, said), said)))
         form = Statement(said.text).form
-        if self._form_owner(form) is None:
+        if self._by_form.get(form) is None:
             self._by_form[form] = said.fact_id
 
     def _change(self, fact_id: UUID, change: Callable[[KnownFact], KnownFact]) -> None:
