@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nous.domain.episode import Category
 from nous.domain.events import NAMESPACE
-from nous.domain.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, standing
+from nous.domain.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, named, standing
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import wordings
 from nous.knowledge.decision import fact_id
@@ -102,18 +102,6 @@ def merged(known: Fact, into: Fact, rows: Sequence[Row], at: datetime, reason: s
 def tellers(rows: Sequence[Row]) -> set[Source]:
     told = {row.source for row in rows if isinstance(row, Confirmed)}
     return told | {row.fact.source for row in rows if isinstance(row, Learned)}
-
-
-def named(row: Row) -> set[UUID]:
-    match row:
-        case Learned():
-            return set()
-        case Confirmed(fact_id=one, merged_from=UUID() as other):
-            return {one, other}
-        case Confirmed(fact_id=one) | Embedded(fact_id=one):
-            return {one}
-        case Superseded(fact_id=one, by=other) | Linked(fact_id=one, other=other):
-            return {one, other}
 
 
 @given(steps, st.sampled_from(SESSIONS))
