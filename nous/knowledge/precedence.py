@@ -143,7 +143,10 @@ def replaceable(old_id: UUID, *, by: UUID, knowledge: FactIndex) -> tuple[KnownF
         NotFound: there is no such fact.
         BadInput: one is superseded already, *old_id* would supersede itself, or a person keeps the two apart.
     """
-    old, new = _fact(old_id, knowledge), _fact(by, knowledge)
+    for fact_id in (old_id, by):
+        if knowledge.get(fact_id) is None:
+            raise NotFound(f"there is no fact {fact_id}")
+    old, new = knowledge[old_id], knowledge[by]
     if old.superseded:
         raise BadInput(f"fact {old_id} is superseded by {old.superseded.by} already")
     if new.superseded:
@@ -164,10 +167,3 @@ def _row(
     return Superseded(
         fact_id=past.fact.id, by=by.fact.id, reason=reason, at=at, similarity=similarity, valid_to=valid_to
     )
-
-
-def _fact(fact_id: UUID, knowledge: FactIndex) -> KnownFact:
-    known = knowledge.get(fact_id)
-    if known is None:
-        raise NotFound(f"there is no fact {fact_id}")
-    return known

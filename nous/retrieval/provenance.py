@@ -131,25 +131,15 @@ def provenance_of(
 
 def _tellings(known: KnownFact, summary_input: Callable[[UUID], SummaryInput | None]) -> Iterator[Evidence]:
     fact = known.fact
-    yield Evidence(
-        text=fact.text,
-        source=fact.source,
-        at=fact.learned_at,
-        reason=known.reason,
-        similarity=None,
-        quotes=_quotes(fact.text, fact.source, summary_input),
-    )
-    for row in known.confirmed:
-        quotes = _quotes(row.text, row.source, summary_input)
+    first = fact.text, fact.source, fact.learned_at, known.reason, None
+    again = ((row.text, row.source, row.at, row.reason, row.similarity) for row in known.confirmed)
+    for text, source, at, reason, similarity in (first, *again):
+        # Only as far as the summarizer saw the turns.
+        found = summary_input(source.episode_id) if source.turns else None
+        shown = [segment for segment in found.segments if segment.turn in source.turns] if found else []
         yield Evidence(
-            text=row.text, source=row.source, at=row.at, reason=row.reason, similarity=row.similarity, quotes=quotes
+            text=text, source=source, at=at, reason=reason, similarity=similarity, quotes=quoted(text, shown)
         )
-
-
-def _quotes(text: str, source: Source, summary_input: Callable[[UUID], SummaryInput | None]) -> tuple[str, ...]:
-    """Return lines on *text* from the turns of *source*, as far as the summarizer saw them."""
-    found = summary_input(source.episode_id) if source.turns else None
-    return quoted(text, (segment for segment in found.segments if segment.turn in source.turns)) if found else ()
 
 
 def _relatives(known: KnownFact, knowledge: FactIndex) -> Iterator[RelatedFact]:

@@ -96,12 +96,8 @@ def earlier_values(fact_id: UUID, knowledge: FactIndex) -> tuple[EarlierValue, .
     return tuple(EarlierValue(id=each.known.fact.id, text=each.known.fact.text, until=each.until) for each in found)
 
 
-def hit_of(remembered: KnownFact | Episode) -> Hit:
-    """Return *remembered* as a hit, without a score."""
-    return _of_episode(remembered) if isinstance(remembered, Episode) else _of_fact(remembered)
-
-
-def _of_fact(known: KnownFact) -> Hit:
+def hit_of(known: KnownFact) -> Hit:
+    """Return a fact as a hit, without a score."""
     fact, source = known.fact, known.latest
     return Hit(
         kind=HitKind.FACT,
@@ -119,7 +115,8 @@ def _of_fact(known: KnownFact) -> Hit:
     )
 
 
-def _of_episode(episode: Episode) -> Hit:
+def episode_hit(episode: Episode) -> Hit:
+    """Return an episode as a hit, without a score."""
     return Hit(
         kind=HitKind.EPISODE,
         id=episode.id,
