@@ -85,7 +85,7 @@ def _objection(candidate: CandidateFact, forgotten: Collection[str]) -> DropReas
 
 
 def _as_learned(candidate: CandidateFact) -> CandidateFact:
-    """Return *candidate* without terminal control characters, and as a rule only if a user stated it.
+    """Return *candidate* without control characters, and as a rule only if a user stated it.
 
     Facts are shown on terminals and may come from untrusted sources.
     """

@@ -38,10 +38,7 @@ Stays = Callable[[UUID, Source], bool]
 
 
 class Kept(NamedTuple):
-    """A row of the new log, and the index of the old row that it replaces.
-
-    It keeps the vector of that row, if there is one.
-    """
+    """A row of the new log, and the index of the old row whose vector it keeps, if any."""
 
     row: Row
     at: int

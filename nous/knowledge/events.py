@@ -27,10 +27,7 @@ Waiting = TypeVar("Waiting", FactsUnembedded, EpisodesUnembedded)
 
 
 def announcements(cause: Event, decisions: Iterable[FactDecision], *, by: str, at: datetime) -> Iterator[FactEvent]:
-    """Yield events for the decisions that changed something, in the name of the worker *by*.
-
-    The event of a successor precedes the event of the fact it supersedes.
-    """
+    """Yield the events of *decisions* by the worker *by*; a successor's event comes first."""
     for index, (kind, data) in enumerate(chain.from_iterable(map(_announced, decisions))):
         yield kind.after(cause, by=by, index=index, at=at, **data)
 

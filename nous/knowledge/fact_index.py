@@ -140,11 +140,7 @@ class FactIndex:
         return tuple(sorted(found, key=lambda each: each.until, reverse=True))
 
     def apart_from(self, fact_id: UUID) -> Mapping[UUID, Linked]:
-        """Return the facts that a person keeps apart from this one, with the links.
-
-        A decision on a fact that was merged into this one counts too. It also holds for facts that superseded the other
-        one.
-        """
+        """Return what a person keeps apart from the fact or those merged into it, with the links."""
         return {
             known.fact.id: link
             for other, link in self.links_of(fact_id)

@@ -55,10 +55,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmAdjudicator:
-    """`Adjudicator` that asks a model once about all open pairs.
-
-    Both facts of a pair that the model leaves open are kept, and linked.
-    """
+    """`Adjudicator` that asks a model once about all open pairs; those left open stay linked."""
 
     model: Model
     prompt: PromptTemplate

@@ -87,8 +87,9 @@ class Corpus:
     def hit(self, place: Place) -> Hit | None:
         """Return the fact or episode as a hit; None if it is missing or filtered out."""
         if place not in self._hits:
-            episode, known = self._episodes.get(place), self.scope_index.knowledge.get(place[0])
-            hit = episode_hit(episode) if episode else hit_of(known) if known and not place[1] else None
+            episode = self._episodes.get(place)
+            known = None if place[1] else self.scope_index.knowledge.get(place[0])
+            hit = episode_hit(episode) if episode else known and hit_of(known)
             self._hits[place] = hit if hit and self.only.accepts(hit) else None
         return self._hits[place]
 

@@ -105,10 +105,7 @@ class Match(Generic[Key]):
 
 
 class WordIndex(Generic[Key]):
-    """In-memory full-text index by key. Threads may share it, one at a time.
-
-    Words match in other inflections and without accents.
-    """
+    """In-memory full-text index by key, for one thread at a time; inflections match."""
 
     def __init__(self) -> None:
         schema = SchemaBuilder().add_text_field("stems", tokenizer_name="whitespace", index_option="freq")

@@ -77,10 +77,7 @@ _ROUNDING = 1e-6
 
 
 class VectorSets:
-    """`CandidateIndexes` on a Redis server, fed from *log*.
-
-    *client* returns the client of that server. It must not decode responses.
-    """
+    """`CandidateIndexes` on the server of *client*, which must not decode, fed from *log*."""
 
     def __init__(self, client: Callable[[], Any], keys: StoreKeys, log: FactLog) -> None:
         self._client = client
