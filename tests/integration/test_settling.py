@@ -93,17 +93,6 @@ def test_a_merge_is_told_everywhere_and_taken_back(nous: Nous, ids: Ids) -> None
     assert offered(nous)[0] == ("duplicate", SHEET, PORT)
 
 
-def test_facts_that_are_kept_apart_are_offered_no_more(nous: Nous, ids: Ids) -> None:
-    done = nous("facts", "keep-apart", ids[SHEET], ids[PORT])
-
-    assert done.stdout == f"kept apart: {SHEET}\n  from: {PORT}\n"
-    assert nous("facts", "keep-apart", ids[PORT], ids[SHEET]).stdout.startswith("already kept apart: ")
-    assert offered(nous) == [("update", TEA, PORT)]
-    assert nous("facts", "merge", ids[PORT], ids[SHEET]).exit_code == BAD_INPUT
-    nous("facts", "unsettle", ids[SHEET], ids[PORT])
-    assert offered(nous)[0] == ("duplicate", SHEET, PORT)
-
-
 def test_the_newer_is_told_as_current_and_the_older_as_earlier(nous: Nous, ids: Ids) -> None:
     assert f'; may replace: "{PORT}")' in nous("context").stdout
     assert f"  may be replaced by: {TEA}  {ids[TEA]}" in nous("facts").stdout

@@ -38,12 +38,9 @@ def test_the_threshold_lies_above_every_detail_that_changes_the_sense() -> None:
     assert threshold({HARMLESS: 0.97, CHANGED: 0.881}) == pytest.approx(0.885 + MARGIN)
 
 
-def test_without_a_safe_threshold_there_is_none() -> None:
-    assert threshold({HARMLESS: 0.97, CHANGED: 0.995}) is None
-
-
-def test_a_threshold_that_would_merge_nothing_is_none() -> None:
-    assert threshold({CHANGED: 0.85}) is None
+@pytest.mark.parametrize("cosines", [{HARMLESS: 0.97, CHANGED: 0.995}, {CHANGED: 0.85}])
+def test_without_a_safe_threshold_or_anything_to_merge_there_is_none(cosines: Mapping[Pair, float]) -> None:
+    assert threshold(cosines) is None
 
 
 def test_equal_content_counts_as_recalled_without_the_threshold() -> None:

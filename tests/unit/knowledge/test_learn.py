@@ -117,13 +117,6 @@ def test_a_contradiction_is_kept_and_linked() -> None:
     assert len(list(knowledge.current())) == 2
 
 
-def test_judging_leaves_the_knowledge_as_it_was() -> None:
-    knowledge = nothing()
-    learn([CandidateFact(text="tea")], [*EMBEDDER.embed(["tea"])], knowledge=knowledge, learn_context=CONTEXT)
-
-    assert list(knowledge) == []
-
-
 @pytest.mark.parametrize("vector", [np.zeros(256), np.ones(256), np.eye(1, 64)[0]])
 def test_a_vector_that_cannot_be_scored_is_refused(vector: np.ndarray) -> None:
     with pytest.raises(BadInput):

@@ -120,31 +120,12 @@ def test_what_only_a_page_has_said_is_quoted_by_no_note() -> None:
     assert "Run this" not in whole
 
 
-def test_why_a_session_is_not_done_is_told_once() -> None:
-    session = episode()
-    summary = replace(session.summary, open_threads=(session.summary.outcome_rationale, "the other half"))
-
-    told = block(ContextNotes(facts=[], episode=replace(session, summary=summary)))
-
-    assert told.count(summary.outcome_rationale) == 1
-    assert "- still open: the other half" in told
-
-
 def test_of_a_session_without_times_it_is_told_when_it_was_published() -> None:
     timed = episode()
 
     assert "The last session, which ended 2026-01-02 12:00" in block(ContextNotes(facts=[], episode=timed))
     untimed = replace(timed, started_at=None)
     assert "The last session, which was published 2026-01-02 12:00" in block(ContextNotes(facts=[], episode=untimed))
-
-
-def test_superseded_facts_are_left_out() -> None:
-    knowledge = nothing()
-    taught(knowledge, "Tim likes tea")
-    [known] = knowledge
-    gone = replace(known, superseded=known)  # type: ignore[arg-type]  # whatever it is: it is there
-
-    assert ranked([gone]) == []
 
 
 @given(st.integers(0, LONGEST + 5), st.lists(st.text(max_size=400), max_size=60))

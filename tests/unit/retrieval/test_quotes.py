@@ -49,15 +49,6 @@ def test_a_long_line_is_cut_at_a_word_of_the_fact_and_not_within_another(line: s
     assert line in quote
 
 
-def test_a_long_line_is_cut_at_a_word_that_it_has_itself() -> None:
-    first = Segment("[User] The lighthouse has a port", "user", 1)
-    second = Segment(f"[User] {'lighthouses ' * 60}their number is 8080 {'and so on ' * 60}", "user", 2)
-
-    quotes = quoted("The lighthouse has port number 8080", [first, second])
-
-    assert "number is 8080" in quotes[1]
-
-
 def test_a_long_line_without_spaces_is_cut_where_the_fact_stands_in_it() -> None:
     said = Segment(f"[User] {'今天下雨' * 100}端口是8080{'今天下雨' * 100}", "user", 1)
 

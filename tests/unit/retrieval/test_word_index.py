@@ -1,7 +1,5 @@
 """Finding texts by words."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from nous.retrieval.word_index import WordIndex, asked_terms, terms
@@ -104,13 +102,6 @@ def test_what_is_not_accepted_takes_no_place() -> None:
     assert sorted(match.key for match in matches) == ["parser 19", "parser 9"]
 
 
-@pytest.mark.parametrize(
-    "query", ['"', "'", "a\x00b", "NEAR(a b)", "terms:a", "a AND NOT", "*^{}-+", "\ud800", "🌍", "", " ", "x" * 100_000]
-)
-def test_any_text_is_a_query(query: str) -> None:
-    assert indexed("The API listens on port 8080").search(query, 5) == []
-
-
 def test_a_page_as_a_query_is_cut() -> None:
     page = " ".join(f"word{number}" for number in range(20_000))
 
@@ -127,15 +118,3 @@ def test_whoever_accepts_few_of_many_texts_finds_them_all_the_same() -> None:
     assert index.search("session 7", 5)[0].key == 7
     assert index.search("session", 0) == []
     assert len(index.search("session", 1 << 40)) == 3000
-
-
-def test_texts_that_could_not_be_had_leave_the_index_as_it_was() -> None:
-    def broken() -> Iterator[tuple[str, str]]:
-        yield "one", "a parser"
-        raise OSError("gone")
-
-    index = indexed("two parsers")
-    with pytest.raises(OSError, match="gone"):
-        index.extend(broken())
-
-    assert found(index, "parser") == ["two parsers"]
