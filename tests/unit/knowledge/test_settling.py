@@ -9,7 +9,7 @@ import pytest
 from builders.knowing import AT
 from builders.settling import Decide, Log, fold, snapshot, superseded
 
-from nous.domain.errors import BadInput
+from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import FactLinked
 from nous.domain.fact import Learned, LinkKind, Superseded
 from nous.domain.scope import Scope
@@ -21,6 +21,7 @@ from nous.knowledge.events import announcements, unembedded
 from nous.knowledge.import_merge import merge_rows
 from nous.knowledge.judge import LinkedTo as Verdict
 from nous.knowledge.learn import embed_late
+from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import keeping_apart, merging, open_pairs, unsettling
 from nous.knowledge.verdict import Policy
 from nous.store.export_format import exported
@@ -142,6 +143,8 @@ def apart_and_merged(made: Log) -> None:
     ("before", "decide", "one", "other", "said"),
     [
         (past, merging, SHEET, PORT, "is superseded by"),
+        (past, superseded, TEA, SHEET, "name a current fact"),
+        (past, superseded, TEA, TEA, "cannot supersede itself"),
         (merged, merging, PORT, SHEET, "name a current fact"),
         (apart, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (apart, superseded, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
@@ -157,6 +160,8 @@ def test_what_contradicts_what_holds_is_refused_with_what_to_do(
 
     with pytest.raises(BadInput, match=said):
         made.settle(decide, one, other)
+    with pytest.raises(NotFound):
+        superseding(made.id(PORT), by=UUID(int=1), knowledge=made.knowledge, reason="", at=AT)
 
 
 def test_of_a_merged_fact_what_others_have_said_stays_when_a_source_is_forgotten() -> None:
