@@ -5,7 +5,7 @@ projection of. No rows mean that the log says so already. `unsettling` undoes a 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -137,13 +137,6 @@ def _link(
     one: KnownFact, other: KnownFact, *, reason: str, at: datetime, kind: LinkKind, before: Linked | None
 ) -> Linked:
     """Return a manual link between the same ends as the link *before*."""
-    return Linked(
-        fact_id=before.fact_id if before else one.fact.id,
-        other=before.other if before else other.fact.id,
-        reason=reason,
-        at=at,
-        similarity=before.similarity if before else None,
-        kind=kind,
-        likelihood=before.likelihood if before and kind is not LinkKind.APART else None,
-        by_hand=True,
-    )
+    link = before or Linked(fact_id=one.fact.id, other=other.fact.id, reason=reason, at=at)
+    likelihood = None if kind is LinkKind.APART else link.likelihood
+    return replace(link, reason=reason, at=at, kind=kind, likelihood=likelihood, by_hand=True)
