@@ -1,12 +1,13 @@
 """Decide on candidate facts and build the log rows. Pure: no I/O and no embedding."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nous.domain.episode import CandidateFact, Trust
+from nous.domain.episode import CandidateFact
 from nous.domain.fact import Embedded, Learned
 from nous.knowledge.adjudication import AmbiguousPair, ruled
 from nous.knowledge.decision import (
@@ -24,6 +25,7 @@ from nous.knowledge.judge import (
     SAME_TEXT,
     AlreadyKnown,
     LinkedTo,
+    Neighbour,
     NewFact,
     Richer,
     Supersedes,
@@ -66,31 +68,23 @@ def learn(
     Raises:
         BadInput: the vectors are not of the knowledge's dimension, or not of length 1.
     """
-    for vector in vectors:
-        if vector is not None:
-            checked(vector[None, :], rows=1, dim=knowledge.dim)
     known = knowledge.fork()
-    known.prefetch_neighbors(tuple(_vectors_to_compare(candidates, vectors, known)), floor(learn_context.policy))
-    learn_context = replace(
-        learn_context, stated_forms=frozenset(exact_form(candidate.text) for candidate in candidates)
-    )
-    fact_decisions: list[FactDecision] = []
+    forms = [exact_form(candidate.text) for candidate in candidates]
+    context = replace(learn_context, stated_forms=frozenset(forms))
+    given = [(form, vector) for form, vector in zip(forms, vectors, strict=True) if vector is not None]
+    for _, vector in given:
+        checked(vector[None], rows=1, dim=knowledge.dim)
+    compared = [vector for form, vector in given if not known.revisions(form)]
+    known.prefetch_neighbors(compared, floor(learn_context.policy))
+    decisions: list[FactDecision] = []
     taught: dict[UUID, NDArray[np.float32]] = {}
     for candidate, vector in zip(candidates, vectors, strict=True):
-        fact_decision = _decide(candidate, vector, known, learn_context)
-        fresh = {row.fact.id: vector for row in fact_decision.rows if isinstance(row, Learned) and vector is not None}
-        known.extend(fact_decision.rows, fresh)
+        decision = _Case(candidate, vector, known, context).decision()
+        fresh = {row.fact.id: vector for row in decision.rows if isinstance(row, Learned) and vector is not None}
+        known.extend(decision.rows, fresh)
         taught |= fresh
-        fact_decisions.append(fact_decision)
-    return LearnDecisions(decisions=tuple(fact_decisions), vectors=taught)
-
-
-def _vectors_to_compare(
-    candidates: Sequence[CandidateFact], vectors: "Sequence[Vector]", known: FactIndex
-) -> "Iterator[NDArray[np.float32]]":
-    for candidate, vector in zip(candidates, vectors, strict=True):
-        if vector is not None and not known.revisions(exact_form(candidate.text)):
-            yield vector
+        decisions.append(decision)
+    return LearnDecisions(decisions=tuple(decisions), vectors=taught)
 
 
 def ambiguous_pairs(learning: LearnDecisions, known: FactIndex) -> Iterator[AmbiguousPair]:
@@ -104,98 +98,100 @@ def ambiguous_pairs(learning: LearnDecisions, known: FactIndex) -> Iterator[Ambi
             yield AmbiguousPair(exact_form(decision.text), verdict.fact_id, decision.text, text)
 
 
-def _decide(candidate: CandidateFact, vector: "Vector", known: FactIndex, learn_context: LearnContext) -> FactDecision:
-    statement = Statement(candidate.text, candidate.subject)
-    said = known.revisions(statement.form)
-    if _is_repeated(candidate, said, known, learn_context):
-        last = said[-1].fact
-        verdict = AlreadyKnown(fact_id=last.id, reason=ALREADY)
-        return FactDecision(text=candidate.text, source=learn_context.source, verdict=verdict, fact=last)
-    by_text = _by_text(statement, said, candidate.trust, known, learn_context)
-    match by_text or _by_sense(statement, candidate, vector, known, learn_context):
-        case AlreadyKnown() as verdict:
-            decision = confirmed(candidate, verdict, known, learn_context)
-            return _with_correction(decision, candidate, vector, known, learn_context)
-        case NewFact() | Richer() | Supersedes() | LinkedTo() as verdict:
-            embedder = None if vector is None else known.embedder_id
-            return learned(candidate, verdict, known, learn_context, embedder=embedder)
+@dataclass(frozen=True)
+class _Case:
+    """A candidate, and what it is judged by."""
 
+    candidate: CandidateFact
+    vector: "Vector"
+    known: FactIndex
+    context: LearnContext
 
-def _with_correction(
-    decision: FactDecision,
-    candidate: CandidateFact,
-    vector: "Vector",
-    known: FactIndex,
-    learn_context: LearnContext,
-) -> FactDecision:
-    """Add the correction that the first trusted source of a doubted fact makes possible."""
-    fact, policy = known[decision.fact.id], learn_context.policy
-    if not is_vouched_for(fact, candidate.trust):
-        return decision
-    subject = candidate.subject or fact.fact.subject
-    claim = SourcedStatement(subject=subject, trust=candidate.trust, said_at=learn_context.said_at)
-    near = [] if vector is None else known.near(vector, floor(policy))
-    verdict = corrected(fact, claim, near, known, policy)
-    return correcting(decision, verdict, known[verdict.fact_id], learn_context) if verdict else decision
+    @cached_property
+    def statement(self) -> Statement:
+        return Statement(self.candidate.text, self.candidate.subject)
 
+    @cached_property
+    def said(self) -> Sequence[KnownFact]:
+        return self.known.revisions(self.statement.form)
 
-def _by_sense(
-    statement: Statement, candidate: CandidateFact, vector: "Vector", known: FactIndex, learn_context: LearnContext
-) -> Verdict:
-    policy = learn_context.policy
-    claim = SourcedStatement(subject=candidate.subject, trust=candidate.trust, said_at=learn_context.said_at)
-    near = [] if vector is None else known.near(vector, floor(policy))
-    match settled(verdicts(statement, near, policy, known.namesakes(claim.subject)), claim, known):
-        case NewFact() if vector is None:
-            return NewFact(reason=NOT_COMPARED)
-        case LinkedTo() as verdict if _is_retold(statement, known[verdict.fact_id], learn_context):
-            richer = Richer(fact_id=verdict.fact_id, reason=RETOLD, similarity=verdict.similarity)
-            return settled([richer], claim, known)
-        case LinkedTo(is_open=True) as verdict if adjudication := learn_context.adjudications.get(
-            (statement.form, verdict.fact_id)
-        ):
-            return settled([ruled(verdict, adjudication)], claim, known, is_ruled=True)
-        case verdict:
-            return verdict
+    @property
+    def near(self) -> Sequence[Neighbour]:
+        return [] if self.vector is None else self.known.near(self.vector, floor(self.context.policy))
 
+    def claim(self, subject: str) -> SourcedStatement:
+        return SourcedStatement(subject=subject, trust=self.candidate.trust, said_at=self.context.said_at)
 
-def _is_repeated(
-    candidate: CandidateFact, said: Sequence[KnownFact], known: FactIndex, learn_context: LearnContext
-) -> bool:
-    """Return whether this episode taught it already, and is not its first trusted source."""
-    if len(said) == 1 and is_vouched_for(said[0], candidate.trust):
-        return False
-    episode = learn_context.source.episode_id
-    is_taught = known.get(fact_id(episode, candidate.text)) is not None
-    return is_taught or any(fact.was_said_in(episode) for fact in said)
+    def decision(self) -> FactDecision:
+        if self._is_repeated():
+            last = self.said[-1].fact
+            verdict = AlreadyKnown(fact_id=last.id, reason=ALREADY)
+            return FactDecision(text=self.candidate.text, source=self.context.source, verdict=verdict, fact=last)
+        match self._by_text() or self._by_sense():
+            case AlreadyKnown() as verdict:
+                return self._with_correction(confirmed(self.candidate, verdict, self.known, self.context))
+            case NewFact() | Richer() | Supersedes() | LinkedTo() as verdict:
+                embedder = None if self.vector is None else self.known.embedder_id
+                return learned(self.candidate, verdict, self.known, self.context, embedder=embedder)
 
+    def _is_repeated(self) -> bool:
+        """Return whether this episode taught it already, and is not its first trusted source."""
+        if len(self.said) == 1 and is_vouched_for(self.said[0], self.candidate.trust):
+            return False
+        episode = self.context.source.episode_id
+        is_taught = self.known.get(fact_id(episode, self.candidate.text)) is not None
+        return is_taught or any(fact.was_said_in(episode) for fact in self.said)
 
-def _by_text(
-    statement: Statement, said: Sequence[KnownFact], trust: Trust, known: FactIndex, learn_context: LearnContext
-) -> AlreadyKnown | None:
-    """Return the verdict on a text that is known word for word, or None.
+    def _by_text(self) -> AlreadyKnown | None:
+        """Return the verdict on a text that is known word for word, or None.
 
-    It is known as it stands, as the fact that superseded it, or as what was true at the time. A successor that only a
-    tool or a page stated does not count against a more trusted source.
-    """
-    if not said:
-        return None
-    last = said[-1]
-    holder = last if last.superseded is None else known.get(last.superseded.by)
-    if holder and holder.statement.form != statement.form and holder.trust.is_doubted and not trust.is_doubted:
-        return None
-    if last.superseded is None:
-        return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT)
-    is_past = holder is not None and learn_context.said_at <= holder.said_at
-    return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
+        It is known as it stands, as the fact that superseded it, or as what was true at the time. A successor that only
+        a tool or a page stated does not count against a more trusted source.
+        """
+        if not self.said:
+            return None
+        last = self.said[-1]
+        holder = last if last.superseded is None else self.known.get(last.superseded.by)
+        is_doubted = holder is not None and holder.trust.is_doubted and not self.candidate.trust.is_doubted
+        if holder and holder.statement.form != self.statement.form and is_doubted:
+            return None
+        if last.superseded is None:
+            return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT)
+        is_past = holder is not None and self.context.said_at <= holder.said_at
+        return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
 
+    def _by_sense(self) -> Verdict:
+        known, claim = self.known, self.claim(self.candidate.subject)
+        found = verdicts(self.statement, self.near, self.context.policy, known.namesakes(claim.subject))
+        match settled(found, claim, known):
+            case NewFact() if self.vector is None:
+                return NewFact(reason=NOT_COMPARED)
+            case LinkedTo() as verdict if self._is_retold(known[verdict.fact_id]):
+                richer = Richer(fact_id=verdict.fact_id, reason=RETOLD, similarity=verdict.similarity)
+                return settled([richer], claim, known)
+            case LinkedTo(is_open=True, fact_id=other) as verdict if adjudication := self.context.adjudications.get(
+                (self.statement.form, other)
+            ):
+                return settled([ruled(verdict, adjudication)], claim, known, is_ruled=True)
+            case verdict:
+                return verdict
 
-def _is_retold(statement: Statement, other: KnownFact, learn_context: LearnContext) -> bool:
-    """Return whether this edition of an episode rewords what only an earlier edition stated."""
-    if not learn_context.stated_forms.isdisjoint({other.statement.form, *map(exact_form, other.said_as)}):
-        return False
-    said_by = {(source.episode_id, source.event_id == learn_context.source.event_id) for source in other.sources}
-    return said_by == {(learn_context.source.episode_id, False)} and rewords(statement, other.statement)
+    def _is_retold(self, other: KnownFact) -> bool:
+        """Return whether this edition of an episode rewords what only an earlier edition stated."""
+        if not self.context.stated_forms.isdisjoint({other.statement.form, *map(exact_form, other.said_as)}):
+            return False
+        mine = self.context.source
+        said_by = {(source.episode_id, source.event_id == mine.event_id) for source in other.sources}
+        return said_by == {(mine.episode_id, False)} and rewords(self.statement, other.statement)
+
+    def _with_correction(self, decision: FactDecision) -> FactDecision:
+        """Add the correction that the first trusted source of a doubted fact makes possible."""
+        fact = self.known[decision.fact.id]
+        if not is_vouched_for(fact, self.candidate.trust):
+            return decision
+        claim = self.claim(self.candidate.subject or fact.fact.subject)
+        verdict = corrected(fact, claim, self.near, self.known, self.context.policy)
+        return correcting(decision, verdict, self.known[verdict.fact_id], self.context) if verdict else decision
 
 
 def embed_late(
