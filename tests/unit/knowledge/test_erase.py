@@ -1,46 +1,21 @@
 """What a fact log is without what was forgotten, and what entries of streams say of themselves."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid5
+from datetime import datetime, timedelta
+from uuid import UUID
 
 import orjson
 import pytest
+from builders.episodes import WORK
+from builders.fact_rows import HOME, NOON, source
+from builders.fact_rows import said as fact_said
 
 from nous.bus.erasure import ErasureTarget, amended, said
-from nous.domain.episode import Category
-from nous.domain.events import NAMESPACE
-from nous.domain.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
-from nous.domain.scope import Scope
+from nous.domain.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.decision import fact_id
 from nous.knowledge.erase import FORGOTTEN, Erased, alike, without_fact, without_session
 from nous.knowledge.normalize import exact_form
-
-NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
-HOME, WORK = Scope(project="home"), Scope(project="work")
-
-
-def source(session: str) -> Source:
-    episode = uuid5(NAMESPACE, session)
-    return Source(episode_id=episode, event_id=uuid5(episode, "event"), session_id=session, turns=(1,))
-
-
-def learned(
-    session: str, text: str, *, reason: str = "nothing known is near", embedded_by: str | None = "m"
-) -> Learned:
-    fact = Fact(
-        id=fact_id(source(session).episode_id, text),
-        scope=HOME,
-        text=text,
-        category=Category.TECHNICAL,
-        subject=f"subject of {session}",
-        confidence=0.8,
-        source=source(session),
-        learned_at=NOON,
-        event_date="2026-01-01",
-    )
-    return Learned(fact=fact, reason=reason, embedded_by=embedded_by)
 
 
 def confirmed(known: Learned, session: str, text: str, *, at: datetime = NOON) -> Confirmed:
@@ -62,8 +37,8 @@ def rows_of(erased: Erased) -> list[Row]:
     return [row for row, _ in erased.rows]
 
 
-MINE = learned("mine", "the port is 1")
-THEIRS = learned("theirs", "the port is 2")
+MINE = fact_said("mine", "the port is 1")
+THEIRS = fact_said("theirs", "the port is 2")
 
 
 def test_what_one_session_alone_has_said_goes_with_every_row_about_it() -> None:
@@ -112,7 +87,7 @@ def test_what_a_forgotten_fact_had_taken_the_place_of_is_current_again() -> None
 
 
 def test_what_took_the_place_of_a_forgotten_one_takes_that_of_the_one_before() -> None:
-    last = learned("third", "the port is 3")
+    last = fact_said("third", "the port is 3")
     rows: list[Row] = [THEIRS, MINE, superseded(THEIRS, MINE), last, superseded(MINE, last)]
 
     *_, row = rows_of(without_session(rows, "mine"))
@@ -134,7 +109,7 @@ def test_a_forgotten_fact_goes_whoever_has_said_it() -> None:
 
 
 def test_with_a_fact_goes_what_was_merged_into_it_and_what_else_has_its_words() -> None:
-    paraphrase, copy = learned("third", "on port 1"), learned("fourth", "On Port 1")
+    paraphrase, copy = fact_said("third", "on port 1"), fact_said("fourth", "On Port 1")
     merged = [confirmed(MINE, "third", paraphrase.fact.text), superseded(paraphrase, MINE)]
     rows: list[Row] = [MINE, paraphrase, *merged, copy, confirmed(copy, "theirs", "the port number is 1"), THEIRS]
 
@@ -153,8 +128,8 @@ def test_what_a_forgotten_fact_contradicted_is_not_forgotten_with_it() -> None:
 
 
 def test_whoever_says_what_was_contradicted_once_and_is_true_again_is_no_part_of_the_past() -> None:
-    first, again = learned("first", "the port is 2"), confirmed(MINE, "fourth", "the port is 2")
-    between = learned("second", "the port is 3")
+    first, again = fact_said("first", "the port is 2"), confirmed(MINE, "fourth", "the port is 2")
+    between = fact_said("second", "the port is 3")
     past = [first, between, superseded(first, between, valid_to=NOON)]
     rows: list[Row] = [*past, MINE, superseded(between, MINE, valid_to=NOON), again]
 
