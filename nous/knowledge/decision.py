@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnContext:
-    """Context in which facts are learned; `adjudications` settle pairs that the policy left open."""
+    """Context in which facts are learned; `adjudications` settle pairs that texts leave open."""
 
     scope: Scope
     source: Source

@@ -104,16 +104,6 @@ class PairScorer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedScorer:
-    """Fake `PairScorer` with fixed scores, in either order of the texts; 0 for other pairs."""
-
-    scores: Mapping[frozenset[str], float]
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        return [self.scores.get(frozenset(pair), 0.0) for pair in pairs]
-
-
 CALIBRATED: Mapping[str, float] = MappingProxyType({"all-MiniLM-L6-v2-int8": 0.955})
 """Calibrated embedders and their thresholds (tau); `nous.knowledge.calibration` measures others."""
 

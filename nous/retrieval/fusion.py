@@ -19,8 +19,6 @@ class Ranking(StrEnum):
 WEIGHTS: Mapping[Ranking, float] = {Ranking.WORDS: 0.6, Ranking.MEANING: 0.4, Ranking.FILE: 0.4}
 """Weight of the best item of each ranking; tuned on half the questions of tests/benchmarks/search.py."""
 
-Nearness = Sequence[tuple[Key, float]]
-
 
 @dataclass(frozen=True, slots=True)
 class RankedItem:
@@ -60,7 +58,7 @@ def fused(rankings: Rankings[Key], weights: Mapping[Ranking, float] = WEIGHTS) -
     return sorted(joined, key=lambda each: -each.score)
 
 
-def by_cosine(near: Nearness[Key]) -> dict[Key, RankedItem]:
+def by_cosine(near: Sequence[tuple[Key, float]]) -> dict[Key, RankedItem]:
     """Turn cosines into a ranking in which all items are near."""
     best = max((cosine for _, cosine in near), default=1.0)
     return {key: RankedItem(cosine / best, f"{cosine:.2f}") for key, cosine in near}
