@@ -6,7 +6,7 @@ from typing import Self
 from nous.domain.effects import Effects
 from nous.domain.errors import Deferred, Unavailable
 from nous.domain.events import Event, FactLinked, FactsUnembedded, FactSuperseded
-from nous.knowledge.events import repairs
+from nous.knowledge.events import announcements
 from nous.pipeline.worker import Worker, WorkerContext
 
 NAME = "fact-embedder"
@@ -40,7 +40,7 @@ class FactEmbedder:
         if not repair.append.rows:
             return Effects(writes=(repair.append,), skipped=NOTHING_WAITS)
         at = self._context.clock()
-        events: list[Event] = [*repairs(event, repair.mended, by=NAME, at=at)]
+        events: list[Event] = [*announcements(event, repair.fact_decisions, by=NAME, at=at)]
         if repair.waits:
             events.append(FactsUnembedded.after(event, by=NAME, index=len(events), at=at))
         return Effects(writes=(repair.append,), events=tuple(events))

@@ -111,10 +111,7 @@ class FactExtractor:
         return found
 
     def _findable(self, event: EpisodeSummarized) -> Effects:
-        """Return the vector of the stored episode.
-
-        Without a vector, search finds the episode by its words alone.
-        """
+        """Return the vector of the stored episode; without one, only its words find it."""
         episode, embedder = self._context.episodes.get(event.scope, event.episode_id), self._context.embedder
         if episode is None:
             return Effects()
@@ -134,7 +131,6 @@ class FactExtractor:
 
 
 def _is_forgotten(found: FilteredCandidates) -> bool:
-    """Return whether some of the candidates are suppressed because they were erased."""
     return DropReason.FORGOTTEN in dict(found.dropped)
 
 

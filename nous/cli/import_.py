@@ -20,8 +20,7 @@ from nous.domain.fact import Confirmed, Fact, Learned, Linked, LogVersion, Row, 
 from nous.domain.scope import Scope
 from nous.domain.session_state import is_ahead, not_ahead
 from nous.knowledge.events import unembedded
-from nous.knowledge.import_merge import ExistingLog, MergeResult, is_tie, merge_rows
-from nous.knowledge.normalize import exact_form
+from nous.knowledge.import_merge import ExistingLog, MergeResult, merge_rows
 from nous.store.base import NO_VECTORS, LogSlice
 from nous.store.export_format import ExportedRecords, read
 
@@ -65,7 +64,7 @@ class Importer:
         for _ in range(_REFUSALS):
             log, forgotten = self._log(None), self._container.context.suppressed(self._scope)
             found = merge_rows(self._rows, log.rows, forgotten=forgotten, gone=self._gone(self._rows))
-            reader = _Reader(log, self._log, found.rows)
+            reader = _Reader(log, self._log)
             if all(self._has_added(batch, reader, forgotten) for batch in _batches(found.rows)):
                 return found
         raise Retryable(
@@ -99,43 +98,25 @@ class Importer:
 
 
 def _batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """Split *rows* into batches that keep each fact with the rows that tie it to earlier ones.
-
-    An import may stop between two batches. Then the reason of a fact may quote one that is forgotten before the rest
-    comes.
-    """
-    batch: list[Row] = []
-    for row in rows:
-        if len(batch) >= _ROWS_AT_ONCE and not is_tie(row):
-            yield batch
-            batch = []
-        batch.append(row)
-    if batch:
-        yield batch
+    return (rows[start : start + _ROWS_AT_ONCE] for start in range(0, len(rows), _ROWS_AT_ONCE))
 
 
 class _Reader:
     """Incremental reader of a log while *rows* are added to it."""
 
-    def __init__(self, log: LogSlice, read: Callable[[LogVersion], LogSlice], rows: Iterable[Row]) -> None:
+    def __init__(self, log: LogSlice, read: Callable[[LogVersion], LogSlice]) -> None:
         self._read = read
-        self._ours = {row.fact.id: exact_form(row.fact.text) for row in rows if isinstance(row, Learned)}
-        self._forms = set(self._ours.values())
         self.version = log.version
         self.present = ExistingLog(log.rows)
 
     def reads_on(self) -> bool:
-        """Read the new rows; return False if the merge has to start again.
-
-        This is so if the log was rewritten, or another writer added one of our texts as a fact of its own.
-        """
+        """Read the new rows; return False if the merge has to start again: the log was rewritten."""
         log = self._read(self.version)
         if log.complete and self.version.n:
             return False
         self.version = log.version
         self.present.extend(log.rows)
-        theirs = (row.fact for row in log.rows if isinstance(row, Learned) and row.fact.id not in self._ours)
-        return self._forms.isdisjoint(exact_form(fact.text) for fact in theirs)
+        return True
 
 
 _LONGEST_LINE = 10_000_000

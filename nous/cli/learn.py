@@ -287,11 +287,11 @@ def _as_object(fact_decision: FactDecision) -> dict[str, Any]:
         "fact_id": fact_decision.fact.id,
         "other_fact_id": fact_decision.other_id,
         "similarity": similarity,
-        "text": fact_decision.candidate.text,
+        "text": fact_decision.text,
     }
 
 
 def _in_words(fact_decision: FactDecision) -> str:
-    name, said = fact_decision.verdict.name, shortened(fact_decision.candidate.text, 90)
+    name, said = fact_decision.verdict.name, shortened(fact_decision.text, 90)
     other = f"  [{fact_decision.other_id}]" if fact_decision.other_id not in {None, fact_decision.fact.id} else ""
     return f"{name:<10} {said}  {fact_decision.fact.id}\n{'':<10} {one_line(fact_decision.verdict.reason)}{other}"

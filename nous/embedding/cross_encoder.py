@@ -22,10 +22,7 @@ LONGEST_PAIR = 512
 
 
 class CrossEncoder:
-    """`PairScorer` from a folder with `model.onnx` and `tokenizer.json`; loads at the first use.
-
-    The model has one output, the logit of "the same", or two, of which the second is that.
-    """
+    """`PairScorer` from `model.onnx` (one or two logits) and `tokenizer.json`; loads lazily."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -37,10 +37,7 @@ class HashingEmbedder:
         return np.array(rows, dtype=np.float32).reshape(len(texts), self._dim)
 
     def _vector(self, text: str) -> "NDArray[np.float64]":
-        """Return the sum of the features of *text*, scaled to length 1.
-
-        The hash of a feature gives its position and its sign.
-        """
+        """Return the sum of the features, each at its hash's position, scaled to length 1."""
         vector = np.zeros(self._dim)
         for feature, weight in _features(text):
             _add(vector, feature, weight)
@@ -55,10 +52,7 @@ def _add(vector: "NDArray[np.float64]", feature: str, weight: float) -> None:
 
 
 def _features(text: str) -> Iterator[tuple[str, float]]:
-    """Yield whole words, which weigh most, and their trigrams.
-
-    Trigrams bring `deploys` near `deployed`.
-    """
+    """Yield whole words, and their trigrams, which bring `deploys` near `deployed`."""
     for word in _WORD.findall(text.casefold()):
         yield word, 1.0
         padded = f"<{word}>"

@@ -1,9 +1,8 @@
 """Embedder behind an OpenAI-compatible API: batching, and validation of responses."""
 
 import base64
-import binascii
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import orjson
@@ -14,81 +13,31 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class UnusableVectors(ValueError):
-    """A response without the requested vectors; the text says why."""
-
-
 def vectors(body: bytes, *, count: int) -> "NDArray[np.float32]":
     """Return the vectors of *count* texts in the order of their indices, scaled to length 1.
 
     *count* is at least 1.
 
     Raises:
-        UnusableVectors: one is missing or repeated, lengths differ, or one of them has no direction.
+        ValueError: one is missing or repeated, lengths differ, or one of them has no direction; the text says which.
     """
-    rows = _in_order(_items(body), count)
-    if len({len(row) for row in rows}) > 1:
-        raise UnusableVectors("its vectors are not of one length")
-    return _scaled(np.array(rows, dtype=np.float64))
-
-
-def _items(body: bytes) -> Sequence[Any]:
     try:
-        found = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise UnusableVectors("what it sent is not JSON") from error
-    match found:
-        case {"data": list() as items}:
-            return items
-        case {"error": error} if error:
-            raise UnusableVectors("it sent an error as if it were an answer")
-        case _:
-            raise UnusableVectors("what it sent has no list of vectors")
-
-
-def _in_order(items: Sequence[Any], count: int) -> "list[NDArray[Any]]":
-    """Return the vectors of *items*, which may come in any order."""
-    if len(items) != count:
-        raise UnusableVectors(f"it sent {len(items)} vectors for {count} texts")
-    by_index = {index: row for index, row in map(_numbered, items) if 0 <= index < count}
-    if len(by_index) != count:
-        raise UnusableVectors(f"it did not number its vectors from 0 to {count - 1}, each once")
-    return [by_index[index] for index in range(count)]
-
-
-def _numbered(item: Any) -> "tuple[int, NDArray[Any]]":
-    match item:
-        case {"index": int() as index, "embedding": str() as packed}:
-            return index, _unpacked(packed)
-        case {"index": int() as index, "embedding": list() as numbers}:
-            return index, _listed(numbers)
-        case _:
-            raise UnusableVectors("what it sent for a vector has no index or no numbers")
-
-
-def _unpacked(packed: str) -> "NDArray[Any]":
-    """Decode a vector from base64: 32-bit floats, little-endian."""
-    try:
-        return np.frombuffer(base64.b64decode(packed, validate=True), dtype="<f4")
-    except (binascii.Error, ValueError) as error:
-        raise UnusableVectors("a vector of it is not 32-bit numbers in base64") from error
-
-
-def _listed(numbers: list[Any]) -> "NDArray[Any]":
-    try:
-        row = np.array(numbers)
-    except (ValueError, OverflowError) as error:
-        raise UnusableVectors("a vector of it holds what is no number") from error
-    if row.ndim != 1 or row.dtype.kind not in "fiu":
-        raise UnusableVectors("a vector of it holds what is no number")
-    return row
-
-
-def _scaled(rows: "NDArray[np.float64]") -> "NDArray[np.float32]":
+        items = sorted(orjson.loads(body)["data"], key=lambda item: item["index"])
+        numbers = [item["index"] for item in items]
+        rows = np.array([_numbers(item["embedding"]) for item in items], dtype=np.float64)
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
+        raise ValueError("what it sent is no list of numbered vectors of one length") from error
+    if numbers != [*range(count)] or rows.ndim != 2:
+        raise ValueError(f"it sent {len(items)} vectors for {count} texts, not one for each")
     lengths = np.sqrt(np.square(rows).sum(axis=1, keepdims=True))
     if not (np.isfinite(lengths).all() and lengths.all()):
-        raise UnusableVectors("a vector of it is zero, or has numbers that are not finite")
+        raise ValueError("a vector of it is zero, or has numbers that are not finite")
     return (rows / lengths).astype(np.float32)
+
+
+def _numbers(sent: str | list[float]) -> "Sequence[float] | NDArray[np.float32]":
+    """Return a vector; base64 has 32-bit floats, little-endian."""
+    return np.frombuffer(base64.b64decode(sent, validate=True), dtype="<f4") if isinstance(sent, str) else sent
 
 
 MOST_TEXTS = 256
@@ -155,7 +104,7 @@ class RemoteEmbedder:
         body = self._server.ask(texts, dimensions=self._dimensions)
         try:
             rows = vectors(body, count=len(texts))
-        except UnusableVectors as error:
+        except ValueError as error:
             raise Unavailable(f"{self._server} gave no vectors that can be used: {error}") from None
         return self._checked(rows)
 
@@ -178,10 +127,7 @@ class RemoteEmbedder:
 
 
 def _sendable(text: str) -> str:
-    """Return the start of *text*, without lone surrogates, which UTF-8 cannot encode.
-
-    JSON can carry them.
-    """
+    """Return the start of *text*, without lone surrogates, which UTF-8 cannot encode."""
     beginning = text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
     return beginning if beginning.strip() else _NOTHING
 

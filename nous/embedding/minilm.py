@@ -63,8 +63,6 @@ class MiniLM:
 
 
 class _Model:
-    """A loaded tokenizer and inference session."""
-
     def __init__(self, weights: Path, threads: int) -> None:
         self._tokenizer = _tokenizer()
         self._session = _session(weights, threads)
@@ -82,10 +80,7 @@ class _Model:
 
 
 def _encodable(text: str) -> str:
-    """Return the start of *text*, without lone surrogates, which UTF-8 cannot encode.
-
-    JSON can carry them.
-    """
+    """Return the start of *text*, without lone surrogates, which UTF-8 cannot encode."""
     return text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
 
 
@@ -97,10 +92,7 @@ def _installed() -> Path:
 
 
 def _checked(path: Path) -> Path:
-    """Return *path*, if it holds the expected weights.
-
-    The session reads the file again: that takes less memory than passing its bytes.
-    """
+    """Return *path*, if it holds the weights; passing its bytes on would take more memory."""
     try:
         with path.open("rb") as weights:
             found = hashlib.file_digest(weights, "sha256").hexdigest()
@@ -128,10 +120,7 @@ def _tokenizer() -> Tokenizer:
 
 
 def _session(weights: Path, threads: int) -> InferenceSession:
-    """Return a session without a memory arena and without spinning threads.
-
-    It shares its process with many jobs.
-    """
+    """Return a session without memory arena and spinning threads, beside many other jobs."""
     try:
         import onnxruntime  # noqa: PLC0415  (an extra, and slow to import)
     except ImportError as error:

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from nous.domain.scope import CacheSubject
-from nous.knowledge.judge import AlreadyKnown, LinkedTo, Richer, Supersedes
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, Richer, Supersedes
 
 
 class Relation(StrEnum):
@@ -28,10 +28,7 @@ class Adjudication(NamedTuple):
 
 
 class AmbiguousPair(NamedTuple):
-    """A new statement and the known fact *fact_id*, which may say the same.
-
-    `form` is the exact form of the statement; `said` and `known` are the two texts.
-    """
+    """A new statement *said*, with its exact form, and a known fact that may say the same."""
 
     form: str
     fact_id: UUID

@@ -6,7 +6,7 @@ further. The cosine from which a merge is safe differs per embedder.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -31,10 +31,7 @@ Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two texts with a label.
-
-    `is_same` means that a reader of one learns nothing important from the other.
-    """
+    """Two texts; `is_same` means that a reader of one learns nothing important from the other."""
 
     one: str
     other: str
@@ -93,7 +90,7 @@ def calibrate(pairs: Sequence[Pair], embed: Embed, *, embedder_id: str) -> Calib
         BadInput: there are no pairs, or *embed* returns something other than unit vectors.
         Errors of *embed* pass through.
     """
-    scored = _scored(pairs, embed)
+    scored = [*_scored(pairs, embed)]
     table = tuple(_step(threshold, scored) for threshold in STEPS)
     one_sided = _threshold(table)
     merged = [each for each in scored if each.is_merged(Policy().near, one_sided)]
@@ -108,21 +105,18 @@ def calibrate(pairs: Sequence[Pair], embed: Embed, *, embedder_id: str) -> Calib
     )
 
 
-def _scored(pairs: Sequence[Pair], embed: Embed) -> list[_Scored]:
+def _scored(pairs: Sequence[Pair], embed: Embed) -> Iterator[_Scored]:
     if not pairs:
         raise BadInput("nothing can be measured without pairs")
     texts = [text for pair in pairs for text in (pair.one, pair.other)]
     vectors = embed(texts)
     vectors = checked(vectors, rows=len(texts), dim=vectors.shape[-1])
     cosines = (vectors[::2] * vectors[1::2]).sum(axis=1)
-    return [_judged(pair, float(cosine)) for pair, cosine in zip(pairs, cosines, strict=True)]
-
-
-def _judged(pair: Pair, cosine: float) -> _Scored:
-    one, other = Statement(pair.one), Statement(pair.other)
-    found = difference(one.reading, other.reading)
-    is_equal = one.form == other.form or found.is_equal
-    return _Scored(pair, cosine, is_equal, is_one_sided=not is_equal and not found.objection)
+    for pair, cosine in zip(pairs, cosines.tolist(), strict=True):
+        one, other = Statement(pair.one), Statement(pair.other)
+        found = difference(one.reading, other.reading)
+        is_equal = one.form == other.form or found.is_equal
+        yield _Scored(pair, cosine, is_equal, is_one_sided=not is_equal and not found.objection)
 
 
 def _step(threshold: float, scored: Sequence[_Scored]) -> Step:
@@ -131,10 +125,7 @@ def _step(threshold: float, scored: Sequence[_Scored]) -> Step:
 
 
 def _threshold(table: Sequence[Step]) -> float | None:
-    """Return the lowest safe threshold plus the margin.
-
-    None if that exceeds the table, or if nothing would merge.
-    """
+    """Return the lowest safe threshold plus the margin; None if that merges nothing."""
     least = next((step.threshold for step in table if not step.false_merges), None)
     if least is None or not any(step.merged for step in table if step.threshold >= least):
         return None

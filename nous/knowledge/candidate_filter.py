@@ -50,19 +50,15 @@ def filter_candidates(
     only an opinion. A subject that is too long is truncated.
     """
     dropped: Counter[str] = Counter()
-
-    def fitting() -> Iterator[CandidateFact]:
-        for candidate in map(_readable, candidates):
-            reason = _objection(candidate, forgotten)
-            if reason:
-                dropped[reason] += 1
-            else:
-                yield _fitted(candidate)
-
-    kept = tuple(fitting())
+    kept: list[CandidateFact] = []
+    for candidate in map(_as_learned, candidates):
+        if reason := _objection(candidate, forgotten):
+            dropped[str(reason)] += 1
+        else:
+            kept.append(candidate)
     if len(kept) > cap:
-        dropped[DropReason.OVER_CAP] = len(kept) - cap
-    return FilteredCandidates(kept[:cap], tuple(sorted((str(reason), count) for reason, count in dropped.items())))
+        dropped[str(DropReason.OVER_CAP)] = len(kept) - cap
+    return FilteredCandidates(tuple(kept[:cap]), tuple(sorted(dropped.items())))
 
 
 def checked(candidate: CandidateFact) -> CandidateFact:
@@ -73,10 +69,10 @@ def checked(candidate: CandidateFact) -> CandidateFact:
     """
     if len(candidate.subject) > LONGEST_SUBJECT:
         raise BadInput(f"subject: too long, it has at most {LONGEST_SUBJECT:,} characters")
-    candidate = _readable(candidate)
+    candidate = _as_learned(candidate)
     if reason := _objection(candidate, ()):
         raise BadInput(reason)
-    return _fitted(candidate)
+    return candidate
 
 
 def _objection(candidate: CandidateFact, forgotten: Collection[str]) -> DropReason | None:
@@ -88,19 +84,18 @@ def _objection(candidate: CandidateFact, forgotten: Collection[str]) -> DropReas
     return DropReason.FORGOTTEN if form in forgotten else None
 
 
-def _fitted(candidate: CandidateFact) -> CandidateFact:
-    """Return *candidate*, as a rule only if a user stated it, and with its subject truncated."""
-    is_given = candidate.category is not Category.RULE or candidate.trust is Trust.USER
-    category = candidate.category if is_given else Category.CONCEPT
-    return replace(candidate, category=category, subject=candidate.subject[:LONGEST_SUBJECT])
-
-
-def _readable(candidate: CandidateFact) -> CandidateFact:
-    """Strip terminal control characters from *candidate*.
+def _as_learned(candidate: CandidateFact) -> CandidateFact:
+    """Return *candidate* without control characters, and as a rule only if a user stated it.
 
     Facts are shown on terminals and may come from untrusted sources.
     """
-    return replace(candidate, text=readable(candidate.text), subject=readable(candidate.subject))
+    is_given = candidate.category is not Category.RULE or candidate.trust is Trust.USER
+    return replace(
+        candidate,
+        text=readable(candidate.text),
+        category=candidate.category if is_given else Category.CONCEPT,
+        subject=readable(candidate.subject)[:LONGEST_SUBJECT],
+    )
 
 
 @dataclass(frozen=True, slots=True)

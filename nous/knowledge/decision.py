@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
-from nous.domain.episode import CandidateFact
+from nous.domain.episode import CandidateFact, Trust
 from nous.domain.fact import Confirmed, Fact, Learned, Row, Source, Superseded
 from nous.domain.fact import Linked as LinkedRow
 from nous.domain.scope import Scope
@@ -23,18 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnContext:
-    """Context in which facts are learned: scope, source, policy, time and adjudications.
-
-    `adjudications` settle pairs that the policy left open. `stated_forms` has the exact forms of all candidates of the
-    source.
-    """
+    """Context in which facts are learned; `adjudications` settle pairs that texts leave open."""
 
     scope: Scope
     source: Source
     policy: Policy
     at: datetime
     adjudications: Rulings = field(default_factory=dict)
-    stated_forms: frozenset[str] = frozenset()
 
     @property
     def said_at(self) -> datetime:
@@ -43,24 +38,21 @@ class LearnContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactDecision:
-    """Decision on a candidate: verdict, the fact that now states it, and the superseded fact.
+    """Decision on a statement: verdict, the fact that now states it, and the superseded fact.
 
-    `rows` is empty if the candidate added nothing, not even a wording. `has_new_source` is false if an episode repeats
-    itself in other words. `correction` supersedes a fact that a known fact contradicts, now that a more trusted source
-    states the known one.
+    `rows` is empty if the statement added nothing, not even a wording. `has_new_source` is false if an episode repeats
+    itself in other words, and for a known fact that is compared late. `correction` supersedes a fact that a known fact
+    contradicts, now that a more trusted source states the known one.
     """
 
-    candidate: CandidateFact
+    text: str
+    source: Source
     verdict: Verdict
     fact: Fact
-    replaced: Fact | None = None
     rows: tuple[Row, ...] = ()
-    has_new_source: bool = True
+    replaced: Fact | None = None
+    has_new_source: bool = False
     correction: Supersedes | None = None
-
-    @property
-    def has_new_fact(self) -> bool:
-        return any(isinstance(row, Learned) for row in self.rows)
 
     @property
     def other_id(self) -> UUID | None:
@@ -70,7 +62,7 @@ class FactDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnDecisions:
-    """Decisions in the order of the candidates, and the vectors of new facts."""
+    """Decisions in order, and the vectors that their rows store."""
 
     decisions: tuple[FactDecision, ...]
     vectors: "dict[UUID, NDArray[np.float32]]" = field(default_factory=dict)
@@ -81,20 +73,14 @@ class LearnDecisions:
 
 
 def fact_id(episode_id: UUID, text: str) -> UUID:
-    """Return the deterministic id of a fact that *episode_id* taught with *text*.
-
-    Learning is idempotent: the same episode and text always give the same id.
-    """
+    """Return the id of a fact; the same episode and text always give the same."""
     return uuid5(episode_id, exact_form(text))
 
 
 def confirmed(
     candidate: CandidateFact, verdict: AlreadyKnown, known: FactIndex, learn_context: LearnContext
 ) -> FactDecision:
-    """Record that the fact named by *verdict* was stated again.
-
-    The wording is kept as evidence, no matter which source used it.
-    """
+    """Record that a source stated a known fact again, with its words as evidence."""
     fact = known[verdict.fact_id]
     source = _source(candidate, learn_context)
     line = known.revisions(exact_form(candidate.text))
@@ -107,8 +93,14 @@ def confirmed(
         similarity=verdict.similarity,
         merged_from=line[0].fact.id if line[1:] and line[-1].fact.id == verdict.fact_id else None,
     )
-    is_new = not fact.was_said_in(source.episode_id)
-    return FactDecision(candidate=candidate, verdict=verdict, fact=fact.fact, rows=(row,), has_new_source=is_new)
+    return FactDecision(
+        text=candidate.text,
+        source=source,
+        verdict=verdict,
+        fact=fact.fact,
+        rows=(row,),
+        has_new_source=not fact.was_said_in(source.episode_id),
+    )
 
 
 def learned(
@@ -119,57 +111,42 @@ def learned(
     *,
     embedder: str | None,
 ) -> FactDecision:
-    """Record a new fact, and the effect of *verdict* on the known fact that it names.
-
-    *embedder* is the id of the embedder that made the fact's vector; None if it has none.
-    """
+    """Record a new fact and its effect on the known one; *embedder* made its vector, if any."""
     fact = _new_fact(candidate, learn_context)
-    new = Learned(fact=fact, reason=verdict.reason, embedded_by=embedder)
+    row = Learned(fact=fact, reason=verdict.reason, embedded_by=embedder)
+    decision = FactDecision(
+        text=candidate.text, source=fact.source, verdict=verdict, fact=fact, rows=(row,), has_new_source=True
+    )
+    return with_effect(decision, _said(fact, learn_context, candidate.trust), known, at=learn_context.at)
+
+
+def with_effect(decision: FactDecision, said: TrustedFact, known: FactIndex, *, at: datetime) -> FactDecision:
+    """Add what the verdict on the fact *said* does to the known fact that it names."""
+    verdict, fact = decision.verdict, decision.fact
     match verdict:
-        case NewFact():
-            return FactDecision(candidate=candidate, verdict=verdict, fact=fact, rows=(new,))
         case LinkedTo():
-            link = linked(fact.id, verdict, at=learn_context.at)
-            return FactDecision(candidate=candidate, verdict=verdict, fact=fact, rows=(new, link))
-        case Richer(fact_id=other, reason=reason, similarity=similarity):
-            gone = Superseded(fact_id=other, by=fact.id, reason=reason, at=learn_context.at, similarity=similarity)
-            return FactDecision(
-                candidate=candidate, verdict=verdict, fact=fact, replaced=known[other].fact, rows=(new, gone)
-            )
-        case Supersedes():
-            return _contradicting(candidate, verdict, fact, known[verdict.fact_id], learn_context, new)
+            return replace(decision, rows=(*decision.rows, linked(fact.id, verdict, at=at)))
+        case Richer(fact_id=other):
+            gone = Superseded(fact_id=other, by=fact.id, reason=verdict.reason, at=at, similarity=verdict.similarity)
+            return replace(decision, rows=(*decision.rows, gone), replaced=known[other].fact)
+        case Supersedes(fact_id=other):
+            one, two = sorted((TrustedFact.of(known[other]), said), key=lambda each: each.fact.learned_at)
+            past, gone = outdated(one, two, verdict, at=at)
+            reason = f"{verdict.reason}; the other was said later"
+            late = LinkedTo(fact_id=other, reason=reason, similarity=verdict.similarity)
+            shown = late if past is fact else verdict
+            return replace(decision, verdict=shown, rows=(*decision.rows, gone), replaced=past)
+        case NewFact() | AlreadyKnown():
+            return decision
 
 
 def correcting(
-    fact_decision: FactDecision, verdict: Supersedes, other: KnownFact, learn_context: LearnContext
+    decision: FactDecision, verdict: Supersedes, other: KnownFact, learn_context: LearnContext
 ) -> FactDecision:
-    """Add a supersession to *fact_decision*: of its fact and *other*, the one stated earlier."""
-    past, gone = outdated(
-        TrustedFact.of(other),
-        _said(fact_decision.fact, fact_decision.candidate, learn_context),
-        verdict,
-        at=learn_context.at,
-    )
-    return replace(fact_decision, rows=(*fact_decision.rows, gone), replaced=past, correction=verdict)
-
-
-def _contradicting(
-    candidate: CandidateFact,
-    verdict: Supersedes,
-    fact: Fact,
-    other: KnownFact,
-    learn_context: LearnContext,
-    new: Learned,
-) -> FactDecision:
-    """Record *fact* and supersede the one stated earlier of *fact* and *other*.
-
-    They cannot both be true.
-    """
-    past, gone = outdated(TrustedFact.of(other), _said(fact, candidate, learn_context), verdict, at=learn_context.at)
-    reason = f"{verdict.reason}; the other was said later"
-    late = LinkedTo(fact_id=verdict.fact_id, reason=reason, similarity=verdict.similarity)
-    shown = late if past is fact else verdict
-    return FactDecision(candidate=candidate, verdict=shown, fact=fact, replaced=past, rows=(new, gone))
+    """Add a supersession to *decision*: of its fact and *other*, the one stated earlier."""
+    said = _said(decision.fact, learn_context, decision.source.trust)
+    past, gone = outdated(TrustedFact.of(other), said, verdict, at=learn_context.at)
+    return replace(decision, rows=(*decision.rows, gone), replaced=past, correction=verdict)
 
 
 def linked(fact_id: UUID, verdict: LinkedTo, *, at: datetime) -> LinkedRow:
@@ -185,8 +162,8 @@ def linked(fact_id: UUID, verdict: LinkedTo, *, at: datetime) -> LinkedRow:
     )
 
 
-def _said(fact: Fact, candidate: CandidateFact, learn_context: LearnContext) -> TrustedFact:
-    return TrustedFact(fact, first=learn_context.said_at, last=learn_context.said_at, trust=candidate.trust)
+def _said(fact: Fact, learn_context: LearnContext, trust: Trust) -> TrustedFact:
+    return TrustedFact(fact, first=learn_context.said_at, last=learn_context.said_at, trust=trust)
 
 
 def _new_fact(candidate: CandidateFact, learn_context: LearnContext) -> Fact:
@@ -204,8 +181,5 @@ def _new_fact(candidate: CandidateFact, learn_context: LearnContext) -> Fact:
 
 
 def _source(candidate: CandidateFact, learn_context: LearnContext) -> Source:
-    """Return the context's source with the trust and the turns of the candidate.
-
-    A candidate that names no turns keeps those of the context's source.
-    """
+    """Return the context's source, with the candidate's trust and its turns, if it has any."""
     return replace(learn_context.source, turns=candidate.turns or learn_context.source.turns, trust=candidate.trust)

@@ -6,17 +6,20 @@ Reasons that may quote erased text are replaced.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from nous.domain.fact import (
     Confirmed,
     Embedded,
+    Fact,
     Learned,
     Linked,
     Row,
+    Source,
     Superseded,
     embedding,
     in_force,
@@ -24,18 +27,18 @@ from nous.domain.fact import (
     occurrences,
     standing,
 )
+from nous.knowledge.decision import fact_id
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.reattribution import ReattributedFact, Stays, places, reattribute, settle
 
 FORGOTTEN = "the reason may have quoted what was forgotten, and went with it"
 """Replacement for a reason that may quote erased text."""
 
+Stays = Callable[[UUID, Source], bool]
+"""Predicate: may it still be known that a source stated a fact?"""
+
 
 class Kept(NamedTuple):
-    """A row of the new log, and the index of the old row that it replaces.
-
-    It keeps the vector of that row, if there is one.
-    """
+    """A row of the new log, and the index of the old row whose vector it keeps, if any."""
 
     row: Row
     at: int
@@ -49,13 +52,23 @@ class Erased:
     are superseded facts that are current again.
     """
 
+    old: Sequence[Row]
     rows: tuple[Kept, ...]
-    gone: frozenset[UUID]
-    retold: Mapping[UUID, UUID]
-    revived: frozenset[UUID]
-    has_changed: bool
-    lost_rows: int
-    lost_vectors: int
+    gone: frozenset[UUID] = frozenset()
+    retold: Mapping[UUID, UUID] = field(default_factory=dict[UUID, UUID])
+    revived: frozenset[UUID] = frozenset()
+
+    @property
+    def has_changed(self) -> bool:
+        return [row for row, _ in self.rows] != list(self.old)
+
+    @property
+    def lost_rows(self) -> int:
+        return len(self.old) - len(self.rows)
+
+    @property
+    def lost_vectors(self) -> int:
+        return sum(map(_has_vector, self.old)) - sum(_has_vector(row) for row, _ in self.rows)
 
     @property
     def touched(self) -> frozenset[UUID]:
@@ -102,43 +115,139 @@ def alike(rows: Iterable[Row], fact: UUID) -> frozenset[UUID]:
 def without(rows: Sequence[Row], stays: Stays) -> Erased:
     """Reduce the log to the statements for which *stays* is true."""
     if all(stays(fact, source) for fact, source, _ in occurrences(rows)):
-        return _unchanged(rows)
-    reattributed = reattribute(rows)
-    settle(reattributed, stays)
-    touched = {fact for fact, each in reattributed.items() if each.id != fact}
+        return Erased(old=rows, rows=tuple(Kept(row, at) for at, row in enumerate(rows)))
+    now = in_force(rows)
+    remains = _remains(filter(None, now), stays)
+    touched = {fact for fact, each in remains.items() if each.id != fact}
     tied = {end for row in rows if touched & (ends := named(row)) for end in ends}
-    past = {id(row): now for row, now in zip(rows, in_force(rows), strict=True) if now is not row}
-    rewriter = _Rewriter(reattributed, stays, tied | touched, past)
-    kept = tuple(_in_order(Kept(row, at) for at, old in enumerate(rows) if (row := rewriter(old))))
+    ways = {id(way.row): way for way in _ways(remains)}
+    rewriter = _Rewriter(remains, stays, tied | touched, ways)
+    pairs = enumerate(zip(rows, now, strict=True))
+    kept = tuple(_in_order(Kept(row, at) for at, (old, new) in pairs if (row := rewriter(old, new))))
     return Erased(
+        old=rows,
         rows=kept,
-        gone=frozenset(fact for fact in touched if reattributed[fact].id is None),
-        retold={fact: now for fact in touched if (now := reattributed[fact].id) is not None},
-        revived=_revived(reattributed, kept),
-        has_changed=tuple(row for row, _ in kept) != tuple(rows),
-        lost_rows=len(rows) - len(kept),
-        lost_vectors=_vectors(rows) - _vectors(row for row, _ in kept),
+        gone=frozenset(fact for fact in touched if remains[fact].id is None),
+        retold={fact: new for fact in touched if (new := remains[fact].id) is not None},
+        revived=_revived(remains, kept),
     )
 
 
-def _unchanged(rows: Sequence[Row]) -> Erased:
-    kept = tuple(Kept(row, at) for at, row in enumerate(rows))
-    none = frozenset[UUID]()
-    return Erased(rows=kept, gone=none, retold={}, revived=none, has_changed=False, lost_rows=0, lost_vectors=0)
+@dataclass(slots=True)
+class _Remains:
+    """A fact of the old log, and what becomes of it in the new one.
+
+    *heir* is the confirmation whose source and words it takes over. *now* is its new version, if it has one of its own;
+    *id* the fact that stands for it.
+    """
+
+    learned: Learned
+    again: list[Confirmed] = field(default_factory=list[Confirmed])
+    superseded: Superseded | None = None
+    heir: Confirmed | None = None
+    now: Fact | None = None
+    id: UUID | None = None
+
+    @property
+    def keeps_text(self) -> bool:
+        return self.now is not None and self.now.text == self.learned.fact.text
 
 
-def _revived(reattributed: Mapping[UUID, ReattributedFact], kept: Iterable[Kept]) -> frozenset[UUID]:
+def _remains(rows: Iterable[Row], stays: Stays) -> dict[UUID, _Remains]:
+    """Return the facts of *rows*, which are in force, each with its new version."""
+    remains: dict[UUID, _Remains] = {}
+    for row in rows:
+        if isinstance(row, Learned):
+            remains[row.fact.id] = _Remains(row)
+        elif isinstance(row, Confirmed) and row.fact_id in remains:
+            remains[row.fact_id].again.append(row)
+        elif isinstance(row, Superseded) and row.fact_id in remains:
+            each = remains.pop(row.fact_id)  # so that facts end in the order in which they were superseded
+            each.superseded = row
+            remains[row.fact_id] = each
+    for fact, each in remains.items():
+        if stays(fact, each.learned.fact.source):
+            each.now, each.id = each.learned.fact, fact
+    ids = {each.id for each in remains.values()}
+    for fact, each in remains.items():
+        heir = None if each.id else next((row for row in each.again if stays(fact, row.source)), None)
+        if heir is None:
+            continue
+        version = _in_words_of(each.learned.fact, heir)
+        each.id = version.id
+        if version.id not in ids:  # else it was merged with a fact that says the same, which is left now
+            each.heir, each.now = heir, version
+            ids.add(version.id)
+    return remains
+
+
+def _in_words_of(fact: Fact, heir: Confirmed) -> Fact:
+    """Return *fact* in the words of *heir*; other details are not known of this source."""
+    return replace(
+        fact,
+        id=fact_id(heir.source.episode_id, heir.text),
+        text=heir.text.strip(),
+        subject="",
+        source=heir.source,
+        learned_at=heir.at,
+        event_date=None,
+    )
+
+
+class _Way(NamedTuple):
+    """Supersession of *fact* by *by* in the new log, derived from *row* of the old log."""
+
+    row: Superseded
+    fact: UUID
+    by: UUID
+    valid_to: datetime | None
+
+
+def _ways(remains: Mapping[UUID, _Remains]) -> Iterator[_Way]:
+    """Yield the supersessions of the new log.
+
+    A fact made of several is current if any of them is. Otherwise it is superseded by the successor of the last of
+    them. No cycles result.
+    """
+    found = [(each.id, _way(each, remains)) for each in remains.values() if each.id]
+    current = {fact for fact, way in found if way is None}
+    ends: dict[UUID, UUID] = {}
+    for _, way in reversed(found):
+        if way and way.fact not in current and way.fact not in ends and way.fact not in _line(way.by, ends):
+            ends[way.fact] = way.by
+            yield way
+
+
+def _line(fact: UUID, ends: Mapping[UUID, UUID]) -> Iterator[UUID]:
+    yield fact
+    while after := ends.get(fact):
+        fact = after
+        yield fact
+
+
+def _way(each: _Remains, remains: Mapping[UUID, _Remains]) -> _Way | None:
+    """Return the supersession of *each* in the new log, by the first successor that is left."""
+    seen: set[UUID] = set()
+    row, valid_to = each.superseded, None
+    while row and row.by not in seen:
+        seen.add(row.by)
+        valid_to = valid_to or row.valid_to
+        successor = remains.get(row.by)
+        if successor and successor.id and each.superseded and each.id:
+            return _Way(each.superseded, each.id, successor.id, valid_to)
+        row = successor.superseded if successor else None
+    return None
+
+
+def _revived(remains: Mapping[UUID, _Remains], kept: Iterable[Kept]) -> frozenset[UUID]:
     """Return the facts superseded in the old log but no longer in the new one, *kept*."""
-    superseded = {each.id for each in reattributed.values() if each.id and each.superseded}
-    stood = {each.id for each in reattributed.values() if not each.superseded}
+    superseded = {each.id for each in remains.values() if each.id and each.superseded}
+    stood = {each.id for each in remains.values() if not each.superseded}
     return frozenset(superseded - stood - {row.fact_id for row, _ in kept if isinstance(row, Superseded)})
 
 
 def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
-    """Yield each row after the facts that it names.
-
-    Some facts were re-attributed to sources that come later in the log.
-    """
+    """Yield each row after the facts that it names, some of which have a later source now."""
     learned: set[UUID] = set()
     waiting: list[Kept] = []
     for each in kept:
@@ -154,81 +263,70 @@ def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
     yield from waiting
 
 
-def _vectors(rows: Iterable[Row]) -> int:
-    return sum(embedding(row) is not None for row in rows)
+def _has_vector(row: Row) -> bool:
+    return embedding(row) is not None
 
 
 class _Rewriter:
     """Rewriter from rows of the old log to rows of the new one.
 
-    *suspect* are facts whose reasons may quote erased text. *past* covers rows that are not in force as written,
-    because a merge was undone: it maps their `id()` to the row in force, or None. They stay as they are as long as
-    their facts are unchanged.
+    *suspect* are facts whose reasons may quote erased text. *ways* are the new supersessions, by `id()` of the old row.
     """
 
     def __init__(
-        self,
-        reattributed: Mapping[UUID, ReattributedFact],
-        stays: Stays,
-        suspect: set[UUID],
-        past: Mapping[int, Row | None],
+        self, remains: Mapping[UUID, _Remains], stays: Stays, suspect: set[UUID], ways: Mapping[int, _Way]
     ) -> None:
-        self._reattributed = reattributed
+        self._remains = remains
         self._stays = stays
         self._suspect = suspect
-        self._past = past
-        self._places = {id(place.row): place for place in places(reattributed)}
+        self._ways = ways
 
-    def __call__(self, row: Row) -> Row | None:
-        """Return the replacement of *row*, or None to drop it."""
-        if id(row) in self._past:
-            is_said = not isinstance(row, Confirmed) or self._stays(row.fact_id, row.source)
-            if is_said and all(self._now(fact) == fact for fact in named(row)):
-                return row
-            now = self._past[id(row)]
-            return self._confirmed(now) if isinstance(now, Confirmed) else None
-        match row:
+    def __call__(self, old: Row, now: Row | None) -> Row | None:
+        """Return the replacement of *old*, or None to drop it; *now* is its effective form.
+
+        A merge that was undone stays as history while both facts are as they were.
+        """
+        match now:
+            case None:
+                return old if all(self._now(fact) == fact for fact in named(old)) else None
             case Learned():
-                return self._learned(row)
+                return self._learned(now)
             case Confirmed():
-                return self._confirmed(row)
+                return self._confirmed(now)
             case Superseded():
-                return self._superseded(row)
+                return self._superseded(now)
             case Linked():
-                return self._linked(row)
+                return self._linked(now)
             case Embedded():
-                each = self._reattributed.get(row.fact_id)
-                return replace(row, fact_id=each.now.id) if each and each.now and each.keeps_text else None
+                each = self._remains.get(now.fact_id)
+                return replace(now, fact_id=each.now.id) if each and each.now and each.keeps_text else None
 
     def _learned(self, row: Learned) -> Learned | None:
-        each = self._reattributed[row.fact.id]
+        each = self._remains[row.fact.id]
         if each.now is None:
             return None
         reason = FORGOTTEN if row.fact.id in self._suspect else row.reason
         return Learned(fact=each.now, reason=reason, embedded_by=row.embedded_by if each.keeps_text else None)
 
     def _confirmed(self, row: Confirmed) -> Confirmed | None:
-        each = self._reattributed.get(row.fact_id)
-        if each is None or each.id is None or row == each.new_source or not self._stays(row.fact_id, row.source):
+        each = self._remains.get(row.fact_id)
+        if each is None or each.id is None or row == each.heir or not self._stays(row.fact_id, row.source):
             return None
         merged = self._now(row.merged_from) if row.merged_from else None
         if merged != row.merged_from or merged == each.id:
             row = replace(row, merged_from=None if merged == each.id else merged)
         if each.id == row.fact_id:
             return replace(row, reason=FORGOTTEN) if row.fact_id in self._suspect else row
-        owner = self._reattributed.get(each.id)
+        owner = self._remains.get(each.id)
         if owner and (owner.learned.fact.source, owner.learned.fact.text) == (row.source, row.text):
             return None
         return replace(row, fact_id=each.id, reason=FORGOTTEN, similarity=None)
 
     def _superseded(self, row: Superseded) -> Superseded | None:
-        place = self._places.get(id(row))
-        if place is None:
-            return None
-        one, by, valid_to = place.fact, place.by, place.valid_to
-        if (one, by) == (row.fact_id, row.by):
-            return row
-        return replace(row, fact_id=one, by=by, reason=FORGOTTEN, similarity=None, valid_to=valid_to)
+        way = self._ways.get(id(row))
+        if way is None or (way.fact, way.by) == (row.fact_id, row.by):
+            return row if way else None
+        return replace(row, fact_id=way.fact, by=way.by, reason=FORGOTTEN, similarity=None, valid_to=way.valid_to)
 
     def _linked(self, row: Linked) -> Linked | None:
         one, other = self._now(row.fact_id), self._now(row.other)
@@ -239,5 +337,5 @@ class _Rewriter:
         return replace(row, fact_id=one, other=other, reason=FORGOTTEN, similarity=None, likelihood=None)
 
     def _now(self, fact: UUID) -> UUID | None:
-        each = self._reattributed.get(fact)
+        each = self._remains.get(fact)
         return each.id if each else None

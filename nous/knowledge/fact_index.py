@@ -1,22 +1,24 @@
 """In-memory projection of a scope's fact log: facts, their revisions and near neighbors."""
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
+
+import numpy as np
 
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LinkKind, LogVersion, Row, Superseded, attributed
 from nous.knowledge.judge import MOST_CONTRADICTED, Namesakes, Neighbour
 from nous.knowledge.known_fact import Earlier, KnownFact
 from nous.knowledge.normalize import subject_form
-from nous.knowledge.vector_scan import CandidateIndex, ExactScanIndex, Fetch, Proposals, stacked
+from nous.knowledge.vector_scan import CandidateIndex, ExactScanIndex, Fetch, Proposals
 from nous.knowledge.verdict import Statement
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     VectorsById = Mapping[UUID, NDArray[np.float32]]
@@ -52,13 +54,13 @@ class FactIndex:
         self.dim = dim
         self.version = base.version if base else LogVersion()
         self._base = base
-        self._facts: dict[UUID, KnownFact] = {}
-        self._by_form: dict[str, UUID] = {}
+        self._facts = ChainMap[UUID, KnownFact]({}, *(base._facts.maps if base else ()))  # noqa: SLF001  (same class)
+        self._by_form = ChainMap[str, UUID]({}, *(base._by_form.maps if base else ()))  # noqa: SLF001  (same class)
         self._by_subject: dict[str, dict[UUID, None]] = {}
         self._index = index
         self._vectors = ExactScanIndex(dim, fetch=fetch)
         self._prefetched: dict[tuple[bytes, float], Near] = {}
-        self._waiting: dict[UUID, None] = {}
+        self._waiting = ChainMap[UUID, None]({}, *(base._waiting.maps if base else ()))  # noqa: SLF001  (same class)
         self._reassigned: list[Confirmed] = []
 
     def fork(self) -> "FactIndex":
@@ -89,28 +91,22 @@ class FactIndex:
                     self._embed(row, vectors, slots)
 
     def get(self, fact_id: UUID) -> KnownFact | None:
-        return self._facts.get(fact_id) or (self._base.get(fact_id) if self._base else None)
+        return self._facts.get(fact_id)
 
     def __getitem__(self, fact_id: UUID) -> KnownFact:
         """Return the fact with that id; raise KeyError if there is none."""
-        known = self.get(fact_id)
-        if known is None:
-            raise KeyError(fact_id)
-        return known
+        return self._facts[fact_id]
 
     def __iter__(self) -> Iterator[KnownFact]:
         """Iterate over all facts, superseded ones included, in the order they were learned."""
-        if self._base:
-            yield from (self._facts.get(known.fact.id, known) for known in self._base)
-        yield from (known for known in self._facts.values() if not self._base or not self._base.get(known.fact.id))
+        return iter(self._facts.values())
 
     def current(self) -> Iterator[KnownFact]:
         return (known for known in self if known.is_current)
 
     def without_vector(self) -> Iterator[KnownFact]:
         """Yield current facts without a vector of this embedder, in the order they were learned."""
-        before = self._base._waiting if self._base else {}  # noqa: SLF001  (same class)
-        found = (self[fact_id] for fact_id in dict.fromkeys(chain(before, self._waiting)))
+        found = (self[fact_id] for fact_id in self._waiting)
         return (known for known in found if known.is_current and not known.is_embedded)
 
     def revisions(self, form: str) -> tuple[KnownFact, ...]:
@@ -118,7 +114,7 @@ class FactIndex:
 
         The last one is current or was contradicted. Empty if no fact has this form.
         """
-        return tuple(self._line_of(self._form_owner(form)))
+        return tuple(self._line_of(self._by_form.get(form)))
 
     def _line_of(self, fact_id: UUID | None) -> Iterator[KnownFact]:
         for known in self.successors(fact_id):
@@ -127,10 +123,7 @@ class FactIndex:
                 return
 
     def successors(self, fact_id: UUID | None) -> Iterator[KnownFact]:
-        """Yield the fact, then each fact that superseded the one before.
-
-        A cycle, which no writer creates, is cut.
-        """
+        """Yield the fact, then each fact that superseded the one before; a cycle is cut."""
         passed: set[UUID] = set()
         while fact_id and fact_id not in passed and (known := self.get(fact_id)):
             yield known
@@ -142,19 +135,12 @@ class FactIndex:
         return any(known.fact.id == fact_id for known in self.successors(start))
 
     def earlier(self, fact_id: UUID) -> tuple[Earlier, ...]:
-        """Return earlier values that the fact superseded, latest first.
-
-        Includes values superseded by facts that were merged into it, and the values before those.
-        """
+        """Return the earlier values of the fact and of those merged into it, latest first."""
         found = [Earlier(old, row.valid_to) for old, row in self._predecessors(fact_id) if row.valid_to]
         return tuple(sorted(found, key=lambda each: each.until, reverse=True))
 
     def apart_from(self, fact_id: UUID) -> Mapping[UUID, Linked]:
-        """Return the facts that a person keeps apart from this one, with the links.
-
-        A decision on a fact that was merged into this one counts too. It also holds for facts that superseded the other
-        one.
-        """
+        """Return what a person keeps apart from the fact or those merged into it, with the links."""
         return {
             known.fact.id: link
             for other, link in self.links_of(fact_id)
@@ -164,10 +150,7 @@ class FactIndex:
         }
 
     def links_of(self, fact_id: UUID) -> Iterator[tuple[UUID, Linked]]:
-        """Yield the links in force of the fact and of facts merged into it.
-
-        Each comes with the id of the fact at the other end.
-        """
+        """Yield the links in force of the fact and of those merged into it, with the other's id."""
         merged = (old for old, _ in self._predecessors(fact_id, merged_only=True))
         for known in (self[fact_id], *merged):
             yield from known.standing_links.items()
@@ -184,10 +167,7 @@ class FactIndex:
                     yield old, row
 
     def namesakes(self, subject: str) -> Namesakes:
-        """Return the current facts with that subject, newest first.
-
-        At most `MOST_CONTRADICTED`; none for an empty subject.
-        """
+        """Return the current facts with that subject, newest first, at most `MOST_CONTRADICTED`."""
         found = (self[fact_id] for fact_id in self._of_subject(subject_form(subject)))
         current = islice((known for known in found if known.is_current), MOST_CONTRADICTED)
         return {known.fact.id: known.statement for known in current}
@@ -214,7 +194,7 @@ class FactIndex:
             self._prefetched |= {(vector.tobytes(), floor): near for vector, near in zip(vectors, found, strict=True)}
 
     def _near(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> list[Near]:
-        rows = stacked(vectors)
+        rows = np.stack(vectors).astype(np.float32, copy=False)
         here = self._vectors.near(rows, floor, at=self.version)
         there = self._index.near(rows, floor, at=self.version) if self._index else [()] * len(rows)
         before = [self._near_in_base(vector, floor) for vector in vectors]
@@ -233,9 +213,6 @@ class FactIndex:
             current = (each for each in proposals if (known := self.get(each[0])) and known.is_current)
             found |= islice(current, MOST_NEAR)
         return sorted(found.items(), key=lambda near: -near[1])[:MOST_NEAR]
-
-    def _form_owner(self, form: str) -> UUID | None:
-        return self._by_form.get(form) or (self._base._form_owner(form) if self._base else None)  # noqa: SLF001  (same class)
 
     def _of_subject(self, form: str) -> Iterator[UUID]:
         """Yield facts by subject; those of the base may have been superseded since."""
@@ -273,11 +250,10 @@ class FactIndex:
                 f"the store has vectors of {self.embedder_id} with {vector.size} numbers, the embedder makes "
                 f"{self.dim}: set the embedder that the facts were learned with, or another data directory"
             )
-        self._vectors.add(fact_id, vector, slot=slots.get(fact_id))
+        self._vectors.add(fact_id, vector, slot=slots.get(fact_id, -1))
         return True
 
     def _supersede(self, row: Superseded) -> None:
-        """Record a supersession on both facts."""
         self._change(row.fact_id, lambda known: replace(known, superseded=row))
         self._change(row.by, lambda known: replace(known, replaces=(*known.replaces, row)))
         self._waiting.pop(row.fact_id, None)
@@ -323,15 +299,11 @@ class FactIndex:
             self._confirm(row)
 
     def _link(self, row: Linked) -> None:
-        """Record a link on both facts."""
         for fact_id in {row.fact_id, row.other}:
             self._change(fact_id, lambda known: replace(known, links=(*known.links, row)))
 
     def _confirm(self, row: Confirmed) -> None:
-        """Count another source of a fact.
-
-        If it came by a merge that is no longer in force, it counts for the fact whose words it has.
-        """
+        """Count another source, for the fact whose words it has if its merge is not in force."""
         line = [known.fact.id for known in self._line_of(row.merged_from)]
         said = attributed(row, line) if line else row
         if said is not row:
@@ -341,7 +313,7 @@ class FactIndex:
                 return
         self._change(said.fact_id, lambda known: replace(known, confirmed=(*_others(known, said), said)))
         form = Statement(said.text).form
-        if self._form_owner(form) is None:
+        if self._by_form.get(form) is None:
             self._by_form[form] = said.fact_id
 
     def _change(self, fact_id: UUID, change: Callable[[KnownFact], KnownFact]) -> None:
@@ -350,10 +322,7 @@ class FactIndex:
 
 
 def _others(known: KnownFact, row: Confirmed) -> tuple[Confirmed, ...]:
-    """Return the other confirmations of *known*.
-
-    A merge that is repeated after an undo brings the same sources twice.
-    """
+    """Return other confirmations; a merge repeated after an undo brings its sources twice."""
     if not known.undone:
         return known.confirmed
     return tuple(each for each in known.confirmed if (each.source, each.text) != (row.source, row.text))

@@ -16,6 +16,7 @@ whether one may supersede the other: `nous.knowledge.precedence` picks from the 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from uuid import UUID
 
@@ -107,25 +108,6 @@ def verdicts(
             yield from _guarded(statement, neighbours, policy, namesakes)
 
 
-def rewords(statement: Statement, other: Statement) -> bool:
-    """Return whether *statement* says all of *other*, and perhaps more.
-
-    Their words may differ a lot. Too weak to merge statements of two episodes. It is for one episode that is summarized
-    twice, once with a fact phrased as an order: `always run billing on port 9017`, `billing always runs on port 9017`.
-    """
-    found = difference(statement.reading, other.reading)
-    return (not found.objection and not found.only_right) or _is_reordered(found)
-
-
-def _is_reordered(found: Difference) -> bool:
-    """Return whether the left says all of the right in its order, except for a leading verb."""
-    if found.only_right or vetoed(found):
-        return False
-    orders = [[word.key for word in each.words if word not in found.only_left] for each in (found.left, found.right)]
-    without = ([[key for key in order if key != lead[0]] for order in orders] for lead in orders if lead)
-    return any(one == other for one, other in without)
-
-
 def floor(policy: Policy) -> float:
     """Return the cosine below which a neighbor cannot affect `judge`."""
     if policy.dedup is not Dedup.GUARDED:
@@ -142,24 +124,22 @@ def _by_cosine(neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Pair:
     """The candidate and a known fact; `similarity` is None if no cosine is known."""
 
+    statement: Statement
     fact_id: UUID
-    texts: tuple[str, str]
-    subjects: tuple[str, str]
-    found: Difference
+    other: Statement
     similarity: float | None
 
-    @classmethod
-    def of(cls, statement: Statement, fact_id: UUID, other: Statement, similarity: float | None) -> "_Pair":
-        found = difference(statement.reading, other.reading)
-        return cls(fact_id, (statement.text, other.text), (statement.subject, other.subject), found, similarity)
+    @cached_property
+    def found(self) -> Difference:
+        return difference(self.statement.reading, self.other.reading)
 
     @property
     def update(self) -> Update | None:
-        return update(self.found, subject=self.subjects[0], other_subject=self.subjects[1])
+        return update(self.found, subject=self.statement.subject, other_subject=self.other.subject)
 
 
 def _guarded(
@@ -170,7 +150,7 @@ def _guarded(
     yield from (AlreadyKnown(fact_id=pair.fact_id, reason=SAME_SENSE, similarity=pair.similarity) for pair in equal)
     similarities = {each.fact_id: each.similarity for each in neighbours}
     named = [
-        _Pair.of(statement, fact_id, other, similarities.get(fact_id))
+        _Pair(statement, fact_id, other, similarities.get(fact_id))
         for fact_id, other in namesakes.items()
         if fact_id not in {pair.fact_id for pair in pairs[:MOST_CONTRADICTED]}
     ]
@@ -197,7 +177,7 @@ def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Pol
             room -= len(other.statement.text)
         if room < 0:
             return
-        yield _Pair.of(statement, other.fact_id, other.statement, other.similarity)
+        yield _Pair(statement, other.fact_id, other.statement, other.similarity)
 
 
 def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]:
@@ -205,7 +185,7 @@ def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]
     least = policy.near if policy.one_sided is None else OFFERED_FROM
     near = [pair for pair in pairs if (pair.similarity or 0) >= least]
     if policy.scorer:
-        scores = policy.scorer.score([pair.texts for pair in near]) if near else ()
+        scores = policy.scorer.score([(pair.statement.text, pair.other.text) for pair in near]) if near else ()
         return {pair.fact_id: score for pair, score in zip(near, scores, strict=True)}
     return {pair.fact_id: likelihood(pair.found, pair.similarity or 0.0) for pair in near}
 
@@ -231,10 +211,7 @@ def _merged(pair: _Pair, likely: float, policy: Policy) -> AlreadyKnown | Richer
 
 
 def _is_free_of_detail(found: Difference) -> bool:
-    """Return whether no detail tells two paraphrases apart.
-
-    Conditions may differ, such as `when it runs`. A report about the past does not match a statement about the present.
-    """
+    """Return whether no detail but a condition tells two paraphrases apart."""
     is_beside = found.left.is_added != found.right.is_added or (found.left.is_past and not found.right.is_past)
     if is_beside or vetoed(found, is_reworded=True) or (has_literal(found.only_left) and has_literal(found.only_right)):
         return False

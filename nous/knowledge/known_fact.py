@@ -73,10 +73,7 @@ class KnownFact:
 
     @property
     def standing_links(self) -> Mapping[UUID, Linked]:
-        """Return the link in force to each linked fact.
-
-        A manual decision to keep facts apart holds until it is undone.
-        """
+        """Return the link in force to each linked fact; a person's `APART` holds until undone."""
         judged = {self.other_of(link): link for link in self.links if not link.by_hand}
         by_hand = sorted((link for link in self.links if link.by_hand), key=lambda link: link.at)
         last = {self.other_of(link): link for link in by_hand}

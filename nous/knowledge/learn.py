@@ -1,13 +1,14 @@
 """Decide on candidate facts and build the log rows. Pure: no I/O and no embedding."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nous.domain.episode import CandidateFact, Trust
-from nous.domain.fact import Embedded, Fact, Learned, Row, Superseded
+from nous.domain.episode import CandidateFact
+from nous.domain.fact import Embedded, Learned
 from nous.knowledge.adjudication import AmbiguousPair, ruled
 from nous.knowledge.decision import (
     FactDecision,
@@ -17,23 +18,23 @@ from nous.knowledge.decision import (
     correcting,
     fact_id,
     learned,
-    linked,
+    with_effect,
 )
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.judge import (
     SAME_TEXT,
     AlreadyKnown,
     LinkedTo,
+    Neighbour,
     NewFact,
     Richer,
     Supersedes,
     Verdict,
     floor,
-    rewords,
     verdicts,
 )
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.precedence import SourcedStatement, TrustedFact, corrected, is_vouched_for, outdated, settled
+from nous.knowledge.precedence import SourcedStatement, TrustedFact, corrected, is_vouched_for, settled
 from nous.knowledge.settling import merged
 from nous.knowledge.vector_scan import checked
 from nous.knowledge.verdict import Policy, Statement
@@ -46,9 +47,7 @@ if TYPE_CHECKING:
 
 
 ALREADY = "already learned from this episode"
-RETOLD = "a later edition of the same episode says it so"
 NOT_COMPARED = "no fact has this text; the embedder did not answer, so the sense is compared later"
-NOT_ALL_COMPARED = "nothing is near of what could be compared; the facts without a vector are compared later"
 SAME_TEXT_THEN = "the same text, said before it was superseded"
 
 
@@ -67,172 +66,118 @@ def learn(
     Raises:
         BadInput: the vectors are not of the knowledge's dimension, or not of length 1.
     """
-    for vector in vectors:
-        if vector is not None:
-            checked(vector[None, :], rows=1, dim=knowledge.dim)
     known = knowledge.fork()
-    known.prefetch_neighbors(tuple(_vectors_to_compare(candidates, vectors, known)), floor(learn_context.policy))
-    learn_context = replace(
-        learn_context, stated_forms=frozenset(exact_form(candidate.text) for candidate in candidates)
-    )
-    fact_decisions: list[FactDecision] = []
+    forms = [exact_form(candidate.text) for candidate in candidates]
+    given = [(form, vector) for form, vector in zip(forms, vectors, strict=True) if vector is not None]
+    for _, vector in given:
+        checked(vector[None], rows=1, dim=knowledge.dim)
+    compared = [vector for form, vector in given if not known.revisions(form)]
+    known.prefetch_neighbors(compared, floor(learn_context.policy))
+    decisions: list[FactDecision] = []
     taught: dict[UUID, NDArray[np.float32]] = {}
     for candidate, vector in zip(candidates, vectors, strict=True):
-        fact_decision = _decide(candidate, vector, known, learn_context)
-        fresh = {row.fact.id: vector for row in fact_decision.rows if isinstance(row, Learned) and vector is not None}
-        known.extend(fact_decision.rows, fresh)
+        decision = _Case(candidate, vector, known, learn_context).decision()
+        fresh = {row.fact.id: vector for row in decision.rows if isinstance(row, Learned) and vector is not None}
+        known.extend(decision.rows, fresh)
         taught |= fresh
-        fact_decisions.append(fact_decision)
-    return LearnDecisions(decisions=tuple(fact_decisions), vectors=taught)
-
-
-def _vectors_to_compare(
-    candidates: Sequence[CandidateFact], vectors: "Sequence[Vector]", known: FactIndex
-) -> "Iterator[NDArray[np.float32]]":
-    """Yield the vectors of candidates that cannot be judged by their text alone."""
-    for candidate, vector in zip(candidates, vectors, strict=True):
-        if vector is not None and not known.revisions(exact_form(candidate.text)):
-            yield vector
+        decisions.append(decision)
+    return LearnDecisions(decisions=tuple(decisions), vectors=taught)
 
 
 def ambiguous_pairs(learning: LearnDecisions, known: FactIndex) -> Iterator[AmbiguousPair]:
-    """Yield the pairs that an adjudicator may still decide.
-
-    *learning* was judged against *known*.
-    """
-    taught = {fact_decision.fact.id: fact_decision.fact for fact_decision in learning.decisions}
-    for fact_decision in learning.decisions:
-        verdict = fact_decision.verdict
+    """Yield the pairs that an adjudicator may decide; *learning* was judged against *known*."""
+    taught = {decision.fact.id: decision.fact for decision in learning.decisions}
+    for decision in learning.decisions:
+        verdict = decision.verdict
         if isinstance(verdict, LinkedTo) and verdict.is_open:
             other = known.get(verdict.fact_id)
             text = other.fact.text if other else taught[verdict.fact_id].text
-            yield AmbiguousPair(
-                exact_form(fact_decision.candidate.text), verdict.fact_id, fact_decision.candidate.text, text
-            )
+            yield AmbiguousPair(exact_form(decision.text), verdict.fact_id, decision.text, text)
 
 
-def _decide(candidate: CandidateFact, vector: "Vector", known: FactIndex, learn_context: LearnContext) -> FactDecision:
-    statement = Statement(candidate.text, candidate.subject)
-    said = known.revisions(statement.form)
-    if _is_repeated(candidate, said, known, learn_context):
-        last = said[-1].fact
-        return FactDecision(candidate=candidate, verdict=AlreadyKnown(fact_id=last.id, reason=ALREADY), fact=last)
-    by_text = _by_text(statement, said, candidate.trust, known, learn_context)
-    match by_text or _by_sense(statement, candidate, vector, known, learn_context):
-        case AlreadyKnown() as verdict:
-            decision = confirmed(candidate, verdict, known, learn_context)
-            return _with_correction(decision, vector, known, learn_context)
-        case NewFact() | Richer() | Supersedes() | LinkedTo() as verdict:
-            embedder = None if vector is None else known.embedder_id
-            return learned(candidate, verdict, known, learn_context, embedder=embedder)
+@dataclass(frozen=True)
+class _Case:
+    """A candidate, and what it is judged by."""
 
+    candidate: CandidateFact
+    vector: "Vector"
+    known: FactIndex
+    context: LearnContext
 
-def _with_correction(
-    fact_decision: FactDecision, vector: "Vector", known: FactIndex, learn_context: LearnContext
-) -> FactDecision:
-    """Add the correction that the first trusted source of a fact makes possible.
+    @cached_property
+    def statement(self) -> Statement:
+        return Statement(self.candidate.text, self.candidate.subject)
 
-    Until then only a tool or a page stated the fact.
-    """
-    candidate, fact, policy = fact_decision.candidate, known[fact_decision.fact.id], learn_context.policy
-    if not is_vouched_for(fact, candidate.trust):
-        return fact_decision
-    subject = candidate.subject or fact.fact.subject
-    claim = SourcedStatement(subject=subject, trust=candidate.trust, said_at=learn_context.said_at)
-    near = [] if vector is None else known.near(vector, floor(policy))
-    verdict = corrected(fact, claim, near, known, policy)
-    return correcting(fact_decision, verdict, known[verdict.fact_id], learn_context) if verdict else fact_decision
-
-
-def _by_sense(
-    statement: Statement, candidate: CandidateFact, vector: "Vector", known: FactIndex, learn_context: LearnContext
-) -> Verdict:
-    policy = learn_context.policy
-    claim = SourcedStatement(subject=candidate.subject, trust=candidate.trust, said_at=learn_context.said_at)
-    near = [] if vector is None else known.near(vector, floor(policy))
-    match settled(verdicts(statement, near, policy, known.namesakes(claim.subject)), claim, known):
-        case NewFact() as verdict:
-            return _with_gaps(verdict, vector, known)
-        case LinkedTo() as verdict if _is_retold(statement, known[verdict.fact_id], learn_context):
-            richer = Richer(fact_id=verdict.fact_id, reason=RETOLD, similarity=verdict.similarity)
-            return settled([richer], claim, known)
-        case LinkedTo(is_open=True) as verdict if adjudication := learn_context.adjudications.get(
-            (statement.form, verdict.fact_id)
-        ):
-            return settled([ruled(verdict, adjudication)], claim, known, is_ruled=True)
-        case verdict:
-            return verdict
-
-
-def _with_gaps(verdict: NewFact, vector: "Vector", known: FactIndex) -> NewFact:
-    """Return *verdict*; its reason says so if not everything was compared."""
-    if vector is None:
-        return NewFact(reason=NOT_COMPARED)
-    return verdict if next(known.without_vector(), None) is None else NewFact(reason=NOT_ALL_COMPARED)
-
-
-def _is_repeated(
-    candidate: CandidateFact, said: Sequence[KnownFact], known: FactIndex, learn_context: LearnContext
-) -> bool:
-    """Return whether this episode taught the candidate already, or the revisions *said*.
-
-    False if this is the first trusted source of the fact.
-    """
-    if len(said) == 1 and is_vouched_for(said[0], candidate.trust):
-        return False
-    episode = learn_context.source.episode_id
-    is_taught = known.get(fact_id(episode, candidate.text)) is not None
-    return is_taught or any(fact.was_said_in(episode) for fact in said)
-
-
-def _by_text(
-    statement: Statement, said: Sequence[KnownFact], trust: Trust, known: FactIndex, learn_context: LearnContext
-) -> AlreadyKnown | None:
-    """Return the verdict on a text that is known word for word, or None.
-
-    It is known as it stands, as the fact that superseded it, or as what was true at the time. A successor that only a
-    tool or a page stated does not count against a more trusted source.
-    """
-    if not said:
-        return None
-    last = said[-1]
-    holder = last if last.superseded is None else known.get(last.superseded.by)
-    if holder and holder.statement.form != statement.form and holder.trust.is_doubted and not trust.is_doubted:
-        return None
-    if last.superseded is None:
-        return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT)
-    is_past = holder is not None and learn_context.said_at <= holder.said_at
-    return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
-
-
-def _is_retold(statement: Statement, other: KnownFact, learn_context: LearnContext) -> bool:
-    """Return whether this edition of an episode rewords what only an earlier edition stated."""
-    if not learn_context.stated_forms.isdisjoint({other.statement.form, *map(exact_form, other.said_as)}):
-        return False
-    said_by = {(source.episode_id, source.event_id == learn_context.source.event_id) for source in other.sources}
-    return said_by == {(learn_context.source.episode_id, False)} and rewords(statement, other.statement)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddedFact:
-    """A fact judged again with its vector: the verdict, and the superseded fact, if any."""
-
-    fact: Fact
-    verdict: Verdict
-    rows: tuple[Row, ...]
-    replaced: Fact | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LateEmbeddings:
-    """Results for the facts that were still current, in order, and vectors of those that stay."""
-
-    mended: tuple[EmbeddedFact, ...]
-    vectors: "dict[UUID, NDArray[np.float32]]" = field(default_factory=dict)
+    @cached_property
+    def said(self) -> Sequence[KnownFact]:
+        return self.known.revisions(self.statement.form)
 
     @property
-    def rows(self) -> tuple[Row, ...]:
-        return tuple(row for each in self.mended for row in each.rows)
+    def near(self) -> Sequence[Neighbour]:
+        return [] if self.vector is None else self.known.near(self.vector, floor(self.context.policy))
+
+    def claim(self, subject: str) -> SourcedStatement:
+        return SourcedStatement(subject=subject, trust=self.candidate.trust, said_at=self.context.said_at)
+
+    def decision(self) -> FactDecision:
+        if self._is_repeated():
+            last = self.said[-1].fact
+            verdict = AlreadyKnown(fact_id=last.id, reason=ALREADY)
+            return FactDecision(text=self.candidate.text, source=self.context.source, verdict=verdict, fact=last)
+        match self._by_text() or self._by_sense():
+            case AlreadyKnown() as verdict:
+                return self._with_correction(confirmed(self.candidate, verdict, self.known, self.context))
+            case NewFact() | Richer() | Supersedes() | LinkedTo() as verdict:
+                embedder = None if self.vector is None else self.known.embedder_id
+                return learned(self.candidate, verdict, self.known, self.context, embedder=embedder)
+
+    def _is_repeated(self) -> bool:
+        """Return whether this episode taught it already, and is not its first trusted source."""
+        if len(self.said) == 1 and is_vouched_for(self.said[0], self.candidate.trust):
+            return False
+        episode = self.context.source.episode_id
+        is_taught = self.known.get(fact_id(episode, self.candidate.text)) is not None
+        return is_taught or any(fact.was_said_in(episode) for fact in self.said)
+
+    def _by_text(self) -> AlreadyKnown | None:
+        """Return the verdict on a text that is known word for word, or None.
+
+        It is known as it stands, as the fact that superseded it, or as what was true at the time. A successor that only
+        a tool or a page stated does not count against a more trusted source.
+        """
+        if not self.said:
+            return None
+        last = self.said[-1]
+        holder = last if last.superseded is None else self.known.get(last.superseded.by)
+        is_doubted = holder is not None and holder.trust.is_doubted and not self.candidate.trust.is_doubted
+        if holder and holder.statement.form != self.statement.form and is_doubted:
+            return None
+        if last.superseded is None:
+            return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT)
+        is_past = holder is not None and self.context.said_at <= holder.said_at
+        return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
+
+    def _by_sense(self) -> Verdict:
+        known, claim = self.known, self.claim(self.candidate.subject)
+        found = verdicts(self.statement, self.near, self.context.policy, known.namesakes(claim.subject))
+        match settled(found, claim, known):
+            case NewFact() if self.vector is None:
+                return NewFact(reason=NOT_COMPARED)
+            case LinkedTo(is_open=True, fact_id=other) as verdict if adjudication := self.context.adjudications.get(
+                (self.statement.form, other)
+            ):
+                return settled([ruled(verdict, adjudication)], claim, known, is_ruled=True)
+            case verdict:
+                return verdict
+
+    def _with_correction(self, decision: FactDecision) -> FactDecision:
+        """Add the correction that the first trusted source of a doubted fact makes possible."""
+        fact = self.known[decision.fact.id]
+        if not is_vouched_for(fact, self.candidate.trust):
+            return decision
+        claim = self.claim(self.candidate.subject or fact.fact.subject)
+        verdict = corrected(fact, claim, self.near, self.known, self.context.policy)
+        return correcting(decision, verdict, self.known[verdict.fact_id], self.context) if verdict else decision
 
 
 def embed_late(
@@ -241,7 +186,7 @@ def embed_late(
     knowledge: FactIndex,
     policy: Policy,
     at: datetime,
-) -> LateEmbeddings:
+) -> LearnDecisions:
     """Judge each fact of *embedded* by its new vector against all facts that have one.
 
     Of any two facts of a scope, the one that gets its vector later is compared with the other. So once all have a
@@ -252,7 +197,7 @@ def embed_late(
     """
     known = knowledge.fork()
     known.prefetch_neighbors([vector for _, vector in embedded], floor(policy))
-    mended: list[EmbeddedFact] = []
+    decisions: list[FactDecision] = []
     kept: dict[UUID, NDArray[np.float32]] = {}
     for waiting, vector in embedded:
         checked(vector[None, :], rows=1, dim=knowledge.dim)
@@ -263,43 +208,23 @@ def embed_late(
         near = [each for each in known.near(vector, floor(policy)) if each.fact_id not in apart]
         namesakes = {each: said for each, said in known.namesakes(fact.fact.subject).items() if each not in apart}
         verdict = settled(verdicts(fact.statement, near, policy, namesakes), SourcedStatement.of(fact), known)
-        each = _embedded(fact, verdict, known, at)
-        fresh = {row.fact_id: vector for row in each.rows if isinstance(row, Embedded)}
-        known.extend(each.rows, fresh)
+        decision = _embedded(fact, verdict, known, at)
+        fresh = {row.fact_id: vector for row in decision.rows if isinstance(row, Embedded)}
+        known.extend(decision.rows, fresh)
         kept |= fresh
-        mended.append(each)
-    return LateEmbeddings(mended=tuple(mended), vectors=kept)
+        decisions.append(decision)
+    return LearnDecisions(decisions=tuple(decisions), vectors=kept)
 
 
-def _embedded(fact: KnownFact, verdict: Verdict, known: FactIndex, at: datetime) -> EmbeddedFact:
-    embedded = Embedded(fact_id=fact.fact.id, embedded_by=known.embedder_id)
+def _embedded(known_fact: KnownFact, verdict: Verdict, known: FactIndex, at: datetime) -> FactDecision:
+    fact = known_fact.fact
+    embedded = Embedded(fact_id=fact.id, embedded_by=known.embedder_id)
+    decision = FactDecision(text=fact.text, source=fact.source, verdict=verdict, fact=fact, rows=(embedded,))
     match verdict:
-        case NewFact():
-            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=(embedded,))
-        case AlreadyKnown():
-            into = known[verdict.fact_id]
-            rows = tuple(merged(fact, into, reason=verdict.reason, at=at, similarity=verdict.similarity))
-            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=rows, replaced=fact.fact)
-        case Richer(fact_id=other):
-            gone = Superseded(
-                fact_id=other, by=fact.fact.id, reason=verdict.reason, at=at, similarity=verdict.similarity
-            )
-            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=known[other].fact)
-        case Supersedes():
-            before, after = sorted((fact, known[verdict.fact_id]), key=lambda each: each.fact.learned_at)
-            past, gone = outdated(TrustedFact.of(before), TrustedFact.of(after), verdict, at=at)
-            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=(embedded, gone), replaced=past)
-        case LinkedTo(fact_id=other):
-            rows = (embedded, *_linked(fact, other, verdict, at))
-            return EmbeddedFact(fact=fact.fact, verdict=verdict, rows=rows)
-
-
-def _linked(fact: KnownFact, other: UUID, verdict: LinkedTo, at: datetime) -> Iterator[Row]:
-    """Yield the link, unless the two facts have one already."""
-    if other not in fact.standing_links:
-        yield linked(fact.fact.id, verdict, at=at)
-
-
-def merged_into(each: EmbeddedFact) -> UUID | None:
-    """Return the fact that *each* was merged into; None if it stays."""
-    return each.verdict.fact_id if isinstance(each.verdict, AlreadyKnown) else None
+        case AlreadyKnown(reason=reason, similarity=similarity):
+            rows = tuple(merged(known_fact, known[verdict.fact_id], reason=reason, at=at, similarity=similarity))
+            return replace(decision, rows=rows, replaced=fact)
+        case LinkedTo(fact_id=other) if other in known_fact.standing_links:
+            return decision
+        case _:
+            return with_effect(decision, TrustedFact.of(known_fact), known, at=at)

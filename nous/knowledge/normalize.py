@@ -142,10 +142,7 @@ def _folded(text: str) -> str:
 
 
 def _word(found: re.Match[str], *, is_loud: bool) -> str:
-    """Return a plain word in lower case, unless its case has a meaning.
-
-    It has one in words in capitals, in single letters, and after a number, where it is a unit: `5 Mb`.
-    """
+    """Return a plain word in lower case, unless it is in capitals, one letter, or a unit."""
     word, end = found[0], found.string[max(found.start() - 2, 0) : found.start()].strip()
     is_article = word in ("A", "I") and (not end or end in ".!?:")
     is_folded = is_article or (not end.isdigit() and len(word) > 1 and (is_loud or word[1:].islower()))

@@ -65,10 +65,7 @@ def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
 def corrected(
     fact: KnownFact, claim: SourcedStatement, near: Iterable[Neighbour], known: FactIndex, policy: Policy
 ) -> Supersedes | None:
-    """Return the verdict by which *fact* supersedes a fact that it contradicts, or None.
-
-    It may do so now that *claim* states it too.
-    """
+    """Return the verdict by which *fact* supersedes what it contradicts, as *claim* states it."""
     passed = {fact.fact.id, *known.apart_from(fact.fact.id)}
     others = [each for each in near if each.fact_id not in passed]
     namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each not in passed}
@@ -81,7 +78,6 @@ _RANKS = {Trust.USER: 0, Trust.SYSTEM: 1, Trust.ASSISTANT: 1, Trust.TOOL: 2, Tru
 
 
 def _distrust(verdict: AlreadyKnown | Richer | Supersedes, claim: SourcedStatement, other: KnownFact) -> str | None:
-    """Return the objection to an agent, a tool or a page superseding a more trusted source."""
     mine, theirs = _RANKS[claim.trust], _RANKS[other.trust]
     if isinstance(verdict, Supersedes):
         is_mine_worse = mine > theirs
@@ -99,7 +95,6 @@ def _distrust(verdict: AlreadyKnown | Richer | Supersedes, claim: SourcedStateme
 def _other_subject(
     verdict: AlreadyKnown | Richer | Supersedes, claim: SourcedStatement, other: KnownFact, *, is_ruled: bool
 ) -> str | None:
-    """Return the objection that two contradicting facts may have different subjects."""
     mine, theirs = subject_form(claim.subject), subject_form(other.fact.subject)
     is_stated = claim.trust is Trust.USER and not is_ruled
     if not isinstance(verdict, Supersedes) or mine == theirs != "" or is_stated or (is_ruled and not (mine and theirs)):
@@ -148,13 +143,16 @@ def replaceable(old_id: UUID, *, by: UUID, knowledge: FactIndex) -> tuple[KnownF
         NotFound: there is no such fact.
         BadInput: one is superseded already, *old_id* would supersede itself, or a person keeps the two apart.
     """
-    old, new = _fact(old_id, knowledge), _fact(by, knowledge)
+    for fact_id in (old_id, by):
+        if knowledge.get(fact_id) is None:
+            raise NotFound(f"there is no fact {fact_id}")
+    old, new = knowledge[old_id], knowledge[by]
     if old.superseded:
         raise BadInput(f"fact {old_id} is superseded by {old.superseded.by} already")
     if new.superseded:
         raise BadInput(f"fact {by} is superseded by {new.superseded.by} itself: name a current fact")
-    if old_id in (each.fact.id for each in knowledge.successors(by)):
-        raise BadInput(f"fact {by} was superseded by {old_id}, or is the same; it cannot supersede it")
+    if old_id == by:
+        raise BadInput(f"fact {by} cannot supersede itself")
     if link := knowledge.apart_from(old_id).get(by) or knowledge.apart_from(by).get(old_id):
         since = f"{link.at:%Y-%m-%d}: `nous facts unsettle` first"
         raise BadInput(f"facts {link.fact_id} and {link.other} are kept apart since {since}")
@@ -164,18 +162,8 @@ def replaceable(old_id: UUID, *, by: UUID, knowledge: FactIndex) -> tuple[KnownF
 def _row(
     past: TrustedFact, by: TrustedFact, *, reason: str, at: datetime, similarity: float | None = None
 ) -> Superseded:
-    """Return the row: *past* was true until *by* was stated.
-
-    If *past* was stated again later, it was true until then.
-    """
+    """Return the row: *past* was true until *by* was stated, or *past* again later."""
     valid_to = max(past.last, by.first)
     return Superseded(
         fact_id=past.fact.id, by=by.fact.id, reason=reason, at=at, similarity=similarity, valid_to=valid_to
     )
-
-
-def _fact(fact_id: UUID, knowledge: FactIndex) -> KnownFact:
-    known = knowledge.get(fact_id)
-    if known is None:
-        raise NotFound(f"there is no fact {fact_id}")
-    return known

@@ -5,7 +5,7 @@ projection of. No rows mean that the log says so already. `unsettling` undoes a 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -35,10 +35,7 @@ def open_pairs(knowledge: FactIndex) -> list[OpenPair]:
 
 
 def open_pairs_of(known: KnownFact, knowledge: FactIndex) -> Iterator[OpenPair]:
-    """Yield the unresolved pairs of a current fact, each once.
-
-    A fact stands in for facts that were merged into it.
-    """
+    """Yield the unresolved pairs of a fact, each once; it stands in for facts merged into it."""
     links = [(other, link) for other, link in knowledge.links_of(known.fact.id) if link.kind in OFFERED]
     seen = {known.fact.id, *(knowledge.apart_from(known.fact.id) if links else ())}
     for other_id, link in links:
@@ -140,13 +137,6 @@ def _link(
     one: KnownFact, other: KnownFact, *, reason: str, at: datetime, kind: LinkKind, before: Linked | None
 ) -> Linked:
     """Return a manual link between the same ends as the link *before*."""
-    return Linked(
-        fact_id=before.fact_id if before else one.fact.id,
-        other=before.other if before else other.fact.id,
-        reason=reason,
-        at=at,
-        similarity=before.similarity if before else None,
-        kind=kind,
-        likelihood=before.likelihood if before and kind is not LinkKind.APART else None,
-        by_hand=True,
-    )
+    link = before or Linked(fact_id=one.fact.id, other=other.fact.id, reason=reason, at=at)
+    likelihood = None if kind is LinkKind.APART else link.likelihood
+    return replace(link, reason=reason, at=at, kind=kind, likelihood=likelihood, by_hand=True)

@@ -6,10 +6,9 @@ from the log, where they are stored anyway: in this process they would take the 
 be a second copy.
 """
 
-import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 import numpy as np
@@ -21,6 +20,9 @@ from nous.domain.scope import Scope
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Found = tuple[NDArray[np.int64], NDArray[np.float32]]
+    """Near rows and their cosines, nearest first."""
+
 
 ROWS = 4096
 """Vectors in a block. Blocks are added, never copied; the unwritten part of a block takes no memory."""
@@ -29,24 +31,8 @@ _STEPS = 127
 _BLOCK_ROUNDING = 1e-6
 
 
-class VectorBlock(Protocol):
-    """Rows of vectors in some encoding.
-
-    `loss` is the maximum error of a cosine with a unit vector.
-    """
-
-    loss: float
-
-    def cosines(self, vectors: "NDArray[np.float32]", *, rows: int) -> "NDArray[np.float32]":
-        """Return the cosines of the first *rows* with each of *vectors*.
-
-        The shape is (rows, len(vectors)).
-        """
-        ...
-
-
 class FloatBlock:
-    """Rows of float32."""
+    """Rows of float32. `loss` is the maximum error of a cosine with a unit vector."""
 
     loss = 0.0
 
@@ -54,6 +40,7 @@ class FloatBlock:
         self.rows: NDArray[np.float32] = np.empty((ROWS, dim), dtype=np.float32)
 
     def cosines(self, vectors: "NDArray[np.float32]", *, rows: int) -> "NDArray[np.float32]":
+        """Return the cosines of the first *rows* with *vectors*; the shape is (rows, len(vectors))."""
         return self.rows[:rows] @ vectors.T
 
 
@@ -90,13 +77,6 @@ class Fetch(Protocol):
         ...
 
 
-class _Found(NamedTuple):
-    """Near rows and their cosines, nearest first."""
-
-    rows: "NDArray[np.int64]"
-    cosines: "NDArray[np.float32]"
-
-
 class ExactScanIndex:
     """`CandidateIndex` by exhaustive scan: a row for each fact, in the order they were added.
 
@@ -109,28 +89,22 @@ class ExactScanIndex:
         self._most_exact = most_exact
         self._ids: list[UUID] = []
         self._slots = array("q")
-        self._packed: list[VectorBlock] = []
+        self._packed: list[QuantizedBlock] = []
         self._exact: list[FloatBlock] = []
 
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def add(self, fact_id: UUID, vector: "NDArray[np.float32]", *, slot: int | None = None) -> None:
+    def add(self, fact_id: UUID, vector: "NDArray[np.float32]", *, slot: int = -1) -> None:
         """Add a row.
 
         Raises:
             BadInput: it is not a vector of this dimension and of length 1.
         """
-        _check(vector, self._dim)
+        checked(vector[None], rows=1, dim=self._dim)
         row = len(self._ids) % ROWS
         if row == 0:
             self._make_room()
         self._exact[-1].rows[row] = vector
         self._ids.append(fact_id)
-        if self._fetch:
-            if slot is None:
-                raise ValueError(f"fact {fact_id} needs its slot in the log, to be scored again")
-            self._slots.append(slot)
+        self._slots.append(slot)
 
     def near(
         self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion
@@ -150,39 +124,32 @@ class ExactScanIndex:
                 self._packed.append(QuantizedBlock(self._exact.pop(0)))
         self._exact.append(FloatBlock(self._dim))
 
-    def _looking_near(self, vectors: "NDArray[np.float32]", floor: float) -> list[_Found]:
-        found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]] = []
+    def _looking_near(self, vectors: "NDArray[np.float32]", floor: float) -> "list[Found]":
+        found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
         for number, block in enumerate((*self._packed, *self._exact)):
             first = number * ROWS
             cosines = block.cosines(vectors, rows=min(ROWS, len(self._ids) - first))
             rows, asked = np.nonzero(cosines >= floor - block.loss)
             found.append((rows + first, asked, cosines[rows, asked]))
-        if not found:
-            return [_Found(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in vectors]
         rows, asked, cosines = map(np.concatenate, zip(*found, strict=True))
         return [_sorted(rows[asked == each], cosines[asked == each]) for each in range(len(vectors))]
 
     def _rescored(
-        self, found: list[_Found], vectors: "NDArray[np.float32]", floor: float, fetch: Fetch, at: LogVersion
-    ) -> Iterator[_Found]:
+        self, found: "list[Found]", vectors: "NDArray[np.float32]", floor: float, fetch: Fetch, at: LogVersion
+    ) -> "Iterator[Found]":
         """Yield the rows that are near by their floats, among those that look near."""
-        looked_at = [each.rows[:MOST_RESCORED] for each in found]
+        looked_at = [rows[:MOST_RESCORED] for rows, _ in found]
         wanted = np.unique(np.concatenate(looked_at))
-        floats = fetch([self._slots[row] for row in wanted], at=at) if len(wanted) else None
+        floats = fetch([self._slots[row] for row in wanted], at=at) if len(wanted) else vectors[:0]
         for vector, rows in zip(vectors, looked_at, strict=True):
-            cosines = floats[np.searchsorted(wanted, rows)] @ vector if floats is not None else np.empty(0, np.float32)
+            cosines = floats[np.searchsorted(wanted, rows)] @ vector
             is_near = cosines >= floor
             yield _sorted(rows[is_near], cosines[is_near])
 
 
-def _sorted(rows: "NDArray[np.int64]", cosines: "NDArray[np.float32]") -> _Found:
+def _sorted(rows: "NDArray[np.int64]", cosines: "NDArray[np.float32]") -> "Found":
     order = np.argsort(-cosines, kind="stable")
-    return _Found(rows[order], cosines[order])
-
-
-def stacked(vectors: "Sequence[NDArray[np.float32]]") -> "NDArray[np.float32]":
-    """Return one or more *vectors* as rows."""
-    return np.stack(vectors).astype(np.float32, copy=False)
+    return rows[order], cosines[order]
 
 
 def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[np.float32]":
@@ -193,16 +160,9 @@ def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[
     """
     if vectors.shape != (rows, dim):
         raise BadInput(f"{rows} vectors of {dim} numbers were expected, not an array of shape {vectors.shape}")
-    for vector in vectors:
-        _check(vector, dim)
-    return vectors
-
-
-def _check(vector: "NDArray[np.float32]", dim: int) -> None:
-    if vector.shape != (dim,):
-        raise BadInput(f"a vector of {dim} numbers was expected, not an array of shape {vector.shape}")
-    if not abs(math.sqrt(vector @ vector) - 1) <= _ROUNDING:
+    if not (abs(np.sqrt(np.square(vectors).sum(axis=1)) - 1) <= _ROUNDING).all():
         raise BadInput("a vector has to have length 1, and one of these has not")
+    return vectors
 
 
 Proposals = Iterable[tuple[UUID, float]]

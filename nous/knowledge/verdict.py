@@ -23,53 +23,47 @@ class NewFact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlreadyKnown:
-    """The known fact *fact_id* says the same, and more if `is_less`.
+class _OnFact:
+    """A verdict about the known fact *fact_id*.
 
-    `similarity` is None if the texts are equal and no vector was used.
+    `similarity` is the cosine of the two; None if the texts decided, or if the two are too far apart for one.
     """
 
-    name: ClassVar[str] = "known"
     fact_id: UUID
     reason: str
     similarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlreadyKnown(_OnFact):
+    """The known fact says the same, and more if `is_less`."""
+
+    name: ClassVar[str] = "known"
     is_less: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Richer:
-    """The candidate says what *fact_id* says, and more."""
+class Richer(_OnFact):
+    """The candidate says what the known fact says, and more."""
 
     name: ClassVar[str] = "richer"
-    fact_id: UUID
-    reason: str
-    similarity: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Supersedes:
-    """The candidate gives another value to what *fact_id* states; only one is true at a time.
-
-    `similarity` is None if the two have one subject and are too far apart for a cosine to be known.
-    """
+class Supersedes(_OnFact):
+    """The candidate gives another value to what the known fact states; only one is true."""
 
     name: ClassVar[str] = "supersedes"
-    fact_id: UUID
-    reason: str
-    similarity: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkedTo:
-    """The candidate is close to *fact_id* but not the same; the reason says what differs.
+class LinkedTo(_OnFact):
+    """The candidate is close to the known fact but not the same; the reason says what differs.
 
     `is_open` means that the texts alone do not show it for certain: a model or a person may still decide. `kind` and
     `likelihood` are as in `nous.domain.fact.Linked`.
     """
 
-    fact_id: UUID
-    reason: str
-    similarity: float | None
     is_open: bool = False
     kind: LinkKind = LinkKind.RELATED
     likelihood: float | None = None
@@ -84,10 +78,7 @@ Verdict = NewFact | AlreadyKnown | Richer | Supersedes | LinkedTo
 
 @dataclass(frozen=True)
 class Statement:
-    """A text and its subject, with the derived forms that judging needs.
-
-    Each form is computed once, on first use.
-    """
+    """A text and its subject, with the derived forms for judging, each computed on first use."""
 
     text: str
     subject: str = field(default="", compare=False)
@@ -111,16 +102,6 @@ class PairScorer(Protocol):
     def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
         """Return a probability, between 0 and 1, for each of *pairs*, in order."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptedScorer:
-    """Fake `PairScorer` with fixed scores, in either order of the texts; 0 for other pairs."""
-
-    scores: Mapping[frozenset[str], float]
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        return [self.scores.get(frozenset(pair), 0.0) for pair in pairs]
 
 
 CALIBRATED: Mapping[str, float] = MappingProxyType({"all-MiniLM-L6-v2-int8": 0.955})

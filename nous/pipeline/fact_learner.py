@@ -12,13 +12,12 @@ from nous.domain.effects import AppendFacts
 from nous.domain.episode import CandidateFact
 from nous.domain.errors import BadInput, Deferred, Unavailable
 from nous.domain.events import NAMESPACE
-from nous.domain.fact import Source
+from nous.domain.fact import Learned, Source
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder, present
 from nous.knowledge.adjudication import Adjudicator, AmbiguousPair
-from nous.knowledge.decision import FactDecision, LearnContext, LearnDecisions
-from nous.knowledge.fact_index import KnownFact
-from nous.knowledge.learn import EmbeddedFact, ambiguous_pairs, embed_late, learn
+from nous.knowledge.decision import FactDecision, LearnContext
+from nous.knowledge.learn import ambiguous_pairs, embed_late, learn
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.vector_scan import IndexUnavailable
 from nous.knowledge.verdict import Policy
@@ -46,15 +45,6 @@ class LearnResult:
     """
 
     fact_decisions: tuple[FactDecision, ...]
-    append: AppendFacts
-    waits: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LateEmbeddingResult:
-    """Facts embedded late, and the rows to append to the log; `waits` as in `LearnResult`."""
-
-    mended: tuple[EmbeddedFact, ...]
     append: AppendFacts
     waits: bool
 
@@ -88,7 +78,11 @@ class FactLearner:
         """
         matter = self.cache_subject(scope, RULINGS)
         embedder = present(self.embedder)
-        vectors = _vectors([candidate.text for candidate in candidates], embedder)
+        try:
+            vectors = _vectors([candidate.text for candidate in candidates], embedder)
+        except (Unavailable, Deferred) as error:
+            log.warning("embedder.unavailable", reason=str(error), hint="facts are compared by their text alone")
+            vectors = [None] * len(candidates)
         learn_context = LearnContext(
             scope=scope, source=source, policy=self.policy.for_embedder(embedder.id), at=self.clock()
         )
@@ -106,7 +100,7 @@ class FactLearner:
                 )
         return result
 
-    def embed_late(self, scope: Scope, *, most: int) -> LateEmbeddingResult:
+    def embed_late(self, scope: Scope, *, most: int) -> LearnResult:
         """Embed at most *most* facts of *scope* that lack a vector of this embedder, and judge them.
 
         Raises:
@@ -115,17 +109,21 @@ class FactLearner:
         """
         with self.fact_cache.current(self.log, scope, self.embedder) as knowledge:
             waiting = list(knowledge.without_vector())
-        able, vectors = _some_embedded(waiting, self.embedder, most)
+        able: list[tuple[UUID, NDArray[np.float32]]] = []
+        for start in range(0, len(waiting), most):
+            batch = waiting[start : start + most]
+            vectors = _vectors([known.fact.text for known in batch], self.embedder)
+            able = [(known.fact.id, vector) for known, vector in zip(batch, vectors, strict=True) if vector is not None]
+            if able:
+                break
         with self.fact_cache.current(self.log, scope, self.embedder) as knowledge:
-            found = zip((knowledge.get(fact.fact.id) for fact in able), vectors, strict=True)
-            left = [(fact, vector) for fact, vector in found if fact and fact.is_current and not fact.is_embedded]
+            found = ((knowledge.get(fact_id), vector) for fact_id, vector in able)
+            left = [(known, vector) for known, vector in found if known and known.is_current and not known.is_embedded]
             policy = self.policy.for_embedder(self.embedder.id)
-            embedding = embed_late(left, knowledge=knowledge, policy=policy, at=self.clock())
-            append = AppendFacts(
-                scope=scope, expected=knowledge.version, rows=embedding.rows, vectors=embedding.vectors
-            )
+            learning = embed_late(left, knowledge=knowledge, policy=policy, at=self.clock())
+            append = AppendFacts(scope=scope, expected=knowledge.version, rows=learning.rows, vectors=learning.vectors)
         is_more = len(waiting) > len(able) > 0
-        return LateEmbeddingResult(mended=embedding.mended, append=append, waits=is_more)
+        return LearnResult(fact_decisions=learning.decisions, append=append, waits=is_more)
 
     def _judged(
         self,
@@ -147,56 +145,22 @@ class FactLearner:
             append = AppendFacts(
                 scope=learn_context.scope, expected=knowledge.version, rows=learning.rows, vectors=learning.vectors
             )
-            waits = _leaves_waiting(learning) or next(knowledge.without_vector(), None) is not None
+            is_new_waiting = any(isinstance(row, Learned) and row.embedded_by is None for row in learning.rows)
+            waits = is_new_waiting or next(knowledge.without_vector(), None) is not None
             result = LearnResult(fact_decisions=learning.decisions, append=append, waits=waits)
             return result, tuple(ambiguous_pairs(learning, knowledge))
 
 
-def _leaves_waiting(learning: LearnDecisions) -> bool:
-    return any(
-        fact_decision.fact.id not in learning.vectors
-        for fact_decision in learning.decisions
-        if fact_decision.has_new_fact
-    )
-
-
 def _vectors(texts: Sequence[str], embedder: Embedder) -> "Sequence[Vector]":
-    """Return a vector for each text, or None for a text that has none."""
-    try:
-        return list(embedder.embed(texts))
-    except (Unavailable, Deferred) as error:
-        log.warning("embedder.unavailable", reason=str(error), hint="facts are compared by their text alone")
-        return [None] * len(texts)
-    except BadInput as error:
-        if len(texts) == 1:
-            log.warning("fact.embedding_failed", reason=str(error))
-            return [None]
-        return [vector for text in texts for vector in _vectors([text], embedder)]
-
-
-def _some_embedded(
-    facts: Sequence[KnownFact], embedder: Embedder, most: int
-) -> "tuple[Sequence[KnownFact], Sequence[NDArray[np.float32]]]":
-    """Return the first of *facts* that can be embedded, at most *most*, and their vectors."""
-    for start in range(0, len(facts), most):
-        able, vectors = _embedded(facts[start : start + most], embedder)
-        if able:
-            return able, vectors
-    return (), ()
-
-
-def _embedded(
-    facts: Sequence[KnownFact], embedder: Embedder
-) -> "tuple[Sequence[KnownFact], Sequence[NDArray[np.float32]]]":
-    """Return those of *facts* that can be embedded, and their vectors.
+    """Return a vector for each text, or None for a text that the embedder rejects.
 
     Raises what `Embedder.embed` raises, except `BadInput`.
     """
     try:
-        return facts, list(embedder.embed([fact.fact.text for fact in facts]))
-    except BadInput:
-        if len(facts) <= 1:
-            return (), ()
-    halves = (facts[: len(facts) // 2], facts[len(facts) // 2 :])
-    found = [_embedded(half, embedder) for half in halves]
-    return [fact for able, _ in found for fact in able], [vector for _, vectors in found for vector in vectors]
+        return list(embedder.embed(texts))
+    except BadInput as error:
+        if len(texts) <= 1:
+            log.warning("fact.embedding_failed", reason=str(error))
+            return [None] * len(texts)
+    half = len(texts) // 2
+    return [*_vectors(texts[:half], embedder), *_vectors(texts[half:], embedder)]

@@ -55,10 +55,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmAdjudicator:
-    """`Adjudicator` that asks a model once about all open pairs.
-
-    Both facts of a pair that the model leaves open are kept, and linked.
-    """
+    """`Adjudicator` that asks a model once about all open pairs; those left open stay linked."""
 
     model: Model
     prompt: PromptTemplate
@@ -70,10 +67,7 @@ class LlmAdjudicator:
         return f"{self.model.id} with {self.prompt.version}"
 
     def adjudicate(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
-        """Return adjudications for the first `MOST` of *doubts*; none if the model fails.
-
-        Pairs that the model leaves open are missing. See `Adjudicator`.
-        """
+        """Return adjudications for the first `MOST` of *doubts*, without unclear ones."""
         pairs = _pairs(doubts)
         if not pairs:
             return {}
@@ -97,23 +91,16 @@ class LlmAdjudicator:
 
 
 def _pairs(doubts: Sequence[AmbiguousPair]) -> Sequence[AmbiguousPair]:
-    """Return the pairs to send to the model, without repetitions."""
     each = {(doubt.form, doubt.fact_id): doubt for doubt in doubts}
     return [doubt for doubt in each.values() if max(len(doubt.said), len(doubt.known)) <= LONGEST][:MOST]
 
 
 def _pairs_block(pairs: Sequence[AmbiguousPair]) -> str:
-    """Return *pairs* as fenced data, one JSON object per line; no text of theirs ends the fence."""
     lines = (
-        json.dumps({"pair": number, "new": _whole(pair.said), "known": _whole(pair.known)}, ensure_ascii=False)
+        json.dumps({"pair": number, "new": pair.said, "known": pair.known}, ensure_ascii=False)
         for number, pair in enumerate(pairs, start=1)
     )
     return fenced([Segment("\n".join(lines))], name="pairs")
-
-
-def _whole(text: str) -> str:
-    """Return *text* with lone surrogates, which cannot be sent, as question marks."""
-    return text.encode(errors="replace").decode()
 
 
 def _read(text: str, /, *, is_whole: bool, coerce: bool, by: str) -> Mapping[int, Adjudication]:
@@ -128,7 +115,6 @@ def _read(text: str, /, *, is_whole: bool, coerce: bool, by: str) -> Mapping[int
 
 
 def _adjudications(entries: Sequence[object], by: str) -> Iterator[tuple[int, Adjudication]]:
-    """Yield the valid adjudications among *entries*."""
     for entry in entries:
         fields = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
         number, relation = str(fields.get("pair")).strip(), str(fields.get("relation")).strip().casefold()

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import sha256
 from uuid import UUID
 
@@ -141,10 +140,7 @@ def _of_last_session(notes: ContextNotes) -> Iterator[str]:
 
 
 def _closed_up(text: str) -> Iterator[str]:
-    """Yield the lines of *text*; a blank line is part of the next one that is not blank.
-
-    It is dropped when that line is dropped.
-    """
+    """Yield the lines of *text*, each with the blank line before it."""
     gap = ""
     for line in text.splitlines():
         if line.strip():
@@ -153,10 +149,7 @@ def _closed_up(text: str) -> Iterator[str]:
 
 
 def _known(notes: ContextNotes, facts: Sequence[KnownFact], room: int) -> str:
-    """Render notes on *facts*; what is left of *room* goes to earlier values, in their order.
-
-    A fact that is left out for lack of room contradicts no note, so the notes that remain may get shorter.
-    """
+    """Render notes on *facts*; what is left of *room* goes to earlier values, in their order."""
     lines = [*_of_facts(facts, notes)] if facts else []
     room -= len("\n".join(lines))
     for at, known in enumerate(facts, start=1):
@@ -168,8 +161,8 @@ def _known(notes: ContextNotes, facts: Sequence[KnownFact], room: int) -> str:
 
 
 def _of_facts(facts: Sequence[KnownFact], notes: ContextNotes) -> Iterator[str]:
-    """Yield a note on each of *facts*, marked if it may be outdated or contradicts another note."""
-    there = {known.fact.id: known for known in facts}
+    """Yield a note on each of *facts*, marked if it may be outdated."""
+    there = {known.fact.id for known in facts}
     older = {each.newer.fact.id: each.older for each in notes.offers if each.link.kind is LinkKind.UPDATE}
     newer = {each.older.fact.id: each.newer.fact.id for each in notes.offers if each.link.kind is LinkKind.UPDATE}
     yield "# What is known"
@@ -177,12 +170,10 @@ def _of_facts(facts: Sequence[KnownFact], notes: ContextNotes) -> Iterator[str]:
         old, new = older.get(known.fact.id), newer.get(known.fact.id)
         marks = f"; may replace: {_quoted(old)}" if old else ""
         marks += "; may be replaced by another note" if new in there else ""
-        marks += "; another note says the contrary" if any(map(partial(_deny, known), _beside(known, there))) else ""
         yield f"- {_line(known.fact.text)} ({known.fact.category}, {known.said_at:%Y-%m-%d}{marks})"
 
 
 def _before(known: KnownFact, earlier: Mapping[UUID, Earlier]) -> str:
-    """Return the earlier value of *known* as a mark of its note; empty if there is none."""
     found = earlier.get(known.fact.id)
     return f"; until {found.until:%Y-%m-%d}: {_quoted(found.known)}" if found else ""
 
@@ -190,22 +181,6 @@ def _before(known: KnownFact, earlier: Mapping[UUID, Earlier]) -> str:
 def _quoted(known: KnownFact) -> str:
     """Quote a few words of a fact, unless only a tool or a page stated it."""
     return "what a tool or page says" if known.trust.is_doubted else f'"{shortened(known.fact.text, _FEW_WORDS)}"'
-
-
-def _beside(known: KnownFact, there: Mapping[UUID, KnownFact]) -> Iterator[KnownFact]:
-    """Yield the facts among *there* that *known* is linked to."""
-    for link in known.links:
-        if other := there.get(known.other_of(link)):
-            yield other
-
-
-def _deny(known: KnownFact, other: KnownFact) -> bool:
-    """Return whether one of two linked facts is negated.
-
-    Their numbers have to agree, since most linked facts are about different things.
-    """
-    one, two = known.statement, other.statement
-    return one.numbers == two.numbers and bool(one.reading.negations) != bool(two.reading.negations)
 
 
 def _line(text: str) -> str:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from nous.domain.episode import Episode
-from nous.domain.fact import Confirmed, Fact, Learned, Row
+from nous.domain.fact import Fact, Learned, Row, occurrences
 from nous.knowledge.fact_index import FactIndex
 from nous.retrieval.fusion import RankedItem, by_cosine
-from nous.retrieval.query import Filters, Hit, Query, files_named, hit_of, touched
+from nous.retrieval.query import Filters, Hit, Query, episode_hit, files_named, hit_of, touched
 from nous.retrieval.word_index import Match, WordIndex, ranking
 
 if TYPE_CHECKING:
@@ -42,15 +42,9 @@ class ScopeIndex:
 
     def take(self, rows: Iterable[Row]) -> None:
         """Add rows that the fact index applied meanwhile."""
-        for row in rows:
-            match row:
-                case Learned(fact=fact):
-                    self._facts.append(fact)
-                    self._sources.append((fact.id, fact.source))
-                case Confirmed():
-                    self._sources.append((row.fact_id, row.source))
-                case _:
-                    pass
+        rows = list(rows)
+        self._facts += [row.fact for row in rows if isinstance(row, Learned)]
+        self._sources += [(fact_id, source) for fact_id, source, _ in occurrences(rows)]
 
     def words(self, episodes: Sequence[Episode] = ()) -> WordIndex[Place]:
         """Return the full-text index of all facts, these *episodes*, and episodes added before."""
@@ -75,10 +69,7 @@ and of other facts from such a session.
 
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
-    """Facts of a scope, some of its episodes, the vectors they have, and filters.
-
-    Create one per search: it caches what it finds.
-    """
+    """Facts of a scope, some of its episodes, their vectors, and filters; for one search."""
 
     scope_index: ScopeIndex
     episodes: Sequence[Episode] = ()
@@ -91,14 +82,14 @@ class Corpus:
 
     @cached_property
     def _hits(self) -> dict[Place, Hit | None]:
-        """Cache of lookups; None for a place that may not be found."""
         return {}
 
     def hit(self, place: Place) -> Hit | None:
         """Return the fact or episode as a hit; None if it is missing or filtered out."""
         if place not in self._hits:
-            remembered = self._episodes.get(place) if place[1] else self.scope_index.knowledge.get(place[0])
-            hit = hit_of(remembered) if remembered else None
+            episode = self._episodes.get(place)
+            known = None if place[1] else self.scope_index.knowledge.get(place[0])
+            hit = episode_hit(episode) if episode else known and hit_of(known)
             self._hits[place] = hit if hit and self.only.accepts(hit) else None
         return self._hits[place]
 

@@ -19,15 +19,10 @@ class Ranking(StrEnum):
 WEIGHTS: Mapping[Ranking, float] = {Ranking.WORDS: 0.6, Ranking.MEANING: 0.4, Ranking.FILE: 0.4}
 """Weight of the best item of each ranking; tuned on half the questions of tests/benchmarks/search.py."""
 
-Nearness = Sequence[tuple[Key, float]]
-
 
 @dataclass(frozen=True, slots=True)
 class RankedItem:
-    """Score of an item in one ranking, from 0 to 1, with the evidence to show.
-
-    `is_near` means that this alone makes it a hit.
-    """
+    """Score of an item in one ranking, 0 to 1, with evidence; `is_near` alone makes it a hit."""
 
     score: float
     detail: str
@@ -63,7 +58,7 @@ def fused(rankings: Rankings[Key], weights: Mapping[Ranking, float] = WEIGHTS) -
     return sorted(joined, key=lambda each: -each.score)
 
 
-def by_cosine(near: Nearness[Key]) -> dict[Key, RankedItem]:
+def by_cosine(near: Sequence[tuple[Key, float]]) -> dict[Key, RankedItem]:
     """Turn cosines into a ranking in which all items are near."""
     best = max((cosine for _, cosine in near), default=1.0)
     return {key: RankedItem(cosine / best, f"{cosine:.2f}") for key, cosine in near}

@@ -21,7 +21,6 @@ _BEFORE = 60
 
 _LABEL = re.compile(r"\[[A-Z][\w ]*\] ")
 _CALLS = re.compile(r" \| (?=\S)")
-_WORD = re.compile(r"[^\s\"`*,;()<>{}|\[\]]+")
 
 
 class _Line(NamedTuple):
@@ -65,21 +64,10 @@ def _cut(line: _Line) -> str:
     text = line.text
     if len(text) <= _LONGEST:
         return text
-    start = max(_place(line) - _BEFORE, 0)
+    term = max(line.terms, key=len, default="").removesuffix("=")
+    found = re.search(rf"(?<![a-z0-9]){re.escape(term)}", text.casefold())
+    start = max((found.start() if found else 0) - _BEFORE, 0)
     return f"{'…' if start else ''}{text[start : start + _LONGEST]}{'…' if start + _LONGEST < len(text) else ''}"
-
-
-def _place(line: _Line) -> int:
-    """Return where the first of the longest of its *terms* stands in *line*.
-
-    A term counts on its own, not within another word.
-    """
-    places: dict[str, int] = {}
-    for word in _WORD.finditer(line.text):
-        folded = word[0].casefold()
-        for term in line.terms.intersection(terms(word[0])):
-            places.setdefault(term, word.start() + max(folded.find(term.removesuffix("=")), 0))
-    return max(places.items(), key=lambda each: (len(each[0]), -each[1]), default=("", 0))[1]
 
 
 GAVE_WAY = "gave way to"
@@ -143,25 +131,15 @@ def provenance_of(
 
 def _tellings(known: KnownFact, summary_input: Callable[[UUID], SummaryInput | None]) -> Iterator[Evidence]:
     fact = known.fact
-    yield Evidence(
-        text=fact.text,
-        source=fact.source,
-        at=fact.learned_at,
-        reason=known.reason,
-        similarity=None,
-        quotes=_quotes(fact.text, fact.source, summary_input),
-    )
-    for row in known.confirmed:
-        quotes = _quotes(row.text, row.source, summary_input)
+    first = fact.text, fact.source, fact.learned_at, known.reason, None
+    again = ((row.text, row.source, row.at, row.reason, row.similarity) for row in known.confirmed)
+    for text, source, at, reason, similarity in (first, *again):
+        # Only as far as the summarizer saw the turns.
+        found = summary_input(source.episode_id) if source.turns else None
+        shown = [segment for segment in found.segments if segment.turn in source.turns] if found else []
         yield Evidence(
-            text=row.text, source=row.source, at=row.at, reason=row.reason, similarity=row.similarity, quotes=quotes
+            text=text, source=source, at=at, reason=reason, similarity=similarity, quotes=quoted(text, shown)
         )
-
-
-def _quotes(text: str, source: Source, summary_input: Callable[[UUID], SummaryInput | None]) -> tuple[str, ...]:
-    """Return lines on *text* from the turns of *source*, as far as the summarizer saw them."""
-    found = summary_input(source.episode_id) if source.turns else None
-    return quoted(text, (segment for segment in found.segments if segment.turn in source.turns)) if found else ()
 
 
 def _relatives(known: KnownFact, knowledge: FactIndex) -> Iterator[RelatedFact]:

@@ -96,12 +96,8 @@ def earlier_values(fact_id: UUID, knowledge: FactIndex) -> tuple[EarlierValue, .
     return tuple(EarlierValue(id=each.known.fact.id, text=each.known.fact.text, until=each.until) for each in found)
 
 
-def hit_of(remembered: KnownFact | Episode) -> Hit:
-    """Return *remembered* as a hit, without a score."""
-    return _of_episode(remembered) if isinstance(remembered, Episode) else _of_fact(remembered)
-
-
-def _of_fact(known: KnownFact) -> Hit:
+def hit_of(known: KnownFact) -> Hit:
+    """Return a fact as a hit, without a score."""
     fact, source = known.fact, known.latest
     return Hit(
         kind=HitKind.FACT,
@@ -119,7 +115,8 @@ def _of_fact(known: KnownFact) -> Hit:
     )
 
 
-def _of_episode(episode: Episode) -> Hit:
+def episode_hit(episode: Episode) -> Hit:
+    """Return an episode as a hit, without a score."""
     return Hit(
         kind=HitKind.EPISODE,
         id=episode.id,
@@ -140,18 +137,12 @@ Path = tuple[str, ...]
 _NAME = r"\.?[\w@+~-][\w@+~.-]*\.[a-z]\w{0,9}"
 _WHOLE_NAMES = r"\.[a-z][\w.-]*|(?:make|docker|gem|rake|just|proc|vagrant|jenkins)file|licen[cs]e|readme"
 _FILE = re.compile(f"{_NAME}|{_WHOLE_NAMES}", re.IGNORECASE)
-_SPACED = re.compile(rf"(?:\w+ ){{1,4}}{_NAME}", re.IGNORECASE)
-_QUOTED = re.compile(r"""(?P<quote>[`"'])(?P<name>[^`"'\n]{1,400})(?P=quote)""")
 _WORD = re.compile(r"[^\s\"'`()<>{},;|\x00]+")
-_ADDRESS = re.compile(r"[^@/\\]*\w@[a-z][^@/\\]*", re.IGNORECASE)
-"""A mail address: `ann@example.com`, but not `icon@2x.png`."""
-
 _PLACE = re.compile(r"(?::\d+|#L\d+)(?:[:-]L?\d+)*$")
 """Position in a file, as compilers and links write it."""
 
 _EDGE = ":!?…*=[]@"
 _LONGEST = 400
-_ABBREVIATIONS = frozenset({"e.g", "i.e", "a.k.a", "n.b", "vs"})
 _SEPARATOR = re.compile(r"[/\\]+")
 _DRIVE = re.compile(r"[a-z]:")
 
@@ -159,13 +150,10 @@ _DRIVE = re.compile(r"[a-z]:")
 def files_named(text: str) -> tuple[Path, ...]:
     """Return the files and folders that *text* names, each once.
 
-    Examples: `ingest.rs`, `./src/ingest.rs:42`, `"my notes.txt"`. What only looks like one, such as `os.path` or
-    `and/or`, does no harm: it matches no file.
+    Examples: `ingest.rs`, `./src/ingest.rs:42`. What only looks like one, such as `os.path`, `and/or` or a mail
+    address, does no harm: it matches no file.
     """
-    spaced = [found["name"] for found in _QUOTED.finditer(text) if _is_spaced(found["name"])]
-    text = _QUOTED.sub(lambda found: " " if _is_spaced(found["name"]) else found[0], text)
-    found = (parts(word) for word in (*spaced, *_words(text)))
-    return tuple(path for path in dict.fromkeys(found) if path)
+    return tuple(path for path in dict.fromkeys(map(parts, _names(text))) if path)
 
 
 def parts(path: str) -> Path:
@@ -193,21 +181,12 @@ def _is_named(path: Path, name: Path) -> bool:
     return name in runs or (1 < len(path) < len(name) and name[-len(path) :] == path)
 
 
-def _words(text: str) -> Iterator[str]:
+def _names(text: str) -> Iterator[str]:
     for word in _WORD.findall(text):
         bare = word.strip(_EDGE).rstrip(".")
-        if len(bare) <= _LONGEST and "://" not in bare and bare.casefold() not in _ABBREVIATIONS:
-            name = _PLACE.sub("", bare)
-            if _is_path(name):
-                yield name
-
-
-def _is_path(word: str) -> bool:
-    return _SEPARATOR.search(word) is not None or bool(_FILE.fullmatch(word) and not _ADDRESS.fullmatch(word))
-
-
-def _is_spaced(name: str) -> bool:
-    return " " in name and _SPACED.fullmatch(_SEPARATOR.split(name)[-1]) is not None
+        name = _PLACE.sub("", bare)
+        if len(bare) <= _LONGEST and "://" not in bare and (_SEPARATOR.search(name) or _FILE.fullmatch(name)):
+            yield name
 
 
 _IDENTIFIER = re.compile(r"[\x00-\x7f]*[\d@][\x00-\x7f]*")

@@ -1,6 +1,6 @@
 """Search the turns of sessions by words, by meaning and by file."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -67,7 +67,8 @@ def recall_turns(
     chunks = (each for turn in searched.values() for each in chunk(turn.text, turn=turn.number))
     pieces = {(each.turn, each.index): each for each in chunks}
     words = _by_words(query, pieces, thresholds.share)
-    files = {number: found for number, turn in searched.items() if (found := touched(query.files, _files(turn)))}
+    paths = {number: [path for entry in turn.entries for path in entry.paths] for number, turn in searched.items()}
+    files = {number: found for number, each in paths.items() if (found := touched(query.files, each))}
     rankings: Mapping[Ranking, Mapping[Piece, RankedItem]] = {
         Ranking.WORDS: words,
         Ranking.MEANING: _by_meaning(query, pieces, words, embed, thresholds.cosine),
@@ -105,7 +106,3 @@ def _by_meaning(
         return {}
     cosines = ((key, float(vector @ query.vector)) for key, vector in zip(likely, vectors, strict=True))
     return by_cosine([near for near in cosines if near[1] >= cosine])
-
-
-def _files(turn: TurnText) -> Iterator[str]:
-    return (path for entry in turn.entries for path in entry.paths)

@@ -73,31 +73,25 @@ class FactCache:
             Unavailable: the log did not answer.
             Misconfigured: the log holds vectors of this embedder with another dimension.
         """
-        cached = self._cached((scope, embedder.id, embedder.dim))
+        cached = self._cached(scope, embedder)
         with cached.lock:
             yield cached.caught_up(log, scope, embedder)
 
     @contextmanager
     def scope_index(self, log: FactLog, scope: Scope, embedder: Embedder) -> Generator[ScopeIndex]:
-        """Yield the up-to-date search index of *scope*, locked until the `with` block ends.
-
-        Raises:
-            Unavailable: the log did not answer.
-            Misconfigured: the log holds vectors of this embedder with another dimension.
-        """
-        cached = self._cached((scope, embedder.id, embedder.dim))
-        with cached.lock:
-            knowledge = cached.caught_up(log, scope, embedder)
+        """Yield the search index of *scope*, up-to-date and locked like that of `current`."""
+        with self.current(log, scope, embedder) as knowledge:
+            cached = self._cached(scope, embedder)
             cached.scope_index = cached.scope_index or ScopeIndex(knowledge)
             yield cached.scope_index
 
-    def _cached(self, key: tuple[Scope, str, int]) -> _CachedScope:
+    def _cached(self, scope: Scope, embedder: Embedder) -> _CachedScope:
+        key = scope, embedder.id, embedder.dim
         with self._lock:
-            cached = self._scopes.get(key) or self._scopes.setdefault(key, _CachedScope(self._index_of(*key)))
+            if key not in self._scopes:
+                of = self.indexes.of if self.indexes else None
+                self._scopes[key] = _CachedScope(of(scope, embedder=embedder.id, dim=embedder.dim) if of else None)
             self._scopes.move_to_end(key)
             if len(self._scopes) > self._most:
                 self._scopes.popitem(last=False)
-            return cached
-
-    def _index_of(self, scope: Scope, embedder: str, dim: int) -> CandidateIndex | None:
-        return self.indexes.of(scope, embedder=embedder, dim=dim) if self.indexes else None
+            return self._scopes[key]

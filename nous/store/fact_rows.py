@@ -8,9 +8,7 @@ A block is the unit of growth: a string never has to be moved as a whole when th
 scope of 100,000 facts is read with some hundred commands.
 """
 
-import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Self
@@ -20,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nous.domain.effects import AppendFacts
-from nous.domain.errors import BadInput, Misconfigured
+from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LogVersion, Row, Superseded, embedding
 from nous.domain.record_codec import decode, encode
 from nous.store.base import LogSlice
@@ -140,28 +138,29 @@ class VectorSlot:
         """Bytes of the vector."""
         return self.slot.dim * _FLOAT_BYTES
 
-    def adjoins(self, other: "VectorSlot") -> bool:
-        """Return whether this slot directly follows *other* in the same block."""
-        return (
-            self.embedder == other.embedder
-            and self.slot == Slot(other.slot.index + 1, other.slot.dim)
-            and self.block == other.block
-        )
+    @property
+    def next(self) -> "VectorSlot":
+        return VectorSlot(self.embedder, Slot(self.slot.index + 1, self.slot.dim))
 
 
 def runs(places: Iterable[VectorSlot]) -> Iterator[list[VectorSlot]]:
-    """Split *places* into runs of adjacent slots that one command can read or write.
-
-    Order is kept. No run is empty or longer than `LONGEST_RUN`.
-    """
+    """Split *places*, in order, into runs of adjacent slots, each at most `LONGEST_RUN` long."""
     run: list[VectorSlot] = []
     for place in places:
-        if run and not (place.adjoins(run[-1]) and len(run) < LONGEST_RUN):
+        is_adjacent = bool(run) and place == run[-1].next and place.block == run[-1].block
+        if run and not (is_adjacent and len(run) < LONGEST_RUN):
             yield run
             run = []
         run.append(place)
     if run:
         yield run
+
+
+def divided(batch: Iterable[Sequence[VectorSlot]], stored: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield each vector of the runs in *batch*; *stored* has the bytes of each run."""
+    for run, raw in zip(batch, stored, strict=True):
+        size = run[0].size
+        yield from (raw[at * size : (at + 1) * size] for at in range(len(run)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +175,8 @@ class Continuation:
 def continuation(write: AppendFacts) -> Continuation:
     """Compute the entries and vectors that *write* appends to the log it expects.
 
-    Raises:
-        BadInput: a vector is missing, superfluous, zero, not finite or not one-dimensional.
-        Misconfigured: an embedder made vectors of different lengths.
+    The vectors are as `nous.knowledge.learn` returns them: checked, and one for each row that needs one.
     """
-    embedders = _embedders(write)
-    _check_dimensions(embedders, write.vectors)
     rows: list[tuple[Row, Slot | None]] = []
     vectors: list[tuple[VectorSlot, bytes]] = []
     for row in write.rows:
@@ -193,37 +188,9 @@ def continuation(write: AppendFacts) -> Continuation:
         vector = write.vectors[fact_id]
         slot = Slot(write.expected.vectors + len(vectors), len(vector))
         rows.append((row, slot))
-        vectors.append((VectorSlot(embedder, slot), _float32(vector)))
+        vectors.append((VectorSlot(embedder, slot), vector.astype("<f4").tobytes()))
     entries, version = chained(rows, write.expected)
     return Continuation(entries, version, tuple(vectors))
-
-
-def _embedders(write: AppendFacts) -> dict[UUID, str]:
-    """Return the embedder of each fact that needs a vector; check that the vectors match."""
-    learned = Counter(row.fact.id for row in write.rows if isinstance(row, Learned))
-    embedded = [found for row in write.rows if (found := embedding(row))]
-    embedders = dict(embedded)
-    if repeated := [fact_id for fact_id, times in learned.items() if times > 1]:
-        raise BadInput(f"fact {repeated[0]} is learned twice in one append")
-    if len(embedders) < len(embedded):
-        raise BadInput("a fact gets two vectors in one append")
-    if odd := embedders.keys() ^ write.vectors.keys():
-        raise BadInput(f"fact {min(odd)} has a vector and no embedder, or an embedder and no vector")
-    return embedders
-
-
-def _check_dimensions(embedders: Mapping[UUID, str], vectors: "Mapping[UUID, NDArray[np.float32]]") -> None:
-    dimensions: dict[str, int] = {}
-    for fact_id, embedder in embedders.items():
-        vector = vectors[fact_id]
-        if vector.ndim != 1 or not 0 < float(vector @ vector) < math.inf:
-            raise BadInput(f"the vector of fact {fact_id} is zero, not finite or not one-dimensional")
-        if len(vector) != dimensions.setdefault(embedder, len(vector)):
-            raise Misconfigured(f"{embedder} made vectors of {dimensions[embedder]} and of {len(vector)} numbers")
-
-
-def _float32(vector: "NDArray[np.float32]") -> bytes:
-    return vector.astype("<f4").tobytes()
 
 
 def slice_of(
@@ -253,10 +220,7 @@ def slice_of(
 
 
 def version_at(entries: Sequence[LogEntry], head: LogVersion, *, after: LogVersion | None) -> LogVersion:
-    """Return the version of the log after *entries*, which follow *after*.
-
-    *head* is the log's version now.
-    """
+    """Return the version of the log after *entries*, which follow *after*; *head* is it now."""
     before = after or LogVersion()
     if before.n + len(entries) == head.n:
         return head

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from nous.domain.events import Event
 from nous.embedding.hashing import HashingEmbedder
 from nous.excerpt import windows
 from nous.pipeline.anchored_summarizer import AnchoredSummarizer
@@ -10,11 +11,18 @@ from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore
 from nous.summary.llm.prompt import built_in
+from nous.transcript.model import Transcript
+
+
+class NoTranscripts:
+    def read(self, event: Event) -> Transcript:
+        raise AssertionError(f"no transcript is needed for {event.id}")
 
 
 def context_over(store: MemoryStore, **more: Any) -> WorkerContext:
-    """Build a context that reads from *store*, with *more* of its fields; transcripts and clock are among them."""
+    """Build a context that reads from *store*, with *more* of its fields; the clock is among them."""
     known: dict[str, Any] = {
+        "transcripts": NoTranscripts(),
         "episodes": store,
         "episode_vectors": store,
         "summary_inputs": store,

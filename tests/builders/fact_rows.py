@@ -1,7 +1,7 @@
 """Rows of a fact log with vectors, for those who look for what is near."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
@@ -14,13 +14,13 @@ from nous.domain.errors import Unavailable
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Fact, Learned, Row, Source, Superseded
 from nous.domain.scope import Scope
+from nous.knowledge import decision
 from nous.store.base import NO_VECTORS
 from nous.store.memory import MemoryStore
 
 Vector = NDArray[np.float32]
 HOME = Scope(project="home")
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
-_SOURCE = Source(episode_id=uuid5(NAMESPACE, "s"), event_id=uuid5(NAMESPACE, "e"), session_id="s", turns=())
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,11 @@ def fact_id(text: str) -> UUID:
     return uuid5(NAMESPACE, text)
 
 
+def source(session: str = "s") -> Source:
+    episode = uuid5(NAMESPACE, session)
+    return Source(episode_id=episode, event_id=uuid5(episode, "event"), session_id=session, turns=(1,))
+
+
 def learned(text: str, *, embedded_by: str | None = "m", scope: Scope = HOME) -> Learned:
     fact = Fact(
         id=fact_id(text),
@@ -46,10 +51,23 @@ def learned(text: str, *, embedded_by: str | None = "m", scope: Scope = HOME) ->
         category=Category.TECHNICAL,
         subject="",
         confidence=1.0,
-        source=_SOURCE,
+        source=source(),
         learned_at=NOON,
     )
     return Learned(fact=fact, reason="", embedded_by=embedded_by)
+
+
+def said(session: str, text: str, *, embedded_by: str | None = "m", at: datetime = NOON) -> Learned:
+    """A fact as *session* has taught it."""
+    fact = replace(
+        learned(text).fact,
+        id=decision.fact_id(source(session).episode_id, text),
+        subject=f"subject of {session}",
+        source=source(session),
+        learned_at=at,
+        event_date="2026-01-01",
+    )
+    return Learned(fact=fact, reason="nothing known is near", embedded_by=embedded_by)
 
 
 def superseded(text: str, by: str) -> Superseded:

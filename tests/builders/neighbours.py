@@ -234,7 +234,6 @@ _COUNTS = "it counts, and tells nothing of what was said"
 _WRITES = "it writes; see what forgetting one scope leaves of another"
 _WORKERS = "what a worker is handed tells its scope, and its effects are written there"
 NOT_READ: Mapping[str, str] = {
-    "VectorBlock.cosines": "it compares what it was given",
     "Trimming.trim": "it removes what every group has dealt with",
     "Bus.apply": _WORKERS,
     "Bus.dead_letter": _WORKERS,

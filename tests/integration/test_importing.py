@@ -21,7 +21,7 @@ from nous.cli.import_ import Importer
 from nous.domain.effects import AppendFacts, Effects
 from nous.domain.episode import CandidateFact
 from nous.domain.events import FactsUnembedded
-from nous.domain.fact import Confirmed, Learned, LogVersion, Row, Superseded
+from nous.domain.fact import Learned, LogVersion, Row, Superseded
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import mark_of
 from nous.knowledge.normalize import exact_form
@@ -116,15 +116,6 @@ def test_what_others_teach_meanwhile_stays_and_is_not_doubled(container: Contain
 
     assert [row.fact.text for row in log(container) if isinstance(row, Learned)] == [PORT, TEA, OTHER_PORT]
     assert sum(isinstance(row, Superseded) for row in log(container)) == 1
-
-
-def test_a_text_that_others_teach_meanwhile_as_a_fact_of_theirs_is_no_second_fact(container: Container) -> None:
-    watched = Watched(container.context.facts, 2, lambda: append(container, told(TEA, session="meanwhile")))
-
-    assert brought(container, told(PORT, TEA), watched) == 1
-
-    assert [row.fact.text for row in log(container) if isinstance(row, Learned)] == [TEA, PORT]
-    assert [row.text for row in log(container) if isinstance(row, Confirmed)] == [TEA]
 
 
 def test_a_text_that_is_forgotten_meanwhile_is_quoted_by_no_reason(container: Container) -> None:

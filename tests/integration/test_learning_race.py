@@ -16,14 +16,12 @@ from pathlib import Path
 
 import pytest
 from builders import vector_server
+from builders.knowing import said_twice, twins
 
-from nous.app.container import Container, build
+from nous.app.container import build
 from nous.app.from_settings import policy
 from nous.domain.scope import Scope
-from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.knowledge.judge import AlreadyKnown, Richer, judge
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.verdict import Statement
 from nous.settings.model import Settings
 
 FACTS = int(os.environ.get("RACE_FACTS", "240"))
@@ -48,7 +46,7 @@ def index(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
 def test_processes_that_teach_one_scope_at_once_store_nothing_twice_and_lose_nothing(
     directory: Path, index: dict[str, str]
 ) -> None:
-    texts = [text for number in range(FACTS // 2) for text in variants(number)]
+    texts = [text for number in range(FACTS // 2) for text in twins(number)]
     random.Random(7).shuffle(texts)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")}
     environment |= {"NOUS_DATA_DIR": str(directory), **index}
@@ -57,7 +55,7 @@ def test_processes_that_teach_one_scope_at_once_store_nothing_twice_and_lose_not
 
     container = build(Settings(data_dir=directory))
     with container.context.fact_cache.current(container.context.facts, SCOPE, container.context.embedder) as knowledge:
-        slipped = list(said_twice(knowledge, container))
+        slipped = said_twice(knowledge, container.context.embedder, policy(container.settings))
         lost = [text for text in texts if not knowledge.revisions(exact_form(text))]
         current = sum(1 for _ in knowledge.current())
     print(f"\n{FACTS} facts by {PROCESSES} processes: {dict(verdicts)}")
@@ -66,14 +64,6 @@ def test_processes_that_teach_one_scope_at_once_store_nothing_twice_and_lose_not
     assert slipped == []
     assert lost == []
     assert current == FACTS // 2
-
-
-def variants(number: int) -> tuple[str, str]:
-    """One thing, said in two ways that no exact comparison brings together."""
-    return (
-        f"The retry limit of service-{number} is {number + 3} attempts",
-        f"Retry limit for service-{number}: {number + 3} attempts",
-    )
 
 
 def teach_at_once(shares: list[list[str]], environment: dict[str, str]) -> Iterator[str]:
@@ -94,14 +84,3 @@ def teach_at_once(shares: list[list[str]], environment: dict[str, str]) -> Itera
             assert process.stdout
             yield from (json.loads(line)["verdict"] for line in process.stdout)
             assert process.wait() == 0
-
-
-def said_twice(knowledge: FactIndex, container: Container) -> Iterator[tuple[KnownFact, object]]:
-    """Every current fact that the judge, asked afresh, takes for another current one."""
-    rule = policy(container.settings)
-    for known in knowledge.current():
-        [vector] = container.context.embedder.embed([known.fact.text])
-        others = [each for each in knowledge.near(vector, rule.near) if each.fact_id != known.fact.id]
-        verdict = judge(Statement(known.fact.text), others, rule)
-        if isinstance(verdict, AlreadyKnown | Richer):
-            yield known, verdict

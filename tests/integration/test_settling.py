@@ -93,17 +93,6 @@ def test_a_merge_is_told_everywhere_and_taken_back(nous: Nous, ids: Ids) -> None
     assert offered(nous)[0] == ("duplicate", SHEET, PORT)
 
 
-def test_facts_that_are_kept_apart_are_offered_no_more(nous: Nous, ids: Ids) -> None:
-    done = nous("facts", "keep-apart", ids[SHEET], ids[PORT])
-
-    assert done.stdout == f"kept apart: {SHEET}\n  from: {PORT}\n"
-    assert nous("facts", "keep-apart", ids[PORT], ids[SHEET]).stdout.startswith("already kept apart: ")
-    assert offered(nous) == [("update", TEA, PORT)]
-    assert nous("facts", "merge", ids[PORT], ids[SHEET]).exit_code == BAD_INPUT
-    nous("facts", "unsettle", ids[SHEET], ids[PORT])
-    assert offered(nous)[0] == ("duplicate", SHEET, PORT)
-
-
 def test_the_newer_is_told_as_current_and_the_older_as_earlier(nous: Nous, ids: Ids) -> None:
     assert f'; may replace: "{PORT}")' in nous("context").stdout
     assert f"  may be replaced by: {TEA}  {ids[TEA]}" in nous("facts").stdout
@@ -165,18 +154,15 @@ def test_a_fact_without_a_vector_that_is_current_again_is_handed_to_workers(
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "complaint"),
+    ("command", "other", "complaint"),
     [
-        (PORT, PORT, "are the same fact"),
-        (PORT, "99999999", "there is no fact '99999999' in"),
-        (PORT, "abc", "'abc' is too short to name a fact"),
+        ("merge", PORT, "are the same fact"),
+        ("keep-apart", "99999999", "there is no fact '99999999' in"),
+        ("unsettle", "abc", "'abc' is too short to name a fact"),
     ],
 )
-@pytest.mark.parametrize("command", ["merge", "keep-apart", "unsettle"])
-def test_what_cannot_be_settled_is_refused(
-    nous: Nous, ids: Ids, command: str, one: str, other: str, complaint: str
-) -> None:
-    result = nous("facts", command, ids[one], ids.get(other, other))
+def test_what_cannot_be_settled_is_refused(nous: Nous, ids: Ids, command: str, other: str, complaint: str) -> None:
+    result = nous("facts", command, ids[PORT], ids.get(other, other))
 
     assert complaint in result.stderr
     assert result.exit_code == BAD_INPUT

@@ -148,14 +148,3 @@ def test_a_run_of_one_file_replaces_no_command(machine: Machine) -> None:
     facts = json.loads(machine.nous("facts", "--all", "--json", "--scope", "one").stdout)
 
     assert [(fact["text"], fact["current"]) for fact in facts] == [("Tests are run with `make test`", True)]
-
-
-def test_a_question_that_was_answered_can_be_answered_afterwards(machine: Machine) -> None:
-    asked = [
-        {"role": "user", "content": "Which port does staging use?"},
-        {"role": "assistant", "content": "Staging uses port 9017, as `deploy/staging.yaml` says."},
-    ]
-    machine.publish("asked", 1, asked)
-    machine.settle()
-
-    assert "Staging uses port 9017" in machine.nous("search", "which port does staging use", "--scope", "asked").stdout

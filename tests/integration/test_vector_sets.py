@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import redis
 from builders import vector_server
-from builders.fact_rows import HOME, Vector, append, clustered, fact_id, learn, superseded, unit
+from builders.fact_rows import HOME, Vector, clustered, fact_id, learn, unit
 from click.testing import CliRunner
 
 from nous.app.container import build
@@ -96,15 +96,6 @@ def test_of_what_is_nearest_at_the_threshold_all_but_nothing_is_missed(url: str,
     assert all(one[0][1] == pytest.approx(other[0][1], abs=1e-5) for one, other in first if other)
 
 
-def test_a_set_that_was_lost_is_made_anew(url: str, client: redis.Redis, store: MemoryStore) -> None:
-    index = set_of(url, store)
-    assert near(index, TEA, store=store) == ["tea"]
-
-    client.flushall()
-
-    assert near(index, TEA, store=store) == ["tea"]
-
-
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_set_without_its_mark_or_a_mark_without_its_set_is_made_anew(
     url: str, client: redis.Redis, store: MemoryStore, which: int
@@ -131,29 +122,6 @@ def test_a_set_that_fell_back_catches_up(url: str, client: redis.Redis, store: M
         client.restore(name, 0, content, replace=True)
 
     assert near(ahead, TEA, store=store) == ["tea", "rum"]
-
-
-def test_a_superseded_fact_makes_room_in_the_set(url: str, client: redis.Redis, store: MemoryStore) -> None:
-    learn(store, {"rum": RUM})
-    near(set_of(url, store), TEA, store=store)
-    append(store, superseded("tea", by="rum"))
-
-    assert near(set_of(url, store), TEA, store=store) == ["rum"]
-    assert client.execute_command("VCARD", KEYS.candidates(HOME, "m", dim=8)[0]) == 1
-
-
-def test_what_stands_in_the_set_and_not_in_the_log_is_dropped_by_the_fold(
-    url: str, client: redis.Redis, store: MemoryStore
-) -> None:
-    name, mark = KEYS.candidates(HOME, "m", dim=8)
-    index = set_of(url, store)
-    near(index, TEA, store=store)
-    client.execute_command("VADD", name, "FP32", RUM.tobytes(), str(fact_id("gin")), "NOQUANT")
-    raw = client.get(mark)
-    assert isinstance(raw, bytes)
-    client.set(mark, raw[:-1] + b"2")
-
-    assert near(index, TEA, store=store) == ["tea", "gin"]
 
 
 def test_whoever_has_read_a_log_before_it_was_erased_writes_none_of_it(

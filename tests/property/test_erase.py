@@ -1,21 +1,19 @@
 """Laws of forgetting: what holds for every history of a log, not only for those we thought of."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid5
+from datetime import datetime, timedelta
+from uuid import UUID
 
+from builders.fact_rows import NOON, source
+from builders.fact_rows import said as fact_said
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.domain.episode import Category
-from nous.domain.events import NAMESPACE
-from nous.domain.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, standing
-from nous.domain.scope import Scope
+from nous.domain.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded, named, standing
 from nous.knowledge.candidate_filter import wordings
 from nous.knowledge.decision import fact_id
 from nous.knowledge.erase import alike, without_fact, without_session
 
-NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 SESSIONS = ("ann", "bob", "cid", "dan")
 WORDS = ("the port is 1", "Port is 1", "port 1", "the host is x", "Host: x", "tabs are used", "spaces are used")
 
@@ -31,11 +29,6 @@ def steps_of(*kinds: int) -> st.SearchStrategy[list[Step]]:
 
 steps = steps_of(*range(7))
 merges = steps_of(0, 1, 4, 4, 6)
-
-
-def source(session: str) -> Source:
-    episode = uuid5(NAMESPACE, session)
-    return Source(episode_id=episode, event_id=uuid5(episode, "event"), session_id=session, turns=(1,))
 
 
 def history(steps: Sequence[Step]) -> list[Row]:
@@ -56,17 +49,7 @@ def written(step: Step, facts: Sequence[Fact], rows: Sequence[Row], at: datetime
     text = f"{words} says {session}"
     new = fact_id(said.episode_id, text)
     if (kind == 0 or not facts) and new not in {fact.id for fact in facts}:
-        fact = Fact(
-            id=new,
-            scope=Scope(),
-            text=text,
-            category=Category.TECHNICAL,
-            subject=f"as {session} says",
-            confidence=0.8,
-            source=said,
-            learned_at=at,
-        )
-        yield Learned(fact=fact, reason="nothing known is near", embedded_by="m" if one % 2 else None)
+        yield fact_said(session, text, embedded_by="m" if one % 2 else None, at=at)
         return
     if not facts:
         return
@@ -94,26 +77,14 @@ def merged(known: Fact, into: Fact, rows: Sequence[Row], at: datetime, reason: s
     """
     others = [(row.source, row.text) for row in rows if isinstance(row, Confirmed) and row.fact_id == known.id]
     yield Superseded(fact_id=known.id, by=into.id, reason=reason, at=at)
-    for source, text in dict.fromkeys([(known.source, known.text), *others]):
+    for teller, text in dict.fromkeys([(known.source, known.text), *others]):
         through = known.id if marked else None
-        yield Confirmed(fact_id=into.id, source=source, text=text, reason=reason, at=at, merged_from=through)
+        yield Confirmed(fact_id=into.id, source=teller, text=text, reason=reason, at=at, merged_from=through)
 
 
 def tellers(rows: Sequence[Row]) -> set[Source]:
     told = {row.source for row in rows if isinstance(row, Confirmed)}
     return told | {row.fact.source for row in rows if isinstance(row, Learned)}
-
-
-def named(row: Row) -> set[UUID]:
-    match row:
-        case Learned():
-            return set()
-        case Confirmed(fact_id=one, merged_from=UUID() as other):
-            return {one, other}
-        case Confirmed(fact_id=one) | Embedded(fact_id=one):
-            return {one}
-        case Superseded(fact_id=one, by=other) | Linked(fact_id=one, other=other):
-            return {one, other}
 
 
 @given(steps, st.sampled_from(SESSIONS))

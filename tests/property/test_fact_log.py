@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID, uuid5
 
 import fakeredis
 import numpy as np
 import pytest
+from builders.fact_rows import NOON, learned
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -17,9 +17,8 @@ from nous.bus.base import Bus, Committed
 from nous.bus.memory.bus import MemoryBus
 from nous.bus.redis.bus import RedisBus
 from nous.domain.effects import AppendFacts, Effects
-from nous.domain.episode import Category
 from nous.domain.events import NAMESPACE
-from nous.domain.fact import Fact, Learned, Linked, LogVersion, Row, Source
+from nous.domain.fact import Fact, Learned, Linked, LogVersion, Row
 from nous.domain.scope import Scope
 from nous.store.base import FactLog, LogSlice
 from nous.store.keys import StoreKeys
@@ -27,7 +26,6 @@ from nous.store.memory import MemoryStore
 from nous.store.redis.fact_log import RedisFactLog
 from nous.store.redis.plans import plan_for
 
-NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 HERE = Scope()
 DIMS = {"small": 2, "large": 5}
 
@@ -76,22 +74,12 @@ def row_of(sketch: Sketch, scope: Scope) -> Row:
     fact_id = uuid5(NAMESPACE, sketch.text)
     if not sketch.text:
         return Linked(fact_id=fact_id, other=fact_id, reason="near", at=NOON)
-    fact = Fact(
-        id=fact_id,
-        scope=scope,
-        text=sketch.text,
-        category=Category.CONCEPT,
-        subject="",
-        confidence=0.5,
-        source=Source(episode_id=fact_id, event_id=fact_id, session_id="s", turns=(1,)),
-        learned_at=NOON,
-    )
-    return Learned(fact=fact, reason="new", embedded_by=sketch.embedder)
+    return learned(sketch.text, embedded_by=sketch.embedder, scope=scope)
 
 
 def vectors_of(rows: Iterable[Row]) -> Vectors:
-    learned = [row for row in rows if isinstance(row, Learned)]
-    return {row.fact.id: vector_of(row.fact, row.embedded_by) for row in learned if row.embedded_by}
+    taught = [row for row in rows if isinstance(row, Learned)]
+    return {row.fact.id: vector_of(row.fact, row.embedded_by) for row in taught if row.embedded_by}
 
 
 def vector_of(fact: Fact, embedder: str) -> NDArray[np.float32]:

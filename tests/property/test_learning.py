@@ -2,21 +2,16 @@
 
 import sys
 import unicodedata
-from datetime import UTC, datetime
-from uuid import uuid5
 
+import builders.knowing
+from builders.knowing import nothing
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from nous.domain.episode import CandidateFact
-from nous.domain.events import NAMESPACE
-from nous.domain.fact import Source
-from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.equivalence.compare import Difference, difference, likelihood
 from nous.knowledge.equivalence.update import update
-from nous.knowledge.fact_index import FactIndex
-from nous.knowledge.learn import ALREADY, LearnContext, learn
+from nous.knowledge.learn import ALREADY
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.verdict import Policy, Statement
 
@@ -127,20 +122,12 @@ def test_normalising_twice_changes_nothing_more(text: str) -> None:
 
 def taught(lessons: list[list[str]], *, again: bool) -> list[str]:
     """The reasons of the last lesson, taught once more if *again*, and that no fact is known twice, on the way."""
-    embedder = HashingEmbedder(dim=32)
-    knowledge = FactIndex(embedder_id=embedder.id, dim=embedder.dim)
-    reasons: list[str] = []
+    knowledge, reasons = nothing(HashingEmbedder(dim=32)), list[str]()
     for number, texts in enumerate(lessons + lessons[-1:] if again else lessons):
-        episode = uuid5(NAMESPACE, str(min(number, len(lessons) - 1)))
-        source = Source(episode_id=episode, event_id=episode, session_id="s", turns=(1,))
-        learn_context = LearnContext(
-            scope=Scope(), source=source, policy=Policy(near=0.4), at=datetime(2026, 1, 1, tzinfo=UTC)
-        )
-        candidates = [CandidateFact(text=text) for text in texts]
-        learning = learn(candidates, [*embedder.embed(texts)], knowledge=knowledge, learn_context=learn_context)
-        knowledge.extend(learning.rows, learning.vectors)
-        assert len(learning.decisions) == len(texts)
-        reasons = [fact_decision.verdict.reason for fact_decision in learning.decisions]
+        session = str(min(number, len(lessons) - 1))
+        decisions = builders.knowing.taught(knowledge, *texts, session=session, policy=Policy(near=0.4))
+        assert len(decisions) == len(texts)
+        reasons = [decision.verdict.reason for decision in decisions]
     forms = [known.statement.form for known in knowledge.current()]
     assert len(forms) == len(set(forms))
     return reasons

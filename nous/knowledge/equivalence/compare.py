@@ -136,7 +136,6 @@ def _minus(reading: ParsedStatement, other: ParsedStatement) -> list[Word]:
 
 
 def _rearranged(left: ParsedStatement, right: ParsedStatement) -> str | None:
-    """Return the objection to the same words in another relation, or None."""
     if left.negations != right.negations:
         return "one is negated, the other is not"
     if left.is_past != right.is_past:
@@ -167,10 +166,7 @@ def _arranged(reading: ParsedStatement) -> list[str | frozenset[tuple[str, str]]
 
 
 def _is_part(one: str, other: str) -> bool:
-    """Return whether one of two literals is part of the other; numbers never are.
-
-    Examples: a file of a path, a name of a call.
-    """
+    """Return whether one literal is part of the other, as a file of a path; numbers are not."""
     part, whole = sorted((one, other), key=len)
     at = -1 if part.isdecimal() or len(part) < 3 else whole.find(part)
     end = at + len(part)
@@ -178,10 +174,7 @@ def _is_part(one: str, other: str) -> bool:
 
 
 def _part(words: Sequence[Word], missing: Sequence[Word]) -> float:
-    """Return the fraction of *words* that are not *missing*, by weight.
-
-    Code, numbers and names weigh most, short words least.
-    """
+    """Return the fraction of *words* that are not *missing*; names and literals weigh most."""
     weights = [
         sum(2.0 if w.is_literal else 1.5 if w.is_name else 0.5 if len(w.key) <= 3 else 1.0 for w in each)
         for each in (words, missing)

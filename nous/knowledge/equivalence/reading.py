@@ -132,10 +132,7 @@ class ParsedStatement:
 
     @cached_property
     def scopes(self) -> Mapping[tuple[str, str], int]:
-        """Count the function words that matter for the meaning.
-
-        Quantifiers and words of certainty count with the content word behind them.
-        """
+        """Count the function words that matter; quantifiers count with the word behind them."""
         found: Counter[tuple[str, str]] = Counter()
         content = ""
         for token in reversed(self.tokens):
@@ -240,10 +237,7 @@ def _chunk(chunk: str, *, is_first: bool) -> Iterator[Word]:
 
 
 def _is_plain(chunk: str) -> bool:
-    """Return whether *chunk* is a word of a language, not code.
-
-    It has letters only, with a capital at most at its start.
-    """
+    """Return whether *chunk* has letters alone, with a capital at most at its start."""
     bare = chunk.replace("'", "")
     return bare.isalpha() and (bare[1:].islower() or len(bare) == 1)
 
@@ -274,10 +268,7 @@ def _joined(tokens: Sequence[Word]) -> Iterator[Word]:
 
 
 def _governed(tokens: Sequence[Word]) -> Iterator[Word]:
-    """Yield the content words of *tokens*, each with its preposition and negation.
-
-    A preposition governs the words up to the next comma or stop.
-    """
+    """Yield the content words; a preposition governs those up to the next comma or stop."""
     marker, is_denied = "", False
     for token in tokens:
         if token.is_literal or token.key not in small():
@@ -292,8 +283,5 @@ def _governed(tokens: Sequence[Word]) -> Iterator[Word]:
 
 
 def _denies(token: Word) -> bool:
-    """Return whether *token* negates what follows.
-
-    With a comma it is an answer: `No, users can`.
-    """
+    """Return whether *token* negates what follows; before a comma it is an answer: `No, `."""
     return token.key in words("negation") and not token.text.endswith(",")

@@ -25,10 +25,7 @@ class RedisCalibrations:
         return {embedder.decode(): float(threshold) for embedder, threshold in stored.items() if threshold}
 
     def keep(self, embedder: str, threshold: float | None) -> None:
-        """Set the threshold of *embedder*; None removes it, if none would do.
-
-        Processes use it from their next start on.
-        """
+        """Set the threshold of *embedder*, or remove it; processes use it from their next start."""
         with translated():
             if threshold is None:
                 self._client.hdel(self._keys.calibrations, embedder)

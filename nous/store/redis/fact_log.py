@@ -13,7 +13,7 @@ from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
 from nous.store.base import LogSlice
-from nous.store.fact_rows import LogEntry, Slot, VectorSlot, as_rows, runs, slice_of, version_at
+from nous.store.fact_rows import LogEntry, Slot, VectorSlot, as_rows, divided, runs, slice_of, version_at
 from nous.store.keys import StoreKeys
 
 if TYPE_CHECKING:
@@ -36,15 +36,14 @@ class RedisFactLog:
         embedder: str | None = None,
         limit: int | None = None,
     ) -> LogSlice:
-        """Return the rows after *after*, or all, at most *limit*, with the vectors by *embedder*.
+        """Read as the port says.
 
         Raises:
             Retryable: the log was rewritten while it was read.
             Misconfigured: what is stored contradicts itself, or needs a newer release.
-            Unavailable: Redis did not answer.
         """
         start = after.n if after else 0
-        head, entries = self._tail(scope, known=start, limit=limit)
+        head, entries = self.tail(scope, known=start, limit=limit)
         if after and start and not _continues(head, entries, after):
             return self.read(scope, embedder=embedder, limit=limit)
         new = entries[1:] if start else entries
@@ -63,10 +62,10 @@ class RedisFactLog:
         places = [VectorSlot(embedder, Slot(index, dim)) for index in slots]
         return as_rows(self._vectors(scope, places, at), places, dim)
 
-    def _tail(self, scope: Scope, *, known: int, limit: int | None) -> tuple[LogVersion, list[LogEntry]]:
+    def tail(self, scope: Scope, *, known: int = 0, limit: int | None = None) -> tuple[LogVersion, list[LogEntry]]:
         """Return the log's version, and entries from the last of the *known* ones on.
 
-        At most *limit* entries are new. Both are read in one transaction.
+        At most *limit* entries are new. Both are read in one transaction. Raises what `read` raises.
         """
         first = max(known - 1, 0)
         last = -1 if limit is None else known + limit - 1
@@ -84,7 +83,6 @@ class RedisFactLog:
         return version, entries
 
     def _vectors(self, scope: Scope, places: Sequence[VectorSlot], version: LogVersion) -> Sequence[bytes]:
-        found: list[bytes] = []
         batch = list(runs(places))
         with translated(), self._client.pipeline(transaction=True) as pipe:
             pipe.lindex(self._keys.fact_rows(scope), version.n - 1)
@@ -95,17 +93,11 @@ class RedisFactLog:
             last_row, *stored = cast("list[bytes]", pipe.execute())
         if not last_row or LogEntry.decode(last_row).chain != version.chain:
             raise Retryable(f"the fact log of {scope} was rewritten while it was read")
-        for run, raw in zip(batch, stored, strict=True):
-            size = run[0].size
-            found.extend(raw[i * size : (i + 1) * size] for i in range(len(run)))
-        return found
+        return list(divided(batch, stored))
 
 
 def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersion) -> bool:
-    """Return whether the log at *version* continues *known*.
-
-    *entries* begin with the last known entry.
-    """
+    """Return whether the log continues *known*, the version at the first of *entries*."""
     if version.epoch != known.epoch or version.n < known.n:
         return False
     return entries[0].chain == known.chain

@@ -5,19 +5,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from secrets import token_hex
-from typing import Any, cast
+from typing import Any
 
 import redis
 
-from nous.domain.errors import Misconfigured
 from nous.domain.fact import LogVersion, Row
 from nous.domain.scope import Scope
 from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 from nous.store.erasure import NewLog, new_log
-from nous.store.fact_rows import LogEntry, VectorSlot, runs
+from nous.store.fact_rows import LogEntry, VectorSlot, divided, runs
 from nous.store.keys import StoreKeys
+from nous.store.redis.fact_log import RedisFactLog
 
 _HELD = 20
 """Lifetime of the lock in seconds, renewed by each step: how long appends wait after a rewriter died."""
@@ -32,15 +32,15 @@ _Command = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class WholeLog:
-    """A complete log at *head*, its version as stored."""
+    """A complete log at *version*; `head` is the version as stored."""
 
-    head: bytes
+    version: LogVersion
     entries: tuple[LogEntry, ...]
     rows: tuple[Row, ...]
 
     @property
-    def version(self) -> LogVersion:
-        return LogVersion.parse(self.head.decode()) if self.head else LogVersion()
+    def head(self) -> bytes:
+        return b"" if self.version == LogVersion() else str(self.version).encode()
 
 
 class RedisLogs:
@@ -49,6 +49,7 @@ class RedisLogs:
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
         self._client: Any = client  # narrowed where its answers enter
         self._keys = keys
+        self._log = RedisFactLog(client, keys)
         self._run = Scripts(client, package="nous.bus.redis")
         self._read: tuple[Scope, WholeLog] | None = None
 
@@ -65,32 +66,16 @@ class RedisLogs:
             self._client.delete(self._keys.rewriting(scope))
 
     def read(self, scope: Scope) -> WholeLog:
-        """Return the current log.
-
-        The log that was read last is cached until its head changes.
-        """
+        """Return the current log; the last one read is cached until its head changes."""
         with translated():
             head: bytes = self._client.get(self._keys.fact_head(scope)) or b""
         if self._read is None or (self._read[0], self._read[1].head) != (scope, head):
-            self._read = scope, self._decoded(scope)
+            version, entries = self._log.tail(scope)
+            self._read = scope, WholeLog(version, tuple(entries), tuple(entry.row for entry in entries))
         return self._read[1]
 
-    def _decoded(self, scope: Scope) -> WholeLog:
-        with translated(), self._client.pipeline(transaction=True) as pipe:
-            pipe.get(self._keys.fact_head(scope))
-            pipe.lrange(self._keys.fact_rows(scope), 0, -1)
-            head, stored = cast("tuple[bytes | None, list[bytes]]", pipe.execute())
-        n = LogVersion.parse(head.decode()).n if head else 0
-        entries = tuple(LogEntry.decode(entry) for entry in stored[:n])
-        if len(entries) < n:
-            raise Misconfigured(f"the fact log of {scope} is damaged: it has fewer rows than its version says")
-        return WholeLog(head or b"", entries, tuple(entry.row for entry in entries))
-
     def put(self, scope: Scope, log: WholeLog, erased: Erased) -> bool:
-        """Replace *log* by *erased*, which was made of it.
-
-        Returns False and replaces nothing if the log has changed since.
-        """
+        """Replace *log* by *erased*; return False, without a change, if it has changed since."""
         new = new_log(log.entries, erased, after=log.version)
         temporary = self._temporary_keys(scope, log, new)
         begun: set[str] = set()
@@ -147,13 +132,11 @@ class RedisLogs:
         return False
 
     def _rows(self, scope: Scope, new: NewLog, temporary: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
-        """Yield the commands that write the rows to temporary keys, in batches."""
         for start in range(0, len(new.entries), _ROWS_AT_ONCE):
             batch = new.entries[start : start + _ROWS_AT_ONCE]
             yield [("RPUSH", temporary[self._keys.fact_rows(scope)], *(entry.encode() for entry in batch))]
 
     def _blocks(self, scope: Scope, new: NewLog, temporary: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
-        """Yield the commands that copy the vectors to temporary keys, in batches."""
         for start in range(0, len(new.moves), _VECTORS_AT_ONCE):
             moves = new.moves[start : start + _VECTORS_AT_ONCE]
             content = dict(zip((to for _, to in moves), self._vectors(scope, [old for old, _ in moves]), strict=True))
@@ -166,9 +149,7 @@ class RedisLogs:
             for run in batch:
                 pipe.getrange(self._block(scope, run[0]), run[0].offset, run[-1].offset + run[-1].size - 1)
             stored: list[bytes] = pipe.execute()
-        for run, raw in zip(batch, stored, strict=True):
-            size = run[0].size
-            yield from (raw[at * size : (at + 1) * size] for at in range(len(run)))
+        return divided(batch, stored)
 
     def _block(self, scope: Scope, place: VectorSlot) -> str:
         return self._keys.fact_vectors(scope, place.embedder, dim=place.slot.dim, block=place.block)

@@ -2,17 +2,17 @@
 
 Each set has a watermark. One script changes both, and only if the watermark is the one that the writer has seen. A late
 writer thus writes nothing: neither from a log that was rewritten since, nor into a set that was rebuilt. A process that
-is about to compare facts first brings the set up to the log, some rows at a time; superseded facts are taken out. A
-search result is valid if afterwards the set is still of the same generation, not behind, and as large as its watermark
-says. A set that was lost, evicted or cut short by a power failure is rebuilt, and never searched as if it were
-complete.
+is about to compare facts first brings the set up to the log, some rows at a time. Superseded facts stay in it, as they
+do in memory, since they may become current again; `FactIndex` drops them from results. A search result is valid if
+afterwards the set is still of the same generation, not behind, and as large as its watermark says. A set that was lost,
+evicted or cut short by a power failure is rebuilt, and never searched as if it were complete.
 
 Vectors are stored as float32. With one byte a number they would take half the memory (1.2 kB a fact with its links
 instead of 2.3), but cosines would be off by .002, and every proposal would have to be fetched from the log to be scored
 again.
 """
 
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
@@ -23,7 +23,7 @@ from uuid import UUID
 from redis import exceptions
 
 from nous.domain.errors import Fatal, Retryable, Unavailable
-from nous.domain.fact import LogVersion, Superseded
+from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.knowledge.vector_scan import IndexUnavailable, Proposals
 from nous.redis_support.errors import translated
@@ -73,15 +73,11 @@ MOST = 1000
 """Limit of facts proposed for one vector. To find as many, the engine examines as many of the nearest."""
 
 _ATTEMPTS = 20
-_ROWS_READ = 8192
 _ROUNDING = 1e-6
 
 
 class VectorSets:
-    """`CandidateIndexes` on a Redis server, fed from *log*.
-
-    *client* returns the client of that server. It must not decode responses.
-    """
+    """`CandidateIndexes` on the server of *client*, which must not decode, fed from *log*."""
 
     def __init__(self, client: Callable[[], Any], keys: StoreKeys, log: FactLog) -> None:
         self._client = client
@@ -131,10 +127,7 @@ class VectorSet:
         raise Retryable(f"the index of {self._scope} keeps being rebuilt; try again")
 
     def caught_up(self) -> IndexWatermark:
-        """Bring the set up to the current log; return its watermark.
-
-        Raises what `CandidateIndex.near` raises.
-        """
+        """Bring the set up to the log; return its watermark. Raises as `CandidateIndex.near` does."""
         mark, size = self._look()
         while True:
             after = mark.version if mark else LogVersion()
@@ -156,28 +149,10 @@ class VectorSet:
 
         Returns the watermark and size of the set afterwards, also if other writers were faster.
         """
-        last = {row.fact_id: row.is_undone for row in page.rows if isinstance(row, Superseded)} if page else {}
-        gone = [str(fact_id) for fact_id, is_undone in last.items() if not is_undone]
-        back = frozenset(fact_id for fact_id, is_undone in last.items() if is_undone)
-        vectors = {**self._vectors_of(back), **page.vectors} if page else {}
+        vectors = page.vectors if page else {}
         added = [part for fact_id, vector in vectors.items() for part in (vector.astype("<f4").tobytes(), str(fact_id))]
-        mark = IndexWatermark.parse(self._run("advance", str(seen or ""), to.begun, how, len(vectors), *added, *gone))
+        mark = IndexWatermark.parse(self._run("advance", str(seen or ""), to.begun, how, *added))
         return mark, mark.size if mark else 0
-
-    def _vectors_of(self, facts: Collection[UUID]) -> "Mapping[UUID, NDArray[np.float32]]":
-        """Return from the log the vectors of *facts* that are current again.
-
-        The set has dropped them.
-        """
-        found: dict[UUID, NDArray[np.float32]] = {}
-        version: LogVersion | None = None
-        while not found.keys() >= set(facts):
-            page = self._log.read(self._scope, after=version, embedder=self._embedder, limit=_ROWS_READ)
-            if not page.rows:
-                break
-            found |= {fact_id: vector for fact_id, vector in page.vectors.items() if fact_id in facts}
-            version = page.version
-        return found
 
     def _searched(self, vectors: "NDArray[np.float32]", floor: float) -> list[list[tuple[UUID, float]]]:
         bound = (1 - floor) / 2 + _ROUNDING  # a score is (1 + cosine) / 2; EPSILON is its distance from 1

@@ -1,47 +1,21 @@
 """What a fact log is without what was forgotten, and what entries of streams say of themselves."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid5
+from datetime import datetime, timedelta
+from uuid import UUID
 
 import orjson
 import pytest
+from builders.episodes import WORK
+from builders.fact_rows import HOME, NOON, source
+from builders.fact_rows import said as fact_said
 
 from nous.bus.erasure import ErasureTarget, amended, said
-from nous.domain.episode import Category
-from nous.domain.events import NAMESPACE
-from nous.domain.fact import Confirmed, Embedded, Fact, Learned, Linked, Row, Source, Superseded
-from nous.domain.scope import Scope
+from nous.domain.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.decision import fact_id
 from nous.knowledge.erase import FORGOTTEN, Erased, alike, without_fact, without_session
-from nous.knowledge.import_merge import merge_rows
 from nous.knowledge.normalize import exact_form
-
-NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
-HOME, WORK = Scope(project="home"), Scope(project="work")
-
-
-def source(session: str) -> Source:
-    episode = uuid5(NAMESPACE, session)
-    return Source(episode_id=episode, event_id=uuid5(episode, "event"), session_id=session, turns=(1,))
-
-
-def learned(
-    session: str, text: str, *, reason: str = "nothing known is near", embedded_by: str | None = "m"
-) -> Learned:
-    fact = Fact(
-        id=fact_id(source(session).episode_id, text),
-        scope=HOME,
-        text=text,
-        category=Category.TECHNICAL,
-        subject=f"subject of {session}",
-        confidence=0.8,
-        source=source(session),
-        learned_at=NOON,
-        event_date="2026-01-01",
-    )
-    return Learned(fact=fact, reason=reason, embedded_by=embedded_by)
 
 
 def confirmed(known: Learned, session: str, text: str, *, at: datetime = NOON) -> Confirmed:
@@ -63,8 +37,8 @@ def rows_of(erased: Erased) -> list[Row]:
     return [row for row, _ in erased.rows]
 
 
-MINE = learned("mine", "the port is 1")
-THEIRS = learned("theirs", "the port is 2")
+MINE = fact_said("mine", "the port is 1")
+THEIRS = fact_said("theirs", "the port is 2")
 
 
 def test_what_one_session_alone_has_said_goes_with_every_row_about_it() -> None:
@@ -113,42 +87,12 @@ def test_what_a_forgotten_fact_had_taken_the_place_of_is_current_again() -> None
 
 
 def test_what_took_the_place_of_a_forgotten_one_takes_that_of_the_one_before() -> None:
-    last = learned("third", "the port is 3")
+    last = fact_said("third", "the port is 3")
     rows: list[Row] = [THEIRS, MINE, superseded(THEIRS, MINE), last, superseded(MINE, last)]
 
     *_, row = rows_of(without_session(rows, "mine"))
 
     assert row == Superseded(fact_id=THEIRS.fact.id, by=last.fact.id, reason=FORGOTTEN, at=NOON)
-
-
-def test_two_facts_that_were_made_one_are_the_one_that_is_left() -> None:
-    """Merging says so of every source, in its own words."""
-    later = NOON + timedelta(days=1)
-    third = confirmed(MINE, "third", "Port: 1")
-    copies = [confirmed(THEIRS, "mine", MINE.fact.text, at=later), confirmed(THEIRS, "third", "Port: 1", at=later)]
-    rows: list[Row] = [MINE, THEIRS, third, *copies, superseded(MINE, THEIRS, at=later)]
-
-    told = rows_of(without_session(rows, "mine"))
-
-    assert MINE.fact.text not in str(told)
-    assert {row.source.session_id: row.text for row in told if isinstance(row, Confirmed)} == {"third": "Port: 1"}
-
-
-def test_words_that_went_through_two_mergers_go_with_the_session_that_said_them() -> None:
-    first, second = NOON + timedelta(days=1), NOON + timedelta(days=2)
-    last = learned("fourth", "on port 1")
-    rows: list[Row] = [MINE, confirmed(MINE, "third", "Port: 1"), THEIRS, last]
-    said = {"mine": MINE.fact.text, "third": "Port: 1"}
-    rows += [confirmed(THEIRS, session, text, at=first) for session, text in said.items()]
-    rows += [superseded(MINE, THEIRS, at=first)]
-    said |= {"theirs": THEIRS.fact.text}
-    rows += [confirmed(last, session, text, at=second) for session, text in said.items()]
-    rows += [superseded(THEIRS, last, at=second)]
-
-    left = rows_of(without_session(rows_of(without_session(rows, "theirs")), "mine"))
-
-    assert MINE.fact.text not in str(left)
-    assert {row.text for row in left if isinstance(row, Confirmed)} == {"Port: 1"}
 
 
 def test_a_fact_that_had_given_way_to_its_own_words_stays_as_it_is() -> None:
@@ -165,7 +109,7 @@ def test_a_forgotten_fact_goes_whoever_has_said_it() -> None:
 
 
 def test_with_a_fact_goes_what_was_merged_into_it_and_what_else_has_its_words() -> None:
-    paraphrase, copy = learned("third", "on port 1"), learned("fourth", "On Port 1")
+    paraphrase, copy = fact_said("third", "on port 1"), fact_said("fourth", "On Port 1")
     merged = [confirmed(MINE, "third", paraphrase.fact.text), superseded(paraphrase, MINE)]
     rows: list[Row] = [MINE, paraphrase, *merged, copy, confirmed(copy, "theirs", "the port number is 1"), THEIRS]
 
@@ -184,8 +128,8 @@ def test_what_a_forgotten_fact_contradicted_is_not_forgotten_with_it() -> None:
 
 
 def test_whoever_says_what_was_contradicted_once_and_is_true_again_is_no_part_of_the_past() -> None:
-    first, again = learned("first", "the port is 2"), confirmed(MINE, "fourth", "the port is 2")
-    between = learned("second", "the port is 3")
+    first, again = fact_said("first", "the port is 2"), confirmed(MINE, "fourth", "the port is 2")
+    between = fact_said("second", "the port is 3")
     past = [first, between, superseded(first, between, valid_to=NOON)]
     rows: list[Row] = [*past, MINE, superseded(between, MINE, valid_to=NOON), again]
 
@@ -197,58 +141,6 @@ def test_whoever_says_what_was_contradicted_once_and_is_true_again_is_no_part_of
         first.fact.id: between.fact.id,
         between.fact.id: told[-1].id,
     }
-
-
-def test_what_is_true_again_and_was_said_again_meanwhile_is_one_current_fact() -> None:
-    again = learned("third", "the port is 2")
-
-    left = rows_of(without_session([THEIRS, MINE, superseded(THEIRS, MINE, valid_to=NOON), again], "mine"))
-
-    [row] = [row for row in left if isinstance(row, Superseded)]
-    assert (row.fact_id, row.by, row.valid_to) == (THEIRS.fact.id, again.fact.id, None)
-
-
-def test_a_session_that_has_said_both_what_was_true_and_is_true_again_has_one_fact_which_is_current() -> None:
-    between = learned("second", "the port is 3")
-    past = [THEIRS, between, superseded(THEIRS, between, valid_to=NOON)]
-    rows: list[Row] = [
-        *past,
-        MINE,
-        superseded(between, MINE, valid_to=NOON),
-        confirmed(MINE, "theirs", THEIRS.fact.text),
-    ]
-
-    left = rows_of(without_session(rows, "mine"))
-
-    assert {row.fact_id: row.by for row in left if isinstance(row, Superseded)} == {between.fact.id: THEIRS.fact.id}
-
-
-def test_what_gave_way_to_a_fact_that_was_contradicted_is_contradicted_when_that_is_gone() -> None:
-    last = learned("third", "the port is 3")
-    rows: list[Row] = [THEIRS, MINE, superseded(THEIRS, MINE), last, superseded(MINE, last, valid_to=NOON)]
-
-    *_, row = rows_of(without_session(rows, "mine"))
-
-    assert isinstance(row, Superseded)
-    assert (row.fact_id, row.by, row.valid_to) == (THEIRS.fact.id, last.fact.id, NOON)
-
-
-def test_an_import_adds_nothing_to_what_gave_way_to_a_retold_fact() -> None:
-    first, last = learned("third", "port is 1"), learned("mine", "the port is 2")
-    again = confirmed(MINE, "theirs", first.fact.text)
-    rows: list[Row] = [first, MINE, last, superseded(first, last, valid_to=NOON), again]
-
-    left = rows_of(without_session(rows, "mine"))
-
-    assert merge_rows(rows, left, forgotten=(), gone={"mine"}).rows == ()
-
-
-def test_a_log_without_anything_to_forget_is_left_as_it_is() -> None:
-    rows: list[Row] = [MINE, THEIRS, linked(THEIRS, MINE), superseded(MINE, THEIRS)]
-
-    erased = without_session(rows, "nobody")
-
-    assert (rows_of(erased), erased.has_changed) == (rows, False)
 
 
 def test_a_mark_knows_a_text_of_its_scope_again_and_tells_nothing_of_it() -> None:
@@ -275,16 +167,6 @@ def test_an_entry_that_nobody_can_handle_still_tells_whose_it_is() -> None:
 @pytest.mark.parametrize("raw", [b"", b"{torn", b"[]", b"1"])
 def test_what_is_no_object_is_nobody_s(raw: bytes) -> None:
     assert said(raw, "session_ended") is None
-
-
-def test_a_fact_is_found_in_what_was_said_of_it_and_of_others() -> None:
-    fact = UUID(int=5)
-    wanted = ErasureTarget(scope=Scope(), facts=frozenset({fact}))
-
-    for name in ("fact_id", "other_fact_id"):
-        told = said(orjson.dumps({"id": str(UUID(int=1)), "data": {"session_id": "s", name: str(fact)}}), "fact_linked")
-        assert told
-        assert wanted.takes(told)
 
 
 def test_only_the_forgotten_candidates_are_taken_out_of_an_entry() -> None:

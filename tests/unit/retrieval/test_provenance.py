@@ -3,11 +3,9 @@
 from datetime import timedelta
 from uuid import UUID
 
-import pytest
 from builders.knowing import AT, id_of, nothing, source, taught
 from builders.settling import Log
 
-from nous.domain.errors import BadInput, NotFound
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.precedence import superseding
@@ -99,20 +97,6 @@ def test_what_was_said_once_more_after_what_takes_its_place_was_true_until_then(
 
     assert superseding(old, by=new, knowledge=knowledge, reason="", at=AT).valid_to == last
     assert superseding(new, by=old, knowledge=knowledge, reason="", at=AT).valid_to == second
-
-
-def test_no_fact_takes_its_own_place_not_even_through_others() -> None:
-    knowledge = nothing()
-    taught(knowledge, "one thing", "another matter", "something else")
-    one, two, three = (known.fact.id for known in knowledge)
-    for old, by in ((one, two), (two, three)):
-        knowledge.extend([superseding(old, by=by, knowledge=knowledge, reason="", at=AT)], {})
-
-    for old, by in ((three, one), (three, three), (one, three)):
-        with pytest.raises(BadInput):
-            superseding(old, by=by, knowledge=knowledge, reason="", at=AT)
-    with pytest.raises(NotFound):
-        superseding(three, by=source("nothing").episode_id, knowledge=knowledge, reason="", at=AT)
 
 
 def test_a_fact_is_named_by_the_beginning_of_its_id() -> None:

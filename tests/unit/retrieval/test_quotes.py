@@ -40,23 +40,13 @@ def test_a_long_line_is_cut_where_the_fact_stands_in_it() -> None:
     assert len(quote) < 320
 
 
-@pytest.mark.parametrize("word", ["reporting", "report", "supports"])
-@pytest.mark.parametrize("line", ["PORT: 8080", "(port=8080)", '"port":8080', "Port 8080", "use_port 8080"])
-def test_a_long_line_is_cut_at_a_word_of_the_fact_and_not_within_another(word: str, line: str) -> None:
-    said = Segment(f"[Tools] {word},{f'{word} ' * 100}{line} and rain {'and wind ' * 100}", "tools", 1)
+@pytest.mark.parametrize("line", ["PORT: 8080", '"port":8080', "use_port 8080"])
+def test_a_long_line_is_cut_at_a_word_of_the_fact_and_not_within_another(line: str) -> None:
+    said = Segment(f"[Tools] supports,{'supports ' * 100}{line} and rain {'and wind ' * 100}", "tools", 1)
 
     [quote] = quoted("It has a port", [said])
 
     assert line in quote
-
-
-def test_a_long_line_is_cut_at_a_word_that_it_has_itself() -> None:
-    first = Segment("[User] The lighthouse has a port", "user", 1)
-    second = Segment(f"[User] {'lighthouses ' * 60}their number is 8080 {'and so on ' * 60}", "user", 2)
-
-    quotes = quoted("The lighthouse has port number 8080", [first, second])
-
-    assert "number is 8080" in quotes[1]
 
 
 def test_a_long_line_without_spaces_is_cut_where_the_fact_stands_in_it() -> None:

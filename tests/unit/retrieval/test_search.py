@@ -70,29 +70,6 @@ def test_an_identifier_is_found_by_its_letters(query: str) -> None:
     assert "8081" in found(query, knowledge)[0].text
 
 
-def alike(texts: Sequence[str]) -> NDArray[float32]:
-    return EMBED(["W4923228 is in stock"] * len(texts))
-
-
-@pytest.mark.parametrize("query", ["W4923227", "what is 8081?"])
-def test_mere_identifiers_are_not_looked_for_by_meaning(query: str) -> None:
-    assert found(query, knowing("W4923228 is in stock"), embed=alike) == ()
-
-
-def test_words_beside_an_identifier_are_looked_for_by_meaning() -> None:
-    [hit] = found("port of W4923227", knowing("W4923228 is in stock"), embed=alike)
-
-    assert [reason.split(": ")[0] for reason in hit.found_by] == ["meaning"]
-
-
-def test_a_superseded_fact_is_found_by_what_only_it_has() -> None:
-    knowledge = knowing("Staging listens on port 8081", "Staging listens on a socket", "Billing is on 8090")
-    old, new, _ = (known.fact.id for known in knowledge)
-    knowledge.extend([Superseded(fact_id=old, by=new, reason="", at=AT)], {})
-
-    assert [hit.id for hit in found("8081", knowledge)] == [old]
-
-
 def test_a_hit_has_the_session_that_said_it_last_and_its_date() -> None:
     knowledge, late = knowing("The cache is Redis"), AT + timedelta(days=1)
     taught(knowledge, "the cache is Redis.", session="late", said_at=late)
@@ -191,15 +168,6 @@ def test_a_fact_is_found_with_the_values_before_and_one_of_those_with_the_day_un
 
     assert [(each.id, each.text, each.until) for each in hit.earlier] == [(old, "The API is on port 8080", AT)]
     assert {(each.id, each.superseded_by, each.valid_to) for each in past} == {(new, None, None), (old, new, AT)}
-
-
-def test_a_ring_of_superseded_facts_is_gone_round_once() -> None:
-    knowledge = knowing("Staging listens on port 8080", "Everything moved to Lisbon")
-    one, two = (known.fact.id for known in knowledge)
-    rows = [Superseded(fact_id=a, by=b, reason="", at=AT) for a, b in ((one, two), (two, one))]
-    knowledge.extend(rows, {})
-
-    assert found("port 8080", knowledge, embed=None) == ()
 
 
 def test_filters_hold() -> None:

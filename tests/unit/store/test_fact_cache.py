@@ -1,23 +1,25 @@
 """What a process remembers of the logs it reads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
-from uuid import uuid5
 
 import numpy as np
 import pytest
+from builders.knowing import source
 from numpy.typing import NDArray
 
 from nous.domain.episode import CandidateFact
 from nous.domain.errors import Misconfigured
-from nous.domain.events import NAMESPACE
-from nous.domain.fact import LogVersion, Source
+from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.verdict import Policy
 from nous.pipeline.fact_learner import FactLearner
+from nous.retrieval.corpus import Corpus
+from nous.retrieval.query import asked
+from nous.retrieval.search import search
 from nous.store.base import LogSlice
 from nous.store.fact_cache import FactCache
 from nous.store.memory import MemoryStore
@@ -47,15 +49,6 @@ class Watched:
         return self._store.vectors(scope, slots, embedder=embedder, dim=dim, at=at)
 
 
-def source(episode: str) -> Source:
-    return Source(
-        episode_id=uuid5(NAMESPACE, episode),
-        event_id=uuid5(NAMESPACE, f"event of {episode}"),
-        session_id=episode,
-        turns=(),
-    )
-
-
 def fact_learner(store: MemoryStore, memory: FactCache | None = None) -> FactLearner:
     return FactLearner(
         log=store,
@@ -77,6 +70,11 @@ def texts(
 ) -> list[str]:
     with memory.current(log, scope or Scope(), embedder or HashingEmbedder()) as knowledge:
         return [known.fact.text for known in knowledge.current()]
+
+
+def found(memory: FactCache, store: MemoryStore, query: str, scope: Scope | None = None) -> list[str]:
+    with memory.scope_index(store, scope or Scope(), HashingEmbedder()) as index:
+        return [hit.text for hit in search(asked(query, None), Corpus(scope_index=index))]
 
 
 def test_only_what_was_added_is_read() -> None:
@@ -126,6 +124,29 @@ def test_the_scopes_used_last_are_kept() -> None:
     assert log.reads == [0, 0, 0]
 
 
+def test_what_was_learned_since_is_found_and_a_log_that_begins_anew_is_searched_anew() -> None:
+    store, other, memory = MemoryStore(), MemoryStore(), FactCache()
+    learn(store, "Tim likes tea")
+    assert found(memory, store, "tea") == ["Tim likes tea"]
+
+    learn(store, "The rum is Ann's", episode="s2")
+    assert found(memory, store, "rum") == ["The rum is Ann's"]
+    assert found(memory, store, "rum", Scope(project="other")) == []
+
+    learn(other, "The gin is Bo's")
+    assert found(memory, other, "tea") == []
+    assert found(memory, other, "gin") == ["The gin is Bo's"]
+
+
+def test_a_fact_that_several_sessions_said_is_beside_each_of_them() -> None:
+    store, memory = MemoryStore(), FactCache()
+    for session in ("s1", "s2"):
+        learn(store, "Tim likes tea", episode=session)
+        with memory.scope_index(store, Scope(), HashingEmbedder()) as index:
+            said = [fact_id for fact_id, _ in index.said_in([source(session).episode_id])]
+            assert said == [known.fact.id for known in index.knowledge]
+
+
 def test_vectors_of_another_dimension_are_refused_each_time() -> None:
     class Changed(HashingEmbedder):
         @property
@@ -140,29 +161,6 @@ def test_vectors_of_another_dimension_are_refused_each_time() -> None:
             texts(memory, Watched(store), embedder=Changed(dim=64))
 
 
-def test_what_stands_in_the_log_is_never_learned_twice_however_many_learn() -> None:
-    store, memory = MemoryStore(), FactCache()
-    twins = [(f"Service {number} is owned by Omar", f"Omar owns service {number}") for number in range(40)]
-    attempts = [(text, f"{text}/{half}") for pair in twins for half, text in enumerate(pair)]
-
-    def teach(fact_learner: FactLearner) -> Callable[[tuple[str, str]], None]:
-        def one(attempt: tuple[str, str]) -> None:
-            while True:
-                lesson = fact_learner.ingest([CandidateFact(text=attempt[0])], scope=Scope(), source=source(attempt[1]))
-                if not lesson.append.rows or store.apply([lesson.append]) is None:
-                    return
-
-        return one
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(teach(fact_learner(store, memory)), attempts))
-
-    with memory.current(store, Scope(), HashingEmbedder()) as knowledge:
-        known = list(knowledge.current())
-    assert len(known) == len(twins)
-    assert [fact.times_confirmed for fact in known] == [2] * len(twins)
-
-
 def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
     def forgotten(scope: Scope) -> set[str]:
         return {"tim likes tea"} if scope == Scope() else set()
@@ -174,7 +172,7 @@ def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
         [CandidateFact(text="Tim likes tea."), CandidateFact(text="Redis is used")], scope=Scope(), source=source("s1")
     )
 
-    assert [fact_decision.candidate.text for fact_decision in lesson.fact_decisions] == ["Redis is used"]
+    assert [fact_decision.text for fact_decision in lesson.fact_decisions] == ["Redis is used"]
 
 
 def test_twenty_who_learn_one_thing_at_once_leave_one_fact_that_twenty_have_said() -> None:

@@ -1,23 +1,22 @@
-"""A row as it stands in the store."""
-
-from datetime import UTC, datetime
-from uuid import uuid5
+"""Rows as they stand in the store, and what is appended to a log."""
 
 import numpy as np
 import pytest
+from builders.fact_rows import HOME, NOON, fact_id, learned, unit
 
+from nous.domain.effects import AppendFacts
 from nous.domain.errors import Misconfigured
-from nous.domain.events import NAMESPACE
-from nous.domain.fact import Linked
-from nous.store.fact_rows import LogEntry, Slot
-
-ONE, OTHER = uuid5(NAMESPACE, "one"), uuid5(NAMESPACE, "other")
+from nous.domain.fact import Linked, LogVersion, Row
+from nous.store.fact_rows import Continuation, LogEntry, Slot, continuation
 
 
 def linked(similarity: float | None = None) -> Linked:
-    return Linked(
-        fact_id=ONE, other=OTHER, reason="a  number", at=datetime(2026, 1, 1, tzinfo=UTC), similarity=similarity
-    )
+    return Linked(fact_id=fact_id("one"), other=fact_id("other"), reason="a  number", at=NOON, similarity=similarity)
+
+
+def appended(*rows: Row, expected: LogVersion | None = None, vectors: tuple[str, ...] = ()) -> Continuation:
+    by_id = {fact_id(text): unit(1) for text in vectors}
+    return continuation(AppendFacts(scope=HOME, expected=expected or LogVersion(), rows=rows, vectors=by_id))
 
 
 @pytest.mark.parametrize("slot", [None, Slot(index=4097, dim=384)])
@@ -52,3 +51,19 @@ def test_what_a_newer_release_added_to_a_row_is_ignored() -> None:
     richer = LogEntry.decode(entry.encode().replace(b"{", b'{"certainty":1,', 1))
 
     assert richer.row == linked()
+
+
+def test_vectors_continue_behind_those_of_the_log() -> None:
+    rows = (learned("a"), learned("b", embedded_by=None), learned("c"))
+
+    added = appended(*rows, vectors=("a", "c"), expected=LogVersion(n=10, chain="c", epoch=2, vectors=7))
+
+    assert [place.slot.index for place, _ in added.vectors] == [7, 8]
+    assert (added.version.n, added.version.epoch, added.version.vectors) == (13, 2, 9)
+
+
+def test_the_chain_depends_on_everything_before() -> None:
+    rows = (learned("a", embedded_by=None), learned("b", embedded_by=None))
+    versions = (appended(*rows), appended(*reversed(rows)), appended(*rows, expected=LogVersion(chain="another")))
+
+    assert len({each.version.chain for each in versions}) == 3

@@ -1,9 +1,9 @@
 """Learning while the embedder is out, or after it was changed, and what is made good later."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 from uuid import uuid5
 
 import pytest
@@ -15,45 +15,31 @@ from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
 from nous.domain.errors import Deferred
 from nous.domain.events import NAMESPACE, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
-from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
+from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.vector_scan import IndexUnavailable
 from nous.knowledge.verdict import Policy
 from nous.pipeline.worker import WorkerContext
 from nous.store.fact_cache import FactCache
 from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
-from nous.transcript.model import Transcript
 from workers import fact_embedder, fact_extractor
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class NoTranscripts:
-    def read(self, event: Event) -> Transcript:
-        raise AssertionError(f"no transcript is needed for {event.id}")
-
-
 class Lost:
-    """Indexes that do not answer."""
+    """An index that does not answer."""
 
     def of(self, scope: Scope, *, embedder: str, dim: int) -> "Lost":
         del scope, embedder, dim
         return self
 
-    def near(self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion) -> NoReturn:
-        raise IndexUnavailable(f"nobody looked for {len(vectors)} vectors above {floor} at {at}")
+    def near(self, *_: object, **__: object) -> NoReturn:
+        raise IndexUnavailable("nobody looked")
 
-    def rebuild(self, scope: Scope, *, embedder: str, dim: int) -> NoReturn:
-        raise IndexUnavailable(f"nobody rebuilt {scope} for {embedder} of {dim}")
-
-    def erase(self, scope: Scope) -> NoReturn:
-        raise IndexUnavailable(f"nobody erased {scope}")
+    rebuild = erase = near
 
 
 class Scene:
@@ -67,7 +53,6 @@ class Scene:
         """From now on, workers have this embedder."""
         self.context: WorkerContext = context_over(
             self.store,
-            transcripts=NoTranscripts(),
             embedder=embedder,
             clock=lambda: AT,
             policy=Policy(near=0.5),
@@ -75,7 +60,7 @@ class Scene:
         )
 
     def learn(self, *texts: str, session: str = "s1") -> Sequence[Event]:
-        summarized = announcement(episode(session, scope=HOME), cause=_ended(session), by="episode-summarizer", at=AT)
+        summarized = announcement(episode(session, scope=HOME), cause=_waiting(session), by="episode-summarizer", at=AT)
         event = replace(summarized, candidate_facts=tuple(CandidateFact(text=text) for text in texts))
         return self._done(fact_extractor.WORKER.handler_factory(self.context)(event))
 
@@ -90,30 +75,25 @@ class Scene:
                 return told
             event = more[0]
 
-    def current(self) -> list[str]:
+    def _texts(self, of: Callable[[FactIndex], Iterable[KnownFact]]) -> list[str]:
         with self.context.fact_cache.current(self.context.facts, HOME, self.context.embedder) as knowledge:
-            return [known.fact.text for known in knowledge.current()]
+            return [known.fact.text for known in of(knowledge)]
+
+    def current(self) -> list[str]:
+        return self._texts(FactIndex.current)
 
     def waiting(self) -> list[str]:
-        with self.context.fact_cache.current(self.context.facts, HOME, self.context.embedder) as knowledge:
-            return [known.fact.text for known in knowledge.without_vector()]
+        return self._texts(FactIndex.without_vector)
 
     def _done(self, effects: Effects) -> Sequence[Event]:
         assert self.store.apply(effects.writes) is None
         return effects.events
 
 
-def _ended(session: str) -> Event:
-    event_id = uuid5(NAMESPACE, f"ended {session}")
+def _waiting(session: str = "s") -> FactsUnembedded:
+    event_id = uuid5(NAMESPACE, f"waiting {session}")
     return FactsUnembedded(
         id=event_id, time=AT, source="tests", scope=HOME, agent_id="a", session_id=session, trace_id=event_id
-    )
-
-
-def _waiting() -> FactsUnembedded:
-    event_id = uuid5(NAMESPACE, "waiting")
-    return FactsUnembedded(
-        id=event_id, time=AT, source="tests", scope=HOME, agent_id="a", session_id="s", trace_id=event_id
     )
 
 

@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid5
 
+import orjson
 import pytest
 from builders.contexts import context_over
+from builders.episodes import HOME, episode
 from structlog.testing import capture_logs
 
-from nous.domain.effects import AppendFacts, Effects
-from nous.domain.episode import CandidateFact, Outcome, Summary, Trust
-from nous.domain.event_codec import decode, encode
+from nous.domain.effects import AppendFacts, DegradedResult, Effects, SaveEpisode
+from nous.domain.episode import CandidateFact, Episode, Outcome, Summary, Trust
 from nous.domain.events import (
     NAMESPACE,
     EpisodeSummarized,
@@ -21,25 +22,25 @@ from nous.domain.events import (
     FactLearned,
     FactLinked,
     FactSuperseded,
-    SessionEnded,
 )
 from nous.domain.fact import Fact, Learned, Row
 from nous.domain.scope import Scope
+from nous.domain.summary_input import Segment, SummaryInput
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_filter import DropReason
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.verdict import Policy
+from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
+from nous.llm.fake import Answer, ScriptedModel
+from nous.llm.state_memory import MemoryUsageCounters
+from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore
-from nous.transcript.model import Transcript
+from nous.summary.decisions import announcement
+from nous.summary.llm.prompt import built_in
 from workers.fact_extractor import FORGOTTEN, NO_FACTS, WORKER
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-class NoTranscripts:
-    def read(self, event: SessionEnded) -> Transcript:
-        raise AssertionError(f"no transcript is needed for {event.id}")
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def store() -> MemoryStore:
 
 @pytest.fixture
 def context(store: MemoryStore) -> WorkerContext:
-    return context_over(store, transcripts=NoTranscripts(), clock=lambda: AT, policy=Policy(near=0.5, cap=5))
+    return context_over(store, clock=lambda: AT, policy=Policy(near=0.5, cap=5))
 
 
 def summarized(*texts: str, session: str = "s1", **fields: Any) -> EpisodeSummarized:
@@ -75,10 +76,6 @@ def summarized(*texts: str, session: str = "s1", **fields: Any) -> EpisodeSummar
         "candidate_facts": tuple(CandidateFact(text=text, turns=(n,)) for n, text in enumerate(texts, start=1)),
     }
     return EpisodeSummarized(**{**known, **fields})
-
-
-def of_api(text: str, trust: Trust) -> CandidateFact:
-    return CandidateFact(text=text, subject="API", trust=trust)
 
 
 def rows_in(effects: Effects) -> list[Row]:
@@ -110,10 +107,17 @@ def test_what_an_episode_teaches_is_written_and_announced(context: WorkerContext
 def test_what_a_user_corrects_in_the_words_that_a_tool_had_before_is_announced(
     context: WorkerContext, store: MemoryStore
 ) -> None:
-    committed(context, store, summarized(candidate_facts=(of_api("The API is on port 8080", Trust.USER),)))
-    told = (of_api("The API is on port 8081", Trust.TOOL), of_api("Api is on port 8081", Trust.USER))
+    before, tool, user = (
+        CandidateFact(text=text, subject="API", trust=trust)
+        for text, trust in (
+            ("The API is on port 8080", Trust.USER),
+            ("The API is on port 8081", Trust.TOOL),
+            ("Api is on port 8081", Trust.USER),
+        )
+    )
+    committed(context, store, summarized(candidate_facts=(before,)))
 
-    *_, corrected = committed(context, store, summarized(session="s2", candidate_facts=told))
+    *_, corrected = committed(context, store, summarized(session="s2", candidate_facts=(tool, user)))
 
     assert isinstance(corrected, FactSuperseded)
     assert (corrected.text, corrected.verdict) == ("The API is on port 8080", "supersedes")
@@ -142,15 +146,6 @@ def test_what_a_clock_far_ahead_has_told_was_said_now(
     assert [fact.source.said_at for fact in learned(store)] == [said_at]
 
 
-def test_the_events_survive_the_wire(context: WorkerContext, store: MemoryStore) -> None:
-    committed(context, store, summarized("The API is on port 8080"))
-
-    for said in committed(
-        context, store, summarized("The API is on port 8081", "the api is on port 8080", session="s2")
-    ):
-        assert decode(encode(said), type_hint=said.type) == said
-
-
 def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, store: MemoryStore) -> None:
     [first] = committed(context, store, summarized("The API is on port 8080"))
     learned_too, linked, confirmed = committed(
@@ -176,7 +171,6 @@ def test_a_richer_fact_is_learned_and_the_poorer_one_superseded(store: MemorySto
 
     context = context_over(
         store,
-        transcripts=NoTranscripts(),
         embedder=Calibrated(),
         clock=lambda: AT,
         policy=Policy(near=0.5, one_sided=0.6),
@@ -209,17 +203,6 @@ def test_what_was_all_forgotten_is_skipped_for_that(context: WorkerContext) -> N
     effects = WORKER.handler_factory(forgetful)(summarized("Tim likes tea."))
 
     assert (effects.writes, effects.skipped) == ((), FORGOTTEN)
-
-
-def test_what_is_all_forgotten_while_it_is_learned_is_skipped_for_that(context: WorkerContext) -> None:
-    known = iter((set[str](), {exact_form("Tim likes tea")}))
-
-    def forgotten(_: Scope) -> set[str]:
-        return next(known)
-
-    effects = WORKER.handler_factory(replace(context, suppressed=forgotten))(summarized("Tim likes tea."))
-
-    assert (rows_in(effects), effects.skipped) == ([], FORGOTTEN)
 
 
 def test_a_second_delivery_is_skipped(context: WorkerContext, store: MemoryStore) -> None:
@@ -259,13 +242,6 @@ def test_after_a_refusal_it_judges_again_by_what_is_known_now(context: WorkerCon
     assert isinstance(event, FactConfirmed)
 
 
-def test_scopes_learn_apart(context: WorkerContext, store: MemoryStore) -> None:
-    committed(context, store, summarized("Tim likes tea"))
-    [event] = committed(context, store, summarized("Tim likes tea", session="s2", scope=Scope(project="other")))
-
-    assert isinstance(event, FactLearned)
-
-
 def test_what_the_cap_cuts_is_reported(context: WorkerContext, store: MemoryStore) -> None:
     with capture_logs() as logs:
         events = committed(context, store, summarized(*(f"Ticket ABC-{number} is open" for number in range(7))))
@@ -277,3 +253,74 @@ def test_what_the_cap_cuts_is_reported(context: WorkerContext, store: MemoryStor
 def test_it_refuses_an_event_that_is_not_its_own(context: WorkerContext, ended: Any) -> None:
     with pytest.raises(TypeError, match="session_ended"):
         WORKER.handler_factory(context)(ended())
+
+
+SAID = "[User] From now on, never run the import of prices on Fridays."
+BRIEF = SummaryInput(
+    windows=((Segment(SAID, "User", 1), Segment("[Assistant] Billing listens on port 9017.", "Assistant", 2)),)
+)
+PORT = "Billing listens on port 9017."
+
+
+def answer(*texts: str) -> str:
+    facts = [{"text": text, "category": "technical", "confidence": 0.9, "turns": [2]} for text in texts]
+    return orjson.dumps({"candidate_facts": facts}).decode()
+
+
+def extracted(
+    *answers: Answer, brought: tuple[str, ...] = (), stored: Episode | None = None
+) -> tuple[Effects, ScriptedModel]:
+    """What follows from an episode that has *brought* facts, and the model that was asked."""
+    store, model = MemoryStore(), ScriptedModel(answers)
+    kept = stored or episode("s1", scope=HOME)
+    store.apply([SaveEpisode(episode=kept, summary_input=BRIEF)])
+    extractor = LlmFactExtractor(prompt=built_in("facts"), model=model, counters=MemoryUsageCounters())
+    context = context_over(store, clock=lambda: AT, fact_extractor=extractor)
+    said = announcement(kept, cause=summarized(scope=HOME), by="episode-summarizer", at=AT)
+    event = replace(said, candidate_facts=tuple(CandidateFact(text=text) for text in brought))
+    return WORKER.handler_factory(context)(event), model
+
+
+def told(effects: Effects) -> list[str]:
+    return [event.text for event in effects.events if isinstance(event, FactLearned)]
+
+
+def test_an_episode_that_brings_facts_costs_no_call() -> None:
+    effects, model = extracted(brought=("Tim likes tea",))
+
+    assert told(effects) == ["Tim likes tea"]
+    assert model.questions == ()
+
+
+@pytest.mark.parametrize("brought", [(), ("", " ", "...")])
+def test_an_episode_without_usable_facts_is_read_again_in_one_call(brought: tuple[str, ...]) -> None:
+    effects, model = extracted(answer(PORT), brought=brought)
+
+    assert told(effects) == [PORT]
+    assert len(model.questions) == 1
+
+
+def test_a_call_that_failed_is_made_again_and_at_the_last_attempt_the_session_speaks_for_itself() -> None:
+    with pytest.raises(DegradedResult) as failed:
+        extracted(ModelTimeout("too slow"))
+
+    assert any("Fridays" in text for text in told(failed.value.effects))
+
+
+def test_a_model_that_is_out_is_waited_for() -> None:
+    pause = ModelPaused("out", until=AT, since=AT, failure=Failure.TRANSPORT)
+
+    with pytest.raises(ModelPaused):
+        extracted(pause)
+
+
+def test_a_model_that_answers_nobody_is_done_without() -> None:
+    effects, _ = extracted(ModelMisconfigured("the key is refused"))
+
+    assert any("Fridays" in text for text in told(effects))
+
+
+def test_that_there_is_nothing_to_learn_is_said() -> None:
+    effects, _ = extracted(answer())
+
+    assert effects.skipped == NO_FACTS
