@@ -44,83 +44,26 @@ class CallOutcomes(NamedTuple):
 
 
 def call_outcomes(transcript: Transcript) -> CallOutcomes:
-    """Return the outcomes of the unsuccessful calls in *transcript*.
+    """Return the outcomes of the unsuccessful calls in *transcript*; the last answer to a call wins.
 
-    An answer belongs to the call that it names. Calls and answers that name none are matched in order, if as many
-    answers as calls follow. Otherwise it is unknown which call failed.
+    Every reader pairs calls and answers by id. An answer without one tells of no call.
     """
     outcomes: dict[str, CallOutcome] = {}
     failures: set[str] = set()
-    named: dict[str, str] = {}
-    unnamed = _Unnamed(outcomes)
+    calls: dict[str, str] = {}
     for entry in transcript:
-        kind = entry.kind
-        if kind is Kind.TOOL_CALL:
-            if entry.call_id:
-                named[entry.call_id] = entry.id
-            else:
-                unnamed.called(entry)
-        elif kind in _ANSWERS:
+        if entry.kind is Kind.TOOL_CALL and entry.call_id:
+            calls[entry.call_id] = entry.id
+        elif entry.kind in _ANSWERS:
             what = _outcome_of(entry)
             if what == FAILED:
                 failures.add(entry.id)
-            if not entry.call_id:
-                unnamed.answered(entry, what)
-            elif call := named.get(entry.call_id):
-                _settle(outcomes, call, what, entry)
-        elif kind is Kind.USER or kind is Kind.ASSISTANT:
-            unnamed.settle()
-    unnamed.settle()
+            call = calls.get(entry.call_id or "")
+            if call and what:
+                outcomes[call] = CallOutcome(what, entry)
+            elif call:
+                outcomes.pop(call, None)
     return CallOutcomes(outcomes, failures)
-
-
-class _Unnamed:
-    """Calls without an id, and the answers that follow them."""
-
-    def __init__(self, outcomes: dict[str, CallOutcome]) -> None:
-        self._outcomes = outcomes
-        self._calls: list[Entry] = []
-        self._answers: list[tuple[Entry, str]] = []
-
-    def called(self, call: Entry) -> None:
-        if self._answers:
-            self.settle()
-        self._calls.append(call)
-
-    def answered(self, answer: Entry, what: str) -> None:
-        """Record *answer*.
-
-        Without a tool, an error answers no call, nor does a decision that refuses nothing.
-        """
-        kind = answer.kind
-        if kind is Kind.TOOL_RESULT or answer.tool or (kind is Kind.DECISION and what):
-            self._answers.append((answer, what))
-
-    def settle(self) -> None:
-        """Match calls and answers if any answer reports a failure.
-
-        They are matched tool by tool if the answers name their tools.
-        """
-        calls, answers, self._calls, self._answers = self._calls, self._answers, [], []
-        if not any(what for _, what in answers):
-            return
-        tools = {answer.tool for answer, _ in answers}
-        for tool in [None] if None in tools else tools:
-            of_tool = [call for call in calls if tool in {None, call.tool}]
-            to_tool = [answered for answered in answers if tool in {None, answered[0].tool}]
-            if len(of_tool) != len(to_tool):  # a decision and a result may answer the same call
-                to_tool = [answered for answered in to_tool if answered[0].kind is not Kind.DECISION]
-            if len(of_tool) == len(to_tool):
-                for call, (answer, what) in zip(of_tool, to_tool, strict=True):
-                    _settle(self._outcomes, call.id, what, answer)
-
-
-def _settle(outcomes: dict[str, CallOutcome], call: str, what: str, answer: Entry) -> None:
-    """Record the outcome of *call*; the last answer wins."""
-    if what:
-        outcomes[call] = CallOutcome(what, answer)
-    else:
-        outcomes.pop(call, None)
 
 
 def _outcome_of(answer: Entry) -> str:

@@ -32,25 +32,6 @@ _TELLING = re.compile(
     r"|\w(?:Error|Exception)\b|\bFAIL\b",
     re.IGNORECASE,
 )
-_HINTS = (
-    *(
-        "error",
-        "fail",
-        "fatal",
-        "exception",
-        "denied",
-        "refused",
-        "cannot",
-        "can't",
-        "could not",
-        "unable",
-        "undefined",
-    ),
-    *("not found", "no such", "does not exist", "invalid", "missing", "unexpected", "panic", "traceback", "timed out"),
-    "conflict",
-)
-"""Substrings, one of which is in every match of `_TELLING`; searching for them is faster."""
-
 _NO_FAILURE = re.compile(r"\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b", re.IGNORECASE)
 _STATUS = re.compile(r"^(?:exit code|exit status|command failed with)\b[^a-z]*$", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:tool_use_error|error|stderr|stdout)>")
@@ -80,18 +61,9 @@ def failure(text: str) -> str:
     said = [line for whole in plain.splitlines() if (line := whole.strip()) and not _STATUS.match(line)]
     if looks_secret(plain):
         said = [line for line in said if not looks_secret(line)]
-    lower = plain.lower()
-    hints = [hint for hint in _HINTS if hint in lower]
-    telling = [line for line in said if _is_telling(line, hints)]
+    telling = [line for line in said if _TELLING.search(line) and not _NO_FAILURE.search(line)]
     chosen = _first_and_last(telling) or said[:1]
     return _shortened_failure(chosen)
-
-
-def _is_telling(line: str, hints: Sequence[str]) -> bool:
-    lower = line.lower()
-    if not any(hint in lower for hint in hints):
-        return False
-    return _TELLING.search(line) is not None and _NO_FAILURE.search(line) is None
 
 
 def _plain(text: str) -> str:

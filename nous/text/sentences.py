@@ -71,16 +71,6 @@ def sentences(text: str) -> Iterator[Span]:
     yield from _sentences_of_prose(text, position, len(text))
 
 
-def without_code(text: str) -> str:
-    """Return *text* with each code block replaced by a line break."""
-    parts: list[str] = []
-    position = 0
-    for block in fences(text):
-        parts.append(text[position : block.start])
-        position = block.end
-    return "\n".join([*parts, text[position:]])
-
-
 def shortened(text: str, longest: int) -> str:
     """Return *text*, or as many whole words as fit into *longest* characters, with an ellipsis."""
     if len(text) <= longest:

@@ -1,7 +1,6 @@
 """Test, build, lint and format runs of a session: command, directory, and success."""
 
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -93,20 +92,15 @@ def results_by_call(transcript: Transcript) -> Mapping[str, Entry]:
     """Return the result of each call by the id of its entry.
 
     A result may also be an error, or the user's rejection. A call id may be used again: the latest call that has it
-    counts. Calls without an id are answered in order.
+    counts.
     """
     calls: dict[str, str] = {}
-    waiting: deque[str] = deque()
     results: dict[str, Entry] = {}
     for entry in transcript:
-        if entry.kind is Kind.USER:
-            waiting.clear()
-        elif entry.kind is Kind.TOOL_CALL and entry.call_id:
+        if entry.kind is Kind.TOOL_CALL and entry.call_id:
             calls[entry.call_id] = entry.id
-        elif entry.kind is Kind.TOOL_CALL:
-            waiting.append(entry.id)
         elif entry.kind in _RESULTS and not entry.text.startswith("Approved"):
-            call = calls.get(entry.call_id) if entry.call_id else waiting.popleft() if waiting else None
+            call = calls.get(entry.call_id or "")
             if call and (call not in results or is_undone(entry)):
                 results[call] = entry
     return results

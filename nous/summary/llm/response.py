@@ -1,6 +1,6 @@
 """Schema and lenient parser for a model's summary of a session.
 
-`EpisodeAnswer` is both: its JSON schema is strict, and its parsing is lenient. An error that no repair can fix becomes a
+`EpisodeAnswer` is both: its JSON schema is strict, and its parsing is lenient. What no repair can fix becomes a
 complaint that can be sent to the model.
 """
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
-from typing import Any, cast
+from typing import cast
 
 from nous.domain.episode import Category, Outcome
 from nous.domain.errors import BadInput

@@ -70,31 +70,14 @@ def test_a_call_that_was_interrupted_says_that(told: Told) -> None:
     assert "(rejected)" not in text
 
 
-def test_where_calls_and_answers_have_no_ids_each_tool_has_its_own_answers(told: Told) -> None:
-    calls = (call("Write", file_path="/r/p/a.py"), run("ls nosuch"))
-    answers = (result("Error: nosuch: not found", tool="Bash"), result("written", tool="Write"))
-
-    text = fit(told(("user", "go"), *calls, *answers, *(("assistant", TALK),) * 5), 900).text
-
-    assert text.startswith("Files edited: a.py\n")
-
-
 def test_a_decision_and_a_result_may_answer_the_same_call(told: Told) -> None:
-    refused = (("decision", "Rejected Write(a.py)"), result("Error: refused", tool="Write"))
+    refused = (("decision", "Rejected Write(a.py)", {"call_id": "c1"}), result("Error: refused", "c1"))
 
     text = fit(
-        told(("user", "go"), call("Write", file_path="/r/p/a.py"), *refused, *(("assistant", TALK),) * 5), 900
+        told(("user", "go"), call("Write", "c1", file_path="/r/p/a.py"), *refused, *(("assistant", TALK),) * 5), 900
     ).text
 
     assert text.startswith("Edits refused or failed: ")
-
-
-def test_where_an_answer_is_missing_nobody_is_said_to_have_failed(told: Told) -> None:
-    calls = (call("Write", file_path="/r/p/a.py"), call("Write", file_path="/r/p/b.py"))
-
-    text = fit(told(("user", "go"), *calls, result("Error: read it first"), *(("assistant", TALK),) * 5), 900).text
-
-    assert text.startswith("Files edited: a.py, b.py\n")
 
 
 def test_a_deed_that_failed_says_so_with_the_reason(told: Told) -> None:
@@ -115,17 +98,6 @@ def test_a_call_that_was_refused_is_marked(told: Told) -> None:
     text = fit(told(("user", "go"), call("post_comment", "c1", body="x"), refused)).text
 
     assert "[Tools] post_comment(body=x) (rejected)" in text
-
-
-def test_answers_that_name_no_call_belong_to_the_calls_in_their_order(told: Told) -> None:
-    transcript = told(
-        ("user", "go"), call("delete_table", name="a"), call("deploy_app", name="b"), ("error", "API overloaded"),
-        ("decision", "Approved: drop a"), result("Error: locked"), result("deployed"),
-    )  # fmt: skip
-
-    text = fit(transcript).text
-
-    assert "delete_table(name=a) (failed: Error: locked) | deploy_app(name=b)\n" in text
 
 
 @pytest.mark.parametrize(
