@@ -3,6 +3,7 @@
 Calls are shortened, repeats are counted, and commits are shown by their subject.
 """
 
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -19,6 +20,7 @@ from nous.transcript.tool_summary import extract_tool_summary
 FAILED, REJECTED, INTERRUPTED = "failed", "rejected", "interrupted"
 _LONGEST_REASON = 100
 _DECIDED = {"Rejected": REJECTED, "Interrupted": INTERRUPTED}
+_SPEAKERS = frozenset({Kind.USER, Kind.ASSISTANT})
 _ANSWERS = frozenset({Kind.TOOL_RESULT, Kind.DECISION, Kind.ERROR})
 
 
@@ -46,24 +48,41 @@ class CallOutcomes(NamedTuple):
 def call_outcomes(transcript: Transcript) -> CallOutcomes:
     """Return the outcomes of the unsuccessful calls in *transcript*; the last answer to a call wins.
 
-    Every reader pairs calls and answers by id. An answer without one tells of no call.
+    Calls without an id are answered in order.
     """
     outcomes: dict[str, CallOutcome] = {}
     failures: set[str] = set()
-    calls: dict[str, str] = {}
-    for entry in transcript:
-        if entry.kind is Kind.TOOL_CALL and entry.call_id:
-            calls[entry.call_id] = entry.id
-        elif entry.kind in _ANSWERS:
-            what = _outcome_of(entry)
-            if what == FAILED:
-                failures.add(entry.id)
-            call = calls.get(entry.call_id or "")
-            if call and what:
-                outcomes[call] = CallOutcome(what, entry)
-            elif call:
-                outcomes.pop(call, None)
+    for call, answer in _answers(transcript):
+        what = _outcome_of(answer)
+        if what == FAILED:
+            failures.add(answer.id)
+        if call and what:
+            outcomes[call] = CallOutcome(what, answer)
+        elif call:
+            outcomes.pop(call, None)
     return CallOutcomes(outcomes, failures)
+
+
+def _answers(transcript: Transcript) -> Iterator[tuple[str | None, Entry]]:
+    """Yield each answer with the id of its call, if that is known."""
+    calls: dict[str, str] = {}
+    waiting: deque[str] = deque()
+    for entry in transcript:
+        if entry.kind in _SPEAKERS:
+            waiting.clear()
+        elif entry.kind is Kind.TOOL_CALL and entry.call_id:
+            calls[entry.call_id] = entry.id
+        elif entry.kind is Kind.TOOL_CALL:
+            waiting.append(entry.id)
+        elif entry.kind in _ANSWERS and entry.call_id:
+            yield calls.get(entry.call_id), entry
+        elif entry.kind in _ANSWERS:
+            is_of_call = entry.kind is Kind.TOOL_RESULT or entry.tool or _is_refusal(entry)
+            yield waiting.popleft() if waiting and is_of_call else None, entry
+
+
+def _is_refusal(answer: Entry) -> bool:
+    return answer.kind is Kind.DECISION and bool(_outcome_of(answer))
 
 
 def _outcome_of(answer: Entry) -> str:

@@ -100,6 +100,17 @@ def test_a_call_that_was_refused_is_marked(told: Told) -> None:
     assert "[Tools] post_comment(body=x) (rejected)" in text
 
 
+def test_answers_that_name_no_call_belong_to_the_calls_in_their_order(told: Told) -> None:
+    transcript = told(
+        ("user", "go"), call("delete_table", name="a"), call("deploy_app", name="b"), ("error", "API overloaded"),
+        ("decision", "Approved: drop a"), result("Error: locked"), result("deployed"),
+    )  # fmt: skip
+
+    text = fit(transcript).text
+
+    assert "delete_table(name=a) (failed: Error: locked) | deploy_app(name=b)\n" in text
+
+
 @pytest.mark.parametrize(
     ("command", "shown"),
     [
