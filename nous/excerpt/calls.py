@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 from nous.excerpt.file_names import Naming
 from nous.excerpt.items import Item
 from nous.excerpt.layout import LengthAccount
-from nous.excerpt.spans import longest_closing, merged, most_added, shown_length
+from nous.excerpt.spans import merged, shown_length
 from nous.excerpt.tool_outputs import failure, looks_failed
 from nous.text.sentences import Span
 from nous.transcript.model import Entry, Kind, Transcript
@@ -219,8 +219,6 @@ def _leaves(value: object, depth: int = 0) -> Iterator[str]:
 
 
 _LEAST = 16
-_LONG = 20_000
-"""From so many characters on, exact measuring per side effect would take too long."""
 
 SideEffect = tuple[int, Span]
 """A side effect: the position of its item, and its span in that item."""
@@ -238,40 +236,22 @@ def side_effects_in(items: Sequence[Item], *, but: Collection[int]) -> list[Side
 
 def take_side_effects(
     items: Sequence[Item], side_effects: Sequence[SideEffect], account: LengthAccount, most: int
-) -> dict[int, tuple[Span, ...]]:
+) -> tuple[dict[int, tuple[Span, ...]], bool]:
     """Take side effects in the given order while *most* characters hold them.
 
-    Returns the spans by item, and adds them to *account*.
+    Returns the spans by item, after adding them to *account*, and whether all were taken.
     """
     limit = account.spent + most
     taken: dict[int, tuple[Span, ...]] = {}
-    closing: dict[int, int] = {}
+    count = 0
     for index, side_effect in side_effects:
         if limit - account.spent < _LEAST:
             break
-        before = taken.get(index, ())
+        text, before = items[index].text, taken.get(index, ())
         spans = merged((*before, side_effect))
-        if index not in closing:
-            closing[index] = longest_closing(items[index].text)
-        more = _more(items[index].text, before, spans, side_effect, closing=closing[index])
+        more = shown_length(text, spans) - (shown_length(text, before) if before else 0)
         if account.spent + account.cost(index, more) <= limit:
             account.take(index, more)
             taken[index] = spans
-    return taken
-
-
-def _more(text: str, before: tuple[Span, ...], after: tuple[Span, ...], side_effect: Span, *, closing: int) -> int:
-    """Return how many characters more *after* takes than *before*.
-
-    For a long text, this is an upper bound.
-    """
-    if len(text) > _LONG:
-        return most_added(text, side_effect, closing=closing, to_nothing=not before)
-    return shown_length(text, after) - (shown_length(text, before) if before else 0)
-
-
-def are_all(side_effects: Sequence[SideEffect], taken: dict[int, tuple[Span, ...]]) -> bool:
-    """Return whether each of *side_effects* was *taken*."""
-    return all(
-        any(start <= span[0] and span[1] <= end for start, end in taken.get(index, ())) for index, span in side_effects
-    )
+            count += 1
+    return taken, count == len(side_effects)

@@ -48,8 +48,7 @@ def cover(items: Items, choice: Choice, room: int) -> Choice:
         if not filling.fill(room):
             break
     spans = {index: complete(taken, items[index].text) for index, taken in filling.spans.items()}
-    kept = {index: choice.scores.get(index, 0.0) for index in choice.spans}
-    covering = Choice(dict(choice.spans), dict(choice.reasons), filling.scores() | kept)
+    covering = Choice(dict(choice.spans), dict(choice.reasons))
     for index, taken in spans.items():
         covering.take(index, taken, reason="covers most for its length")
     return covering
@@ -64,7 +63,6 @@ class _Filling:
 
     def __init__(self, items: Items, choice: Choice) -> None:
         self.spans = dict(choice.spans)
-        self._gains: dict[int, float] = {}
         self._items = items
         self._added: defaultdict[int, list[Span]] = defaultdict(list)
         self._closing: dict[int, int] = {}
@@ -101,7 +99,7 @@ class _Filling:
             length = self._length(unit)
             if account.cost(unit.index, length) <= spare:
                 account.take(unit.index, length)
-                self._add(unit, gain=-waiting[0])
+                self._add(unit)
                 added = True
                 continue
             deferred.append(waiting)
@@ -113,16 +111,6 @@ class _Filling:
         self._waiting += deferred
         heapq.heapify(self._waiting)
         return added
-
-    def scores(self) -> dict[int, float]:
-        """Return a score per item: the gain of its first unit taken, or else of its best one.
-
-        The latter is the gain when last evaluated.
-        """
-        left: dict[int, float] = {}
-        for promised, index, *_ in self._waiting:
-            left[index] = min(promised, left.get(index, 0.0))
-        return {index: -promised / WORTH for index, promised in left.items()} | self._gains
 
     def _longer_than(self, spare: int) -> list[_Waiting]:
         """Remove the units longer than *spare* characters from the heap, and return them.
@@ -183,8 +171,7 @@ class _Filling:
     def _is_shown(self, index: int) -> bool:
         return index in self.spans or index in self._added
 
-    def _add(self, unit: TextUnit, *, gain: float) -> None:
-        self._gains.setdefault(unit.index, gain / WORTH)
+    def _add(self, unit: TextUnit) -> None:
         self._added[unit.index].append(unit.span)
         self._covered |= unit.news
 

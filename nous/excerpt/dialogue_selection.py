@@ -27,14 +27,10 @@ _ENDS_SHARE = 1 / 8
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A turn, or a sentence of a long turn.
-
-    *likely* is the probability that it states a fact, and *worth* is that probability per character.
-    """
+    """A turn, or a sentence of a long turn; *worth* is the probability per character that it states a fact."""
 
     index: int
     span: Span
-    likely: float
     worth: float
 
 
@@ -43,12 +39,9 @@ def most_told(items: Items, room: int) -> Choice:
     shown = dict(_ends(items, room))
     reasons = dict.fromkeys(shown, "first or last")
     waiting = sorted(_parts(items), key=lambda part: (-part.worth, part.index, part.span)) if shown else []
-    likely: dict[int, float] = {}
-    for part in waiting:
-        likely[part.index] = max(part.likely, likely.get(part.index, 0.0))
     for _ in range(_ROUNDS):
         waiting = _fill(items, shown, waiting, room)
-    choice = Choice(scores=likely)
+    choice = Choice()
     for index, spans in shown.items():
         reason = reasons.get(index, "states most for its length")
         choice.take(index, complete(spans, items[index].text), reason=reason)
@@ -70,12 +63,12 @@ def _parts(items: Items) -> Iterator[_Part]:
         beside = label_length(item) + len(BETWEEN)
         if len(item.text) <= WHOLE:
             likely = 1 - prod(1 - one for _, one in said)
-            yield _Part(index, (0, len(item.text)), likely, likely / (len(item.text) + beside))
+            yield _Part(index, (0, len(item.text)), likely / (len(item.text) + beside))
             continue
         for (start, end), likely in said:
             for begun in range(start, end, _LONGEST_PIECE):
                 length = min(end - begun, _LONGEST_PIECE)
-                yield _Part(index, (begun, begun + length), likely, likely / (length + beside))
+                yield _Part(index, (begun, begun + length), likely / (length + beside))
 
 
 def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_Part], room: int) -> list[_Part]:

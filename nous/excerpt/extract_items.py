@@ -112,19 +112,15 @@ class _ItemBuilder:
 
     def end_run(self) -> None:
         """Add the calls since the last item as one line, and each plan among them as an item."""
-        if not self._run:
-            return
         run, self._run = self._run, []
         plans = self._plans_among(run)
-        if not plans:
-            self._add_calls(run[0][0], [action for _, action in run])
-            return
         planned = {plan.entries[0] for plan in plans}
         calls = [(at, action) for at, action in run if action.call.id not in planned]
-        begins = calls[0][0] if calls else run[0][0]
-        self.items.extend(plan for plan in plans if plan.at < begins)
-        self._add_calls(begins, [action for _, action in calls])
-        self.items.extend(plan for plan in plans if plan.at >= begins)
+        before = [plan for plan in plans if calls and plan.at < calls[0][0]]
+        self.items += before
+        if calls:
+            self._add_calls(calls[0][0], [action for _, action in calls])
+        self.items += plans[len(before) :]
 
     def _plans_among(self, run: Sequence[Placed]) -> list[Item]:
         return [

@@ -15,9 +15,9 @@ their weights, and some to the last errors.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from nous.excerpt.calls import are_all, side_effects_in, take_side_effects
+from nous.excerpt.calls import side_effects_in, take_side_effects
 from nous.excerpt.dialogue import is_talk
 from nous.excerpt.items import PERSONAL, Item, Items, Role
 from nous.excerpt.layout import LengthAccount
@@ -74,8 +74,6 @@ _FIRST, _LAST_USER, _USER, _FINAL, _DECISION, _OTHER = 14.0, 12.0, 10.0, 14.0, 9
 _DOCUMENTS = frozenset({Role.USER, Role.SUMMARY, Role.TASK, Role.TEAMMATE})
 """Roles that may hold a pasted plan or a text with headings, where an outline says more than the end."""
 
-_SIDE_EFFECT, _ERROR = 8.0, 4.0
-
 
 def floor(items: Items, room: int) -> Choice:
     """Choose by the strongest guarantee that fits into *room*, plus errors if room is left.
@@ -92,14 +90,14 @@ def floor(items: Items, room: int) -> Choice:
             continue
         spare = room - account.spent
         most = spare if with_all_side_effects else int(spare * SIDE_EFFECTS_SHARE)
-        done = take_side_effects(items, side_effects, account, most)
-        if not with_all_side_effects or are_all(side_effects, done):
-            choice = _shared(items, owed, spare=room - account.spent, scores=_scores(items, weights))
+        done, are_all = take_side_effects(items, side_effects, account, most)
+        if are_all or not with_all_side_effects:
+            choice = _shared(items, owed, spare=room - account.spent, weights=weights)
             for index, spans in done.items():
                 choice.take(index, spans, reason="side effect")
             _add_errors(items, choice, LengthAccount.exactly(items, choice.spans), room)
             return choice
-    return replace(_spread(items, sorted(weights), room), scores=_scores(items, weights))
+    return _spread(items, sorted(weights), room)
 
 
 def _weights(items: Items) -> dict[int, float]:
@@ -116,13 +114,6 @@ def _weights(items: Items) -> dict[int, float]:
     return weights | dict.fromkeys(finals, _FINAL)
 
 
-def _scores(items: Items, weights: Mapping[int, float]) -> dict[int, float]:
-    """Return the weight of every item that may be shown here, shown or not."""
-    side_effects = dict.fromkeys((index for index, item in enumerate(items) if item.side_effects), _SIDE_EFFECT)
-    errors = dict.fromkeys((index for index, item in enumerate(items) if item.role is Role.ERROR), _ERROR)
-    return {**errors, **side_effects, **weights}
-
-
 def _guarantees(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[dict[int, int], bool]]:
     """Yield the characters owed to each item with a floor, and if all side effects are due."""
     sizes = {index: full_length(items[index].text) for index in sorted(weights)}
@@ -135,10 +126,10 @@ def _guarantees(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[di
     yield glimpses if not is_talk(items) else {index: glimpses[index] for index in (0, len(items) - 1)}, False
 
 
-def _shared(items: Items, owed: Mapping[int, int], *, spare: int, scores: dict[int, float]) -> Choice:
+def _shared(items: Items, owed: Mapping[int, int], *, spare: int, weights: Mapping[int, float]) -> Choice:
     """Give each item what it is *owed*, and share most of *spare* among those that are cut."""
-    claims = [FloorClaim(scores[index], least, full_length(items[index].text)) for index, least in owed.items()]
-    choice = Choice(scores=scores)
+    claims = [FloorClaim(weights[index], least, full_length(items[index].text)) for index, least in owed.items()]
+    choice = Choice()
     given = shares(claims, sum(owed.values()) + int(spare * FLOOR_SHARE))
     for index, characters in zip(owed, given, strict=True):
         choice.take(index, _part(items[index], characters), reason="has a floor")
@@ -163,16 +154,12 @@ def _add_errors(items: Items, choice: Choice, account: LengthAccount, room: int)
     for index in reversed([index for index, item in enumerate(items) if item.role is Role.ERROR]):
         if limit - account.spent < GLIMPSE:
             break
-        if index not in choice.spans:
-            _add(items, choice, index, account=account, limit=limit)
-
-
-def _add(items: Items, choice: Choice, index: int, *, account: LengthAccount, limit: int) -> None:
-    """Show what fits of the item at *index* under *limit*."""
-    left = limit - account.spent - account.cost(index, 0)
-    if left > 0 and (spans := ends(items[index].text, left)):
-        account.take(index, shown_length(items[index].text, spans))
-        choice.take(index, spans, reason="among the last errors")
+        if index in choice.spans:
+            continue
+        text, left = items[index].text, limit - account.spent - account.cost(index, 0)
+        if left > 0 and (spans := ends(text, left)):
+            account.take(index, shown_length(text, spans))
+            choice.take(index, spans, reason="among the last errors")
 
 
 def _spread(items: Items, indexes: Sequence[int], room: int) -> Choice:

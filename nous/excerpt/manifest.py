@@ -9,17 +9,13 @@ from nous.excerpt.strategy import Choice
 
 
 class ManifestEntry(NamedTuple):
-    """The entries of one item, its length in characters, how much is shown, and why.
-
-    `score` is what the strategy rated it, in units of its own; 0 if it was not rated.
-    """
+    """The entries of one item, its length in characters, how much is shown, and why."""
 
     entries: tuple[str, ...]
     role: str
     chars: int
     shown: int
     reason: str
-    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +41,13 @@ def manifest_of(
     kept: list[ManifestEntry] = []
     cut: list[ManifestEntry] = []
     dropped: list[ManifestEntry] = []
-    scores = choice.scores
     for index, item in enumerate(items):
         spans, chars = choice.spans.get(index), item.size or len(item.text)
-        score = round(scores[index], 3) if index in scores else 0.0
         if not spans:
-            dropped.append(ManifestEntry(item.entries, str(item.role), chars, 0, "no room", score))
+            dropped.append(ManifestEntry(item.entries, str(item.role), chars, 0, "no room"))
             continue
         shown = sum(end - start for start, end in spans)
-        record = ManifestEntry(item.entries, str(item.role), chars, shown, choice.reasons[index], score)
+        record = ManifestEntry(item.entries, str(item.role), chars, shown, choice.reasons[index])
         (kept if shown == chars else cut).append(record)
     return Manifest(
         strategy=strategy,

@@ -14,13 +14,11 @@ from nous.text.sentences import Span
 class Choice:
     """Spans to show of each item, by its position, and why; built by `take`.
 
-    Items without spans had no room. `scores` rate the items that the strategy evaluated, shown or not, in units of its
-    own.
+    Items without spans had no room.
     """
 
     spans: dict[int, tuple[Span, ...]] = field(default_factory=dict[int, tuple[Span, ...]])
     reasons: dict[int, str] = field(default_factory=dict[int, str])
-    scores: dict[int, float] = field(default_factory=dict[int, float])
 
     def take(self, index: int, spans: tuple[Span, ...], *, reason: str) -> None:
         """Show *spans* of the item at *index* instead of earlier ones; ignore empty *spans*."""
@@ -75,7 +73,7 @@ _LONGEST_GAP = 80
 
 def whole_in_order(items: Items, order: Iterable[int], *, kept: Choice, room: int) -> Choice:
     """Return *kept* plus every item of *order* that fits whole into *room*."""
-    choice = Choice(dict(kept.spans), dict(kept.reasons), dict(kept.scores))
+    choice = Choice(dict(kept.spans), dict(kept.reasons))
     account = LengthAccount.exactly(items, choice.spans)
     for index in order:
         spare = room - account.spent

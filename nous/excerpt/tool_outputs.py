@@ -118,21 +118,14 @@ _ENVELOPE = re.compile(
 def with_outputs(items: Items, transcript: Transcript, room: int) -> Items:
     """Add the tool outputs of *transcript* to *items*, in order.
 
-    *room* is what *items* leave of the budget, in characters.
-    """
-    return Items(sorted((*items, *outputs_of(transcript, room)), key=lambda item: item.at))
-
-
-def outputs_of(transcript: Transcript, room: int) -> list[Item]:
-    """Return the tool outputs of *transcript* as items.
-
     Excludes failures, which are items already, and web results, which anyone may have written. Lines that look like
-    they hold a secret are dropped, and so are the line numbers that tools add. All outputs together are several times
-    as long as *room*, so that there is a choice.
+    they hold a secret are dropped, and so are the line numbers that tools add. *room* is what *items* leave of the
+    budget, in characters. All outputs together are several times as long, so that there is a choice.
     """
     usable = [(at, entry) for at, entry in enumerate(transcript) if _is_usable(entry)]
     most = min(max(LEAST, _CONSIDERED * room // max(1, len(usable))), MOST)
-    return [item for at, entry in usable if (item := _item(at, entry, most)).parts]
+    outputs = (item for at, entry in usable if (item := _item(at, entry, most)).parts)
+    return Items(sorted((*items, *outputs), key=lambda item: item.at))
 
 
 def _is_usable(result: Entry) -> bool:

@@ -155,27 +155,6 @@ def test_the_manifest_says_what_was_kept_cut_and_dropped_and_why(told: Told) -> 
     assert manifest.entries_dropped == 2
 
 
-@pytest.mark.parametrize("strategy", ["default", "fast", "spec"])
-def test_what_is_dropped_for_want_of_room_says_what_it_seemed_worth(told: Told, strategy: str) -> None:
-    failed = (("error", f"Error: part{number}.c is missing, " + "x" * 250) for number in range(9))
-
-    account = fit(told(("user", "go"), *failed, ("assistant", "done")), 420, strategy=strategy).manifest
-
-    no_room = [record for record in account.dropped if record.reason == "no room"]
-    assert no_room
-    assert all(record.score > 0 for record in no_room)
-
-
-def test_people_who_talk_are_weighed_turn_by_turn(told: Told) -> None:
-    chat = [("user", "Haha yeah that is so funny?"), ("assistant", "Oh wow really, is that so?")] * 30
-
-    account = fit(told(*chat, ("user", "My sister Anna moved to Denver in 2019."), *chat), 600).manifest
-
-    scores = {record.entries[0]: record.score for record in (*account.kept, *account.cut, *account.dropped)}
-    assert max(scores, key=scores.__getitem__) == "e60"
-    assert scores["e60"] > 0.5 > max(record.score for record in account.dropped)
-
-
 def test_a_strategy_that_does_not_exist_is_refused_with_those_that_do(told: Told) -> None:
     with pytest.raises(BadInput, match="choose one of default, fast, head, middle, spec"):
         fit(told(("user", "hi")), strategy="best")
