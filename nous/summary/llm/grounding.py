@@ -38,25 +38,12 @@ class Dropped(StrEnum):
     OVER_CAP = "over the cap"
 
 
-class Changed(StrEnum):
-    """A correction of a fact that was kept."""
-
-    TURNS = "cited turns corrected"
-    RULE = "a rule that no person gave became a concept"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounded:
-    """The supported facts, in order, and the counts of dropped and changed facts by reason."""
+    """The supported facts, in order, and the counts of the dropped ones by reason."""
 
     facts: tuple[CandidateFact, ...]
     dropped: tuple[tuple[str, int], ...] = ()
-    changed: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def cut(self) -> int:
-        """The number of facts that were dropped only because of the cap."""
-        return dict(self.dropped).get(Dropped.OVER_CAP, 0)
 
 
 def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, canary: str, prompt: str) -> Grounded:
@@ -67,7 +54,6 @@ def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, can
     session = SourceIndex.of(summary_input)
     ours = PromptEcho(prompt, canary, session)
     dropped: Counter[str] = Counter()
-    changed: Counter[str] = Counter()
     kept: dict[str, CandidateFact] = {}
     for fact in facts:
         judged = _judged(fact, session, ours)
@@ -77,11 +63,10 @@ def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, can
             dropped[Dropped.TWICE] += 1
         else:
             kept[form] = judged
-            changed.update(_changes(fact, judged))
     surest = _surest(list(kept.values()))
     if len(surest) < len(kept):
         dropped[Dropped.OVER_CAP] = len(kept) - len(surest)
-    return Grounded(facts=surest, dropped=_counted(dropped), changed=_counted(changed))
+    return Grounded(facts=surest, dropped=tuple(sorted((str(reason), count) for reason, count in dropped.items())))
 
 
 def _judged(fact: CandidateFact, session: SourceIndex, ours: PromptEcho) -> CandidateFact | Dropped:
@@ -135,13 +120,6 @@ def _category(fact: CandidateFact, trust: Trust) -> Category:
     return Category.CONCEPT if fact.category is Category.RULE and trust is not Trust.USER else fact.category
 
 
-def _changes(before: CandidateFact, after: CandidateFact) -> Iterable[str]:
-    if before.turns != after.turns:
-        yield Changed.TURNS
-    if before.category is not after.category:
-        yield Changed.RULE
-
-
 def _form(text: str) -> str:
     """Return the normal form in which equal texts are the same."""
     return plain(text).replace('"', "").rstrip(" .!;:")
@@ -153,7 +131,3 @@ def _surest(facts: list[CandidateFact]) -> tuple[CandidateFact, ...]:
         return tuple(facts)
     by_surety = sorted(range(len(facts)), key=lambda at: -facts[at].confidence)
     return tuple(facts[at] for at in sorted(by_surety[:MOST_CANDIDATES]))
-
-
-def _counted(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted((str(reason), count) for reason, count in counts.items()))

@@ -100,9 +100,9 @@ def literals_in(text: str) -> frozenset[Literal]:
     """Return the literals that a source of *text* must contain; turn numbers are not among them."""
     found: set[Literal] = set()
     rest = _TURNS.sub(" ", unicodedata.normalize("NFKC", text.translate(_RAISED)))
-    for find in (_quoted, _links, _paths, _hashes):
-        rest = find(rest, found)
-    rest = _named(rest, found)
+    rest = _quoted(rest, found)
+    for pattern, literal_of in _FORMS:
+        rest = _taken(pattern, rest, literal_of, found)
     rest = plain(rest)
     for date, written in _dates(rest):
         found.add(Literal("date", date))
@@ -125,20 +125,8 @@ def _quoted(text: str, found: set[Literal]) -> str:
     return _QUOTED.sub(take, text)
 
 
-def _links(text: str, found: set[Literal]) -> str:
-    return _taken(_URL, text, lambda link: Literal("link", plain(link.rstrip(_CLOSING + "/"))), found)
-
-
-def _paths(text: str, found: set[Literal]) -> str:
-    return _taken(_PATH, text, _path, found)
-
-
-def _hashes(text: str, found: set[Literal]) -> str:
-    return _taken(_HASH, text, lambda digits: Literal("hash", plain(digits)), found)
-
-
-def _named(text: str, found: set[Literal]) -> str:
-    return _taken(_NAME, text, _name, found)
+def _link(written: str) -> Literal:
+    return Literal("link", plain(written.rstrip(_CLOSING + "/")))
 
 
 def _path(written: str) -> Literal | None:
@@ -153,6 +141,14 @@ def _path(written: str) -> Literal | None:
 def _name(written: str) -> Literal | None:
     is_none = _VERSION_OF.fullmatch(written) or _INITIALS.fullmatch(written)
     return None if is_none else Literal("name", plain(written))
+
+
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[str], Literal | None]], ...] = (
+    (_URL, _link),
+    (_PATH, _path),
+    (_HASH, lambda written: Literal("hash", plain(written))),
+    (_NAME, _name),
+)
 
 
 def _taken(pattern: re.Pattern[str], text: str, token_of: Callable[[str], Literal | None], found: set[Literal]) -> str:

@@ -9,16 +9,14 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from nous.domain.episode import Summary
-from nous.summary.llm.literals import LiteralSource, literals_in, plain
+from nous.summary.llm.literals import literals_in, plain
 from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, SourceTurn, content_of
 from nous.text.sentences import sentences
 
 _MOST = 0.8
 _FEWEST = 5
 _FEWEST_OF_EXAMPLE, _MOST_OF_EXAMPLE = 3, 0.5
-_SHORTEST = 5
 _NO_LETTER = re.compile(r"[\W_]+")
-_WORD = re.compile(r"[^\W_]+")
 
 
 class PromptEcho:
@@ -44,10 +42,8 @@ class PromptEcho:
         """Return whether *text* has the canary in any spelling, or other words of the example alone."""
         if not _letters(self._canary):
             return False
-        source = LiteralSource(text)
         return (
             _letters(self._canary) in _letters(text)
-            or any(f" {word} " in source.words for word in self._words_of_canary)
             or not self._tokens.isdisjoint(claim.tokens)
             or any(self._is_of(example, claim) for example in self._examples)
         )
@@ -69,12 +65,6 @@ class PromptEcho:
     def _tokens(self) -> frozenset[object]:
         tokens = (token for example in self._examples for token in literals_in(example.text))
         return frozenset(token for token in tokens if not self._session.says(token))
-
-    @cached_property
-    def _words_of_canary(self) -> list[str]:
-        """The parts of the canary that do not occur in the session."""
-        parts = (part for part in _WORD.findall(plain(self._canary)) if len(part) >= _SHORTEST)
-        return [part for part in parts if not content_of(part) <= self._session.content]
 
 
 def _letters(text: str) -> str:
