@@ -46,10 +46,7 @@ class CallOutcomes(NamedTuple):
 
 
 def call_outcomes(transcript: Transcript) -> CallOutcomes:
-    """Return the outcomes of the unsuccessful calls in *transcript*; the last answer to a call wins.
-
-    Calls without an id are answered in order.
-    """
+    """Return the outcomes of the unsuccessful calls; the last answer to a call wins."""
     outcomes: dict[str, CallOutcome] = {}
     failures: set[str] = set()
     for call, answer in _answers(transcript):
@@ -64,7 +61,7 @@ def call_outcomes(transcript: Transcript) -> CallOutcomes:
 
 
 def _answers(transcript: Transcript) -> Iterator[tuple[str | None, Entry]]:
-    """Yield each answer with the id of its call, if that is known."""
+    """Yield each answer with the id of its call if known; without ids they come in order."""
     calls: dict[str, str] = {}
     waiting: deque[str] = deque()
     for entry in transcript:
@@ -147,7 +144,6 @@ def _commit(subject: str, command: str) -> str:
 
 
 def _spans(pieces: Sequence[str]) -> list[Span]:
-    """Return the span of each of *pieces* in the line, with its separator."""
     spans: list[Span] = []
     begun = 0
     for piece in pieces:
@@ -160,10 +156,7 @@ def _spans(pieces: Sequence[str]) -> list[Span]:
 
 
 def brief_call(action: Action, *, has_side_effect: bool) -> str:
-    """Shorten a call to `LONGEST_CALL` characters, without cutting any of its paths.
-
-    A call with a side effect may take `LONGEST_SIDE_EFFECT`.
-    """
+    """Shorten a call to `LONGEST_CALL` characters, but cut none of its paths."""
     call, _, command, paths = action
     given = call.tool_input or {}
     if command and (purpose := given.get("description")) and isinstance(purpose, str):
@@ -177,16 +170,12 @@ def brief_call(action: Action, *, has_side_effect: bool) -> str:
 
 
 def _as_written(call: Entry) -> str:
-    """Return a call that is known only as text; without input, only its tool."""
     text = " ".join(call.text.split())
     return text if not call.tool or f"{call.tool}(" in text else extract_tool_summary(call.tool)
 
 
 def _command_for(purpose: str, command: str, call: Entry) -> str:
-    """Show a command by its purpose, and also itself if it is short.
-
-    Purpose and command mostly say the same thing twice.
-    """
+    """Show a command by its purpose, and itself only if short: mostly they say the same."""
     purpose = " ".join(purpose.split())[:_LONGEST_VALUE]
     return f"{call.tool}({purpose}: {command})" if _is_short(command) else f"{call.tool}({purpose})"
 
@@ -202,10 +191,7 @@ def _arguments(given: Mapping[str, Any], most: int) -> Iterator[str]:
 
 
 def _leaves(value: object, depth: int = 0) -> Iterator[str]:
-    """Yield the values of a nested argument without the names.
-
-    `[{"flight": "HAT1", "seats": 2}]` gives `HAT1 2`.
-    """
+    """Yield the values of a nested argument without the names."""
     if depth > _DEEPEST:
         yield "..."
     elif isinstance(value, Mapping):
@@ -237,10 +223,7 @@ def side_effects_in(items: Sequence[Item], *, but: Collection[int]) -> list[Side
 def take_side_effects(
     items: Sequence[Item], side_effects: Sequence[SideEffect], account: LengthAccount, most: int
 ) -> tuple[dict[int, tuple[Span, ...]], bool]:
-    """Take side effects in the given order while *most* characters hold them.
-
-    Returns the spans by item, after adding them to *account*, and whether all were taken.
-    """
+    """Return the spans of the side effects that fit, in order, and whether all do."""
     limit = account.spent + most
     taken: dict[int, tuple[Span, ...]] = {}
     count = 0

@@ -59,8 +59,6 @@ _Waiting = tuple[float, int, Span, TextUnit]
 
 
 class _Filling:
-    """A choice that grows unit by unit."""
-
     def __init__(self, items: Items, choice: Choice) -> None:
         self.spans = dict(choice.spans)
         self._items = items
@@ -113,10 +111,7 @@ class _Filling:
         return added
 
     def _longer_than(self, spare: int) -> list[_Waiting]:
-        """Remove the units longer than *spare* characters from the heap, and return them.
-
-        Room only shrinks within a round, so they cannot fit any more.
-        """
+        """Remove units longer than *spare* from the heap: room only shrinks within a round."""
         long = [waiting for waiting in self._waiting if waiting[-1].length > spare]
         if long:
             self._waiting = [waiting for waiting in self._waiting if waiting[-1].length <= spare]
@@ -139,10 +134,7 @@ class _Filling:
         return None
 
     def _adjust(self, unit: TextUnit) -> None:
-        """Lower the factor of *unit* by its wording.
-
-        Takes time, so it is done only for units that reach the top of the heap.
-        """
+        """Lower the factor of *unit* by its wording; slow, so only at the top of the heap."""
         if unit.is_read:
             return
         unit.is_read = True
@@ -177,10 +169,7 @@ class _Filling:
 
 
 def _emphasise(items: Items, units: Sequence[Sequence[TextUnit]]) -> None:
-    """Raise the worth of the agent's last words before each user turn.
-
-    They begin with a verdict and end with a question, both in few words.
-    """
+    """Raise the worth of the agent's last words: they begin with a verdict, end with a question."""
     last: int | None = None
     for index, item in enumerate(items):
         if item.role is Role.ASSISTANT:

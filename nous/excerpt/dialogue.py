@@ -51,10 +51,7 @@ _NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
 def is_talk(items: Sequence[Item]) -> bool:
-    """Return whether two people talk.
-
-    True for many short turns without tools, if both sides say about as much and neither provides a service.
-    """
+    """Return whether two people talk: many short, balanced turns without tools or service."""
     sides = [[len(item.text) for item in items if item.role is role] for role in (Role.USER, Role.ASSISTANT)]
     if sum(map(len, sides)) < len(items) or min(map(len, sides)) < _FEWEST_EACH:
         return False
@@ -94,7 +91,6 @@ def _words(text: str) -> list[str]:
 
 
 def _read(found: Sequence[str]) -> tuple[set[str], frozenset[str]]:
-    """Return the topics among the words *found*, and the combined signs of all of them."""
     signs = [_signs(word) for word in found]
     about = {word for word, of_word in zip(found, signs, strict=True) if _TOPIC_WORD in of_word}
     own = () if len(found) < _FEWEST_WORDS else (_LONG_ENOUGH,)
@@ -103,7 +99,6 @@ def _read(found: Sequence[str]) -> tuple[set[str], frozenset[str]]:
 
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
-    """Return the words of each list in `talk.toml`."""
     lists = tomllib.loads(files("nous.excerpt").joinpath("talk.toml").read_text("utf-8"))
     return {name: frozenset(text.split()) for name, text in lists.items()}
 

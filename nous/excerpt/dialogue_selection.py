@@ -27,7 +27,7 @@ _ENDS_SHARE = 1 / 8
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A turn, or a sentence of a long turn; *worth* is the probability per character that it states a fact."""
+    """A turn, or a sentence of a long one; *worth* is how likely a fact is per character."""
 
     index: int
     span: Span
@@ -49,7 +49,6 @@ def most_told(items: Items, room: int) -> Choice:
 
 
 def _ends(items: Items, room: int) -> Mapping[int, tuple[Span, ...]]:
-    """Return spans of the first and the last item, whole if that takes little of *room*."""
     spans = {index: ends(items[index].text, int(room * _ENDS_SHARE)) for index in sorted({0, len(items) - 1})}
     if all(spans.values()) and LengthAccount.exactly(items, spans).spent <= room:
         return spans
@@ -72,7 +71,6 @@ def _parts(items: Items) -> Iterator[_Part]:
 
 
 def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_Part], room: int) -> list[_Part]:
-    """Add to *shown* what fits into *room*, and return the parts that did not fit."""
     account = LengthAccount.exactly(items, shown)
     closing = {index: longest_closing(items[index].text) for index in {part.index for part in waiting}}
     misfits: list[_Part] = []

@@ -23,11 +23,7 @@ _DEEPEST = 4
 
 
 def plan_of(call: Entry, seen: set[str]) -> str:
-    """Return the lines of a bookkeeping *call* that are not in *seen*, and add them to it.
-
-    Agents rewrite a task list whenever a task is done, and a plan whenever it is rejected. So only the changes are
-    kept.
-    """
+    """Return the lines of *call* that are not in *seen*: agents write plans anew each time."""
     lines = [line for line in _lines(call.tool_input or {}) if line not in seen][:_MOST_LINES]
     seen.update(lines)
     return "\n".join(lines)
@@ -67,10 +63,7 @@ Placed = tuple[int, Action]
 def items_of(
     transcript: Transcript, actions: Mapping[str, Action], naming: Naming, outcomes: CallOutcomes
 ) -> tuple[Items, tuple[ManifestEntry, ...]]:
-    """Return the items of *transcript*, and a record of every entry that is not one.
-
-    *actions* holds the actions of its calls, by entry id.
-    """
+    """Return the items of *transcript*, and a record of every entry that is not one."""
     builder = _ItemBuilder(actions, naming, outcomes)
     for at, entry in enumerate(transcript):
         builder.take(at, entry)
@@ -79,10 +72,7 @@ def items_of(
 
 
 class _ItemBuilder:
-    """Collects items entry by entry.
-
-    Entries that are left out do not split a run of calls. The next shown item ends it.
-    """
+    """Collects items; entries that are left out do not split a run of calls."""
 
     def __init__(self, actions: Mapping[str, Action], naming: Naming, outcomes: CallOutcomes) -> None:
         self.items: list[Item] = []
@@ -165,10 +155,7 @@ class _ItemBuilder:
 
 
 def _role(entry: Entry) -> Role:
-    """Return the role of *entry*.
-
-    Text from inside a sub-agent, or from another agent of a team, is never attributed to a person.
-    """
+    """Return the role of *entry*; the words of another agent are never a person's."""
     if entry.agent:
         return Role.SUB_AGENT
     if entry.kind is Kind.USER and entry.text.lstrip().startswith(_FROM_A_TEAMMATE):

@@ -90,7 +90,6 @@ def directory_of(transcript: Transcript, paths: Iterable[str]) -> str:
 
 
 def _common_to_most(paths: Sequence[str]) -> str:
-    """Return the deepest directory that contains most of *paths*, with a slash at its end."""
     directory, depth = "/", 1
     enough = MOST * len(paths)
     folders = [(path.split("/")[:-1], times) for path, times in Counter(map(_folder, paths)).items()]
@@ -120,10 +119,7 @@ def _from_where_named(transcript: Transcript, common: str) -> str:
 
 
 def _relative_path(text: str, ends: Sequence[str], common: str) -> str:
-    """Return the one of *ends* that *text* names on its own; empty if there is none.
-
-    *ends* are the endings of *common*, the shortest first.
-    """
+    """Return the one of *ends*, the shortest first, that *text* names on its own, or ""."""
     at = text.find(ends[0], 0, _LOOKED_AT)
     for _ in range(_MOST_MENTIONS):
         if at < 0:
@@ -147,10 +143,7 @@ def _begins_path(text: str, at: int) -> bool:
 
 
 def _replaced(text: str, path: str, name: str, *, is_whole: bool) -> str:
-    """Replace *path* with *name* in *text*.
-
-    If it *is_whole*, where it stands on its own; otherwise where it begins a longer path.
-    """
+    """Replace *path* in *text* where it stands on its own, or begins a longer path."""
     parts: list[str] = []
     position, at = 0, text.find(path)
     while at >= 0:
@@ -177,10 +170,7 @@ _BETWEEN_FILES, _BETWEEN_LISTS = ", ", "; "
 
 
 class Files(NamedTuple):
-    """Files that calls edited, only tried to edit, or edited and later removed.
-
-    Each in the order of first use.
-    """
+    """Files that calls edited, only tried to edit, or edited and later removed."""
 
     edited: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
@@ -214,12 +204,10 @@ def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Conta
 
 
 def _in_one_line(path: str) -> str:
-    """Return *path* on one line, and without ticks that could open a code block."""
     return " ".join(filter(None, path.splitlines())).replace(TICKS, "'" * len(TICKS))
 
 
 def _above(path: str) -> set[str]:
-    """Return *path* and its parent directories with their slashes, up to `_DEEPEST` names."""
     names = {path}
     while (path := path.rstrip("/").rpartition("/")[0]) and len(names) < _DEEPEST:
         names.add(f"{path}/")
@@ -244,10 +232,7 @@ def _listed(lead: str, files: Sequence[str], room: int) -> str:
 
 
 def room_for_files(items: Items, budget: int) -> int:
-    """Return the room for the line of files: a share of the budget.
-
-    It takes no room that the words of people need.
-    """
+    """Return the room for the line of files: none that the words of people need."""
     share = int(budget * FILES_SHARE)
     personal: list[tuple[int, int]] = []
     least = -len(BETWEEN)

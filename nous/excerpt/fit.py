@@ -70,8 +70,6 @@ class Material:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fitted:
-    """Chosen *items* and their layout."""
-
     items: Items
     choice: Choice
     segments: tuple[Segment, ...]
@@ -137,16 +135,12 @@ def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
 
 
 def _whole_of(both: Sequence[Item], said: Sequence[Item]) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Return full spans for all of *said*, by position among *both*."""
     of_said = {id(item) for item in said}
     return {index: spans for index, spans in whole(both).items() if id(both[index]) in of_said}
 
 
 def _chosen(items: Items, strategy: Strategy, *, budget: int, heading: str) -> _Fitted:
-    """Lay out what *strategy* chooses.
-
-    If it finds the budget too small, show the bare beginning of the first item.
-    """
+    """Lay out what *strategy* chooses, or the bare beginning if it finds the budget too small."""
     room = budget - len(heading) - len(BETWEEN) * bool(heading)
     choice = strategy.choose(items, room)
     segments = laid_out(items, choice.spans, heading=heading)
@@ -185,6 +179,5 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
 
 
 def _not_among(items: Sequence[Item], left_out: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
-    """Return the entries of *left_out* that did not become items later."""
     shown = {entry for item in items for entry in item.entries}
     return tuple(record for record in left_out if shown.isdisjoint(record.entries))

@@ -76,10 +76,7 @@ _DOCUMENTS = frozenset({Role.USER, Role.SUMMARY, Role.TASK, Role.TEAMMATE})
 
 
 def floor(items: Items, room: int) -> Choice:
-    """Choose by the strongest guarantee that fits into *room*, plus errors if room is left.
-
-    The errors are the last ones of the session.
-    """
+    """Choose by the strongest guarantee that fits into *room*, plus the last errors."""
     weights = _weights(items)
     side_effects = side_effects_in(items, but=weights)
     for owed, with_all_side_effects in _guarantees(items, weights):
@@ -101,10 +98,7 @@ def floor(items: Items, room: int) -> Choice:
 
 
 def _weights(items: Items) -> dict[int, float]:
-    """Return the items with a floor, and their weights.
-
-    The task of a sub-agent counts as its first user turn.
-    """
+    """Return the weights of the items with a floor; the task of a sub-agent is a user turn."""
     of_users = [index for index, item in enumerate(items) if item.role is Role.USER]
     users = of_users or [0] * (items[0].role is Role.TASK)
     finals = [index for index, item in enumerate(items) if item.role is Role.ASSISTANT][-1:]
@@ -127,7 +121,6 @@ def _guarantees(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[di
 
 
 def _shared(items: Items, owed: Mapping[int, int], *, spare: int, weights: Mapping[int, float]) -> Choice:
-    """Give each item what it is *owed*, and share most of *spare* among those that are cut."""
     claims = [FloorClaim(weights[index], least, full_length(items[index].text)) for index, least in owed.items()]
     choice = Choice()
     given = shares(claims, sum(owed.values()) + int(spare * FLOOR_SHARE))
@@ -137,10 +130,7 @@ def _shared(items: Items, owed: Mapping[int, int], *, spare: int, weights: Mappi
 
 
 def _part(item: Item, characters: int) -> tuple[Span, ...]:
-    """Return the spans of *item* that *characters* can show.
-
-    These are its side effects if they fit; else its beginning and end, or the outline of a document.
-    """
+    """Return its side effects if they fit, else its beginning and end, or a document's outline."""
     if item.side_effects and full_length(item.text) > characters:
         side_effects = merged(item.side_effects)
         if shown_length(item.text, side_effects) <= characters:
@@ -149,7 +139,6 @@ def _part(item: Item, characters: int) -> tuple[Span, ...]:
 
 
 def _add_errors(items: Items, choice: Choice, account: LengthAccount, room: int) -> None:
-    """Add the last errors, as many as their share of the room holds."""
     limit = min(room, account.spent + int(ERRORS_SHARE * room))
     for index in reversed([index for index, item in enumerate(items) if item.role is Role.ERROR]):
         if limit - account.spent < GLIMPSE:
@@ -163,10 +152,7 @@ def _add_errors(items: Items, choice: Choice, account: LengthAccount, room: int)
 
 
 def _spread(items: Items, indexes: Sequence[int], room: int) -> Choice:
-    """Show as many of *indexes* as fit, evenly spread, each at a glimpse.
-
-    The first and the last are among them.
-    """
+    """Show as many of *indexes* as fit, evenly spread, each at a glimpse."""
     fewest, most = 2, min(len(indexes), room // GLIMPSE)
     glimpses = {index: _glimpse(items[index], full_length(items[index].text)) for index in indexes}
     picked: list[int] = []
@@ -182,24 +168,17 @@ def _spread(items: Items, indexes: Sequence[int], room: int) -> Choice:
 
 
 def _visible(item: Item, size: int) -> int:
-    """Return how many characters make *item* visible, out of *size*.
-
-    That shows a beginning and an end, or its side effects.
-    """
+    """Return how many characters show its beginning and end, or its side effects."""
     of_side_effects = shown_length(item.text, merged(item.side_effects)) if item.side_effects else 0
     return min(size, max(VISIBLE + 3 * longest_closing(item.text), of_side_effects))
 
 
 def _glimpse(item: Item, size: int) -> int:
-    """Return how many characters a glimpse of *item* takes, out of *size*."""
     return min(size, GLIMPSE + len(mark(size)) + 3 * longest_closing(item.text))
 
 
 def first_and_last(items: Items, room: int) -> Choice:
-    """Show the first and the last item in half the room each.
-
-    The choice is empty if one of them cannot be shown.
-    """
+    """Show the first and the last item in half the room each, or neither."""
     picked = sorted({0, len(items) - 1})
     frame = LengthAccount(items)
     for index in picked:

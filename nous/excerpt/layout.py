@@ -58,7 +58,7 @@ def label_length(item: Item) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def gap_mark(gap: Gap) -> str:
-    """Return the mark for *gap*; empty if nothing worth mentioning is missing. Cached: most gaps are alike."""
+    """Return the mark for *gap*, empty for an empty one; cached, since most gaps are alike."""
     counts = [f"{number} {noun}{'s' * (number > 1)}" for number, noun in zip(gap, _NOUNS, strict=True) if number]
     return f"[... {', '.join(counts)} omitted ...]" if counts else ""
 
@@ -96,10 +96,7 @@ class LengthAccount:
         return cls(items, ((index, shown_length(items[index].text, taken[index])) for index in sorted(taken)))
 
     def cost(self, index: int, characters: int) -> int:
-        """Return the cost of showing *characters* more of the item at *index*.
-
-        It includes the label and the changed gap marks.
-        """
+        """Return the cost of showing *characters* more of an item, with label and gap marks."""
         taken = self._taken
         at = bisect_left(taken, index)
         if at < len(taken) and taken[at] == index:
@@ -116,6 +113,5 @@ class LengthAccount:
             self._taken.insert(at, index)
 
     def _gap(self, start: int, end: int) -> int:
-        """Return the length of the mark for items *start* up to *end*, with its separator."""
         length = len(gap_mark(self._items.gap(start, end))) if end > start else 0
         return length + len(BETWEEN) if length else 0

@@ -79,20 +79,14 @@ def full_length(text: str) -> int:
 
 
 def most_added(text: str, span: Span, *, closing: int, to_nothing: bool) -> int:
-    """Return an upper bound for the characters that showing *span* adds.
-
-    It is added to what is shown of *text* already, or *to_nothing*. *closing* is the `longest_closing` of *text*.
-    """
+    """Return an upper bound for the characters that showing *span* adds, or adds *to_nothing*."""
     if span == (0, len(text)):
         return len(text) + closing
     return span[1] - span[0] + (1 + to_nothing) * len(mark(len(text))) + 2 * closing
 
 
 def ends(text: str, room: int) -> tuple[Span, ...]:
-    """Return the beginning and the end of *text* that fit into *room* characters.
-
-    None if the room is tiny.
-    """
+    """Return the beginning and the end of *text* that fit into *room*; none if it is tiny."""
     if full_length(text) <= room:
         return ((0, len(text)),)
     kept = room - len(mark(len(text))) - 3 * longest_closing(text)
@@ -103,10 +97,7 @@ def ends(text: str, room: int) -> tuple[Span, ...]:
 
 
 def outline(text: str, room: int) -> tuple[Span, ...]:
-    """Return `ends`, and for a document also evenly spread headings between them.
-
-    Headings take at most `HEADINGS_SHARE` of the room.
-    """
+    """Return `ends`, and for a document also evenly spread headings between them."""
     whole = ends(text, room)
     if whole == ((0, len(text)),) or not whole:
         return whole

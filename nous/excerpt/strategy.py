@@ -12,10 +12,7 @@ from nous.text.sentences import Span
 
 @dataclass(slots=True)
 class Choice:
-    """Spans to show of each item, by its position, and why; built by `take`.
-
-    Items without spans had no room.
-    """
+    """Spans to show of each item, by its position, and why; without spans it had no room."""
 
     spans: dict[int, tuple[Span, ...]] = field(default_factory=dict[int, tuple[Span, ...]])
     reasons: dict[int, str] = field(default_factory=dict[int, str])

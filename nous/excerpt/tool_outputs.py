@@ -53,10 +53,7 @@ def looks_failed(result: Entry) -> bool:
 
 
 def failure(text: str) -> str:
-    """Return the lines of *text* that explain a failure, at most `LONGEST` characters.
-
-    Empty if there is only a status. Lines that look like they hold a secret are dropped.
-    """
+    """Return the telling lines of a failure without secrets; empty if there is only a status."""
     plain = _plain(text)
     said = [line for whole in plain.splitlines() if (line := whole.strip()) and not _STATUS.match(line)]
     if looks_secret(plain):
@@ -67,7 +64,6 @@ def failure(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Remove terminal codes and tags; keep only the beginning and the end of a long log."""
     if len(text) > 2 * _LOOKED_AT:
         head, tail = text[:_LOOKED_AT], text[-_LOOKED_AT:]
         text = f"{head.rpartition(_NEW_LINE)[0] or head}\n{tail.partition(_NEW_LINE)[2] or tail}"
@@ -75,10 +71,7 @@ def _plain(text: str) -> str:
 
 
 def _first_and_last(lines: Sequence[str]) -> list[str]:
-    """Keep the first lines and the last one.
-
-    A failing build names the first cause at its top and the verdict at its bottom.
-    """
+    """Keep the first lines and the last: a build ends with its verdict."""
     unique = list(dict.fromkeys(lines))
     return unique if len(unique) <= _LINES else [*unique[: _LINES - 1], unique[-1]]
 
@@ -149,10 +142,7 @@ def _item(at: int, entry: Entry, most: int) -> Item:
 
 
 def _readable(text: str, most: int) -> str:
-    """Return the beginning and the end of *text*, about *most* characters.
-
-    An object or array is first flattened to `name: value, name: value`.
-    """
+    """Return the beginning and the end of *text*, with JSON flattened to `name: value`."""
     if text[:1] in _OPENS_JSON and len(text) <= _LONGEST_JSON and not looks_secret(text):
         with suppress(orjson.JSONDecodeError):  # text that only looks like JSON
             text = ", ".join(islice(_said_by(orjson.loads(text)), _MOST_VALUES))
@@ -195,7 +185,6 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _shortened(line: str) -> Iterator[str]:
-    """Split *line* into parts of at most `LONGEST_LINE` characters, at spaces if possible."""
     while len(line) > LONGEST_LINE:
         end = line.rfind(" ", LONGEST_LINE // 2, LONGEST_LINE)
         end = end if end > 0 else LONGEST_LINE

@@ -77,10 +77,7 @@ def worths(spoken: Iterable[Iterable[str]]) -> dict[str, int]:
 
 
 def _worth(term: str, of_word: int, of_identifier: int) -> int:
-    """Return the worth of one *term*; 0 for the rule of a table.
-
-    Identifiers look like a name in code, a path, a number or an id.
-    """
+    """Return the worth of one *term*; 0 for the rule of a table."""
     if term.isalpha() and (term.islower() or term.istitle()):
         return of_word
     if not any(map(str.isalnum, term)):
@@ -89,7 +86,7 @@ def _worth(term: str, of_word: int, of_identifier: int) -> int:
 
 
 def _with_characters(terms: set[str]) -> set[str]:
-    """Split those *terms* into characters that are written without spaces between words."""
+    """Split those *terms* into characters that are written without spaces."""
     unspaced = {term for term in terms if _HAN.search(term)}
     return (terms - unspaced).union(*(_HAN.findall(term) for term in unspaced))
 
@@ -150,10 +147,7 @@ def _parts(item: Item, most: int) -> Iterator[Span]:
 
 
 def _complete(text: str) -> Iterator[Span]:
-    """Yield the sentences of *text*; a short exclamation is joined to the next sentence.
-
-    On its own it carries no information.
-    """
+    """Yield sentences; a short exclamation, which says nothing alone, joins the next one."""
     begun: int | None = None
     end = 0
     for start, end in sentences(text):

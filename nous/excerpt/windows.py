@@ -111,10 +111,7 @@ def _wanted(length: int, budget: int) -> int:
 
 
 def _starts(items: Sequence[Item], lengths: Sequence[int], transcript: Transcript, count: int) -> list[int]:
-    """Return the items at which the second and later windows begin.
-
-    They are near the ends of equal shares, at the start of a turn if possible.
-    """
+    """Return where later windows begin: near equal shares, at the start of a turn if possible."""
     ends_at = list(accumulate(lengths, initial=0))
     share = ends_at[-1] / count
     turns = [transcript.entries[item.at].turn for item in items]
@@ -131,16 +128,12 @@ def _starts(items: Sequence[Item], lengths: Sequence[int], transcript: Transcrip
 
 
 def _cut(transcript: Transcript, starts: Sequence[int]) -> list[Transcript]:
-    """Split *transcript* into parts that begin at its first entry and at each of *starts*."""
     bounds = pairwise([0, *starts, len(transcript.entries)])
     return [replace(transcript, entries=transcript.entries[start:end]) for start, end in bounds]
 
 
 def _context(items: Sequence[Item], start: int, room: int) -> tuple[Segment, ...]:
-    """Return what came before the item at *start*, in at most *room* characters.
-
-    Empty if that is too little to be useful.
-    """
+    """Return what came before *start* in *room* characters; empty if of no use."""
     if room < _LEAST_CONTEXT:
         return ()
     before = items[:start]

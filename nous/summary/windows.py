@@ -40,7 +40,6 @@ def merged(parts: Sequence[Extracted], *, overview: str) -> Extracted:
 
 
 def _by_turns(each: Iterable[Sequence[T]]) -> Iterator[T]:
-    """Yield round-robin: the first item of each, the second of each, and so on."""
     return (one for one in chain.from_iterable(zip_longest(*each)) if one is not None)
 
 

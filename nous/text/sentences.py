@@ -59,10 +59,7 @@ def fence_at(position: int, blocks: tuple[Fence, ...]) -> Fence | None:
 
 
 def sentences(text: str) -> Iterator[Span]:
-    """Yield the spans of sentences, list items, headings, table rows and code blocks, in order.
-
-    A code block is one span. Whitespace between spans belongs to none.
-    """
+    """Yield the spans of sentences, list items, headings, table rows and whole code blocks."""
     position = 0
     for block in fences(text):
         yield from _sentences_of_prose(text, position, block.start)

@@ -29,7 +29,6 @@ def score(item: Item) -> int:
 
 
 def _anchors(items: Items, room: int) -> Choice:
-    """Choose the first and the last item, whole if they fit."""
     picked = {index: spans for index, spans in whole(items).items() if index in {0, len(items) - 1}}
     if len(text_of(laid_out(items, picked))) <= room:
         return Choice.of(picked, reason="first or last")

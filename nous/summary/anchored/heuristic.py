@@ -38,10 +38,7 @@ class HeuristicAnchoredSummarizer:
 
 
 def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = None) -> AnchoredSummary:
-    """Return *previous* updated with *transcript*: its new turns, or the whole session.
-
-    If *transcript* has no content, only the `iteration` of *previous* changes.
-    """
+    """Return *previous* updated with *transcript*; without content, its iteration alone."""
     before = previous or AnchoredSummary.empty()
     record = SessionRecord(transcript)
     if not (record.actions or any(turn.asked or turn.brief or turn.said for turn in record.turns)):
@@ -61,7 +58,6 @@ def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = Non
 
 
 def _asked(record: SessionRecord) -> Iterator[str]:
-    """Yield the user's words in each turn, without courtesies and mere agreement."""
     for turn in record.turns:
         if request := _request(turn):
             yield request
@@ -92,13 +88,11 @@ def _verdict(entry: Entry, record: SessionRecord) -> str:
 
 
 def _from_here(text: str, record: SessionRecord) -> str:
-    """Return *text* with paths below the working directory made relative to it."""
     here = (record.transcript.header.cwd or "").rstrip("/")
     return text.replace(f"{here}/", "") if here else text
 
 
 def _pending(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
-    """Yield what is open, and if something is missing, the last request."""
     yield from (thread for thread in open_threads(record, judgement) if thread != judgement.rationale)
 
 
@@ -121,6 +115,5 @@ def _state(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
 
 
 def _listed(said: Iterable[str]) -> str:
-    """Return *said* as bullets, without repetitions and without secrets."""
     bullets = (f"- {shortened(' '.join(one.split()), _LONGEST_LINE)}" for one in said if not looks_secret(one))
     return "\n".join(dict.fromkeys(bullets))

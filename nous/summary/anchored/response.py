@@ -74,7 +74,6 @@ def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) 
 
 
 def _foreign(value: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the other texts of an answer, as the extra sections of the summary before it."""
     others = {id_: each for id_, each in value.items() if id_ not in LABELS and _FOREIGN.fullmatch(id_)}
     lines = {id_: [each] if isinstance(each, str) else each for id_, each in others.items()}
     return {id_: each for id_, each in lines.items() if isinstance(each, list) and all(map(_is_text, each))}
@@ -94,7 +93,6 @@ def _content(id_: str, said: Sequence[str]) -> str:
 
 
 def _bullet(text: str) -> str:
-    """Return *text* as one bullet; its further lines are indented so that they stay with it."""
     return f"- {text.strip()}".replace("\n", "\n  ")
 
 

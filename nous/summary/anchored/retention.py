@@ -18,11 +18,7 @@ _CLAUSE = re.compile(r"[;,]\s|\s[\u2013\u2014-]\s|\s(?=\()")
 
 
 def lines_of(content: str) -> Iterator[str]:
-    """Yield the lines of *content* that have words.
-
-    A bullet with its indented lines is one line, and so is a code block. A block that is never closed is closed, so
-    that it can be moved to another place.
-    """
+    """Yield the lines with words; a bullet with its indented lines and a code block is one."""
     position = 0
     for block in fences(content):
         yield from _lines_of_prose(content[position : block.start])
@@ -115,10 +111,7 @@ class SearchableText:
         self._parts = [_Statement(part) for part in dict.fromkeys(part for line in said for part in parts_of(line))]
 
     def holds(self, line: str) -> bool:
-        """Return whether a part contains *line*, or parts contain each of its sentences.
-
-        Code must occur literally.
-        """
+        """Return whether a part contains *line*, or parts each sentence; code only literally."""
         if form_of(line) in self._forms:
             return True
         return not line.startswith(TICKS) and all(map(self._holds, sentences_of(line)))

@@ -62,10 +62,7 @@ def _is_vague(answer: str) -> bool:
 
 
 def _belongs(question: str, answer: str) -> bool:
-    """Return whether *answer* takes up the question, or names what it asks for.
-
-    The answer to a "why" must give a reason.
-    """
+    """Return whether *answer* takes up the question; that to a "why" must give a reason."""
     known = words()
     if POINTS_BACK.match(answer):
         return False
@@ -83,11 +80,7 @@ def _short(question: str) -> str:
 
 
 def reply_of(turn: RecordedTurn, question: str, entries: Sequence[Entry]) -> str:
-    """Return the best answer to *question*, short code included.
-
-    It begins with the sentence that shares most words with the question. The last message of the turn has priority:
-    earlier ones were written while the agent was still looking.
-    """
+    """Return the best answer to *question*: from the sentence that shares most words with it."""
     parts = [part for place in dict.fromkeys(one.place for one in turn.said) for part in _parts(entries[place], place)]
     if not parts:
         return ""
@@ -112,10 +105,7 @@ class _Part(NamedTuple):
 
 
 def _parts(entry: Entry, place: int) -> list[_Part]:
-    """Return the statements of a message, in order.
-
-    Announcements, offers, headings and mere exclamations are left out.
-    """
+    """Return the statements of a message: no announcements, offers, headings or exclamations."""
     found: list[_Part] = []
     for number, (start, end) in enumerate(sentences(entry.text)):
         raw = entry.text[start:end]
@@ -142,7 +132,6 @@ def _fit(part: _Part, asked: set[str]) -> float:
 
 
 def _run_on(parts: Sequence[_Part], start: _Part) -> str:
-    """Return *start* and its successors in the same message, within the length of an answer."""
     found: list[str] = []
     room = _ANSWER_WORDS
     for part in parts[parts.index(start) :]:

@@ -89,11 +89,7 @@ _RESULTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR, Kind.DECISION})
 
 
 def results_by_call(transcript: Transcript) -> Mapping[str, Entry]:
-    """Return the result of each call by the id of its entry.
-
-    A result may also be an error, or the user's rejection. A call id may be used again: the latest call that has it
-    counts.
-    """
+    """Return the result of each call by the id of its entry; the latest call of an id counts."""
     calls: dict[str, str] = {}
     results: dict[str, Entry] = {}
     for entry in transcript:
@@ -119,10 +115,7 @@ def has_passed(result: Entry) -> bool:
 
 
 def runs_of(action: Action, result: Entry | None, place: int, home: str) -> Iterator[CommandRun]:
-    """Yield the known runs in the command line of *action*.
-
-    *home* is the session's working directory. Without a result, or with the user's rejection, nothing ran.
-    """
+    """Yield the known runs in a command line; without a result, or rejected, nothing ran."""
     if not action.command or result is None or result.kind is Kind.DECISION:
         return
     directory, passed = "", has_passed(result)
@@ -146,10 +139,7 @@ def runs_of(action: Action, result: Entry | None, place: int, home: str) -> Iter
 
 
 def usual(runs: Sequence[CommandRun]) -> list[CommandRun]:
-    """Return one run per purpose and directory: of the passed, complete runs, the most frequent.
-
-    If several are, the latest of them.
-    """
+    """Return the run of each purpose and directory that passed most often, the latest of equals."""
     chosen: dict[tuple[Purpose, str], CommandRun] = {}
     whole = [run for run in runs if run.passed and run.is_whole]
     counts: dict[tuple[Purpose, str, str], int] = {}

@@ -23,10 +23,7 @@ _GAP = "[..."
 
 
 def facts_of(summary: Summary, summary_input: SummaryInput | None) -> tuple[CandidateFact, ...]:
-    """Return the facts in *summary* and the user's words in *summary_input*, surest first.
-
-    Each is grounded like a model's facts. Without *summary_input* no turn can be cited.
-    """
+    """Return grounded facts in *summary* and the user's words, surest first."""
     points = list(_points(summary))
     if summary_input is None:
         return tuple(point for point in points if not is_instruction(point.text))

@@ -57,10 +57,7 @@ def _fixes(record: SessionRecord) -> Iterator[str]:
 
 
 def _causes(record: SessionRecord) -> Iterator[str]:
-    """Yield the causes that the agent reported at the end of turns, the best of each turn first.
-
-    A cause that the user objects to in the next turn is none.
-    """
+    """Yield causes that the agent reported and the user did not object to, the best first."""
     ranked: list[tuple[int, float, str]] = []
     for turn, after in pairwise((*record.turns, None)):
         if turn is None or (after and any(words().says("objects", one.text) for one in after.asked)):

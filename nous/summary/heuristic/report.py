@@ -28,11 +28,7 @@ _LABEL = re.compile(r"[^.:]{1,40}:\Z")
 
 
 def lead(report: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences that state something.
-
-    Fillers, questions, headings, announcements and offers are left out. So is a sentence that introduces something left
-    out, such as a code block.
-    """
+    """Return the sentences that state something, none that introduces something left out."""
     known = words()
     return [
         one
@@ -60,7 +56,6 @@ def result_of(record: SessionRecord, turn: RecordedTurn, most: int = RESULT_WORD
 
 
 def _last_statements(turn: RecordedTurn) -> list[Sentence]:
-    """Return the statements of the last message of *turn* that has any."""
     places = dict.fromkeys(one.place for one in reversed(turn.said))
     messages = [lead([one for one in turn.said if one.place == place]) for place in places]
     telling = [statements for statements in messages if statements]

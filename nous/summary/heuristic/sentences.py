@@ -137,10 +137,7 @@ def telling_words(text: str) -> list[str]:
 
 
 def alike(one: str, other: str) -> bool:
-    """Return whether two statements share half of their words (Jaccard) and all identifiers.
-
-    They must also have equally many negations.
-    """
+    """Return whether two statements share half of their words, all identifiers and negations."""
     first, second = set(content_words(one)), set(content_words(other))
     if set(identifiers(one)) != set(identifiers(other)) or len(_DENIAL.findall(one)) != len(_DENIAL.findall(other)):
         return False

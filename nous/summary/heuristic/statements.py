@@ -175,10 +175,7 @@ def standing_alone(text: str) -> str:
 
 
 def third_person(text: str) -> str:
-    """Return a first-person statement as one about the user.
-
-    If its grammar is not simple, it is quoted if it is short; otherwise the result is empty.
-    """
+    """Return a statement as one about the user; if that is hard, quoted, or empty if long."""
     rewritten = _VERB.sub(r"the user \1\2s", _FILLER.sub("I ", text.replace("\u2019", "'")))
     for pattern, instead in _FIRST_PERSON:
         rewritten = pattern.sub(instead, rewritten)

@@ -66,7 +66,6 @@ class _Proposed(NamedTuple):
 
 
 def _proposed(record: SessionRecord) -> Iterator[_Proposed]:
-    """Yield clauses of commits, requests and reports; among equals the first is taken."""
     is_one = len(record.commits) <= len(record.requests)
     for subject, _ in record.commits:
         yield from (_Proposed(clause, 1.2 if is_one else 0.7) for clause in _clauses(subject))
@@ -141,7 +140,6 @@ def _worth(clause: str, weights: Counter[str]) -> float:
 
 
 def _with_topics(text: str, topics: Sequence[str]) -> str:
-    """Return *text* in at most ten words; a short one is followed by topics of the session."""
     found = _cut(text.split())
     room = _MOST_WORDS - len(found.split())
     missing = [topic for topic in topics if topic.lower() not in found.lower() and not _HASH.fullmatch(topic)]

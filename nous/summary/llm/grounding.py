@@ -47,10 +47,7 @@ class Grounded:
 
 
 def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, canary: str, prompt: str) -> Grounded:
-    """Return the *facts* that *summary_input* supports, without echoes of the *prompt*.
-
-    *canary* is the word that marks the prompt's example. The check is idempotent.
-    """
+    """Return the *facts* that *summary_input* supports, without echoes of *prompt*. Idempotent."""
     session = SourceIndex.of(summary_input)
     ours = PromptEcho(prompt, canary, session)
     dropped: Counter[str] = Counter()
@@ -85,7 +82,6 @@ def _judged(fact: CandidateFact, session: SourceIndex, ours: PromptEcho) -> Cand
 
 
 def _unfit(fact: CandidateFact) -> Dropped | None:
-    """Return why *fact* is not worth keeping regardless of its source, or None."""
     if len(fact.text) > LONGEST:
         return Dropped.TOO_LONG
     if not any(character.isalnum() for character in fact.text):
@@ -94,7 +90,6 @@ def _unfit(fact: CandidateFact) -> Dropped | None:
 
 
 def _foreign(fact: CandidateFact, claim: CitedStatement, session: SourceIndex, ours: PromptEcho) -> Dropped | None:
-    """Return why *fact* comes from our prompt or from a prompt injection, or None."""
     if ours.is_leak(f"{fact.text} {fact.subject}", claim):
         return Dropped.LEAK
     if ours.is_echo(claim):
@@ -116,12 +111,10 @@ def _citation(fact: CandidateFact, claim: CitedStatement, session: SourceIndex) 
 
 
 def _category(fact: CandidateFact, trust: Trust) -> Category:
-    """Return the fact's category; a rule remains one only if a person gave it."""
     return Category.CONCEPT if fact.category is Category.RULE and trust is not Trust.USER else fact.category
 
 
 def _form(text: str) -> str:
-    """Return the normal form in which equal texts are the same."""
     return plain(text).replace('"', "").rstrip(" .!;:")
 
 

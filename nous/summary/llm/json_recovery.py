@@ -98,7 +98,6 @@ def _parsed(text: str, start: int, end: int) -> _Found:
 
 
 def _nothing_in(text: str) -> str:
-    """Return the complaint about *text* without an object."""
     bare = text[cast("re.Match[str]", _FENCE.match(text)).end() :]
     if not bare:
         return "The answer is empty; write one JSON object."
@@ -140,9 +139,6 @@ def _without_analyses(text: str) -> str:
 
 
 def _summary_behind(text: str, position: int) -> str:
-    """Return *text* from the first complete summary on.
-
-    An analysis may mention the tag of a summary.
-    """
+    """Return *text* from its first whole summary on: an analysis may mention the tag."""
     begin = _BEGIN_SUMMARY.search(text, position)
     return text[begin.start() :] if begin and _END_SUMMARY.search(text, begin.end()) else ""

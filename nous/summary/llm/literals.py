@@ -165,10 +165,7 @@ def _taken(pattern: re.Pattern[str], text: str, token_of: Callable[[str], Litera
 
 
 def _bounded(token: Literal) -> re.Pattern[str]:
-    """Return a pattern for *token* that does not match within a longer one.
-
-    A hash may be the beginning of a hash, a path the end of a path.
-    """
+    """Return a pattern for *token* alone; a hash may begin a longer one, a path end one."""
     first, last = token.text[0], token.text[-1]
     before = r"(?<!\w)(?<!\d\.)" if first.isalnum() or first == "_" else ""
     if token.kind == "path":

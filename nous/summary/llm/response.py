@@ -35,7 +35,6 @@ def _texts(longest: int) -> BeforeValidator:
 
 
 def _facts(value: Any) -> list[dict[str, Any]]:
-    """Return the facts with a text, as objects; a fact may be a mere text."""
     facts: list[dict[str, Any]] = []
     for item in repair.items_of(value):
         fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
@@ -161,10 +160,7 @@ def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tup
 
 
 def _object_in(text: str, *, is_whole: bool) -> dict[str, Any]:
-    """Return the JSON object of an answer, which may be within tags.
-
-    Tags within the JSON's own strings are content.
-    """
+    """Return the JSON object of an answer, perhaps within tags; tags in its strings are content."""
     bare = repair.text_of(text)
     tag, brace = bare.find("<"), bare.find("{")
     try:

@@ -132,10 +132,7 @@ def is_planted(claim: CitedStatement, turns: Iterable[int], session: SourceIndex
 
 
 def _plants(segment: SourceTurn, claim: CitedStatement) -> bool:
-    """Return whether *segment* is an instruction near *claim*.
-
-    An agent's text is checked by sentences, any other text as a whole.
-    """
+    """Return whether an instruction is near *claim*; an agent's text is checked by sentences."""
     if segment.role != _ASSISTANT:
         return is_instruction(segment.text) or _TO_READER.search(segment.text) is not None
     if not is_instruction(segment.text):
@@ -154,10 +151,7 @@ TITLE, SUMMARY = (5, 10), (100, 150)
 
 
 def off_size(summary: Summary) -> Iterator[str]:
-    """Yield the names of parts that are not of the requested size.
-
-    A summary may be shorter: some sessions say little.
-    """
+    """Yield the parts that are not of the requested size; a summary may be shorter."""
     fewest, most = TITLE
     if not fewest <= len(summary.title.split()) <= most:
         yield "title"

@@ -161,10 +161,7 @@ def trust_of(claim: CitedStatement, segments: Iterable[SourceTurn], *, enough: f
 
 
 def _speaker(segment: SourceTurn) -> Trust:
-    """Return the trust in the speaker of *segment*.
-
-    Lines of calls and failures come from programs.
-    """
+    """Return the trust in a segment's speaker; calls and failures come from programs."""
     if segment.is_personal:
         return Trust.USER
     if segment.role in _AGENTS:
