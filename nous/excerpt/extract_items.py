@@ -10,7 +10,7 @@ from typing import Any, cast
 from nous.excerpt.calls import CallOutcomes, line_of_calls
 from nous.excerpt.file_names import Naming
 from nous.excerpt.items import Item, Items, Role, as_said
-from nous.excerpt.manifest import ManifestEntry
+from nous.excerpt.strategy import ManifestEntry
 from nous.excerpt.tool_outputs import failure
 from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_actions import Action

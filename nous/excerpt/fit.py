@@ -12,9 +12,8 @@ from nous.excerpt.extract_items import items_of
 from nous.excerpt.file_names import Files, files_line, files_written, naming, room_for_files
 from nous.excerpt.items import Item, Items, no_label
 from nous.excerpt.layout import fits_whole, laid_out, length_of, text_of, whole
-from nous.excerpt.manifest import Manifest, ManifestEntry, manifest_of
 from nous.excerpt.strategies import named
-from nous.excerpt.strategy import Choice, Strategy
+from nous.excerpt.strategy import Choice, Manifest, ManifestEntry, Strategy, manifest_of
 from nous.excerpt.tool_outputs import OUTPUTS_AT_MOST, with_outputs
 from nous.text.sentences import TICKS
 from nous.text.token_estimate import Counter, estimate

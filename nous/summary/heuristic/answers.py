@@ -19,9 +19,6 @@ _LEAD_UP = re.compile(
     r"(?:[.;:]|,? (?:but|and|so)| - )\s+(?=can|could|would|what|why|how|where|which|is|does)"
     r"|\s(?=(?:What|Why|How|Where|Which|When) )"
 )
-_FOREIGN = 0.2
-"""The share of letters beyond ASCII from which a text counts as in another language."""
-
 _WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"(?:yes|no|nope|yeah|yep|not?)\b", re.IGNORECASE)
 _SKIPPED = ("#", "|", "---", ">", "<")
@@ -55,10 +52,9 @@ def _asks(text: str) -> bool:
 
 
 def _is_vague(answer: str) -> bool:
-    """Return whether an answer offers a choice, guesses, or is in an unsupported language."""
+    """Return whether an answer offers a choice, or guesses."""
     known = words()
-    is_foreign = sum(not letter.isascii() for letter in answer) > len(answer) * _FOREIGN
-    return is_foreign or known.says("proposes", answer) or known.says("hedge", answer)
+    return known.says("proposes", answer) or known.says("hedge", answer)
 
 
 def _belongs(question: str, answer: str) -> bool:
@@ -140,6 +136,4 @@ def _run_on(parts: Sequence[_Part], start: _Part) -> str:
             break
         found.append(part.text)
         room -= length
-    while len(found) > 1 and found[-1].endswith(":"):
-        found.pop()
     return " ".join(text if text.endswith((".", "!", ":", "`")) else f"{text}." for text in found)

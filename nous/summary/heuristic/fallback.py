@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nous.domain.episode import CandidateFact, Category, Summary, Trust
-from nous.domain.summary_input import SummaryInput
+from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.summary.heuristic.record import SessionRecord
-from nous.summary.heuristic.sentences import POINTS_BACK, alike, content_words, names
+from nous.summary.heuristic.sentences import POINTS_BACK, content_words, distinct, names
 from nous.summary.heuristic.statements import stated, subject_of
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.response_checks import is_instruction
@@ -30,11 +30,7 @@ def facts_of(summary: Summary, summary_input: SummaryInput | None) -> tuple[Cand
     own = (
         replace(fact, trust=Trust.USER) for fact in _sound(stated(SessionRecord(_shown(summary_input))), summary_input)
     )
-    found: list[CandidateFact] = []
-    for fact in (*own, *_sound(points, summary_input)):
-        if not any(alike(fact.text, other.text) for other in found):
-            found.append(fact)
-    return tuple(found)
+    return tuple(distinct((*own, *_sound(points, summary_input)), MOST_CANDIDATES, lambda fact: fact.text))
 
 
 def _points(summary: Summary) -> Iterator[CandidateFact]:

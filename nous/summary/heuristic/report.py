@@ -19,11 +19,6 @@ OFFER = re.compile(r"\W*(?:option|approach|alternative) ?[A-D1-4]\b", re.IGNOREC
 
 OFFERED = "The agent offered"
 
-_FILLER = re.compile(
-    r"(?:all )?(?:done|perfect|great|good|excellent|fixed|yes|no|got it|you're (?:absolutely )?right|ok|okay|sure"
-    r"|that's it|all green|understood|good catch|task complete)\b[^\w]*",
-    re.IGNORECASE,
-)
 _LABEL = re.compile(r"[^.:]{1,40}:\Z")
 
 
@@ -33,7 +28,7 @@ def lead(report: Sequence[Sentence]) -> list[Sentence]:
     return [
         one
         for one, after in zip_longest(report, report[1:])
-        if not (one.is_question or one.is_heading or _FILLER.fullmatch(one.text))
+        if not (one.is_question or one.is_heading)
         and not (one.text.endswith(":") and not one.is_item and not (after and after.is_item))
         and not (known.opens("chat", one.text) and not identifiers(one.text))
         and not any(known.says(name, one.text) for name in ("about_to", "offers_more", "asks", "proposes"))

@@ -1,12 +1,15 @@
 """Sentences of a message without Markdown, with speaker and position."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from nous.text.language import words
 from nous.text.sentences import sentences
 from nous.transcript.model import Entry, Kind
+
+T = TypeVar("T")
 
 PASTED = 1_500
 """Characters from which a user's message counts as a pasted document: its sentences are not the user's own."""
@@ -142,6 +145,15 @@ def alike(one: str, other: str) -> bool:
     if set(identifiers(one)) != set(identifiers(other)) or len(_DENIAL.findall(one)) != len(_DENIAL.findall(other)):
         return False
     return bool(first) and len(first & second) >= _ALIKE * len(first | second)
+
+
+def distinct(said: Iterable[T], most: int, text_of: Callable[[T], str] = str) -> list[T]:
+    """Return the first *most* of *said*, none of which is `alike` one before it."""
+    kept: list[T] = []
+    for one in said:
+        if len(kept) < most and not any(alike(text_of(one), text_of(other)) for other in kept):
+            kept.append(one)
+    return kept
 
 
 def is_courtesy(text: str) -> bool:

@@ -28,7 +28,6 @@ _TIES = re.compile(
     r"|thank you|cool|nice|good|alright|omfg|omg|i(?:['\u2019]ve| have) changed my mind)\b[,:.!;]*\s*)+(?=\S)",
     re.IGNORECASE,
 )
-_IF = re.compile(r"if\b", re.IGNORECASE)
 _CHANGED_MIND = re.compile(r"\bchanged my mind\b", re.IGNORECASE)
 _DENIES_FIRST = re.compile(r"not? ", re.IGNORECASE)
 _FILLER = re.compile(r"\bI (?:(?:do|just) (?!not))+")
@@ -81,7 +80,7 @@ def _can_stand(one: Sentence) -> bool:
     text = one.text
     if not _SHORTEST <= len(text) <= _LONGEST or one.text.rstrip("\"')").endswith(("?", ":")) or looks_secret(text):
         return False
-    is_bound = known.says("for_now", text) or known.says("points_back", text) or (one.is_item and _IF.match(text))
+    is_bound = known.says("for_now", text) or known.says("points_back", text)
     return len(telling_words(text)) >= _FEWEST_WORDS and not is_bound
 
 
