@@ -1,4 +1,4 @@
-"""Interface of excerpt strategies, the manifest of a choice, and helpers that fill a budget in order."""
+"""Interface of excerpt strategies, their manifest, and helpers that fill a budget in order."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

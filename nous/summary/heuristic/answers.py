@@ -136,4 +136,6 @@ def _run_on(parts: Sequence[_Part], start: _Part) -> str:
             break
         found.append(part.text)
         room -= length
+    while len(found) > 1 and found[-1].endswith(":"):
+        found.pop()
     return " ".join(text if text.endswith((".", "!", ":", "`")) else f"{text}." for text in found)
