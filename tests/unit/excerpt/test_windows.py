@@ -101,13 +101,6 @@ def test_a_budget_too_small_for_a_heading_tells_the_window_alone(told: Told) -> 
     assert not any("[Part" in window.excerpt.text for window in found)
 
 
-def test_the_account_of_a_window_names_the_budget_it_was_given(told: Told) -> None:
-    """An excerpt that is longer than the budget in its own account would look like a broken promise."""
-    accounts = [window.excerpt.manifest for window in windows(session(told, *[9] * 12), 1000).windows]
-
-    assert [account.budget for account in accounts] == [1000] * len(accounts)
-
-
 def test_the_digest_of_several_windows_changes_with_any_of_them(told: Told) -> None:
     turns = [9] * 12
     found = windows(session(told, *turns), 1000, most=3)

@@ -98,10 +98,6 @@ def test_numbers_of_several_turns_make_no_fact_that_none_of_them_is_about() -> N
     assert held(fact("Zebras weigh 9,017 pounds at 15 months.", 3)).dropped == ((Dropped.NOT_SAID, 1),)
 
 
-def test_turns_that_are_not_shown_are_taken_out() -> None:
-    assert held(fact("The cache expires after 15 minutes.", 4, 40)).facts[0].turns == (4,)
-
-
 def test_a_fact_without_turns_is_given_the_turn_that_says_it() -> None:
     result = held(fact("The cache expires after 15 minutes.", 99), "Ruff is always run before a commit.")
 
@@ -231,13 +227,3 @@ def test_above_the_cap_the_surest_stay_in_order() -> None:
     assert result.dropped == ((Dropped.OVER_CAP, 11),)
     assert [one for one in many if one in result.facts] == list(result.facts)
     assert {one for one in many if one.confidence > 0.5} <= set(result.facts)
-
-
-def test_nothing_given_is_nothing_kept() -> None:
-    assert held() == Grounded(facts=())
-
-
-def test_to_hold_a_session_to_its_facts_again_changes_nothing() -> None:
-    once = held(fact("Ruff is run before every commit.", 3, category=Category.RULE), fact("parse_row reads a row.", 1))
-
-    assert held(*once.facts) == Grounded(facts=once.facts)

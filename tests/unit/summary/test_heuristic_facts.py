@@ -144,12 +144,6 @@ def test_a_file_that_is_gone_at_the_end_is_not_learned(taught: Taught) -> None:
     )
 
 
-def test_identifiers_and_places_in_files_are_left_as_they_are(taught: Taught) -> None:
-    facts = taught(asks("Always keep hooks.go:918-1020 in step with hooks_test.go"), says("OK."))
-
-    assert [fact.text for fact in facts] == ["Always keep hooks.go:918-1020 in step with hooks_test.go"]
-
-
 def test_commands_that_ran_and_passed_are_learned_one_for_each_purpose(taught: Taught) -> None:
     facts = taught(
         asks("Go on"),
