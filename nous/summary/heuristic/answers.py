@@ -96,21 +96,19 @@ class _Part(NamedTuple):
 
     text: str
     place: int
-    number: int
-    is_code: bool = False
 
 
 def _parts(entry: Entry, place: int) -> list[_Part]:
     """Return the statements of a message: no announcements, offers, headings or exclamations."""
     found: list[_Part] = []
-    for number, (start, end) in enumerate(sentences(entry.text)):
+    for start, end in sentences(entry.text):
         raw = entry.text[start:end]
         if raw.startswith("```"):
             body = " ".join(raw.strip("`").split("\n", 1)[-1].split())
             if 0 < len(body) <= _CODE_CHARS:
-                found.append(_Part(f"`{body}`", place, number, is_code=True))
+                found.append(_Part(f"`{body}`", place))
         elif not raw.startswith(_SKIPPED) and (text := plain(raw)) and not _is_idle(text):
-            found.append(_Part(text, place, number))
+            found.append(_Part(text, place))
     return found
 
 

@@ -1,6 +1,7 @@
 """Test, build, lint and format runs of a session: command, directory, and success."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -142,10 +143,7 @@ def usual(runs: Sequence[CommandRun]) -> list[CommandRun]:
     """Return the run of each purpose and directory that passed most often, the latest of equals."""
     chosen: dict[tuple[Purpose, str], CommandRun] = {}
     whole = [run for run in runs if run.passed and run.is_whole]
-    counts: dict[tuple[Purpose, str, str], int] = {}
-    for run in whole:
-        key = (run.purpose, run.directory, run.command)
-        counts[key] = counts.get(key, 0) + 1
+    counts = Counter((run.purpose, run.directory, run.command) for run in whole)
     for run in whole:
         key = (run.purpose, run.directory)
         best = chosen.get(key)

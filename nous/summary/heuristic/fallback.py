@@ -7,7 +7,7 @@ from nous.domain.episode import CandidateFact, Category, Summary, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import POINTS_BACK, content_words, distinct, names
-from nous.summary.heuristic.statements import stated, subject_of
+from nous.summary.heuristic.statements import fact_of, stated
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.response_checks import is_instruction
 from nous.summary.segments import transcript_of
@@ -40,7 +40,7 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
         is_less = known.says("hedge", point) or known.opens("deed", point) or known.opens("wish", point)
         if not (is_less or POINTS_BACK.match(point)) and len(content_words(point)) >= _FEWEST_WORDS:
             category = Category.TECHNICAL if names(point) else Category.CONCEPT
-            yield CandidateFact(text=point, category=category, subject=subject_of(point), confidence=LEAST)
+            yield fact_of(point, category, LEAST)
 
 
 def _shown(summary_input: SummaryInput) -> Transcript:

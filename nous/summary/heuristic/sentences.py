@@ -1,9 +1,8 @@
 """Sentences of a message without Markdown, with speaker and position."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 from nous.text.language import words
 from nous.text.sentences import sentences
@@ -50,19 +49,17 @@ POINTS_BACK = re.compile(
 _SPACE = re.compile(r"\s+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentence:
+class Sentence(NamedTuple):
     """One sentence or list item of a message.
 
-    `place` is the index of its entry in the transcript and `number` its position within the message. `is_quoted` marks
-    text that the speaker pasted: a log, a quotation, or a whole document.
+    `place` is the index of its entry in the transcript. `is_quoted` marks text that the speaker pasted: a log, a
+    quotation, or a whole document.
     """
 
     text: str
     speaker: Kind
     turn: int
     place: int
-    number: int
     is_heading: bool = False
     is_item: bool = False
     is_quoted: bool = False
@@ -77,29 +74,18 @@ class Sentence:
 
 def sentences_of(entry: Entry, place: int) -> tuple[Sentence, ...]:
     """Return the prose sentences of the entry at *place*, without code blocks, tables and tags."""
-    return tuple(_sentences(entry, place))
-
-
-def _sentences(entry: Entry, place: int) -> Iterator[Sentence]:
     is_user = entry.kind is Kind.USER
     is_document = is_user and len(entry.text) > PASTED
     quotations = [found.span() for found in _QUOTED.finditer(entry.text)] if is_user and not is_document else []
-    number = 0
+    found: list[Sentence] = []
     for start, end in sentences(entry.text):
         raw = entry.text[start:end]
         if raw.lstrip().startswith(_NOT_PROSE) or not (text := plain(raw)):
             continue
-        yield Sentence(
-            text=text,
-            speaker=entry.kind,
-            turn=entry.turn,
-            place=place,
-            number=number,
-            is_heading=raw.lstrip().startswith("#"),
-            is_item=_MARKUP.match(raw) is not None,
-            is_quoted=is_document or any(start < last and end > first for first, last in quotations),
-        )
-        number += 1
+        is_quoted = is_document or any(start < last and end > first for first, last in quotations)
+        is_heading, is_item = raw.lstrip().startswith("#"), _MARKUP.match(raw) is not None
+        found.append(Sentence(text, entry.kind, entry.turn, place, is_heading, is_item, is_quoted))
+    return tuple(found)
 
 
 def plain(text: str) -> str:

@@ -17,8 +17,6 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff`")
 )
-_RAISED = str.maketrans({digit: f"^{number}" for number, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
-"""Without this, NFKC would make `10²` and `102` the same."""
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
@@ -92,14 +90,14 @@ class LiteralSource:
 
 def plain(text: str) -> str:
     """Return the normal form of *text* for comparison."""
-    form = unicodedata.normalize("NFKC", text.translate(_RAISED)).translate(_PLAIN)
+    form = unicodedata.normalize("NFKC", text).translate(_PLAIN)
     return " ".join(_GROUPED.sub(_ungrouped, form.casefold().replace("**", "")).split())
 
 
 def literals_in(text: str) -> frozenset[Literal]:
     """Return the literals that a source of *text* must contain; turn numbers are not among them."""
     found: set[Literal] = set()
-    rest = _TURNS.sub(" ", unicodedata.normalize("NFKC", text.translate(_RAISED)))
+    rest = _TURNS.sub(" ", unicodedata.normalize("NFKC", text))
     rest = _quoted(rest, found)
     for pattern, literal_of in _FORMS:
         rest = _taken(pattern, rest, literal_of, found)
