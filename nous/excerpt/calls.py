@@ -99,11 +99,7 @@ _DEEPEST = 12
 
 
 class ToolsLine(NamedTuple):
-    """A line of tool calls.
-
-    `parts` are its calls, each with its separator. `side_effects` are the calls that changed something outside of the
-    files: a commit, a booking, a message that was sent.
-    """
+    """A line of tool calls, the spans of its calls, and of those that changed something outside."""
 
     text: str
     parts: tuple[Span, ...]
@@ -111,11 +107,7 @@ class ToolsLine(NamedTuple):
 
 
 def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, CallOutcome]) -> ToolsLine:
-    """Render the calls of *run* in order of first use; empty if none is worth showing.
-
-    A call in *outcomes* (by id) shows its outcome, and the reason if it would have had a side effect. It then has none,
-    except for a commit: another part of its command may have failed.
-    """
+    """Render calls in order of first use; unsuccessful ones say why and had no side effect."""
     times: dict[str, int] = {}
     side_effects: set[str] = set()
     for action in run:
@@ -126,15 +118,14 @@ def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, 
         if brief := naming.brief(brief if brief.isprintable() else " ".join(brief.split()), paths):
             if outcome := outcomes.get(call.id):
                 why = f": {reason}" if has_side_effect and (reason := outcome.reason) else ""
-                brief, has_side_effect = f"{brief} ({outcome.what}{why})", has_side_effect and commit is not None
+                brief = f"{brief} ({outcome.what}{why})"
+                has_side_effect = commit is not None  # made, though another part of its command failed
             times[brief] = times.get(brief, 0) + 1
             if has_side_effect:
                 side_effects.add(brief)
     pieces = [f"{brief} x{count}" if count > 1 else brief for brief, count in times.items()]
     spans = _spans(pieces)
-    effective = (
-        (span for brief, span in zip(times, spans, strict=True) if brief in side_effects) if side_effects else ()
-    )
+    effective = [span for brief, span in zip(times, spans, strict=True) if brief in side_effects]
     return ToolsLine(BETWEEN_CALLS.join(pieces), tuple(spans), tuple(effective))
 
 

@@ -64,10 +64,7 @@ def is_talk(items: Sequence[Item]) -> bool:
 
 
 def states(sentence: str, spoken: Mapping[str, int] = _NO_COUNTS) -> float:
-    """Return the probability (0 to 1) that *sentence* states a fact about someone's life.
-
-    *spoken* maps each topic to the number of turns that mention it. A rare topic makes a fact more likely.
-    """
+    """Return the probability that *sentence* states a fact; rare topics make it more likely."""
     found = _words(sentence)
     about, signs = _read(found)
     odds = _worth(signs) + _TOPIC * min(len(about), _MOST_TOPICS)

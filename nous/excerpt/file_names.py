@@ -36,11 +36,7 @@ _PUT_BEFORE = ("./", "a/", "b/")
 
 
 class Naming:
-    """Short names for the files of one session.
-
-    A name is relative to *directory* at its first use, and the last part of the path afterwards. *paths* are all paths
-    that the session's calls name. Two files with the same last part always have different names.
-    """
+    """Short file names: relative at first use, then the last part, if that is unambiguous."""
 
     def __init__(self, directory: str, paths: Iterable[str]) -> None:
         self._directory = directory

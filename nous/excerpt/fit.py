@@ -105,7 +105,8 @@ def fit(
             fitted = _fitted_by_tokens(material, budget, chosen, count)
         case _:
             raise BadInput(f"{unit!r} is not a unit: choose chars or tokens")
-    left_out = material.left_out if fitted.items is material.items else _not_among(fitted.items, material.left_out)
+    shown = {entry for item in fitted.items for entry in item.entries}
+    left_out = [record for record in material.left_out if shown.isdisjoint(record.entries)]
     manifest = manifest_of(fitted.items, left_out, fitted.choice, strategy=strategy, budget=budget, unit=unit)
     return Excerpt(segments=fitted.segments, manifest=manifest)
 
@@ -175,8 +176,3 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
             guess = len(fitted.text) * budget // tokens if tokens else exceeds
             likely = [min(max(guess, fits + (exceeds - fits) // 16, fits + 1), exceeds - 1)]
     return best
-
-
-def _not_among(items: Sequence[Item], left_out: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
-    shown = {entry for item in items for entry in item.entries}
-    return tuple(record for record in left_out if shown.isdisjoint(record.entries))

@@ -38,11 +38,7 @@ class FloorClaim:
 
 
 def shares(claims: Sequence[FloorClaim], room: int) -> list[int]:
-    """Divide *room* characters among *claims* by water-filling.
-
-    The total is at most *room*, or what is owed if that is more. Bisection finds the level: a claim gets `weight *
-    level`, clamped between what it is owed and what it needs.
-    """
+    """Divide *room* among *claims* by water-filling, never below what each is owed."""
     low, high = 0.0, max((claim.needed / claim.weight for claim in claims), default=0.0)
     if sum(_at(high, claims)) <= room:
         return _at(high, claims)

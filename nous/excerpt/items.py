@@ -52,11 +52,7 @@ class Item(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Counts of what is omitted between two shown items.
-
-    The output of a tool is not counted, since its call represents it. All counts are 0 if nothing worth mentioning is
-    missing.
-    """
+    """Counts of what is omitted between two items; outputs are represented by their calls."""
 
     turns: int
     calls: int

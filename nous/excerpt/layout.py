@@ -74,11 +74,7 @@ def _segments(items: Items, taken: Taken) -> Iterator[Segment]:
 
 
 class LengthAccount:
-    """Running length of an excerpt: `spent`, in characters as this module lays it out.
-
-    It is as exact as the sizes that are passed in. `exactly` corrects sizes that were too high. *sizes* are the items
-    taken from the start, in order, with the characters of each.
-    """
+    """Running length of an excerpt in characters, as exact as the sizes passed in."""
 
     def __init__(self, items: Items, sizes: Iterable[tuple[int, int]] = ()) -> None:
         self._items = items

@@ -40,11 +40,7 @@ _BEGINS_AS_ERROR = re.compile(r"\s*(?:<tool_use_error>|(?:\w*Error|error|ERROR)\
 
 
 def looks_failed(result: Entry) -> bool:
-    """Return whether a tool result reports a failure.
-
-    Formats without an error flag report it in the first word. Web results are not trusted to, since anyone may have
-    written them.
-    """
+    """Return whether a tool result reports a failure; web results are not trusted to."""
     if result.is_error:
         return True
     head = result.text[:_FAILURE_HEAD]

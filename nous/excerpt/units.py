@@ -35,10 +35,7 @@ _OTHER_SCRIPTS = re.compile(r"[\u0100-\u1fff\u2c00-\uffff\U00020000-\U0003ffff]"
 
 
 class Concepts:
-    """Term extractor for the texts of one session.
-
-    An identifier, path or number is one term, and so is every Chinese character. Stop words are not terms.
-    """
+    """Term extractor: an identifier, number or Chinese character is one, a stop word none."""
 
     def __init__(self) -> None:
         stopwords = words().sets["stopwords"]
@@ -64,11 +61,7 @@ class Concepts:
 
 
 def worths(spoken: Iterable[Iterable[str]]) -> dict[str, int]:
-    """Return the worth of each term: higher for frequent terms and for identifiers.
-
-    The frequency is how many of *spoken* have the term. Worths are integers, so that a sum does not depend on set
-    order.
-    """
+    """Return worths of terms: integers, so that a sum does not depend on set order."""
     counted = Counter(chain.from_iterable(spoken))
     most = max(counted.values(), default=0)
     worth = [0, *(round(WORTH * (1 + OFTEN * log(times))) for times in range(1, most + 1))]

@@ -89,10 +89,7 @@ def sentences_of(entry: Entry, place: int) -> tuple[Sentence, ...]:
 
 
 def plain(text: str) -> str:
-    """Return *text* on one line, without list marks, emphasis, link targets and harness marks.
-
-    A token longer than any name is cut: it is data, and the patterns take time that is quadratic in its length.
-    """
+    """Return *text* on one line without markup, and with data cut, on which patterns are slow."""
     text = _DATA.sub(lambda found: f"{found[0][:_SHOWN]}…", text)
     text = _HARNESS_MARK.sub(" ", _LINK.sub(r"\1", text))
     text = _EMPHASIS.sub(lambda found: found[1] or found[2] or found[3], _MARKUP.sub("", _NEXT_NUMBER.sub("", text)))

@@ -107,7 +107,7 @@ def _citation(fact: CandidateFact, claim: CitedStatement, session: SourceIndex) 
         return session.turns_saying(claim) or Dropped.UNSUPPORTED
     if all(any(session.turns[turn].literals.says(token) for turn in cited) for token in claim.tokens):
         return cited
-    return session.turns_saying(claim) or session.turns_with_parts_of(claim, cited) or Dropped.NOT_SAID
+    return session.turns_saying(claim) or Dropped.NOT_SAID
 
 
 def _category(fact: CandidateFact, trust: Trust) -> Category:

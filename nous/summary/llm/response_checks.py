@@ -20,10 +20,7 @@ _NO_LETTER = re.compile(r"[\W_]+")
 
 
 class PromptEcho:
-    """Detector of text from our own prompt.
-
-    *canary* is a word of the prompt's example that no session holds.
-    """
+    """Detector of text from our own prompt; no session holds *canary* of its example."""
 
     def __init__(self, prompt: str, canary: str, session: SourceIndex) -> None:
         self._prompt = prompt

@@ -88,12 +88,6 @@ def test_a_wrong_turn_is_put_right() -> None:
     assert result.facts[0].turns == (4,)
 
 
-def test_a_fact_of_two_turns_is_given_both() -> None:
-    result = held(fact("The import of 9,017 prices goes through a cache that expires after 15 minutes.", 3))
-
-    assert result.facts[0].turns == (1, 4)
-
-
 def test_numbers_of_several_turns_make_no_fact_that_none_of_them_is_about() -> None:
     assert held(fact("Zebras weigh 9,017 pounds at 15 months.", 3)).dropped == ((Dropped.NOT_SAID, 1),)
 
