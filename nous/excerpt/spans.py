@@ -47,13 +47,10 @@ def shown(text: str, spans: Sequence[Span]) -> str:
     position = 0
     for start, end in spans:
         part = _closed(text, (start, end), blocks) if blocks else text[start:end]
-        after_code = bool(blocks and parts and parts[-1].endswith(TICKS))
-        between = _between(text[position:start], blocks)
-        _append(parts, between, after_code=after_code, before_code=part.startswith(TICKS))
+        _append(parts, _between(text[position:start], blocks), part)
         parts.append(part)
         position = end
-    after_code = bool(blocks and parts and parts[-1].endswith(TICKS))
-    _append(parts, _between(text[position:], blocks), after_code=after_code)
+    _append(parts, _between(text[position:], blocks), "")
     return "".join(parts).strip(" ")
 
 
@@ -130,11 +127,11 @@ def _between(omitted: str, blocks: Sequence[Fence]) -> str:
     return mark(len(omitted)) if omitted.strip() else _BLANKS
 
 
-def _append(parts: list[str], between: str, *, after_code: bool = False, before_code: bool = False) -> None:
+def _append(parts: list[str], between: str, following: str) -> None:
     """Add *between*, on its own line where a code block ends before it or begins after it."""
     if between.strip():
-        between = f"\n{between.strip()} " if after_code else between
-        between = f"{between.rstrip()}\n" if before_code else between
+        between = f"\n{between.strip()} " if parts and parts[-1].endswith(TICKS) else between
+        between = f"{between.rstrip()}\n" if following.startswith(TICKS) else between
     is_apart = bool(parts) and parts[-1].endswith((" ", "\n"))
     parts.append(between.removeprefix(" ") if is_apart and between.strip() else between)
 
