@@ -127,11 +127,6 @@ def _units(index: int, item: Item, concepts: Concepts, most: int) -> Iterator[Te
 def _parts(item: Item, most: int) -> Iterator[Span]:
     """Yield the sentences or calls of *item* that begin in its first *most* characters."""
     for start, end in item.parts or _complete(item.text[:most]):
-        if start >= most:
-            return
-        if end - start <= LONGEST_PIECE:
-            yield start, end
-            continue
         begun = start
         while begun < min(end, most):
             stop = end if end - begun <= LONGEST_PIECE else back_to_a_blank(item.text, begun + LONGEST_PIECE)

@@ -47,12 +47,6 @@ def test_repeated_calls_are_counted_and_commits_told_by_their_subject(told: Told
     assert text == '[User] go\n\n[Tools] Edit(a.py) x2 | git commit "Fix the cache"'
 
 
-def test_arguments_of_unknown_tools_are_shown_without_their_names_inside(told: Told) -> None:
-    booking = call("book_flight", user="mia_1", flights=[{"number": "HAT1", "seats": 2}])
-
-    assert fit(told(("user", "book"), booking)).text.endswith("[Tools] book_flight(user=mia_1, flights=HAT1 2)")
-
-
 def test_an_error_is_shown_by_its_telling_lines_and_once(told: Told) -> None:
     log = "Exit code 1\ncompiling\nmain.go:3: undefined: foo\nok other\n[test] ERROR task failed"
     failed = ("tool_result", log, {"is_error": True})
@@ -100,15 +94,6 @@ def test_user_turns_that_do_not_fit_are_cut_but_visible(told: Told) -> None:
     assert "characters ...]" in text
 
 
-def test_the_first_and_the_last_turn_are_always_represented(told: Told) -> None:
-    transcript = told(("user", "first " * 2000), *(("assistant", "mid " * 100),) * 9, ("user", "last " * 2000))
-
-    text = fit(transcript, 300).text
-
-    assert text.startswith("[User] first first")
-    assert text.endswith("last last")
-
-
 def test_a_gap_says_what_is_missing(told: Told) -> None:
     middle = [entry for _ in range(7) for entry in (("assistant", "x" * 300), call("Glob", pattern="*.py"))]
 
@@ -126,15 +111,6 @@ def test_edited_files_are_named_within_a_tenth_of_the_budget(told: Told) -> None
     assert line.startswith("Files edited: module_0.py, module_1.py, ")
     assert line.endswith(" more")
     assert len(line) <= 200
-
-
-def test_a_cut_code_block_is_closed(told: Told) -> None:
-    code = "Look:\n```py\n" + "print('a rather long line')\n" * 200 + "```\nThat is all."
-
-    text = fit(told(("user", "show"), ("assistant", code)), 800).text
-
-    assert text.count("```") % 2 == 0
-    assert "print(" in text
 
 
 def test_people_who_talk_are_kept_by_what_they_state(told: Told) -> None:
@@ -163,12 +139,6 @@ def test_a_strategy_that_does_not_exist_is_refused_with_those_that_do(told: Told
 def test_a_negative_budget_is_refused(told: Told) -> None:
     with pytest.raises(BadInput, match="0 or more"):
         fit(told(("user", "hi")), -1)
-
-
-def test_a_text_within_the_limit_is_returned_itself() -> None:
-    text = "User: hi\n\nAssistant: hello"
-
-    assert truncate_transcript(text, len(text)) is text
 
 
 def test_a_labelled_text_is_truncated_by_turns() -> None:

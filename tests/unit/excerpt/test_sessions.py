@@ -40,14 +40,6 @@ def test_of_a_service_dialogue_the_last_changes_are_kept_with_all_their_argument
     assert "book_reservation(user_id=mia_1, flights=HAT1 2024-05-20, insurance=no)" in text
 
 
-def test_a_dialogue_that_ends_with_another_person_says_why(told: Told) -> None:
-    why = "The user asks for a refund of a fare that cannot be refunded, and insists on it after two offers."
-    handed_over = call("transfer_to_human_agents", summary=why)
-    transcript = told(("user", "I want my money back."), *(("assistant", TALK),) * 8, handed_over)
-
-    assert why in fit(transcript, 500).text
-
-
 def test_where_not_all_deeds_have_room_the_last_ones_are_kept(told: Told) -> None:
     deeds = [
         call("update_order", order=f"W{number}", note="as the customer asked for on the phone") for number in range(60)

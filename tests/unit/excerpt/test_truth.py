@@ -53,14 +53,6 @@ def test_a_file_that_was_removed_again_is_not_among_the_edited_ones(told: Told) 
     assert fit(transcript, 900).text.startswith("Files edited: d.py; Removed again: a.py, tmp/b.py, tmp/c.py\n")
 
 
-def test_a_file_that_was_removed_and_written_anew_is_an_edited_one(told: Told) -> None:
-    write = call("Write", file_path="/r/p/a.py")
-
-    text = fit(told(("user", "go"), write, run("rm a.py"), write, *(("assistant", TALK),) * 5), 900).text
-
-    assert text.startswith("Files edited: a.py\n")
-
-
 @pytest.mark.parametrize("what", ["Interrupted", "Rejected"])
 def test_a_call_that_was_broken_off_or_refused_says_that(told: Told, what: str) -> None:
     broken_off = ("decision", f"{what} post_comment: not as a comment", {"call_id": "c1"})
@@ -169,17 +161,6 @@ def test_numbers_that_a_tool_puts_before_lines_are_left_out(told: Told) -> None:
         "import os\nimport sys"
         in fit(told(("user", "x"), call("Read"), result("     1→import os\n     2→import sys"))).text
     )
-
-
-def test_a_gap_counts_errors_as_errors(told: Told) -> None:
-    failed = [
-        said for n in range(9) for said in (call("Grep", pattern=f"p{n}"), result(f"Error: {n} {TALK}", is_error=True))
-    ]
-
-    text = fit(told(("user", "go"), *failed, ("assistant", TALK)), 300, strategy="head").text
-
-    assert "turns" not in text
-    assert "errors omitted ...]" in text
 
 
 def test_people_with_code_blocks_are_as_visible_as_others(told: Told) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nous.domain.errors import BadInput
-from nous.excerpt import fit, windows
+from nous.excerpt import windows
 from nous.excerpt.windows import MOST, ONE_PASS, PER_WINDOW
 from nous.transcript.model import Transcript
 
@@ -35,22 +35,6 @@ def beginnings(transcript: Transcript, **options: Any) -> list[str]:
 def test_four_budgets_are_one_window_and_a_hundred_characters_more_are_two(told: Told) -> None:
     assert len(windows(session(told, *[4] * ONE_PASS), BUDGET).windows) == 1
     assert len(windows(session(told, *[4] * ONE_PASS, 1), BUDGET).windows) == 2
-
-
-def test_one_window_is_just_the_excerpt(told: Told) -> None:
-    transcript = session(told, 4, 4, 4)
-
-    (window,) = windows(transcript, BUDGET).windows
-
-    assert window.transcript is transcript
-    assert window.excerpt == fit(transcript, BUDGET)
-
-
-def test_each_window_covers_three_budgets_while_there_are_enough(told: Told) -> None:
-    found = windows(session(told, *[4] * PER_WINDOW * 5), BUDGET)
-
-    assert (len(found.windows), found.wanted) == (5, 5)
-    assert [len(window.transcript.entries) for window in found.windows] == [12] * 5
 
 
 def test_where_there_are_not_enough_each_covers_more_and_the_wish_is_told(told: Told) -> None:

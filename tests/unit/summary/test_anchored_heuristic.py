@@ -165,15 +165,6 @@ def test_a_real_session_anchored_turn_by_turn_loses_nothing(path: Path) -> None:
         summary = new
 
 
-def test_a_real_session_is_told_as_a_developer_needs_it() -> None:
-    summary = anchored_from(read_transcript(SAMPLES / "claude_code" / "mit-licence.jsonl"))
-
-    assert summary.content("intent") == "- can you add a standard MIT license?"
-    assert summary.content("decisions") == "- The user rejected Write(LICENSE): Entire Inc."
-    assert summary.content("files_touched") == "- LICENSE"
-    assert "Created `LICENSE`" in summary.content("current_state")
-
-
 def test_an_excerpt_is_read_back_as_a_session() -> None:
     session = read_transcript(SAMPLES / "claude_code" / "geese.jsonl")
 

@@ -88,10 +88,6 @@ def test_a_wrong_turn_is_put_right() -> None:
     assert result.facts[0].turns == (4,)
 
 
-def test_numbers_of_several_turns_make_no_fact_that_none_of_them_is_about() -> None:
-    assert held(fact("Zebras weigh 9,017 pounds at 15 months.", 3)).dropped == ((Dropped.NOT_SAID, 1),)
-
-
 def test_a_fact_without_turns_is_given_the_turn_that_says_it() -> None:
     result = held(fact("The cache expires after 15 minutes.", 99), "Ruff is always run before a commit.")
 

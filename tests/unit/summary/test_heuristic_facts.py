@@ -174,10 +174,6 @@ def test_the_reason_of_a_rejection_and_an_answer_to_the_agent_are_decisions(taug
     assert {(fact.category, fact.trust) for fact in facts} == {(Category.DECISION, Trust.USER)}
 
 
-def test_a_mere_no_is_no_decision(taught: Taught) -> None:
-    assert taught(asks("Write the licence file"), rejects("Write(LICENSE)", "wait"), says("OK.")) == ()
-
-
 def test_a_document_in_the_first_prompt_obliges_nobody_as_the_user(taught: Taught) -> None:
     summary_input = "You are a teammate. `cargo fmt` must pass in this workspace. " + "Read the plan with care. " * 80
 

@@ -101,12 +101,6 @@ def test_a_point_that_two_windows_make_is_made_once_and_leaves_its_place_to_anot
     assert points == (said, "Figs dry slowly.", "Olives need salt.")
 
 
-def test_a_topic_is_named_once_in_the_order_in_which_windows_take_turns() -> None:
-    parts = [part("one", topics=("cache", "disk")), part("two", topics=("lease", "cache")), part("three")]
-
-    assert merged(parts, overview="").summary.topics == ("cache", "lease", "disk")
-
-
 def test_facts_are_told_once_and_in_the_order_of_their_turns() -> None:
     early, late, again = fact("apples cellar", 2), fact("pears attic", 30), fact("Apples, cellar!", 31)
     parts = [part("one", facts=(early, fact("plums barn", 7))), part("two", facts=(late, again))]
