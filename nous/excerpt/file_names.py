@@ -5,9 +5,8 @@ from collections.abc import Container, Iterable, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple
 
-from nous.domain.summary_input import BETWEEN
 from nous.excerpt.items import PERSONAL, Items
-from nous.excerpt.layout import LengthAccount, label_length
+from nous.excerpt.layout import LengthAccount
 from nous.excerpt.spans import full_length
 from nous.text.sentences import TICKS
 from nous.transcript.model import Kind, Transcript
@@ -86,23 +85,11 @@ def directory_of(transcript: Transcript, paths: Iterable[str]) -> str:
 
 
 def _common_to_most(paths: Sequence[str]) -> str:
-    directory, depth = "/", 1
-    enough = MOST * len(paths)
-    folders = [(path.split("/")[:-1], times) for path, times in Counter(map(_folder, paths)).items()]
-    while depth < _DEEPEST and (folders := [folder for folder in folders if len(folder[0]) > depth]):
-        inside: Counter[str] = Counter()
-        for parts, times in folders:
-            inside[parts[depth]] += times
-        name, times = inside.most_common(1)[0]
-        if times < enough:
-            break
-        folders = [folder for folder in folders if folder[0][depth] == name]
-        directory, depth = f"{directory}{name}/", depth + 1
-    return directory
-
-
-def _folder(path: str) -> str:
-    return path[: path.rfind("/") + 1]
+    """Return the deepest directory that contains most of *paths*, with a slash at its end."""
+    inside: Counter[str] = Counter()
+    for path in paths:
+        inside.update(accumulate(f"{part}/" for part in path.split("/")[:-1][:_DEEPEST]))
+    return max((folder for folder, times in inside.items() if times >= MOST * len(paths)), key=len, default="/")
 
 
 def _from_where_named(transcript: Transcript, common: str) -> str:
@@ -187,11 +174,7 @@ def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Conta
             continue
         written.update(dict.fromkeys(paths, at))
         removed.update((naming.relative(name), at) for name in removed_by(action.command))
-    gone = (
-        {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _above(path))}
-        if removed
-        else set[str]()
-    )
+    gone = {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _above(path))}
     return Files(
         edited=tuple(_in_one_line(path) for path in written if path not in gone),
         spared=tuple(_in_one_line(path) for path in spared if path not in written),
@@ -230,14 +213,7 @@ def _listed(lead: str, files: Sequence[str], room: int) -> str:
 def room_for_files(items: Items, budget: int) -> int:
     """Return the room for the line of files: none that the words of people need."""
     share = int(budget * FILES_SHARE)
-    personal: list[tuple[int, int]] = []
-    least = -len(BETWEEN)
-    for index, item in enumerate(items):
-        if item.role in PERSONAL:
-            personal.append((index, full_length(item.text)))
-            least += label_length(item) + personal[-1][1] + len(BETWEEN)
-            if least >= budget:
-                return share
+    personal = [(index, full_length(item.text)) for index, item in enumerate(items) if item.role in PERSONAL]
     spare = budget - LengthAccount(items, personal).spent
     return min(share, spare) if spare > 0 else share
 

@@ -121,10 +121,6 @@ class Manifest:
     cut: tuple[ManifestEntry, ...]
     dropped: tuple[ManifestEntry, ...]
 
-    @property
-    def entries_dropped(self) -> int:
-        return sum(len(record.entries) for record in self.dropped)
-
 
 def manifest_of(
     items: Sequence[Item], left_out: Sequence[ManifestEntry], choice: Choice, *, strategy: str, budget: int, unit: str

@@ -128,7 +128,6 @@ def test_the_manifest_says_what_was_kept_cut_and_dropped_and_why(told: Told) -> 
     assert [record.entries for record in manifest.kept] == [("e0",)]
     assert [(record.entries, record.chars) for record in manifest.cut] == [(("e3",), 4499)]
     assert {record.entries[0]: record.reason for record in manifest.dropped} == {"e1": "thinking", "e2": "tool output"}
-    assert manifest.entries_dropped == 2
 
 
 def test_a_strategy_that_does_not_exist_is_refused_with_those_that_do(told: Told) -> None:
