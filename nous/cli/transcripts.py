@@ -108,16 +108,15 @@ def _account(found: Excerpt) -> Iterator[str]:
     manifest = found.manifest
     length = f"{found.chars} characters" if manifest.unit == "chars" else f"about {estimate(found.text)} tokens"
     yield f"{length} for a budget of {manifest.budget} {manifest.unit}, by the strategy {manifest.strategy}"
-    yield f"  {'what':<11} {'shown':>7} {'of':>10}  {'score':>7}  {'why':<34} entries"
+    yield f"  {'what':<11} {'shown':>7} {'of':>10}  {'why':<34} entries"
     for heading, records in (("kept", manifest.kept), ("cut", manifest.cut), ("dropped", manifest.dropped)):
         yield f"{heading}: {len(records)}"
         yield from (_line(record) for record in records)
 
 
 def _line(record: ManifestEntry) -> str:
-    score = f"{record.score:g}" if record.score else "-"
     shown = f"{record.shown:>7} of {record.chars:>7}"
-    return f"  {record.role:<11} {shown}  {score:>7}  {record.reason:<34} {_ids(record.entries)}"
+    return f"  {record.role:<11} {shown}  {record.reason:<34} {_ids(record.entries)}"
 
 
 def _ids(entries: Sequence[str]) -> str:

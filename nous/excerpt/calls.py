@@ -3,13 +3,14 @@
 Calls are shortened, repeats are counted, and commits are shown by their subject.
 """
 
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from nous.excerpt.file_names import Naming
 from nous.excerpt.items import Item
 from nous.excerpt.layout import LengthAccount
-from nous.excerpt.spans import longest_closing, merged, most_added, shown_length
+from nous.excerpt.spans import merged, shown_length
 from nous.excerpt.tool_outputs import failure, looks_failed
 from nous.text.sentences import Span
 from nous.transcript.model import Entry, Kind, Transcript
@@ -19,6 +20,7 @@ from nous.transcript.tool_summary import extract_tool_summary
 FAILED, REJECTED, INTERRUPTED = "failed", "rejected", "interrupted"
 _LONGEST_REASON = 100
 _DECIDED = {"Rejected": REJECTED, "Interrupted": INTERRUPTED}
+_SPEAKERS = frozenset({Kind.USER, Kind.ASSISTANT})
 _ANSWERS = frozenset({Kind.TOOL_RESULT, Kind.DECISION, Kind.ERROR})
 
 
@@ -44,83 +46,40 @@ class CallOutcomes(NamedTuple):
 
 
 def call_outcomes(transcript: Transcript) -> CallOutcomes:
-    """Return the outcomes of the unsuccessful calls in *transcript*.
-
-    An answer belongs to the call that it names. Calls and answers that name none are matched in order, if as many
-    answers as calls follow. Otherwise it is unknown which call failed.
-    """
+    """Return the outcomes of the unsuccessful calls; the last answer to a call wins."""
     outcomes: dict[str, CallOutcome] = {}
     failures: set[str] = set()
-    named: dict[str, str] = {}
-    unnamed = _Unnamed(outcomes)
-    for entry in transcript:
-        kind = entry.kind
-        if kind is Kind.TOOL_CALL:
-            if entry.call_id:
-                named[entry.call_id] = entry.id
-            else:
-                unnamed.called(entry)
-        elif kind in _ANSWERS:
-            what = _outcome_of(entry)
-            if what == FAILED:
-                failures.add(entry.id)
-            if not entry.call_id:
-                unnamed.answered(entry, what)
-            elif call := named.get(entry.call_id):
-                _settle(outcomes, call, what, entry)
-        elif kind is Kind.USER or kind is Kind.ASSISTANT:
-            unnamed.settle()
-    unnamed.settle()
+    for call, answer in _answers(transcript):
+        what = _outcome_of(answer)
+        if what == FAILED:
+            failures.add(answer.id)
+        if call and what:
+            outcomes[call] = CallOutcome(what, answer)
+        elif call:
+            outcomes.pop(call, None)
     return CallOutcomes(outcomes, failures)
 
 
-class _Unnamed:
-    """Calls without an id, and the answers that follow them."""
-
-    def __init__(self, outcomes: dict[str, CallOutcome]) -> None:
-        self._outcomes = outcomes
-        self._calls: list[Entry] = []
-        self._answers: list[tuple[Entry, str]] = []
-
-    def called(self, call: Entry) -> None:
-        if self._answers:
-            self.settle()
-        self._calls.append(call)
-
-    def answered(self, answer: Entry, what: str) -> None:
-        """Record *answer*.
-
-        Without a tool, an error answers no call, nor does a decision that refuses nothing.
-        """
-        kind = answer.kind
-        if kind is Kind.TOOL_RESULT or answer.tool or (kind is Kind.DECISION and what):
-            self._answers.append((answer, what))
-
-    def settle(self) -> None:
-        """Match calls and answers if any answer reports a failure.
-
-        They are matched tool by tool if the answers name their tools.
-        """
-        calls, answers, self._calls, self._answers = self._calls, self._answers, [], []
-        if not any(what for _, what in answers):
-            return
-        tools = {answer.tool for answer, _ in answers}
-        for tool in [None] if None in tools else tools:
-            of_tool = [call for call in calls if tool in {None, call.tool}]
-            to_tool = [answered for answered in answers if tool in {None, answered[0].tool}]
-            if len(of_tool) != len(to_tool):  # a decision and a result may answer the same call
-                to_tool = [answered for answered in to_tool if answered[0].kind is not Kind.DECISION]
-            if len(of_tool) == len(to_tool):
-                for call, (answer, what) in zip(of_tool, to_tool, strict=True):
-                    _settle(self._outcomes, call.id, what, answer)
+def _answers(transcript: Transcript) -> Iterator[tuple[str | None, Entry]]:
+    """Yield each answer with the id of its call if known; without ids they come in order."""
+    calls: dict[str, str] = {}
+    waiting: deque[str] = deque()
+    for entry in transcript:
+        if entry.kind in _SPEAKERS:
+            waiting.clear()
+        elif entry.kind is Kind.TOOL_CALL and entry.call_id:
+            calls[entry.call_id] = entry.id
+        elif entry.kind is Kind.TOOL_CALL:
+            waiting.append(entry.id)
+        elif entry.kind in _ANSWERS and entry.call_id:
+            yield calls.get(entry.call_id), entry
+        elif entry.kind in _ANSWERS:
+            is_of_call = entry.kind is Kind.TOOL_RESULT or entry.tool or _is_refusal(entry)
+            yield waiting.popleft() if waiting and is_of_call else None, entry
 
 
-def _settle(outcomes: dict[str, CallOutcome], call: str, what: str, answer: Entry) -> None:
-    """Record the outcome of *call*; the last answer wins."""
-    if what:
-        outcomes[call] = CallOutcome(what, answer)
-    else:
-        outcomes.pop(call, None)
+def _is_refusal(answer: Entry) -> bool:
+    return answer.kind is Kind.DECISION and bool(_outcome_of(answer))
 
 
 def _outcome_of(answer: Entry) -> str:
@@ -140,11 +99,7 @@ _DEEPEST = 12
 
 
 class ToolsLine(NamedTuple):
-    """A line of tool calls.
-
-    `parts` are its calls, each with its separator. `side_effects` are the calls that changed something outside of the
-    files: a commit, a booking, a message that was sent.
-    """
+    """A line of tool calls, the spans of its calls, and of those that changed something outside."""
 
     text: str
     parts: tuple[Span, ...]
@@ -152,11 +107,7 @@ class ToolsLine(NamedTuple):
 
 
 def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, CallOutcome]) -> ToolsLine:
-    """Render the calls of *run* in order of first use; empty if none is worth showing.
-
-    A call in *outcomes* (by id) shows its outcome, and the reason if it would have had a side effect. It then has none,
-    except for a commit: another part of its command may have failed.
-    """
+    """Render calls in order of first use; unsuccessful ones say why and had no side effect."""
     times: dict[str, int] = {}
     side_effects: set[str] = set()
     for action in run:
@@ -167,15 +118,14 @@ def line_of_calls(run: Sequence[Action], naming: Naming, outcomes: Mapping[str, 
         if brief := naming.brief(brief if brief.isprintable() else " ".join(brief.split()), paths):
             if outcome := outcomes.get(call.id):
                 why = f": {reason}" if has_side_effect and (reason := outcome.reason) else ""
-                brief, has_side_effect = f"{brief} ({outcome.what}{why})", has_side_effect and commit is not None
+                brief = f"{brief} ({outcome.what}{why})"
+                has_side_effect = commit is not None  # made, though another part of its command failed
             times[brief] = times.get(brief, 0) + 1
             if has_side_effect:
                 side_effects.add(brief)
     pieces = [f"{brief} x{count}" if count > 1 else brief for brief, count in times.items()]
     spans = _spans(pieces)
-    effective = (
-        (span for brief, span in zip(times, spans, strict=True) if brief in side_effects) if side_effects else ()
-    )
+    effective = [span for brief, span in zip(times, spans, strict=True) if brief in side_effects]
     return ToolsLine(BETWEEN_CALLS.join(pieces), tuple(spans), tuple(effective))
 
 
@@ -185,7 +135,6 @@ def _commit(subject: str, command: str) -> str:
 
 
 def _spans(pieces: Sequence[str]) -> list[Span]:
-    """Return the span of each of *pieces* in the line, with its separator."""
     spans: list[Span] = []
     begun = 0
     for piece in pieces:
@@ -198,10 +147,7 @@ def _spans(pieces: Sequence[str]) -> list[Span]:
 
 
 def brief_call(action: Action, *, has_side_effect: bool) -> str:
-    """Shorten a call to `LONGEST_CALL` characters, without cutting any of its paths.
-
-    A call with a side effect may take `LONGEST_SIDE_EFFECT`.
-    """
+    """Shorten a call to `LONGEST_CALL` characters, but cut none of its paths."""
     call, _, command, paths = action
     given = call.tool_input or {}
     if command and (purpose := given.get("description")) and isinstance(purpose, str):
@@ -215,16 +161,12 @@ def brief_call(action: Action, *, has_side_effect: bool) -> str:
 
 
 def _as_written(call: Entry) -> str:
-    """Return a call that is known only as text; without input, only its tool."""
     text = " ".join(call.text.split())
     return text if not call.tool or f"{call.tool}(" in text else extract_tool_summary(call.tool)
 
 
 def _command_for(purpose: str, command: str, call: Entry) -> str:
-    """Show a command by its purpose, and also itself if it is short.
-
-    Purpose and command mostly say the same thing twice.
-    """
+    """Show a command by its purpose, and itself only if short: mostly they say the same."""
     purpose = " ".join(purpose.split())[:_LONGEST_VALUE]
     return f"{call.tool}({purpose}: {command})" if _is_short(command) else f"{call.tool}({purpose})"
 
@@ -240,10 +182,7 @@ def _arguments(given: Mapping[str, Any], most: int) -> Iterator[str]:
 
 
 def _leaves(value: object, depth: int = 0) -> Iterator[str]:
-    """Yield the values of a nested argument without the names.
-
-    `[{"flight": "HAT1", "seats": 2}]` gives `HAT1 2`.
-    """
+    """Yield the values of a nested argument without the names."""
     if depth > _DEEPEST:
         yield "..."
     elif isinstance(value, Mapping):
@@ -257,8 +196,6 @@ def _leaves(value: object, depth: int = 0) -> Iterator[str]:
 
 
 _LEAST = 16
-_LONG = 20_000
-"""From so many characters on, exact measuring per side effect would take too long."""
 
 SideEffect = tuple[int, Span]
 """A side effect: the position of its item, and its span in that item."""
@@ -276,40 +213,19 @@ def side_effects_in(items: Sequence[Item], *, but: Collection[int]) -> list[Side
 
 def take_side_effects(
     items: Sequence[Item], side_effects: Sequence[SideEffect], account: LengthAccount, most: int
-) -> dict[int, tuple[Span, ...]]:
-    """Take side effects in the given order while *most* characters hold them.
-
-    Returns the spans by item, and adds them to *account*.
-    """
+) -> tuple[dict[int, tuple[Span, ...]], bool]:
+    """Return the spans of the side effects that fit, in order, and whether all do."""
     limit = account.spent + most
     taken: dict[int, tuple[Span, ...]] = {}
-    closing: dict[int, int] = {}
+    count = 0
     for index, side_effect in side_effects:
         if limit - account.spent < _LEAST:
             break
-        before = taken.get(index, ())
+        text, before = items[index].text, taken.get(index, ())
         spans = merged((*before, side_effect))
-        if index not in closing:
-            closing[index] = longest_closing(items[index].text)
-        more = _more(items[index].text, before, spans, side_effect, closing=closing[index])
+        more = shown_length(text, spans) - (shown_length(text, before) if before else 0)
         if account.spent + account.cost(index, more) <= limit:
             account.take(index, more)
             taken[index] = spans
-    return taken
-
-
-def _more(text: str, before: tuple[Span, ...], after: tuple[Span, ...], side_effect: Span, *, closing: int) -> int:
-    """Return how many characters more *after* takes than *before*.
-
-    For a long text, this is an upper bound.
-    """
-    if len(text) > _LONG:
-        return most_added(text, side_effect, closing=closing, to_nothing=not before)
-    return shown_length(text, after) - (shown_length(text, before) if before else 0)
-
-
-def are_all(side_effects: Sequence[SideEffect], taken: dict[int, tuple[Span, ...]]) -> bool:
-    """Return whether each of *side_effects* was *taken*."""
-    return all(
-        any(start <= span[0] and span[1] <= end for start, end in taken.get(index, ())) for index, span in side_effects
-    )
+            count += 1
+    return taken, count == len(side_effects)

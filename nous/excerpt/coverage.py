@@ -48,8 +48,7 @@ def cover(items: Items, choice: Choice, room: int) -> Choice:
         if not filling.fill(room):
             break
     spans = {index: complete(taken, items[index].text) for index, taken in filling.spans.items()}
-    kept = {index: choice.scores.get(index, 0.0) for index in choice.spans}
-    covering = Choice(dict(choice.spans), dict(choice.reasons), filling.scores() | kept)
+    covering = Choice(dict(choice.spans), dict(choice.reasons))
     for index, taken in spans.items():
         covering.take(index, taken, reason="covers most for its length")
     return covering
@@ -60,11 +59,8 @@ _Waiting = tuple[float, int, Span, TextUnit]
 
 
 class _Filling:
-    """A choice that grows unit by unit."""
-
     def __init__(self, items: Items, choice: Choice) -> None:
         self.spans = dict(choice.spans)
-        self._gains: dict[int, float] = {}
         self._items = items
         self._added: defaultdict[int, list[Span]] = defaultdict(list)
         self._closing: dict[int, int] = {}
@@ -101,7 +97,7 @@ class _Filling:
             length = self._length(unit)
             if account.cost(unit.index, length) <= spare:
                 account.take(unit.index, length)
-                self._add(unit, gain=-waiting[0])
+                self._add(unit)
                 added = True
                 continue
             deferred.append(waiting)
@@ -114,21 +110,8 @@ class _Filling:
         heapq.heapify(self._waiting)
         return added
 
-    def scores(self) -> dict[int, float]:
-        """Return a score per item: the gain of its first unit taken, or else of its best one.
-
-        The latter is the gain when last evaluated.
-        """
-        left: dict[int, float] = {}
-        for promised, index, *_ in self._waiting:
-            left[index] = min(promised, left.get(index, 0.0))
-        return {index: -promised / WORTH for index, promised in left.items()} | self._gains
-
     def _longer_than(self, spare: int) -> list[_Waiting]:
-        """Remove the units longer than *spare* characters from the heap, and return them.
-
-        Room only shrinks within a round, so they cannot fit any more.
-        """
+        """Remove units longer than *spare* from the heap: room only shrinks within a round."""
         long = [waiting for waiting in self._waiting if waiting[-1].length > spare]
         if long:
             self._waiting = [waiting for waiting in self._waiting if waiting[-1].length <= spare]
@@ -151,10 +134,7 @@ class _Filling:
         return None
 
     def _adjust(self, unit: TextUnit) -> None:
-        """Lower the factor of *unit* by its wording.
-
-        Takes time, so it is done only for units that reach the top of the heap.
-        """
+        """Lower the factor of *unit* by its wording; slow, so only at the top of the heap."""
         if unit.is_read:
             return
         unit.is_read = True
@@ -183,17 +163,13 @@ class _Filling:
     def _is_shown(self, index: int) -> bool:
         return index in self.spans or index in self._added
 
-    def _add(self, unit: TextUnit, *, gain: float) -> None:
-        self._gains.setdefault(unit.index, gain / WORTH)
+    def _add(self, unit: TextUnit) -> None:
         self._added[unit.index].append(unit.span)
         self._covered |= unit.news
 
 
 def _emphasise(items: Items, units: Sequence[Sequence[TextUnit]]) -> None:
-    """Raise the worth of the agent's last words before each user turn.
-
-    They begin with a verdict and end with a question, both in few words.
-    """
+    """Raise the worth of the agent's last words: they begin with a verdict, end with a question."""
     last: int | None = None
     for index, item in enumerate(items):
         if item.role is Role.ASSISTANT:

@@ -43,18 +43,15 @@ _SHORTEST_TOPIC = 3
 _SHORTEST_PAST = 5
 """Shortest past form to recognize: a shorter word with such an ending seldom is one."""
 
+_TOPIC_WORD, _FIGURE, _LONG_ENOUGH = "topic", "figure", "long enough"
+"""Signs of a word that no list of `talk.toml` gives."""
 
-_BITS = MappingProxyType({name: 1 << place for place, name in enumerate(_WEIGHTS)})
-_IS_TOPIC, _IS_FIGURE, _LONG_ENOUGH = (1 << place for place in range(len(_WEIGHTS), len(_WEIGHTS) + 3))
-_OPENING = _BITS["niceties"] | _BITS["pointing"]
+_OPENING = frozenset({"niceties", "pointing"})
 _NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
 def is_talk(items: Sequence[Item]) -> bool:
-    """Return whether two people talk.
-
-    True for many short turns without tools, if both sides say about as much and neither provides a service.
-    """
+    """Return whether two people talk: many short, balanced turns without tools or service."""
     sides = [[len(item.text) for item in items if item.role is role] for role in (Role.USER, Role.ASSISTANT)]
     if sum(map(len, sides)) < len(items) or min(map(len, sides)) < _FEWEST_EACH:
         return False
@@ -67,10 +64,7 @@ def is_talk(items: Sequence[Item]) -> bool:
 
 
 def states(sentence: str, spoken: Mapping[str, int] = _NO_COUNTS) -> float:
-    """Return the probability (0 to 1) that *sentence* states a fact about someone's life.
-
-    *spoken* maps each topic to the number of turns that mention it. A rare topic makes a fact more likely.
-    """
+    """Return the probability that *sentence* states a fact; rare topics make it more likely."""
     found = _words(sentence)
     about, signs = _read(found)
     odds = _worth(signs) + _TOPIC * min(len(about), _MOST_TOPICS)
@@ -79,7 +73,7 @@ def states(sentence: str, spoken: Mapping[str, int] = _NO_COUNTS) -> float:
         odds += _RARE * (min(rare, _MOST_RARE) - _USUAL_RARE)
     if _NAME.search(sentence):
         odds += _NAMED
-    if found and _sign(found[0]) & _OPENING:
+    if found and not _signs(found[0]).isdisjoint(_OPENING):
         odds += _OPENS_EMPTY
     return 1 / (1 + exp(-odds - _ASKED * ("?" in sentence) - _EXCLAIMED * ("!" in sentence)))
 
@@ -93,43 +87,38 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower().replace("\u2019", "'"))
 
 
-def _read(found: Sequence[str]) -> tuple[set[str], int]:
-    """Return the topics among the words *found*, and the combined signs of all of them."""
-    about: set[str] = set()
-    signs = 0 if len(found) < _FEWEST_WORDS else _LONG_ENOUGH
-    for word in found:
-        sign = _sign(word)
-        signs |= sign
-        if sign & _IS_TOPIC:
-            about.add(word)
-    return about, signs
+def _read(found: Sequence[str]) -> tuple[set[str], frozenset[str]]:
+    signs = [_signs(word) for word in found]
+    about = {word for word, of_word in zip(found, signs, strict=True) if _TOPIC_WORD in of_word}
+    own = () if len(found) < _FEWEST_WORDS else (_LONG_ENOUGH,)
+    return about, frozenset(own).union(*signs)
 
 
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
-    """Return the words of each list in `talk.toml`."""
     lists = tomllib.loads(files("nous.excerpt").joinpath("talk.toml").read_text("utf-8"))
     return {name: frozenset(text.split()) for name, text in lists.items()}
 
 
 @lru_cache(maxsize=1 << 16)
-def _sign(word: str) -> int:
-    """Return the lists that contain *word*, as bits."""
+def _signs(word: str) -> frozenset[str]:
+    """Return the names of the lists that contain *word*, and what else it is a sign of."""
     sets = _lists()
     stem = next((word.removesuffix(end) for end in sets["possessive_endings"] if word.endswith(end)), word)
-    is_past = len(word) >= _SHORTEST_PAST and word.endswith(tuple(sets["past_endings"]))
-    bits = sum(bit for name, bit in _BITS.items() if word in sets[name] or stem in sets[name])
-    is_empty = word in words().sets["stopwords"] or word in sets["niceties"] or word in sets["abstract"]
-    is_topic = len(word) >= _SHORTEST_TOPIC and not is_empty
-    is_figure = any(character.isdigit() for character in word)
-    return bits | _BITS["past"] * is_past | _IS_TOPIC * is_topic | _IS_FIGURE * is_figure
+    signs = {name for name in _WEIGHTS if word in sets[name] or stem in sets[name]}
+    if len(word) >= _SHORTEST_PAST and word.endswith(tuple(sets["past_endings"])):
+        signs.add("past")
+    if len(word) >= _SHORTEST_TOPIC and word not in words().sets["stopwords"] | sets["niceties"] | sets["abstract"]:
+        signs.add(_TOPIC_WORD)
+    if any(map(str.isdigit, word)):
+        signs.add(_FIGURE)
+    return frozenset(signs)
 
 
 @lru_cache(maxsize=1 << 16)
-def _worth(signs: int) -> float:
+def _worth(signs: frozenset[str]) -> float:
     """Return the log-odds that *signs* add up to."""
-    names = {name for name, bit in _BITS.items() if signs & bit}
-    did_oneself = "past" in names and not names.isdisjoint({"oneself", "own"})
-    weights = sum(sorted(_WEIGHTS[name] for name in names))
-    odds = _BASE + weights + _DID_ONESELF * did_oneself + _NUMBERED * bool(signs & _IS_FIGURE)
-    return odds if signs & _LONG_ENOUGH else odds + _CURT
+    did_oneself = "past" in signs and not signs.isdisjoint({"oneself", "own"})
+    odds = _BASE + fsum(weight for name, weight in _WEIGHTS.items() if name in signs)
+    odds += _DID_ONESELF * did_oneself + _NUMBERED * (_FIGURE in signs)
+    return odds if _LONG_ENOUGH in signs else odds + _CURT

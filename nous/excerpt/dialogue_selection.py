@@ -27,14 +27,10 @@ _ENDS_SHARE = 1 / 8
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A turn, or a sentence of a long turn.
-
-    *likely* is the probability that it states a fact, and *worth* is that probability per character.
-    """
+    """A turn, or a sentence of a long one; *worth* is how likely a fact is per character."""
 
     index: int
     span: Span
-    likely: float
     worth: float
 
 
@@ -43,12 +39,9 @@ def most_told(items: Items, room: int) -> Choice:
     shown = dict(_ends(items, room))
     reasons = dict.fromkeys(shown, "first or last")
     waiting = sorted(_parts(items), key=lambda part: (-part.worth, part.index, part.span)) if shown else []
-    likely: dict[int, float] = {}
-    for part in waiting:
-        likely[part.index] = max(part.likely, likely.get(part.index, 0.0))
     for _ in range(_ROUNDS):
         waiting = _fill(items, shown, waiting, room)
-    choice = Choice(scores=likely)
+    choice = Choice()
     for index, spans in shown.items():
         reason = reasons.get(index, "states most for its length")
         choice.take(index, complete(spans, items[index].text), reason=reason)
@@ -56,7 +49,6 @@ def most_told(items: Items, room: int) -> Choice:
 
 
 def _ends(items: Items, room: int) -> Mapping[int, tuple[Span, ...]]:
-    """Return spans of the first and the last item, whole if that takes little of *room*."""
     spans = {index: ends(items[index].text, int(room * _ENDS_SHARE)) for index in sorted({0, len(items) - 1})}
     if all(spans.values()) and LengthAccount.exactly(items, spans).spent <= room:
         return spans
@@ -70,16 +62,15 @@ def _parts(items: Items) -> Iterator[_Part]:
         beside = label_length(item) + len(BETWEEN)
         if len(item.text) <= WHOLE:
             likely = 1 - prod(1 - one for _, one in said)
-            yield _Part(index, (0, len(item.text)), likely, likely / (len(item.text) + beside))
+            yield _Part(index, (0, len(item.text)), likely / (len(item.text) + beside))
             continue
         for (start, end), likely in said:
             for begun in range(start, end, _LONGEST_PIECE):
                 length = min(end - begun, _LONGEST_PIECE)
-                yield _Part(index, (begun, begun + length), likely, likely / (length + beside))
+                yield _Part(index, (begun, begun + length), likely / (length + beside))
 
 
 def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_Part], room: int) -> list[_Part]:
-    """Add to *shown* what fits into *room*, and return the parts that did not fit."""
     account = LengthAccount.exactly(items, shown)
     closing = {index: longest_closing(items[index].text) for index in {part.index for part in waiting}}
     misfits: list[_Part] = []

@@ -10,7 +10,7 @@ from typing import Any, cast
 from nous.excerpt.calls import CallOutcomes, line_of_calls
 from nous.excerpt.file_names import Naming
 from nous.excerpt.items import Item, Items, Role, as_said
-from nous.excerpt.manifest import ManifestEntry
+from nous.excerpt.strategy import ManifestEntry
 from nous.excerpt.tool_outputs import failure
 from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_actions import Action
@@ -23,11 +23,7 @@ _DEEPEST = 4
 
 
 def plan_of(call: Entry, seen: set[str]) -> str:
-    """Return the lines of a bookkeeping *call* that are not in *seen*, and add them to it.
-
-    Agents rewrite a task list whenever a task is done, and a plan whenever it is rejected. So only the changes are
-    kept.
-    """
+    """Return the lines of *call* that are not in *seen*: agents write plans anew each time."""
     lines = [line for line in _lines(call.tool_input or {}) if line not in seen][:_MOST_LINES]
     seen.update(lines)
     return "\n".join(lines)
@@ -67,10 +63,7 @@ Placed = tuple[int, Action]
 def items_of(
     transcript: Transcript, actions: Mapping[str, Action], naming: Naming, outcomes: CallOutcomes
 ) -> tuple[Items, tuple[ManifestEntry, ...]]:
-    """Return the items of *transcript*, and a record of every entry that is not one.
-
-    *actions* holds the actions of its calls, by entry id.
-    """
+    """Return the items of *transcript*, and a record of every entry that is not one."""
     builder = _ItemBuilder(actions, naming, outcomes)
     for at, entry in enumerate(transcript):
         builder.take(at, entry)
@@ -79,10 +72,7 @@ def items_of(
 
 
 class _ItemBuilder:
-    """Collects items entry by entry.
-
-    Entries that are left out do not split a run of calls. The next shown item ends it.
-    """
+    """Collects items; entries that are left out do not split a run of calls."""
 
     def __init__(self, actions: Mapping[str, Action], naming: Naming, outcomes: CallOutcomes) -> None:
         self.items: list[Item] = []
@@ -112,19 +102,15 @@ class _ItemBuilder:
 
     def end_run(self) -> None:
         """Add the calls since the last item as one line, and each plan among them as an item."""
-        if not self._run:
-            return
         run, self._run = self._run, []
         plans = self._plans_among(run)
-        if not plans:
-            self._add_calls(run[0][0], [action for _, action in run])
-            return
         planned = {plan.entries[0] for plan in plans}
         calls = [(at, action) for at, action in run if action.call.id not in planned]
-        begins = calls[0][0] if calls else run[0][0]
-        self.items.extend(plan for plan in plans if plan.at < begins)
-        self._add_calls(begins, [action for _, action in calls])
-        self.items.extend(plan for plan in plans if plan.at >= begins)
+        before = [plan for plan in plans if calls and plan.at < calls[0][0]]
+        self.items += before
+        if calls:
+            self._add_calls(calls[0][0], [action for _, action in calls])
+        self.items += plans[len(before) :]
 
     def _plans_among(self, run: Sequence[Placed]) -> list[Item]:
         return [
@@ -169,10 +155,7 @@ class _ItemBuilder:
 
 
 def _role(entry: Entry) -> Role:
-    """Return the role of *entry*.
-
-    Text from inside a sub-agent, or from another agent of a team, is never attributed to a person.
-    """
+    """Return the role of *entry*; the words of another agent are never a person's."""
     if entry.agent:
         return Role.SUB_AGENT
     if entry.kind is Kind.USER and entry.text.lstrip().startswith(_FROM_A_TEAMMATE):

@@ -5,9 +5,8 @@ from collections.abc import Container, Iterable, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple
 
-from nous.domain.summary_input import BETWEEN
 from nous.excerpt.items import PERSONAL, Items
-from nous.excerpt.layout import LengthAccount, label_length
+from nous.excerpt.layout import LengthAccount
 from nous.excerpt.spans import full_length
 from nous.text.sentences import TICKS
 from nous.transcript.model import Kind, Transcript
@@ -36,11 +35,7 @@ _PUT_BEFORE = ("./", "a/", "b/")
 
 
 class Naming:
-    """Short names for the files of one session.
-
-    A name is relative to *directory* at its first use, and the last part of the path afterwards. *paths* are all paths
-    that the session's calls name. Two files with the same last part always have different names.
-    """
+    """Short file names: relative at first use, then the last part, if that is unambiguous."""
 
     def __init__(self, directory: str, paths: Iterable[str]) -> None:
         self._directory = directory
@@ -91,23 +86,10 @@ def directory_of(transcript: Transcript, paths: Iterable[str]) -> str:
 
 def _common_to_most(paths: Sequence[str]) -> str:
     """Return the deepest directory that contains most of *paths*, with a slash at its end."""
-    directory, depth = "/", 1
-    enough = MOST * len(paths)
-    folders = [(path.split("/")[:-1], times) for path, times in Counter(map(_folder, paths)).items()]
-    while depth < _DEEPEST and (folders := [folder for folder in folders if len(folder[0]) > depth]):
-        inside: Counter[str] = Counter()
-        for parts, times in folders:
-            inside[parts[depth]] += times
-        name, times = inside.most_common(1)[0]
-        if times < enough:
-            break
-        folders = [folder for folder in folders if folder[0][depth] == name]
-        directory, depth = f"{directory}{name}/", depth + 1
-    return directory
-
-
-def _folder(path: str) -> str:
-    return path[: path.rfind("/") + 1]
+    inside: Counter[str] = Counter()
+    for path in paths:
+        inside.update(accumulate(f"{part}/" for part in path.split("/")[:-1][:_DEEPEST]))
+    return max((folder for folder, times in inside.items() if times >= MOST * len(paths)), key=len, default="/")
 
 
 def _from_where_named(transcript: Transcript, common: str) -> str:
@@ -120,10 +102,7 @@ def _from_where_named(transcript: Transcript, common: str) -> str:
 
 
 def _relative_path(text: str, ends: Sequence[str], common: str) -> str:
-    """Return the one of *ends* that *text* names on its own; empty if there is none.
-
-    *ends* are the endings of *common*, the shortest first.
-    """
+    """Return the one of *ends*, the shortest first, that *text* names on its own, or ""."""
     at = text.find(ends[0], 0, _LOOKED_AT)
     for _ in range(_MOST_MENTIONS):
         if at < 0:
@@ -147,10 +126,7 @@ def _begins_path(text: str, at: int) -> bool:
 
 
 def _replaced(text: str, path: str, name: str, *, is_whole: bool) -> str:
-    """Replace *path* with *name* in *text*.
-
-    If it *is_whole*, where it stands on its own; otherwise where it begins a longer path.
-    """
+    """Replace *path* in *text* where it stands on its own, or begins a longer path."""
     parts: list[str] = []
     position, at = 0, text.find(path)
     while at >= 0:
@@ -177,10 +153,7 @@ _BETWEEN_FILES, _BETWEEN_LISTS = ", ", "; "
 
 
 class Files(NamedTuple):
-    """Files that calls edited, only tried to edit, or edited and later removed.
-
-    Each in the order of first use.
-    """
+    """Files that calls edited, only tried to edit, or edited and later removed."""
 
     edited: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
@@ -201,11 +174,7 @@ def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Conta
             continue
         written.update(dict.fromkeys(paths, at))
         removed.update((naming.relative(name), at) for name in removed_by(action.command))
-    gone = (
-        {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _above(path))}
-        if removed
-        else set[str]()
-    )
+    gone = {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _above(path))}
     return Files(
         edited=tuple(_in_one_line(path) for path in written if path not in gone),
         spared=tuple(_in_one_line(path) for path in spared if path not in written),
@@ -214,12 +183,10 @@ def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Conta
 
 
 def _in_one_line(path: str) -> str:
-    """Return *path* on one line, and without ticks that could open a code block."""
     return " ".join(filter(None, path.splitlines())).replace(TICKS, "'" * len(TICKS))
 
 
 def _above(path: str) -> set[str]:
-    """Return *path* and its parent directories with their slashes, up to `_DEEPEST` names."""
     names = {path}
     while (path := path.rstrip("/").rpartition("/")[0]) and len(names) < _DEEPEST:
         names.add(f"{path}/")
@@ -244,19 +211,9 @@ def _listed(lead: str, files: Sequence[str], room: int) -> str:
 
 
 def room_for_files(items: Items, budget: int) -> int:
-    """Return the room for the line of files: a share of the budget.
-
-    It takes no room that the words of people need.
-    """
+    """Return the room for the line of files: none that the words of people need."""
     share = int(budget * FILES_SHARE)
-    personal: list[tuple[int, int]] = []
-    least = -len(BETWEEN)
-    for index, item in enumerate(items):
-        if item.role in PERSONAL:
-            personal.append((index, full_length(item.text)))
-            least += label_length(item) + personal[-1][1] + len(BETWEEN)
-            if least >= budget:
-                return share
+    personal = [(index, full_length(item.text)) for index, item in enumerate(items) if item.role in PERSONAL]
     spare = budget - LengthAccount(items, personal).spent
     return min(share, spare) if spare > 0 else share
 

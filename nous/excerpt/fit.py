@@ -12,9 +12,8 @@ from nous.excerpt.extract_items import items_of
 from nous.excerpt.file_names import Files, files_line, files_written, naming, room_for_files
 from nous.excerpt.items import Item, Items, no_label
 from nous.excerpt.layout import fits_whole, laid_out, length_of, text_of, whole
-from nous.excerpt.manifest import Manifest, ManifestEntry, manifest_of
 from nous.excerpt.strategies import named
-from nous.excerpt.strategy import Choice, Strategy
+from nous.excerpt.strategy import Choice, Manifest, ManifestEntry, Strategy, manifest_of
 from nous.excerpt.tool_outputs import OUTPUTS_AT_MOST, with_outputs
 from nous.text.sentences import TICKS
 from nous.text.token_estimate import Counter, estimate
@@ -70,8 +69,6 @@ class Material:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fitted:
-    """Chosen *items* and their layout."""
-
     items: Items
     choice: Choice
     segments: tuple[Segment, ...]
@@ -108,7 +105,8 @@ def fit(
             fitted = _fitted_by_tokens(material, budget, chosen, count)
         case _:
             raise BadInput(f"{unit!r} is not a unit: choose chars or tokens")
-    left_out = material.left_out if fitted.items is material.items else _not_among(fitted.items, material.left_out)
+    shown = {entry for item in fitted.items for entry in item.entries}
+    left_out = [record for record in material.left_out if shown.isdisjoint(record.entries)]
     manifest = manifest_of(fitted.items, left_out, fitted.choice, strategy=strategy, budget=budget, unit=unit)
     return Excerpt(segments=fitted.segments, manifest=manifest)
 
@@ -137,16 +135,12 @@ def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
 
 
 def _whole_of(both: Sequence[Item], said: Sequence[Item]) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Return full spans for all of *said*, by position among *both*."""
     of_said = {id(item) for item in said}
     return {index: spans for index, spans in whole(both).items() if id(both[index]) in of_said}
 
 
 def _chosen(items: Items, strategy: Strategy, *, budget: int, heading: str) -> _Fitted:
-    """Lay out what *strategy* chooses.
-
-    If it finds the budget too small, show the bare beginning of the first item.
-    """
+    """Lay out what *strategy* chooses, or the bare beginning if it finds the budget too small."""
     room = budget - len(heading) - len(BETWEEN) * bool(heading)
     choice = strategy.choose(items, room)
     segments = laid_out(items, choice.spans, heading=heading)
@@ -182,9 +176,3 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
             guess = len(fitted.text) * budget // tokens if tokens else exceeds
             likely = [min(max(guess, fits + (exceeds - fits) // 16, fits + 1), exceeds - 1)]
     return best
-
-
-def _not_among(items: Sequence[Item], left_out: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
-    """Return the entries of *left_out* that did not become items later."""
-    shown = {entry for item in items for entry in item.entries}
-    return tuple(record for record in left_out if shown.isdisjoint(record.entries))

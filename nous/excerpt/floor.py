@@ -15,9 +15,9 @@ their weights, and some to the last errors.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from nous.excerpt.calls import are_all, side_effects_in, take_side_effects
+from nous.excerpt.calls import side_effects_in, take_side_effects
 from nous.excerpt.dialogue import is_talk
 from nous.excerpt.items import PERSONAL, Item, Items, Role
 from nous.excerpt.layout import LengthAccount
@@ -38,11 +38,7 @@ class FloorClaim:
 
 
 def shares(claims: Sequence[FloorClaim], room: int) -> list[int]:
-    """Divide *room* characters among *claims* by water-filling.
-
-    The total is at most *room*, or what is owed if that is more. Bisection finds the level: a claim gets `weight *
-    level`, clamped between what it is owed and what it needs.
-    """
+    """Divide *room* among *claims* by water-filling, never below what each is owed."""
     low, high = 0.0, max((claim.needed / claim.weight for claim in claims), default=0.0)
     if sum(_at(high, claims)) <= room:
         return _at(high, claims)
@@ -74,14 +70,9 @@ _FIRST, _LAST_USER, _USER, _FINAL, _DECISION, _OTHER = 14.0, 12.0, 10.0, 14.0, 9
 _DOCUMENTS = frozenset({Role.USER, Role.SUMMARY, Role.TASK, Role.TEAMMATE})
 """Roles that may hold a pasted plan or a text with headings, where an outline says more than the end."""
 
-_SIDE_EFFECT, _ERROR = 8.0, 4.0
-
 
 def floor(items: Items, room: int) -> Choice:
-    """Choose by the strongest guarantee that fits into *room*, plus errors if room is left.
-
-    The errors are the last ones of the session.
-    """
+    """Choose by the strongest guarantee that fits into *room*, plus the last errors."""
     weights = _weights(items)
     side_effects = side_effects_in(items, but=weights)
     for owed, with_all_side_effects in _guarantees(items, weights):
@@ -92,21 +83,18 @@ def floor(items: Items, room: int) -> Choice:
             continue
         spare = room - account.spent
         most = spare if with_all_side_effects else int(spare * SIDE_EFFECTS_SHARE)
-        done = take_side_effects(items, side_effects, account, most)
-        if not with_all_side_effects or are_all(side_effects, done):
-            choice = _shared(items, owed, spare=room - account.spent, scores=_scores(items, weights))
+        done, are_all = take_side_effects(items, side_effects, account, most)
+        if are_all or not with_all_side_effects:
+            choice = _shared(items, owed, spare=room - account.spent, weights=weights)
             for index, spans in done.items():
                 choice.take(index, spans, reason="side effect")
             _add_errors(items, choice, LengthAccount.exactly(items, choice.spans), room)
             return choice
-    return replace(_spread(items, sorted(weights), room), scores=_scores(items, weights))
+    return _spread(items, sorted(weights), room)
 
 
 def _weights(items: Items) -> dict[int, float]:
-    """Return the items with a floor, and their weights.
-
-    The task of a sub-agent counts as its first user turn.
-    """
+    """Return the weights of the items with a floor; the task of a sub-agent is a user turn."""
     of_users = [index for index, item in enumerate(items) if item.role is Role.USER]
     users = of_users or [0] * (items[0].role is Role.TASK)
     finals = [index for index, item in enumerate(items) if item.role is Role.ASSISTANT][-1:]
@@ -114,13 +102,6 @@ def _weights(items: Items) -> dict[int, float]:
     weights |= {index: _DECISION for index, item in enumerate(items) if item.role is Role.DECISION}
     weights |= dict.fromkeys(users, _USER) | dict.fromkeys(users[-1:], _LAST_USER) | dict.fromkeys(users[:1], _FIRST)
     return weights | dict.fromkeys(finals, _FINAL)
-
-
-def _scores(items: Items, weights: Mapping[int, float]) -> dict[int, float]:
-    """Return the weight of every item that may be shown here, shown or not."""
-    side_effects = dict.fromkeys((index for index, item in enumerate(items) if item.side_effects), _SIDE_EFFECT)
-    errors = dict.fromkeys((index for index, item in enumerate(items) if item.role is Role.ERROR), _ERROR)
-    return {**errors, **side_effects, **weights}
 
 
 def _guarantees(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[dict[int, int], bool]]:
@@ -135,10 +116,9 @@ def _guarantees(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[di
     yield glimpses if not is_talk(items) else {index: glimpses[index] for index in (0, len(items) - 1)}, False
 
 
-def _shared(items: Items, owed: Mapping[int, int], *, spare: int, scores: dict[int, float]) -> Choice:
-    """Give each item what it is *owed*, and share most of *spare* among those that are cut."""
-    claims = [FloorClaim(scores[index], least, full_length(items[index].text)) for index, least in owed.items()]
-    choice = Choice(scores=scores)
+def _shared(items: Items, owed: Mapping[int, int], *, spare: int, weights: Mapping[int, float]) -> Choice:
+    claims = [FloorClaim(weights[index], least, full_length(items[index].text)) for index, least in owed.items()]
+    choice = Choice()
     given = shares(claims, sum(owed.values()) + int(spare * FLOOR_SHARE))
     for index, characters in zip(owed, given, strict=True):
         choice.take(index, _part(items[index], characters), reason="has a floor")
@@ -146,10 +126,7 @@ def _shared(items: Items, owed: Mapping[int, int], *, spare: int, scores: dict[i
 
 
 def _part(item: Item, characters: int) -> tuple[Span, ...]:
-    """Return the spans of *item* that *characters* can show.
-
-    These are its side effects if they fit; else its beginning and end, or the outline of a document.
-    """
+    """Return its side effects if they fit, else its beginning and end, or a document's outline."""
     if item.side_effects and full_length(item.text) > characters:
         side_effects = merged(item.side_effects)
         if shown_length(item.text, side_effects) <= characters:
@@ -158,28 +135,20 @@ def _part(item: Item, characters: int) -> tuple[Span, ...]:
 
 
 def _add_errors(items: Items, choice: Choice, account: LengthAccount, room: int) -> None:
-    """Add the last errors, as many as their share of the room holds."""
     limit = min(room, account.spent + int(ERRORS_SHARE * room))
     for index in reversed([index for index, item in enumerate(items) if item.role is Role.ERROR]):
         if limit - account.spent < GLIMPSE:
             break
-        if index not in choice.spans:
-            _add(items, choice, index, account=account, limit=limit)
-
-
-def _add(items: Items, choice: Choice, index: int, *, account: LengthAccount, limit: int) -> None:
-    """Show what fits of the item at *index* under *limit*."""
-    left = limit - account.spent - account.cost(index, 0)
-    if left > 0 and (spans := ends(items[index].text, left)):
-        account.take(index, shown_length(items[index].text, spans))
-        choice.take(index, spans, reason="among the last errors")
+        if index in choice.spans:
+            continue
+        text, left = items[index].text, limit - account.spent - account.cost(index, 0)
+        if left > 0 and (spans := ends(text, left)):
+            account.take(index, shown_length(text, spans))
+            choice.take(index, spans, reason="among the last errors")
 
 
 def _spread(items: Items, indexes: Sequence[int], room: int) -> Choice:
-    """Show as many of *indexes* as fit, evenly spread, each at a glimpse.
-
-    The first and the last are among them.
-    """
+    """Show as many of *indexes* as fit, evenly spread, each at a glimpse."""
     fewest, most = 2, min(len(indexes), room // GLIMPSE)
     glimpses = {index: _glimpse(items[index], full_length(items[index].text)) for index in indexes}
     picked: list[int] = []
@@ -195,24 +164,17 @@ def _spread(items: Items, indexes: Sequence[int], room: int) -> Choice:
 
 
 def _visible(item: Item, size: int) -> int:
-    """Return how many characters make *item* visible, out of *size*.
-
-    That shows a beginning and an end, or its side effects.
-    """
+    """Return how many characters show its beginning and end, or its side effects."""
     of_side_effects = shown_length(item.text, merged(item.side_effects)) if item.side_effects else 0
     return min(size, max(VISIBLE + 3 * longest_closing(item.text), of_side_effects))
 
 
 def _glimpse(item: Item, size: int) -> int:
-    """Return how many characters a glimpse of *item* takes, out of *size*."""
     return min(size, GLIMPSE + len(mark(size)) + 3 * longest_closing(item.text))
 
 
 def first_and_last(items: Items, room: int) -> Choice:
-    """Show the first and the last item in half the room each.
-
-    The choice is empty if one of them cannot be shown.
-    """
+    """Show the first and the last item in half the room each, or neither."""
     picked = sorted({0, len(items) - 1})
     frame = LengthAccount(items)
     for index in picked:

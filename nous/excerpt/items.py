@@ -52,11 +52,7 @@ class Item(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Counts of what is omitted between two shown items.
-
-    The output of a tool is not counted, since its call represents it. All counts are 0 if nothing worth mentioning is
-    missing.
-    """
+    """Counts of what is omitted between two items; outputs are represented by their calls."""
 
     turns: int
     calls: int
@@ -68,7 +64,6 @@ class Items(tuple[Item, ...]):  # noqa: SLOT001 - cached_property needs a __dict
 
     @cached_property
     def _before(self) -> list[tuple[int, int, int]]:
-        """Cumulative counts before each item, and before the end."""
         turns = calls = errors = 0
         sums = [(0, 0, 0)]
         for role, _, entries, *_ in self:
@@ -105,17 +100,11 @@ def as_said(text: str) -> str:
 
 
 def no_label(text: str) -> str:
-    """Change a bracket that could open a label at the start of *text*; keep the length.
-
-    For text that is put on a line of its own; the bracket becomes a round one.
-    """
+    """Round a bracket that could open a label at the start of *text*; keep the length."""
     at = len(text) - len(text.lstrip())
     return f"{text[:at]}({text[at + 1 :]}" if _OURS.match(text, at) else text
 
 
 def unlike_ours(line: str) -> str:
-    """Escape a *line* that looks like a label, where `as_said` would not see it.
-
-    That is at the start of a text.
-    """
+    """Escape a *line* at the start of a text if it looks like a label."""
     return f"\\{line}" if line.startswith("[") and _OURS.match(line) else line

@@ -56,25 +56,11 @@ def label_length(item: Item) -> int:
     return len(item.role) + len("[] ") + (len(" of ") + len(item.of) if item.of else 0)
 
 
-def gap_mark(gap: Gap) -> str:
-    """Return the mark for *gap*; empty if nothing worth mentioning is missing."""
-    counts = [_counted(number, noun) for number, noun in zip(gap, _NOUNS, strict=True) if number]
-    return f"[... {', '.join(counts)} omitted ...]" if counts else ""
-
-
 @lru_cache(maxsize=1 << 12)
-def gap_length(gap: Gap) -> int:
-    """Return the length of `gap_mark`; cached, because most gaps are alike."""
-    turns, calls, errors = gap
-    of_turns = len(str(turns)) + (5 if turns == 1 else 6) + 2 if turns else 0
-    of_calls = len(str(calls)) + (10 if calls == 1 else 11) + 2 if calls else 0
-    of_errors = len(str(errors)) + (6 if errors == 1 else 7) + 2 if errors else 0
-    length = of_turns + of_calls + of_errors
-    return length - 2 + len("[...  omitted ...]") if length else 0
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def gap_mark(gap: Gap) -> str:
+    """Return the mark for *gap*, empty for an empty one; cached, since most gaps are alike."""
+    counts = [f"{number} {noun}{'s' * (number > 1)}" for number, noun in zip(gap, _NOUNS, strict=True) if number]
+    return f"[... {', '.join(counts)} omitted ...]" if counts else ""
 
 
 def _segments(items: Items, taken: Taken) -> Iterator[Segment]:
@@ -88,11 +74,7 @@ def _segments(items: Items, taken: Taken) -> Iterator[Segment]:
 
 
 class LengthAccount:
-    """Running length of an excerpt: `spent`, in characters as this module lays it out.
-
-    It is as exact as the sizes that are passed in. `exactly` corrects sizes that were too high. *sizes* are the items
-    taken from the start, in order, with the characters of each.
-    """
+    """Running length of an excerpt in characters, as exact as the sizes passed in."""
 
     def __init__(self, items: Items, sizes: Iterable[tuple[int, int]] = ()) -> None:
         self._items = items
@@ -110,10 +92,7 @@ class LengthAccount:
         return cls(items, ((index, shown_length(items[index].text, taken[index])) for index in sorted(taken)))
 
     def cost(self, index: int, characters: int) -> int:
-        """Return the cost of showing *characters* more of the item at *index*.
-
-        It includes the label and the changed gap marks.
-        """
+        """Return the cost of showing *characters* more of an item, with label and gap marks."""
         taken = self._taken
         at = bisect_left(taken, index)
         if at < len(taken) and taken[at] == index:
@@ -130,6 +109,5 @@ class LengthAccount:
             self._taken.insert(at, index)
 
     def _gap(self, start: int, end: int) -> int:
-        """Return the length of the mark for items *start* up to *end*, with its separator."""
-        length = gap_length(self._items.gap(start, end)) if end > start else 0
+        length = len(gap_mark(self._items.gap(start, end))) if end > start else 0
         return length + len(BETWEEN) if length else 0

@@ -47,13 +47,10 @@ def shown(text: str, spans: Sequence[Span]) -> str:
     position = 0
     for start, end in spans:
         part = _closed(text, (start, end), blocks) if blocks else text[start:end]
-        after_code = bool(blocks and parts and parts[-1].endswith(TICKS))
-        between = _between(text[position:start], blocks)
-        _append(parts, between, after_code=after_code, before_code=part.startswith(TICKS))
+        _append(parts, _between(text[position:start], blocks), part)
         parts.append(part)
         position = end
-    after_code = bool(blocks and parts and parts[-1].endswith(TICKS))
-    _append(parts, _between(text[position:], blocks), after_code=after_code)
+    _append(parts, _between(text[position:], blocks), "")
     return "".join(parts).strip(" ")
 
 
@@ -79,20 +76,14 @@ def full_length(text: str) -> int:
 
 
 def most_added(text: str, span: Span, *, closing: int, to_nothing: bool) -> int:
-    """Return an upper bound for the characters that showing *span* adds.
-
-    It is added to what is shown of *text* already, or *to_nothing*. *closing* is the `longest_closing` of *text*.
-    """
+    """Return an upper bound for the characters that showing *span* adds, or adds *to_nothing*."""
     if span == (0, len(text)):
         return len(text) + closing
     return span[1] - span[0] + (1 + to_nothing) * len(mark(len(text))) + 2 * closing
 
 
 def ends(text: str, room: int) -> tuple[Span, ...]:
-    """Return the beginning and the end of *text* that fit into *room* characters.
-
-    None if the room is tiny.
-    """
+    """Return the beginning and the end of *text* that fit into *room*; none if it is tiny."""
     if full_length(text) <= room:
         return ((0, len(text)),)
     kept = room - len(mark(len(text))) - 3 * longest_closing(text)
@@ -103,10 +94,7 @@ def ends(text: str, room: int) -> tuple[Span, ...]:
 
 
 def outline(text: str, room: int) -> tuple[Span, ...]:
-    """Return `ends`, and for a document also evenly spread headings between them.
-
-    Headings take at most `HEADINGS_SHARE` of the room.
-    """
+    """Return `ends`, and for a document also evenly spread headings between them."""
     whole = ends(text, room)
     if whole == ((0, len(text)),) or not whole:
         return whole
@@ -139,11 +127,11 @@ def _between(omitted: str, blocks: Sequence[Fence]) -> str:
     return mark(len(omitted)) if omitted.strip() else _BLANKS
 
 
-def _append(parts: list[str], between: str, *, after_code: bool = False, before_code: bool = False) -> None:
+def _append(parts: list[str], between: str, following: str) -> None:
     """Add *between*, on its own line where a code block ends before it or begins after it."""
     if between.strip():
-        between = f"\n{between.strip()} " if after_code else between
-        between = f"{between.rstrip()}\n" if before_code else between
+        between = f"\n{between.strip()} " if parts and parts[-1].endswith(TICKS) else between
+        between = f"{between.rstrip()}\n" if following.startswith(TICKS) else between
     is_apart = bool(parts) and parts[-1].endswith((" ", "\n"))
     parts.append(between.removeprefix(" ") if is_apart and between.strip() else between)
 

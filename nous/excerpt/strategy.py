@@ -1,10 +1,10 @@
-"""Interface of excerpt strategies, and helpers that fill a budget in a given order."""
+"""Interface of excerpt strategies, their manifest, and helpers that fill a budget in order."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from nous.excerpt.items import Items
+from nous.excerpt.items import Item, Items
 from nous.excerpt.layout import LengthAccount
 from nous.excerpt.spans import ends, full_length
 from nous.text.sentences import Span
@@ -12,15 +12,10 @@ from nous.text.sentences import Span
 
 @dataclass(slots=True)
 class Choice:
-    """Spans to show of each item, by its position, and why; built by `take`.
-
-    Items without spans had no room. `scores` rate the items that the strategy evaluated, shown or not, in units of its
-    own.
-    """
+    """Spans to show of each item, by its position, and why; without spans it had no room."""
 
     spans: dict[int, tuple[Span, ...]] = field(default_factory=dict[int, tuple[Span, ...]])
     reasons: dict[int, str] = field(default_factory=dict[int, str])
-    scores: dict[int, float] = field(default_factory=dict[int, float])
 
     def take(self, index: int, spans: tuple[Span, ...], *, reason: str) -> None:
         """Show *spans* of the item at *index* instead of earlier ones; ignore empty *spans*."""
@@ -75,7 +70,7 @@ _LONGEST_GAP = 80
 
 def whole_in_order(items: Items, order: Iterable[int], *, kept: Choice, room: int) -> Choice:
     """Return *kept* plus every item of *order* that fits whole into *room*."""
-    choice = Choice(dict(kept.spans), dict(kept.reasons), dict(kept.scores))
+    choice = Choice(dict(kept.spans), dict(kept.reasons))
     account = LengthAccount.exactly(items, choice.spans)
     for index in order:
         spare = room - account.spent
@@ -103,3 +98,50 @@ def until_full(items: Items, order: Iterable[int], *, room: int) -> Choice:
         if size > left:
             break
     return Choice.of(spans, reason="next in order")
+
+
+class ManifestEntry(NamedTuple):
+    """The entries of one item, its length in characters, how much is shown, and why."""
+
+    entries: tuple[str, ...]
+    role: str
+    chars: int
+    shown: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """Items kept whole, cut and dropped, each in the order of the transcript."""
+
+    strategy: str
+    budget: int
+    unit: str
+    kept: tuple[ManifestEntry, ...]
+    cut: tuple[ManifestEntry, ...]
+    dropped: tuple[ManifestEntry, ...]
+
+
+def manifest_of(
+    items: Sequence[Item], left_out: Sequence[ManifestEntry], choice: Choice, *, strategy: str, budget: int, unit: str
+) -> Manifest:
+    """Return the manifest of every item, and of every entry that is not one."""
+    kept: list[ManifestEntry] = []
+    cut: list[ManifestEntry] = []
+    dropped: list[ManifestEntry] = []
+    for index, item in enumerate(items):
+        spans, chars = choice.spans.get(index), item.size or len(item.text)
+        if not spans:
+            dropped.append(ManifestEntry(item.entries, str(item.role), chars, 0, "no room"))
+            continue
+        shown = sum(end - start for start, end in spans)
+        record = ManifestEntry(item.entries, str(item.role), chars, shown, choice.reasons[index])
+        (kept if shown == chars else cut).append(record)
+    return Manifest(
+        strategy=strategy,
+        budget=budget,
+        unit=unit,
+        kept=tuple(kept),
+        cut=tuple(cut),
+        dropped=(*dropped, *left_out),
+    )

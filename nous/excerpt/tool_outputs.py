@@ -32,25 +32,6 @@ _TELLING = re.compile(
     r"|\w(?:Error|Exception)\b|\bFAIL\b",
     re.IGNORECASE,
 )
-_HINTS = (
-    *(
-        "error",
-        "fail",
-        "fatal",
-        "exception",
-        "denied",
-        "refused",
-        "cannot",
-        "can't",
-        "could not",
-        "unable",
-        "undefined",
-    ),
-    *("not found", "no such", "does not exist", "invalid", "missing", "unexpected", "panic", "traceback", "timed out"),
-    "conflict",
-)
-"""Substrings, one of which is in every match of `_TELLING`; searching for them is faster."""
-
 _NO_FAILURE = re.compile(r"\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b", re.IGNORECASE)
 _STATUS = re.compile(r"^(?:exit code|exit status|command failed with)\b[^a-z]*$", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:tool_use_error|error|stderr|stdout)>")
@@ -59,11 +40,7 @@ _BEGINS_AS_ERROR = re.compile(r"\s*(?:<tool_use_error>|(?:\w*Error|error|ERROR)\
 
 
 def looks_failed(result: Entry) -> bool:
-    """Return whether a tool result reports a failure.
-
-    Formats without an error flag report it in the first word. Web results are not trusted to, since anyone may have
-    written them.
-    """
+    """Return whether a tool result reports a failure; web results are not trusted to."""
     if result.is_error:
         return True
     head = result.text[:_FAILURE_HEAD]
@@ -72,30 +49,17 @@ def looks_failed(result: Entry) -> bool:
 
 
 def failure(text: str) -> str:
-    """Return the lines of *text* that explain a failure, at most `LONGEST` characters.
-
-    Empty if there is only a status. Lines that look like they hold a secret are dropped.
-    """
+    """Return the telling lines of a failure without secrets; empty if there is only a status."""
     plain = _plain(text)
     said = [line for whole in plain.splitlines() if (line := whole.strip()) and not _STATUS.match(line)]
     if looks_secret(plain):
         said = [line for line in said if not looks_secret(line)]
-    lower = plain.lower()
-    hints = [hint for hint in _HINTS if hint in lower]
-    telling = [line for line in said if _is_telling(line, hints)]
+    telling = [line for line in said if _TELLING.search(line) and not _NO_FAILURE.search(line)]
     chosen = _first_and_last(telling) or said[:1]
     return _shortened_failure(chosen)
 
 
-def _is_telling(line: str, hints: Sequence[str]) -> bool:
-    lower = line.lower()
-    if not any(hint in lower for hint in hints):
-        return False
-    return _TELLING.search(line) is not None and _NO_FAILURE.search(line) is None
-
-
 def _plain(text: str) -> str:
-    """Remove terminal codes and tags; keep only the beginning and the end of a long log."""
     if len(text) > 2 * _LOOKED_AT:
         head, tail = text[:_LOOKED_AT], text[-_LOOKED_AT:]
         text = f"{head.rpartition(_NEW_LINE)[0] or head}\n{tail.partition(_NEW_LINE)[2] or tail}"
@@ -103,10 +67,7 @@ def _plain(text: str) -> str:
 
 
 def _first_and_last(lines: Sequence[str]) -> list[str]:
-    """Keep the first lines and the last one.
-
-    A failing build names the first cause at its top and the verdict at its bottom.
-    """
+    """Keep the first lines and the last: a build ends with its verdict."""
     unique = list(dict.fromkeys(lines))
     return unique if len(unique) <= _LINES else [*unique[: _LINES - 1], unique[-1]]
 
@@ -146,21 +107,14 @@ _ENVELOPE = re.compile(
 def with_outputs(items: Items, transcript: Transcript, room: int) -> Items:
     """Add the tool outputs of *transcript* to *items*, in order.
 
-    *room* is what *items* leave of the budget, in characters.
-    """
-    return Items(sorted((*items, *outputs_of(transcript, room)), key=lambda item: item.at))
-
-
-def outputs_of(transcript: Transcript, room: int) -> list[Item]:
-    """Return the tool outputs of *transcript* as items.
-
     Excludes failures, which are items already, and web results, which anyone may have written. Lines that look like
-    they hold a secret are dropped, and so are the line numbers that tools add. All outputs together are several times
-    as long as *room*, so that there is a choice.
+    they hold a secret are dropped, and so are the line numbers that tools add. *room* is what *items* leave of the
+    budget, in characters. All outputs together are several times as long, so that there is a choice.
     """
     usable = [(at, entry) for at, entry in enumerate(transcript) if _is_usable(entry)]
     most = min(max(LEAST, _CONSIDERED * room // max(1, len(usable))), MOST)
-    return [item for at, entry in usable if (item := _item(at, entry, most)).parts]
+    outputs = (item for at, entry in usable if (item := _item(at, entry, most)).parts)
+    return Items(sorted((*items, *outputs), key=lambda item: item.at))
 
 
 def _is_usable(result: Entry) -> bool:
@@ -184,10 +138,7 @@ def _item(at: int, entry: Entry, most: int) -> Item:
 
 
 def _readable(text: str, most: int) -> str:
-    """Return the beginning and the end of *text*, about *most* characters.
-
-    An object or array is first flattened to `name: value, name: value`.
-    """
+    """Return the beginning and the end of *text*, with JSON flattened to `name: value`."""
     if text[:1] in _OPENS_JSON and len(text) <= _LONGEST_JSON and not looks_secret(text):
         with suppress(orjson.JSONDecodeError):  # text that only looks like JSON
             text = ", ".join(islice(_said_by(orjson.loads(text)), _MOST_VALUES))
@@ -230,7 +181,6 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _shortened(line: str) -> Iterator[str]:
-    """Split *line* into parts of at most `LONGEST_LINE` characters, at spaces if possible."""
     while len(line) > LONGEST_LINE:
         end = line.rfind(" ", LONGEST_LINE // 2, LONGEST_LINE)
         end = end if end > 0 else LONGEST_LINE

@@ -35,10 +35,7 @@ _OTHER_SCRIPTS = re.compile(r"[\u0100-\u1fff\u2c00-\uffff\U00020000-\U0003ffff]"
 
 
 class Concepts:
-    """Term extractor for the texts of one session.
-
-    An identifier, path or number is one term, and so is every Chinese character. Stop words are not terms.
-    """
+    """Term extractor: an identifier, number or Chinese character is one, a stop word none."""
 
     def __init__(self) -> None:
         stopwords = words().sets["stopwords"]
@@ -64,11 +61,7 @@ class Concepts:
 
 
 def worths(spoken: Iterable[Iterable[str]]) -> dict[str, int]:
-    """Return the worth of each term: higher for frequent terms and for identifiers.
-
-    The frequency is how many of *spoken* have the term. Worths are integers, so that a sum does not depend on set
-    order.
-    """
+    """Return worths of terms: integers, so that a sum does not depend on set order."""
     counted = Counter(chain.from_iterable(spoken))
     most = max(counted.values(), default=0)
     worth = [0, *(round(WORTH * (1 + OFTEN * log(times))) for times in range(1, most + 1))]
@@ -77,10 +70,7 @@ def worths(spoken: Iterable[Iterable[str]]) -> dict[str, int]:
 
 
 def _worth(term: str, of_word: int, of_identifier: int) -> int:
-    """Return the worth of one *term*; 0 for the rule of a table.
-
-    Identifiers look like a name in code, a path, a number or an id.
-    """
+    """Return the worth of one *term*; 0 for the rule of a table."""
     if term.isalpha() and (term.islower() or term.istitle()):
         return of_word
     if not any(map(str.isalnum, term)):
@@ -89,7 +79,7 @@ def _worth(term: str, of_word: int, of_identifier: int) -> int:
 
 
 def _with_characters(terms: set[str]) -> set[str]:
-    """Split those *terms* into characters that are written without spaces between words."""
+    """Split those *terms* into characters that are written without spaces."""
     unspaced = {term for term in terms if _HAN.search(term)}
     return (terms - unspaced).union(*(_HAN.findall(term) for term in unspaced))
 
@@ -137,11 +127,6 @@ def _units(index: int, item: Item, concepts: Concepts, most: int) -> Iterator[Te
 def _parts(item: Item, most: int) -> Iterator[Span]:
     """Yield the sentences or calls of *item* that begin in its first *most* characters."""
     for start, end in item.parts or _complete(item.text[:most]):
-        if start >= most:
-            return
-        if end - start <= LONGEST_PIECE:
-            yield start, end
-            continue
         begun = start
         while begun < min(end, most):
             stop = end if end - begun <= LONGEST_PIECE else back_to_a_blank(item.text, begun + LONGEST_PIECE)
@@ -150,10 +135,7 @@ def _parts(item: Item, most: int) -> Iterator[Span]:
 
 
 def _complete(text: str) -> Iterator[Span]:
-    """Yield the sentences of *text*; a short exclamation is joined to the next sentence.
-
-    On its own it carries no information.
-    """
+    """Yield sentences; a short exclamation, which says nothing alone, joins the next one."""
     begun: int | None = None
     end = 0
     for start, end in sentences(text):

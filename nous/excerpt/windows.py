@@ -44,11 +44,7 @@ class ExcerptWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """Windows of a session, in order.
-
-    *wanted* is how many it takes for each to cover at most `PER_WINDOW` budgets. If there are fewer, each covers more
-    and keeps less of it.
-    """
+    """Windows of a session; *wanted* is how many would cover `PER_WINDOW` budgets each."""
 
     windows: tuple[ExcerptWindow, ...]
     wanted: int
@@ -84,14 +80,15 @@ def windows(
     if most < 1:
         raise BadInput(f"at most {most} windows: it has to be 1 or more")
     items = material_of(transcript).items
-    measure = _measure(unit, count)
+    measure = len if unit == "chars" else count
     lengths = [min(budget, measure(f"{label(item)}{item.text}{BETWEEN}")) for item in items]
-    wanted = _wanted(sum(lengths), budget)
+    wanted = ceil(sum(lengths) / max(1, PER_WINDOW * budget)) if sum(lengths) > ONE_PASS * budget else 1
     starts = _starts(items, lengths, transcript, min(wanted, most)) if wanted > 1 else []
     if not starts:
         excerpt = fit(transcript, budget, strategy=strategy, unit=unit, count=count)
         return Windows(windows=(ExcerptWindow(transcript=transcript, excerpt=excerpt),), wanted=wanted)
-    parts = _cut(transcript, [items[start].at for start in starts])
+    bounds = pairwise([0, *(items[start].at for start in starts), len(transcript.entries)])
+    parts = [replace(transcript, entries=transcript.entries[begin:end]) for begin, end in bounds]
     per_unit = 1 if unit == "chars" else sum(len(item.text) for item in items) / max(1, sum(lengths))
     contexts = [(), *(_context(items, start, int(budget * CONTEXT_SHARE * per_unit)) for start in starts)]
     made: list[ExcerptWindow] = []
@@ -102,19 +99,8 @@ def windows(
     return Windows(windows=tuple(made), wanted=wanted)
 
 
-def _measure(unit: Unit, count: Counter) -> Counter:
-    return len if unit == "chars" else count
-
-
-def _wanted(length: int, budget: int) -> int:
-    return 1 if length <= ONE_PASS * budget else ceil(length / max(1, PER_WINDOW * budget))
-
-
 def _starts(items: Sequence[Item], lengths: Sequence[int], transcript: Transcript, count: int) -> list[int]:
-    """Return the items at which the second and later windows begin.
-
-    They are near the ends of equal shares, at the start of a turn if possible.
-    """
+    """Return where later windows begin: near equal shares, at the start of a turn if possible."""
     ends_at = list(accumulate(lengths, initial=0))
     share = ends_at[-1] / count
     turns = [transcript.entries[item.at].turn for item in items]
@@ -130,17 +116,8 @@ def _starts(items: Sequence[Item], lengths: Sequence[int], transcript: Transcrip
     return starts
 
 
-def _cut(transcript: Transcript, starts: Sequence[int]) -> list[Transcript]:
-    """Split *transcript* into parts that begin at its first entry and at each of *starts*."""
-    bounds = pairwise([0, *starts, len(transcript.entries)])
-    return [replace(transcript, entries=transcript.entries[start:end]) for start, end in bounds]
-
-
 def _context(items: Sequence[Item], start: int, room: int) -> tuple[Segment, ...]:
-    """Return what came before the item at *start*, in at most *room* characters.
-
-    Empty if that is too little to be useful.
-    """
+    """Return what came before *start* in *room* characters; empty if of no use."""
     if room < _LEAST_CONTEXT:
         return ()
     before = items[:start]
@@ -162,7 +139,7 @@ def _below(
     heading: tuple[Segment, ...], part: Transcript, budget: int, *, strategy: str, unit: Unit, count: Counter
 ) -> Excerpt:
     """Fit *part* below *heading*; without it if it leaves less than half of the budget."""
-    measure = _measure(unit, count)
+    measure = len if unit == "chars" else count
     room = budget - measure(text_of(heading) + BETWEEN)
     while room >= budget / 2:
         excerpt = fit(part, room, strategy=strategy, unit=unit, count=count)

@@ -135,9 +135,7 @@ class LlmSummarizer:
     ) -> SummaryResult:
         dropped: Counter[str] = Counter()
         parts: list[Extracted] = []
-        for summary, facts, notes in (each.value for each in answers):
-            if notes:
-                log.info("model.response_repaired", model=self.model.id, repairs=notes)
+        for summary, facts in (each.value for each in answers):
             sound = grounded(facts, summary_input, canary=self.prompt.canary, prompt=self.prompt.system)
             dropped.update(dict(sound.dropped))
             if off := {f"off_{name}": 1 for name in off_size(summary)}:

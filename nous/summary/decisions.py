@@ -23,8 +23,7 @@ _LONGEST = 1000
 
 def shown_decisions(transcript: Transcript) -> Iterator[Decision]:
     """Yield what the user approved, rejected, or answered when asked."""
-    for verdict in verdicts(SessionRecord(transcript)):
-        yield Decision(description=verdict.text, category=verdict.kind, turns=(verdict.turn,))
+    yield from verdicts(SessionRecord(transcript))
 
 
 def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:

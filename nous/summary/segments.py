@@ -26,10 +26,7 @@ _PATH = re.compile(r"[^\s\"(){}=]*[./][^\s\"(){}=]*")
 
 
 def transcript_of(segments: Sequence[Segment]) -> Transcript:
-    """Return *segments* as a transcript.
-
-    A segment without a turn number belongs to the turn before it, or begins a turn if a user speaks.
-    """
+    """Return *segments* as a transcript; a user without a turn number begins one."""
     entries: list[Entry] = []
     turn = 0
     for place, segment in enumerate(segments):

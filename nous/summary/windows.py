@@ -1,13 +1,12 @@
 """Merge the summaries of a session's windows into one."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import TypeVar
 
-from nous.domain.episode import CandidateFact
 from nous.domain.summary_input import MOST_CANDIDATES, MOST_POINTS
-from nous.summary.heuristic.sentences import alike
+from nous.summary.heuristic.sentences import distinct
 from nous.summary.heuristic.summarize import Extracted
 from nous.summary.heuristic.title import MOST_TOPICS
 
@@ -26,10 +25,10 @@ def merged(parts: Sequence[Extracted], *, overview: str) -> Extracted:
         last.summary,
         title=first.summary.title,
         summary=overview,
-        key_points=tuple(_distinct(_by_turns(part.summary.key_points for part in parts), MOST_POINTS, _itself)),
+        key_points=tuple(distinct(_by_turns(part.summary.key_points for part in parts), MOST_POINTS)),
         topics=tuple(dict.fromkeys(_by_turns(part.summary.topics for part in parts)))[:MOST_TOPICS],
     )
-    facts = _distinct(_by_turns(part.candidate_facts for part in parts), MOST_CANDIDATES, _text_of)
+    facts = distinct(_by_turns(part.candidate_facts for part in parts), MOST_CANDIDATES, lambda fact: fact.text)
     return Extracted(
         summary=summary,
         candidate_facts=tuple(sorted(facts, key=lambda fact: fact.turns)),
@@ -40,21 +39,4 @@ def merged(parts: Sequence[Extracted], *, overview: str) -> Extracted:
 
 
 def _by_turns(each: Iterable[Sequence[T]]) -> Iterator[T]:
-    """Yield round-robin: the first item of each, the second of each, and so on."""
     return (one for one in chain.from_iterable(zip_longest(*each)) if one is not None)
-
-
-def _distinct(said: Iterable[T], most: int, text_of: Callable[[T], str]) -> list[T]:
-    kept: list[T] = []
-    for one in said:
-        if len(kept) < most and not any(alike(text_of(one), text_of(other)) for other in kept):
-            kept.append(one)
-    return kept
-
-
-def _itself(text: str) -> str:
-    return text
-
-
-def _text_of(fact: CandidateFact) -> str:
-    return fact.text

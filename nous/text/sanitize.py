@@ -12,10 +12,7 @@ _UNSEEN = re.compile(r"[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-
 
 
 def readable(text: str) -> str:
-    """Return *text* safe for display: control characters become blanks, invisible ones vanish.
-
-    The text is untrusted: it may come from any author.
-    """
+    """Return untrusted *text* safe for display: no control or invisible characters."""
     return _STEERING.sub(" ", _UNSEEN.sub("", text))
 
 

@@ -59,26 +59,13 @@ def fence_at(position: int, blocks: tuple[Fence, ...]) -> Fence | None:
 
 
 def sentences(text: str) -> Iterator[Span]:
-    """Yield the spans of sentences, list items, headings, table rows and code blocks, in order.
-
-    A code block is one span. Whitespace between spans belongs to none.
-    """
+    """Yield the spans of sentences, list items, headings, table rows and whole code blocks."""
     position = 0
     for block in fences(text):
         yield from _sentences_of_prose(text, position, block.start)
         yield block.start, block.end
         position = block.end
     yield from _sentences_of_prose(text, position, len(text))
-
-
-def without_code(text: str) -> str:
-    """Return *text* with each code block replaced by a line break."""
-    parts: list[str] = []
-    position = 0
-    for block in fences(text):
-        parts.append(text[position : block.start])
-        position = block.end
-    return "\n".join([*parts, text[position:]])
 
 
 def shortened(text: str, longest: int) -> str:

@@ -1,63 +1,13 @@
 """Laws of the excerpt, for any transcript and any budget."""
 
 import pytest
+from builders.drawn import TEXTS, transcripts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nous.excerpt import fit, truncate_transcript
 from nous.excerpt.strategies import names
-from nous.transcript.model import Entry, Kind, Transcript
-
-WORDS = st.sampled_from(
-    [
-        "because",
-        "ship",
-        "it",
-        "\n",
-        "\n\n",
-        "```",
-        "```py\nx = 1\n```",
-        "# Plan",
-        "- item",
-        "a.b_c(d)",
-        "wörd",
-        "日本。",
-        "\r\n",
-        "  ",
-    ]
-)
-TEXTS = st.one_of(
-    st.lists(WORDS, max_size=60).map(" ".join), st.text(max_size=80), st.sampled_from(["x" * 3000, "y z " * 900])
-)
-INPUTS = st.one_of(
-    st.none(),
-    st.fixed_dictionaries({"file_path": st.sampled_from(["/a/b/c/d.py", "/a/b/c/e.py", "f.py"])}),
-    st.fixed_dictionaries({"command": st.sampled_from(['git commit -m "Fix it"', "pytest -q", "ls"])}),
-)
-TOOLS = st.sampled_from(["Read", "Edit", "Bash", "book_flight", None])
-
-
-@st.composite
-def transcripts(draw: st.DrawFn) -> Transcript:
-    entries: list[Entry] = []
-    turn = 0
-    for number in range(draw(st.integers(0, 25))):
-        kind = draw(st.sampled_from(Kind))
-        turn += kind is Kind.USER
-        tool, given_ = (draw(TOOLS), draw(INPUTS)) if kind is Kind.TOOL_CALL else (None, None)
-        entries.append(
-            Entry(
-                kind=kind,
-                text=draw(TEXTS),
-                id=f"e{number}",
-                turn=turn,
-                tool=tool,
-                tool_input=given_,
-                is_error=kind is Kind.TOOL_RESULT and draw(st.booleans()),
-            )
-        )
-    return Transcript(format="test", entries=tuple(entries), digest="0" * 64, bytes=1)
-
+from nous.transcript.model import Transcript
 
 BUDGETS = st.one_of(st.integers(0, 300), st.integers(0, 9000))
 MORE = settings().max_examples * 2
@@ -66,8 +16,16 @@ MORE = settings().max_examples * 2
 
 @given(transcripts(), BUDGETS, st.sampled_from(names()))
 @settings(max_examples=MORE, deadline=None)
-def test_an_excerpt_is_never_longer_than_its_budget(transcript: Transcript, budget: int, strategy: str) -> None:
-    assert len(fit(transcript, budget, strategy=strategy).text) <= budget
+def test_an_excerpt_keeps_its_budget_and_accounts_for_every_entry_once(
+    transcript: Transcript, budget: int, strategy: str
+) -> None:
+    found = fit(transcript, budget, strategy=strategy)
+
+    records = (*found.manifest.kept, *found.manifest.cut, *found.manifest.dropped)
+    assert len(found.text) <= budget
+    assert sorted(entry for record in records for entry in record.entries) == sorted(e.id for e in transcript)
+    assert all(record.reason for record in records)
+    assert fit(transcript, budget, strategy=strategy) == found
 
 
 @given(transcripts(), BUDGETS, st.sampled_from(names()))
@@ -77,22 +35,6 @@ def test_what_fits_is_left_as_it_is(transcript: Transcript, budget: int, strateg
 
     if len(whole) <= budget:
         assert fit(transcript, budget, strategy=strategy).text == whole
-
-
-@given(transcripts(), BUDGETS, st.sampled_from(names()))
-@settings(deadline=None)
-def test_every_entry_is_accounted_for_once(transcript: Transcript, budget: int, strategy: str) -> None:
-    manifest = fit(transcript, budget, strategy=strategy).manifest
-
-    records = (*manifest.kept, *manifest.cut, *manifest.dropped)
-    assert sorted(entry for record in records for entry in record.entries) == sorted(e.id for e in transcript)
-    assert all(record.reason for record in records)
-
-
-@given(transcripts(), BUDGETS, st.sampled_from(names()))
-@settings(deadline=None)
-def test_the_same_transcript_gives_the_same_excerpt(transcript: Transcript, budget: int, strategy: str) -> None:
-    assert fit(transcript, budget, strategy=strategy) == fit(transcript, budget, strategy=strategy)
 
 
 @given(transcripts(), st.integers(200, 9000))

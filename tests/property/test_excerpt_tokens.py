@@ -1,5 +1,6 @@
 """Laws of an excerpt whose budget is in tokens, for any counter that is sane: nothing counts 0, anything at least 1."""
 
+from builders.drawn import transcript_of, transcripts
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -27,37 +28,15 @@ COUNTERS: list[Counter] = [estimate, len, words, scaled(3.0), scaled(0.2), in_bl
 SMALL: list[Counter] = [estimate, len, words]
 """Those that count one character as one."""
 
-TEXTS = st.one_of(
-    st.text(max_size=60),
-    st.lists(st.sampled_from(["because", "internationalization", "```", "\n", "a.b_c(d)", "日本。"]), max_size=60).map(
-        " ".join
-    ),
-    st.sampled_from(
-        ["x" * 2500, "documentation " * 200, "漢字" * 400, "\t" * 300, "```py\n" + "x = 1\n" * 200 + "```"]
-    ),
-)
 BUDGETS = st.one_of(st.integers(0, 20), st.integers(0, 400), st.integers(0, 3000))
 
 
 def said(*entries: tuple[Kind, str]) -> Transcript:
-    made = tuple(Entry(kind=kind, text=text, id=f"e{number}", turn=1) for number, (kind, text) in enumerate(entries))
-    return Transcript(format="test", entries=made, digest="0" * 64, bytes=1)
+    return transcript_of([Entry(kind, text, f"e{number}", 1) for number, (kind, text) in enumerate(entries)])
 
 
 LONG_WORDS = said(*((Kind.USER, "internationalization documentation " * 3),) * 40)
 ONE = said((Kind.USER, "Hello."))
-
-
-@st.composite
-def transcripts(draw: st.DrawFn) -> Transcript:
-    entries: list[Entry] = []
-    turn = 0
-    for number, kind in enumerate(draw(st.lists(st.sampled_from(Kind), max_size=20))):
-        turn += kind is Kind.USER
-        tool = "Bash" if kind is Kind.TOOL_CALL else None
-        given_ = {"command": "git status"} if tool else None
-        entries.append(Entry(kind=kind, text=draw(TEXTS), id=f"e{number}", turn=turn, tool=tool, tool_input=given_))
-    return Transcript(format="test", entries=tuple(entries), digest="0" * 64, bytes=1)
 
 
 @given(transcripts(), BUDGETS, st.sampled_from(COUNTERS), st.sampled_from(names()))
@@ -65,7 +44,13 @@ def transcripts(draw: st.DrawFn) -> Transcript:
 def test_an_excerpt_never_has_more_tokens_than_its_budget(
     transcript: Transcript, budget: int, count: Counter, strategy: str
 ) -> None:
-    assert count(fit(transcript, budget, strategy=strategy, unit="tokens", count=count).text) <= budget
+    found = fit(transcript, budget, strategy=strategy, unit="tokens", count=count)
+
+    account = found.manifest
+    named = [entry for record in (*account.kept, *account.cut, *account.dropped) for entry in record.entries]
+    assert count(found.text) <= budget
+    assert sorted(named) == sorted(entry.id for entry in transcript)
+    assert (account.budget, account.unit) == (budget, "tokens")
 
 
 @given(transcripts(), st.integers(0, 300), st.sampled_from(COUNTERS), st.sampled_from(names()))
@@ -83,16 +68,6 @@ def test_what_fits_in_tokens_is_whole(transcript: Transcript, spare: int, count:
     assert said <= {record.entries for record in found.manifest.kept}
 
 
-@given(transcripts(), BUDGETS, st.sampled_from(COUNTERS))
-@settings(deadline=None)
-def test_every_entry_is_accounted_for_once_whatever_counts(transcript: Transcript, budget: int, count: Counter) -> None:
-    account = fit(transcript, budget, unit="tokens", count=count).manifest
-
-    records = (*account.kept, *account.cut, *account.dropped)
-    assert sorted(entry for record in records for entry in record.entries) == sorted(entry.id for entry in transcript)
-    assert (account.budget, account.unit) == (budget, "tokens")
-
-
 @given(transcripts(), st.integers(1, 400), st.sampled_from(SMALL))
 @example(ONE, 1, len)
 @settings(deadline=None)
@@ -102,22 +77,6 @@ def test_a_single_token_shows_something_of_what_was_said(transcript: Transcript,
     character = fit(transcript, 1).text
 
     assert found.text or not character or count(character) > budget
-
-
-@given(transcripts(), BUDGETS, st.sampled_from(COUNTERS))
-@settings(deadline=None)
-def test_the_same_tokens_give_the_same_excerpt(transcript: Transcript, budget: int, count: Counter) -> None:
-    first, second = (fit(transcript, budget, unit="tokens", count=count) for _ in range(2))
-
-    assert first == second
-
-
-@given(transcripts(), BUDGETS, st.sampled_from(names()))
-@settings(deadline=None)
-def test_a_counter_of_characters_keeps_to_them_as_the_other_unit_does(
-    transcript: Transcript, budget: int, strategy: str
-) -> None:
-    assert len(fit(transcript, budget, strategy=strategy, unit="tokens", count=len).text) <= budget
 
 
 def test_a_counter_of_characters_wastes_no_more_than_half_of_what_the_other_unit_shows() -> None:

@@ -2,6 +2,7 @@
 
 from itertools import accumulate, pairwise
 
+from builders.drawn import transcript_of, transcripts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,39 +14,10 @@ from nous.transcript.model import Entry, Kind, Transcript
 
 FEW_TOKENS, MANY_TOKENS = scaled(0.5), scaled(2.0)
 COUNTERS: list[Counter] = [estimate, len, FEW_TOKENS, MANY_TOKENS]
-TEXTS = st.one_of(
-    st.text(max_size=60),
-    st.lists(st.sampled_from(["because", "we", "ship", "```", "\n", "a/b.py", "日本。"]), max_size=40).map(" ".join),
-    st.sampled_from(["", " ", "x" * 900, "two words " * 120, "```py\n" + "x = 1\n" * 90 + "```"]),
-)
-CALLS = st.sampled_from(
-    [
-        ("Bash", {"command": "make test"}),
-        ("Edit", {"file_path": "/repo/src/a.py"}),
-        ("TodoWrite", {"todos": [{"content": "first mend the reader, then the writer"}]}),
-        (None, None),
-    ]
-)
 BUDGETS = st.one_of(st.integers(0, 60), st.integers(60, 240), st.integers(0, 1200))
 MOST = st.integers(1, 12)
 MORE = settings().max_examples * 2
 """For laws whose failures are rare."""
-SAID = [Kind.USER, Kind.ASSISTANT, Kind.TOOL_CALL]
-KINDS = st.one_of(
-    st.lists(st.sampled_from(Kind), max_size=20), st.lists(st.sampled_from(SAID), min_size=12, max_size=40)
-)
-
-
-@st.composite
-def transcripts(draw: st.DrawFn) -> Transcript:
-    """Entries of every kind; a turn begins with a user's words, be they blank."""
-    entries: list[Entry] = []
-    turn = 0
-    for number, kind in enumerate(draw(KINDS)):
-        turn += kind is Kind.USER
-        tool, given_ = draw(CALLS) if kind is Kind.TOOL_CALL else (None, None)
-        entries.append(Entry(kind=kind, text=draw(TEXTS), id=f"e{number}", turn=turn, tool=tool, tool_input=given_))
-    return of(entries)
 
 
 @st.composite
@@ -56,23 +28,26 @@ def spoken(draw: st.DrawFn) -> Transcript:
         for number in range(answers + 1):
             kind, letters = Kind.ASSISTANT if number else Kind.USER, draw(st.integers(1, 180))
             entries.append(Entry(kind=kind, text="x" * letters, id=f"e{len(entries)}", turn=turn))
-    return of(entries)
-
-
-def of(entries: list[Entry]) -> Transcript:
-    return Transcript(format="test", entries=tuple(entries), digest="0" * 64, bytes=1)
-
-
-def joined(found: Windows) -> tuple[Entry, ...]:
-    return tuple(entry for window in found.windows for entry in window.transcript)
+    return transcript_of(entries)
 
 
 @given(transcripts(), BUDGETS, MOST, st.sampled_from(names()))
 @settings(max_examples=MORE, deadline=None)
-def test_no_window_is_longer_than_the_budget(transcript: Transcript, budget: int, most: int, strategy: str) -> None:
+def test_windows_keep_their_budget_and_are_together_the_transcript(
+    transcript: Transcript, budget: int, most: int, strategy: str
+) -> None:
     found = windows(transcript, budget, most=most, strategy=strategy)
 
+    parts = [window.transcript.entries for window in found.windows]
     assert all(len(window.excerpt.text) <= budget for window in found.windows)
+    assert tuple(entry for part in parts for entry in part) == transcript.entries
+    assert all(parts) or not transcript.entries
+    assert 1 <= len(parts) <= min(most, found.wanted)
+    for window in found.windows:
+        account = window.excerpt.manifest
+        named = [entry for record in (*account.kept, *account.cut, *account.dropped) for entry in record.entries]
+        assert sorted(named) == sorted(entry.id for entry in window.transcript)
+    assert windows(transcript, budget, most=most, strategy=strategy).digest == found.digest
 
 
 @given(transcripts(), st.integers(0, 300), MOST, st.sampled_from(COUNTERS))
@@ -83,25 +58,6 @@ def test_no_window_has_more_tokens_than_the_budget(
     found = windows(transcript, budget, most=most, unit="tokens", count=count)
 
     assert all(count(window.excerpt.text) <= budget for window in found.windows)
-
-
-@given(transcripts(), BUDGETS, MOST)
-@settings(deadline=None)
-def test_the_windows_together_are_the_transcript_and_none_is_empty(
-    transcript: Transcript, budget: int, most: int
-) -> None:
-    found = windows(transcript, budget, most=most)
-
-    assert joined(found) == transcript.entries
-    assert all(window.transcript.entries for window in found.windows) or not transcript.entries
-
-
-@given(transcripts(), BUDGETS, MOST)
-@settings(deadline=None)
-def test_there_are_never_more_windows_than_asked_for_or_wanted(transcript: Transcript, budget: int, most: int) -> None:
-    found = windows(transcript, budget, most=most)
-
-    assert 1 <= len(found.windows) <= min(most, found.wanted)
 
 
 @given(transcripts(), BUDGETS, MOST)
@@ -139,15 +95,6 @@ def test_a_boundary_is_inside_of_a_turn_only_if_the_turn_is_longer_than_a_window
 
 
 @given(spoken(), st.integers(200, 600), st.integers(2, 12))
-@settings(max_examples=MORE, deadline=None)
-def test_a_turn_of_less_than_half_a_window_is_never_cut(transcript: Transcript, budget: int, most: int) -> None:
-    found = windows(transcript, budget, most=most)
-
-    window = (whole_length(transcript) + len("\n\n")) / len(found.windows)
-    assert all(length_of_turn(transcript, turn) >= window / 2 for turn in turns_cut(found))
-
-
-@given(spoken(), st.integers(200, 600), st.integers(2, 12))
 @settings(deadline=None)
 def test_no_window_ends_more_than_its_half_away_from_an_equal_share(
     transcript: Transcript, budget: int, most: int
@@ -158,38 +105,6 @@ def test_no_window_ends_more_than_its_half_away_from_an_equal_share(
     share = (whole_length(transcript) + len("\n\n")) / len(found.windows)
     ends = list(accumulate(whole_length(window.transcript) + len("\n\n") for window in found.windows))
     assert all(abs(end - number * share) <= share / 2 + 200 for number, end in enumerate(ends, start=1))
-
-
-@given(transcripts(), st.integers(60, 1200), st.integers(2, 12))
-@settings(deadline=None)
-def test_each_of_several_windows_says_which_part_of_how_many_it_is(
-    transcript: Transcript, budget: int, most: int
-) -> None:
-    found = windows(transcript, budget, most=most).windows
-
-    if len(found) > 1:
-        assert [window.excerpt.text.split("\n\n")[0] for window in found] == [
-            f"[Part {number} of {len(found)}]" for number in range(1, len(found) + 1)
-        ]
-
-
-@given(transcripts(), BUDGETS, MOST)
-@settings(deadline=None)
-def test_every_entry_is_accounted_for_in_its_own_window(transcript: Transcript, budget: int, most: int) -> None:
-    for window in windows(transcript, budget, most=most).windows:
-        account = window.excerpt.manifest
-        named = [entry for record in (*account.kept, *account.cut, *account.dropped) for entry in record.entries]
-        assert sorted(named) == sorted(entry.id for entry in window.transcript)
-
-
-@given(transcripts(), BUDGETS, MOST)
-@settings(deadline=None)
-def test_the_same_transcript_gives_the_same_windows(transcript: Transcript, budget: int, most: int) -> None:
-    first, second = (windows(transcript, budget, most=most) for _ in range(2))
-
-    assert first == second
-    assert first.digest == second.digest
-    assert first.chars == sum(len(window.excerpt.text) for window in first.windows)
 
 
 def whole_length(transcript: Transcript) -> int:

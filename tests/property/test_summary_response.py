@@ -67,13 +67,12 @@ def test_a_text_is_an_object_or_bad_input(text: str) -> None:
 @given(answer=answers, coerce=st.booleans())
 def test_an_answer_of_any_types_is_read_or_bad_input(answer: dict[str, object], *, coerce: bool) -> None:
     try:
-        summary, found, notes = read(json.dumps(answer), coerce=coerce)
+        summary, found = read(json.dumps(answer), coerce=coerce)
     except BadInput:
         return
     texts = [summary.title, summary.summary, *summary.key_points, *summary.topics, *(fact.text for fact in found)]
     assert all(text.strip() and "\x00" not in text for text in texts)
     assert "".join(texts).encode()
-    assert len(set(notes)) == len(notes)
 
 
 @given(st.dictionaries(anything, values, min_size=1, max_size=4), st.text("ab.!\n", max_size=9))
@@ -91,7 +90,7 @@ def test_grounding_again_changes_nothing(candidates: list[CandidateFact], said: 
     again = grounded(once.facts, summary_input, canary=CANARY, prompt=PROMPT)
 
     assert again.facts == once.facts
-    assert again.dropped == again.changed == ()
+    assert again.dropped == ()
     assert len(candidates) == len(once.facts) + sum(count for _, count in once.dropped)
 
 

@@ -6,8 +6,6 @@ filling goes on. The first and the last item are always represented. (The origin
 the separators, printed a lone turn twice and took blank lines for turns.)
 """
 
-from dataclasses import replace
-
 from nous.excerpt.floor import first_and_last
 from nous.excerpt.items import Item, Items, Role
 from nous.excerpt.layout import laid_out, text_of, whole
@@ -19,9 +17,8 @@ _MANY_LINES = 10
 
 
 def choose(items: Items, room: int) -> Choice:
-    scores = {index: float(score(item)) for index, item in enumerate(items)}
-    order = sorted(scores, key=lambda index: (-scores[index], index))
-    return whole_in_order(items, order, kept=replace(_anchors(items, room), scores=scores), room=room)
+    order = sorted(range(len(items)), key=lambda index: (-score(items[index]), index))
+    return whole_in_order(items, order, kept=_anchors(items, room), room=room)
 
 
 def score(item: Item) -> int:
@@ -32,7 +29,6 @@ def score(item: Item) -> int:
 
 
 def _anchors(items: Items, room: int) -> Choice:
-    """Choose the first and the last item, whole if they fit."""
     picked = {index: spans for index, spans in whole(items).items() if index in {0, len(items) - 1}}
     if len(text_of(laid_out(items, picked))) <= room:
         return Choice.of(picked, reason="first or last")

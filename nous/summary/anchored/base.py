@@ -23,7 +23,8 @@ class SummarizerError(NousError):
 
     def __init__(self, kind: FailureKind | str, message: str = "") -> None:
         self.kind = FailureKind(kind)
-        super().__init__(_text(self.kind, message))
+        kind = "" if self.kind is FailureKind.OTHER else f" {self.kind}"
+        super().__init__("summarizer timed out" if self.kind is FailureKind.TIMEOUT else f"summarizer{kind}: {message}")
 
 
 class Summarizer(Protocol):
@@ -39,13 +40,3 @@ class Summarizer(Protocol):
             SummarizerError: there is none; `kind` says why.
         """
         ...
-
-
-def _text(kind: FailureKind, message: str) -> str:
-    match kind:
-        case FailureKind.TIMEOUT:
-            return "summarizer timed out"
-        case FailureKind.TRANSPORT | FailureKind.PARSE:
-            return f"summarizer {kind}: {message}"
-        case FailureKind.OTHER:
-            return f"summarizer: {message}"

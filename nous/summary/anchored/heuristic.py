@@ -8,11 +8,11 @@ from nous.domain.episode import Outcome
 from nous.domain.summary_input import Segment
 from nous.redaction.secrets import looks_secret
 from nous.summary.anchored.retention import kept
-from nous.summary.heuristic.lessons import MOST, distinct, found_out
+from nous.summary.heuristic.lessons import MOST, found_out
 from nous.summary.heuristic.outcome import Judgement, judge, open_threads
 from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.report import lead
-from nous.summary.heuristic.sentences import is_go_ahead, joined
+from nous.summary.heuristic.sentences import distinct, is_go_ahead, joined
 from nous.summary.heuristic.statements import rules
 from nous.summary.segments import transcript_of
 from nous.text.sentences import shortened
@@ -38,10 +38,7 @@ class HeuristicAnchoredSummarizer:
 
 
 def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = None) -> AnchoredSummary:
-    """Return *previous* updated with *transcript*: its new turns, or the whole session.
-
-    If *transcript* has no content, only the `iteration` of *previous* changes.
-    """
+    """Return *previous* updated with *transcript*; without content, its iteration alone."""
     before = previous or AnchoredSummary.empty()
     record = SessionRecord(transcript)
     if not (record.actions or any(turn.asked or turn.brief or turn.said for turn in record.turns)):
@@ -52,7 +49,7 @@ def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = Non
             "intent": _listed(_asked(record)),
             "decisions": _listed(_decided(record)),
             "files_touched": _listed(_from_here(path, record) for path in record.files),
-            "pending_tasks": _listed(_pending(record, judgement)),
+            "pending_tasks": _listed(each for each in open_threads(record, judgement) if each != judgement.rationale),
             "current_state": _listed(_state(record, judgement)),
         },
         iteration=before.iteration + 1,
@@ -61,7 +58,6 @@ def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = Non
 
 
 def _asked(record: SessionRecord) -> Iterator[str]:
-    """Yield the user's words in each turn, without courtesies and mere agreement."""
     for turn in record.turns:
         if request := _request(turn):
             yield request
@@ -92,14 +88,8 @@ def _verdict(entry: Entry, record: SessionRecord) -> str:
 
 
 def _from_here(text: str, record: SessionRecord) -> str:
-    """Return *text* with paths below the working directory made relative to it."""
     here = (record.transcript.header.cwd or "").rstrip("/")
     return text.replace(f"{here}/", "") if here else text
-
-
-def _pending(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
-    """Yield what is open, and if something is missing, the last request."""
-    yield from (thread for thread in open_threads(record, judgement) if thread != judgement.rationale)
 
 
 def _state(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
@@ -121,6 +111,5 @@ def _state(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
 
 
 def _listed(said: Iterable[str]) -> str:
-    """Return *said* as bullets, without repetitions and without secrets."""
     bullets = (f"- {shortened(' '.join(one.split()), _LONGEST_LINE)}" for one in said if not looks_secret(one))
     return "\n".join(dict.fromkeys(bullets))

@@ -2,49 +2,38 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, cast
-
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from typing import Any, cast
 
 from nous.domain.anchored_summary import LABELS, AnchoredSummary, AnchoredSummarySection, label_of
 from nous.domain.errors import BadInput
 from nous.domain.summary_input import BETWEEN, Segment
 from nous.summary.anchored.retention import lines_of
+from nous.summary.llm.response_repair import text_of
 from nous.text.sentences import TICKS
 
 _PROSE = frozenset({"intent", "current_state"})
 """Sections that may be running text; the others are lists by convention."""
 
 _FOREIGN = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s")
 _RUN = re.compile("`{3,}")
 
 
-def _as_lines(value: object) -> object:
-    """Return *value* as a list: a text is one item, None is empty, numbers become texts."""
-    if value is None:
-        return []
-    items = cast("list[object]", value) if isinstance(value, list) else [value]
-    return [str(item) if isinstance(item, int | float) and not isinstance(item, bool) else item for item in items]
-
-
-_Lines = Annotated[list[str], BeforeValidator(_as_lines)]
-
-
-class AnchoredAnswer(BaseModel):
-    """The anchored summary that replaces the one so far."""
-
-    intent: _Lines = Field(description="What the user wants of the session, with every constraint. One per item.")
-    decisions: _Lines = Field(description="What was decided or learned, each with its reason.")
-    files_touched: _Lines = Field(description="Paths of files that were written, one per item.")
-    pending_tasks: _Lines = Field(description="What is left to do.")
-    current_state: _Lines = Field(description="Where the work stands now.")
+_ASKED = {
+    "intent": "What the user wants of the session, with every constraint. One per item.",
+    "decisions": "What was decided or learned, each with its reason.",
+    "files_touched": "Paths of files that were written, one per item.",
+    "pending_tasks": "What is left to do.",
+    "current_state": "Where the work stands now.",
+}
+"""What a model is asked for, by section."""
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of an answer; every section is required, and a list."""
-    return {**AnchoredAnswer.model_json_schema(), "additionalProperties": False}
+    texts = {"type": "array", "items": {"type": "string"}}
+    sections = {id_: {**texts, "description": asked} for id_, asked in _ASKED.items()}
+    return {"type": "object", "properties": sections, "required": list(sections), "additionalProperties": False}
 
 
 def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
@@ -57,12 +46,7 @@ def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
     """
     if not any(value.get(id_) for id_ in LABELS):
         raise BadInput(f"The answer says nothing in any of its sections; write {', '.join(LABELS)}.")
-    try:
-        answer = AnchoredAnswer.model_validate({id_: value.get(id_) for id_ in LABELS})
-    except ValidationError as error:
-        named = dict.fromkeys(str(problem["loc"][0]) for problem in error.errors(include_input=False))
-        raise BadInput(f"Write {', '.join(named)} as a list of texts.") from None
-    said = {**answer.model_dump(), **_foreign(value)}
+    said = {**{id_: _items(value.get(id_)) for id_ in LABELS}, **_foreign(value)}
     return tuple(AnchoredSummarySection(id_, label_of(id_), _content(id_, lines)) for id_, lines in said.items())
 
 
@@ -73,20 +57,19 @@ def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) 
     return f"The summary so far:\n{_fenced(so_far)}\n\nNew since then:\n{_fenced(news)}"
 
 
-def _foreign(value: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the other texts of an answer, as the extra sections of the summary before it."""
+def _items(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else [value]
+
+
+def _foreign(value: Mapping[str, Any]) -> dict[str, list[object]]:
     others = {id_: each for id_, each in value.items() if id_ not in LABELS and _FOREIGN.fullmatch(id_)}
-    lines = {id_: [each] if isinstance(each, str) else each for id_, each in others.items()}
-    return {id_: each for id_, each in lines.items() if isinstance(each, list) and all(map(_is_text, each))}
+    items = {id_: _items(each) for id_, each in others.items()}
+    return {id_: each for id_, each in items.items() if all(isinstance(one, str) for one in each)}
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _content(id_: str, said: Sequence[str]) -> str:
+def _content(id_: str, said: Sequence[object]) -> str:
     """Return *said* as Markdown: a prose section's only text as it is, anything else as bullets."""
-    texts = [text for each in said if (text := _UNWRITABLE.sub("", each).strip())]
+    texts = [text for each in said if (text := text_of(each))]
     if id_ in _PROSE and len(texts) == 1:
         return texts[0]
     lines = texts if len(texts) > 1 else [line for text in texts for line in lines_of(text)]
@@ -94,7 +77,6 @@ def _content(id_: str, said: Sequence[str]) -> str:
 
 
 def _bullet(text: str) -> str:
-    """Return *text* as one bullet; its further lines are indented so that they stay with it."""
     return f"- {text.strip()}".replace("\n", "\n  ")
 
 

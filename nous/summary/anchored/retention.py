@@ -4,14 +4,12 @@ It is biased to one side: a repeated line costs a line, a lost line is lost.
 """
 
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from math import ceil
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from nous.domain.anchored_summary import AnchoredSummary, AnchoredSummarySection, label_of
-from nous.text.language import words
+from nous.summary.llm.literals import Literal, literals_in, plain
+from nous.summary.llm.source_index import CitedStatement, SourceTurn, content_of
 from nous.text.sentences import TICKS, Fence, fences, sentences
 
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])\s")
@@ -20,11 +18,7 @@ _CLAUSE = re.compile(r"[;,]\s|\s[\u2013\u2014-]\s|\s(?=\()")
 
 
 def lines_of(content: str) -> Iterator[str]:
-    """Yield the lines of *content* that have words.
-
-    A bullet with its indented lines is one line, and so is a code block. A block that is never closed is closed, so
-    that it can be moved to another place.
-    """
+    """Yield the lines with words; a bullet with its indented lines and a code block is one."""
     position = 0
     for block in fences(content):
         yield from _lines_of_prose(content[position : block.start])
@@ -45,10 +39,6 @@ def parts_of(line: str) -> Iterator[str]:
 def sentences_of(line: str) -> list[str]:
     """Return the sentences of *line*; a code block is one."""
     return [line[start:end] for start, end in sentences(line) if _SAYS.search(line[start:end])]
-
-
-def is_code(line: str) -> bool:
-    return line.startswith(TICKS)
 
 
 def _lines_of_prose(text: str) -> Iterator[str]:
@@ -73,34 +63,43 @@ def _closed(content: str, block: Fence) -> str:
     return text if block.is_closed else f"{text}\n{block.ticks}"
 
 
-MOST = 0.6
-"""The share of a line's words that must occur if it has more than `FEW`; of so few, all must."""
+_MOST, _FEW = 0.8, 4
+"""The share of a line's words that must occur if it has more than `_FEW`; of so few, all must."""
 
-FEW = 3
-
-_QUOTED = re.compile(r"(?<!`)`++([^`\n]+)`+|\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»")
 _MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d{1,9}[.)]\s+|>\s+|\[[ xX]\]\s+)+")
-_SPACE = re.compile(r"\s+")
-_EDGE = "\"'`“”\u2018\u2019«»()[]{}<>,;:!?…*|"
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_INSIDE = re.compile(r"[^\W_][_./\\:@#=~]+[^\W_]|[a-z][A-Z]|^[~$/\\@#.]|^--?\w|^_|_$|[+#]$|[/\\]")
+_NAME = re.compile(r"(?<=[\w,;] )[A-Z]\w+")
+"""A capitalized word within a sentence."""
+
 _NEGATION = re.compile(
-    r"^(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|nowhere|\w+n't|[cdw]\w{1,5}nt)$"
+    r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|nowhere|\w+n't"
+    r"|(?:do|ca|wo|did|does|is|are|was|could|would)nt)\b"
 )
-_CONTRACTED = frozenset({"dont", "cant", "wont", "didnt", "doesnt", "isnt", "arent", "wasnt", "couldnt", "wouldnt"})
+_NUMBER = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class LineContent:
-    """Parsed statement. `left_of` is the word before each number, which says what it counts."""
+class _Statement:
+    """A line or a part of one: what another must contain of it, and what it contains."""
 
-    form: str
-    hard: frozenset[str]
-    quoted: frozenset[str]
-    words: frozenset[str]
-    tokens: frozenset[str]
-    negations: int
-    left_of: Mapping[str, str]
+    def __init__(self, text: str) -> None:
+        bare = _MARK.sub("", text)
+        names = frozenset(Literal("quote", f" {plain(name)} ") for name in _NAME.findall(bare))
+        self.claim = CitedStatement(literals_in(bare) | names, content_of(bare))
+        self.source = SourceTurn(bare)
+        self.numbers = _NUMBER.findall(plain(bare))
+        self.negations = len(_NEGATION.findall(plain(bare)))
+
+    def holds(self, wanted: "_Statement") -> bool:
+        """Return whether this contains *wanted*: its literals, as many negations, and most words."""
+        claim = wanted.claim
+        least = _MOST if len(claim.content) > _FEW else 1.0
+        if claim.share_in(self.source.content) < least and (claim.content or not claim.tokens):
+            return False
+        numbers = iter(self.numbers)  # in the same order, or else one thing may have the number of another
+        return (
+            self.negations == wanted.negations
+            and all(number in numbers for number in wanted.numbers)
+            and self.source.has_all_of(claim)
+        )
 
 
 class SearchableText:
@@ -109,63 +108,22 @@ class SearchableText:
     def __init__(self, contents: Iterable[str]) -> None:
         said = [line for content in contents for line in _with_code_by_line(content)]
         self._forms = {form_of(line) for line in said}
-        parts = dict.fromkeys(part for line in said for part in parts_of(line))
-        self._parts = [reading_of(part) for part in parts if part.strip()]
-
-    def says_exactly(self, line: str) -> bool:
-        """Return whether *line* occurs literally, but for case, space and list marks."""
-        return form_of(line) in self._forms
+        self._parts = [_Statement(part) for part in dict.fromkeys(part for line in said for part in parts_of(line))]
 
     def holds(self, line: str) -> bool:
-        """Return whether a part contains *line*, or parts contain each of its sentences.
-
-        Code must occur literally.
-        """
-        if self.says_exactly(line):
+        """Return whether a part contains *line*, or parts each sentence; code only literally."""
+        if form_of(line) in self._forms:
             return True
-        return not is_code(line) and all(self._holds(sentence) for sentence in sentences_of(line))
+        return not line.startswith(TICKS) and all(map(self._holds, sentences_of(line)))
 
     def _holds(self, sentence: str) -> bool:
-        if self.says_exactly(sentence):
-            return True
-        wanted = reading_of(sentence)
-        return any(holds(part, wanted) for part in self._parts)
-
-
-def holds(part: LineContent, wanted: LineContent) -> bool:
-    """Return whether *part* contains the statement *wanted*."""
-    if not (wanted.hard <= part.tokens and part.negations == wanted.negations):
-        return False
-    if not all(quote in part.form for quote in wanted.quoted) or _are_swapped(part, wanted):
-        return False
-    if not (wanted.words or wanted.hard):
-        return wanted.form == part.form
-    needed = len(wanted.words) if len(wanted.words) <= FEW else ceil(MOST * len(wanted.words))
-    return len(wanted.words & part.tokens) >= needed
-
-
-def reading_of(text: str) -> LineContent:
-    """Parse *text* into a `LineContent`."""
-    classified = list(_tokens(text))
-    tokens = [token for token, _ in classified]
-    hard = frozenset(token for token, is_hard in classified if is_hard)
-    common = words().sets["stopwords"]
-    content = frozenset(token for token in tokens if token not in common and not _negates(token)) - hard
-    return LineContent(
-        form=form_of(text),
-        hard=hard,
-        quoted=frozenset(form_of(next(filter(None, found.groups()))) for found in _QUOTED.finditer(text)),
-        words=content,
-        tokens=frozenset(tokens),
-        negations=sum(map(_negates, tokens)),
-        left_of=_left_of(tokens, content),
-    )
+        wanted = _Statement(sentence)
+        return form_of(sentence) in self._forms or any(part.holds(wanted) for part in self._parts)
 
 
 def form_of(text: str) -> str:
     """Return the normal form of *text*: one case, no list mark, single spaces and plain quotes."""
-    plain = unicodedata.normalize("NFKC", _MARK.sub("", text)).casefold().replace("**", "")
-    return _SPACE.sub(" ", plain.replace("\u2019", "'").replace("“", '"').replace("”", '"')).strip(" .;")
+    return plain(_MARK.sub("", text)).strip(" .;")
 
 
 def _with_code_by_line(content: str) -> Iterator[str]:
@@ -175,46 +133,8 @@ def _with_code_by_line(content: str) -> Iterator[str]:
     """
     for line in lines_of(content):
         yield line
-        if is_code(line):
+        if line.startswith(TICKS):
             yield from line.splitlines()
-
-
-def _tokens(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each word of *text*, and whether it is a literal.
-
-    Literals are numbers, paths, identifiers, and names within a sentence.
-    """
-    is_first = True
-    for raw in unicodedata.normalize("NFKC", _MARK.sub("", text)).replace("\u2019", "'").split():
-        word = raw.strip(_EDGE).rstrip(".").strip(_EDGE).removesuffix("'s")
-        if any(character.isalnum() for character in word):
-            is_name = not is_first and word[0].isupper() and word.lower() not in words().sets["stopwords"]
-            is_hard = is_name or any(map(str.isdigit, word)) or _INSIDE.search(word) is not None
-            yield _THOUSANDS.sub("", word).casefold(), is_hard
-            is_first = raw.endswith((".", "!", "?", ":"))
-
-
-def _negates(token: str) -> bool:
-    return token in _CONTRACTED or _NEGATION.match(token) is not None
-
-
-def _left_of(tokens: list[str], content: frozenset[str]) -> Mapping[str, str]:
-    left, found = "", dict[str, str]()
-    for token in tokens:
-        if any(map(str.isdigit, token)):
-            found.setdefault(token, left)
-        elif token in content:
-            left = token
-    return found
-
-
-def _are_swapped(part: LineContent, wanted: LineContent) -> bool:
-    """Return whether *part* gives one thing the number that *wanted* gives another."""
-    numbered = set(wanted.left_of.values()) - {""}
-    return any(
-        number in wanted.left_of and left in numbered and wanted.left_of[number] != left
-        for number, left in part.left_of.items()
-    )
 
 
 EARLIER = "earlier"

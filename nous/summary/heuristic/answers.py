@@ -19,9 +19,6 @@ _LEAD_UP = re.compile(
     r"(?:[.;:]|,? (?:but|and|so)| - )\s+(?=can|could|would|what|why|how|where|which|is|does)"
     r"|\s(?=(?:What|Why|How|Where|Which|When) )"
 )
-_FOREIGN = 0.2
-"""The share of letters beyond ASCII from which a text counts as in another language."""
-
 _WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"(?:yes|no|nope|yeah|yep|not?)\b", re.IGNORECASE)
 _SKIPPED = ("#", "|", "---", ">", "<")
@@ -55,17 +52,13 @@ def _asks(text: str) -> bool:
 
 
 def _is_vague(answer: str) -> bool:
-    """Return whether an answer offers a choice, guesses, or is in an unsupported language."""
+    """Return whether an answer offers a choice, or guesses."""
     known = words()
-    is_foreign = sum(not letter.isascii() for letter in answer) > len(answer) * _FOREIGN
-    return is_foreign or known.says("proposes", answer) or known.says("hedge", answer)
+    return known.says("proposes", answer) or known.says("hedge", answer)
 
 
 def _belongs(question: str, answer: str) -> bool:
-    """Return whether *answer* takes up the question, or names what it asks for.
-
-    The answer to a "why" must give a reason.
-    """
+    """Return whether *answer* takes up the question; that to a "why" must give a reason."""
     known = words()
     if POINTS_BACK.match(answer):
         return False
@@ -83,11 +76,7 @@ def _short(question: str) -> str:
 
 
 def reply_of(turn: RecordedTurn, question: str, entries: Sequence[Entry]) -> str:
-    """Return the best answer to *question*, short code included.
-
-    It begins with the sentence that shares most words with the question. The last message of the turn has priority:
-    earlier ones were written while the agent was still looking.
-    """
+    """Return the best answer to *question*: from the sentence that shares most words with it."""
     parts = [part for place in dict.fromkeys(one.place for one in turn.said) for part in _parts(entries[place], place)]
     if not parts:
         return ""
@@ -107,24 +96,19 @@ class _Part(NamedTuple):
 
     text: str
     place: int
-    number: int
-    is_code: bool = False
 
 
 def _parts(entry: Entry, place: int) -> list[_Part]:
-    """Return the statements of a message, in order.
-
-    Announcements, offers, headings and mere exclamations are left out.
-    """
+    """Return the statements of a message: no announcements, offers, headings or exclamations."""
     found: list[_Part] = []
-    for number, (start, end) in enumerate(sentences(entry.text)):
+    for start, end in sentences(entry.text):
         raw = entry.text[start:end]
         if raw.startswith("```"):
             body = " ".join(raw.strip("`").split("\n", 1)[-1].split())
             if 0 < len(body) <= _CODE_CHARS:
-                found.append(_Part(f"`{body}`", place, number, is_code=True))
+                found.append(_Part(f"`{body}`", place))
         elif not raw.startswith(_SKIPPED) and (text := plain(raw)) and not _is_idle(text):
-            found.append(_Part(text, place, number))
+            found.append(_Part(text, place))
     return found
 
 
@@ -142,7 +126,6 @@ def _fit(part: _Part, asked: set[str]) -> float:
 
 
 def _run_on(parts: Sequence[_Part], start: _Part) -> str:
-    """Return *start* and its successors in the same message, within the length of an answer."""
     found: list[str] = []
     room = _ANSWER_WORDS
     for part in parts[parts.index(start) :]:

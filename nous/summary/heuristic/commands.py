@@ -1,7 +1,7 @@
 """Test, build, lint and format runs of a session: command, directory, and success."""
 
 import re
-from collections import deque
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -90,23 +90,14 @@ _RESULTS = frozenset({Kind.TOOL_RESULT, Kind.ERROR, Kind.DECISION})
 
 
 def results_by_call(transcript: Transcript) -> Mapping[str, Entry]:
-    """Return the result of each call by the id of its entry.
-
-    A result may also be an error, or the user's rejection. A call id may be used again: the latest call that has it
-    counts. Calls without an id are answered in order.
-    """
+    """Return the result of each call by the id of its entry; the latest call of an id counts."""
     calls: dict[str, str] = {}
-    waiting: deque[str] = deque()
     results: dict[str, Entry] = {}
     for entry in transcript:
-        if entry.kind is Kind.USER:
-            waiting.clear()
-        elif entry.kind is Kind.TOOL_CALL and entry.call_id:
+        if entry.kind is Kind.TOOL_CALL and entry.call_id:
             calls[entry.call_id] = entry.id
-        elif entry.kind is Kind.TOOL_CALL:
-            waiting.append(entry.id)
         elif entry.kind in _RESULTS and not entry.text.startswith("Approved"):
-            call = calls.get(entry.call_id) if entry.call_id else waiting.popleft() if waiting else None
+            call = calls.get(entry.call_id or "")
             if call and (call not in results or is_undone(entry)):
                 results[call] = entry
     return results
@@ -125,10 +116,7 @@ def has_passed(result: Entry) -> bool:
 
 
 def runs_of(action: Action, result: Entry | None, place: int, home: str) -> Iterator[CommandRun]:
-    """Yield the known runs in the command line of *action*.
-
-    *home* is the session's working directory. Without a result, or with the user's rejection, nothing ran.
-    """
+    """Yield the known runs in a command line; without a result, or rejected, nothing ran."""
     if not action.command or result is None or result.kind is Kind.DECISION:
         return
     directory, passed = "", has_passed(result)
@@ -152,16 +140,10 @@ def runs_of(action: Action, result: Entry | None, place: int, home: str) -> Iter
 
 
 def usual(runs: Sequence[CommandRun]) -> list[CommandRun]:
-    """Return one run per purpose and directory: of the passed, complete runs, the most frequent.
-
-    If several are, the latest of them.
-    """
+    """Return the run of each purpose and directory that passed most often, the latest of equals."""
     chosen: dict[tuple[Purpose, str], CommandRun] = {}
     whole = [run for run in runs if run.passed and run.is_whole]
-    counts: dict[tuple[Purpose, str, str], int] = {}
-    for run in whole:
-        key = (run.purpose, run.directory, run.command)
-        counts[key] = counts.get(key, 0) + 1
+    counts = Counter((run.purpose, run.directory, run.command) for run in whole)
     for run in whole:
         key = (run.purpose, run.directory)
         best = chosen.get(key)

@@ -12,7 +12,7 @@ from nous.summary.heuristic.commands import Purpose, usual
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import lead, passage_from
 from nous.summary.heuristic.sentences import Sentence, content_words, names, telling_words
-from nous.summary.heuristic.statements import stated, subject_of
+from nous.summary.heuristic.statements import fact_of, stated
 from nous.text.language import words
 from nous.text.sentences import shortened
 from nous.transcript.tool_actions import taken_away_by
@@ -60,9 +60,7 @@ def answer_facts(record: SessionRecord) -> Iterator[CandidateFact]:
         found = [one for one in found if words().says("asks_which", one.question)]
     for one in found[-_MOST_ANSWERS:]:
         text = f"“{shortened(one.question, 160)}” was answered: {shortened(one.answer, _LONGEST)}"
-        yield CandidateFact(
-            text=text, category=Category.TECHNICAL, subject=subject_of(one.answer), confidence=0.7, turns=(one.turn,)
-        )
+        yield fact_of(text, Category.TECHNICAL, 0.7, about=one.answer, turns=(one.turn,))
 
 
 def action_facts(record: SessionRecord) -> Iterator[CandidateFact]:
@@ -74,13 +72,8 @@ def action_facts(record: SessionRecord) -> Iterator[CandidateFact]:
         if first is None:
             continue
         text = _BY_AGENT.sub("", _report(said[said.index(first) :]))
-        yield CandidateFact(
-            text=shortened(text[:1].upper() + text[1:], _LONGEST),
-            category=Category.EVENT,
-            subject=subject_of(first.text),
-            confidence=0.65,
-            turns=(turn.number,),
-        )
+        text = shortened(text[:1].upper() + text[1:], _LONGEST)
+        yield fact_of(text, Category.EVENT, 0.65, about=first.text, turns=(turn.number,))
 
 
 def _report(said: Sequence[Sentence]) -> str:

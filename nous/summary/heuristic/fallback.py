@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nous.domain.episode import CandidateFact, Category, Summary, Trust
-from nous.domain.summary_input import SummaryInput
+from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.summary.heuristic.record import SessionRecord
-from nous.summary.heuristic.sentences import POINTS_BACK, alike, content_words, names
-from nous.summary.heuristic.statements import stated, subject_of
+from nous.summary.heuristic.sentences import POINTS_BACK, content_words, distinct, names
+from nous.summary.heuristic.statements import fact_of, stated
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.response_checks import is_instruction
 from nous.summary.segments import transcript_of
@@ -23,21 +23,14 @@ _GAP = "[..."
 
 
 def facts_of(summary: Summary, summary_input: SummaryInput | None) -> tuple[CandidateFact, ...]:
-    """Return the facts in *summary* and the user's words in *summary_input*, surest first.
-
-    Each is grounded like a model's facts. Without *summary_input* no turn can be cited.
-    """
+    """Return grounded facts in *summary* and the user's words, surest first."""
     points = list(_points(summary))
     if summary_input is None:
         return tuple(point for point in points if not is_instruction(point.text))
     own = (
         replace(fact, trust=Trust.USER) for fact in _sound(stated(SessionRecord(_shown(summary_input))), summary_input)
     )
-    found: list[CandidateFact] = []
-    for fact in (*own, *_sound(points, summary_input)):
-        if not any(alike(fact.text, other.text) for other in found):
-            found.append(fact)
-    return tuple(found)
+    return tuple(distinct((*own, *_sound(points, summary_input)), MOST_CANDIDATES, lambda fact: fact.text))
 
 
 def _points(summary: Summary) -> Iterator[CandidateFact]:
@@ -47,7 +40,7 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
         is_less = known.says("hedge", point) or known.opens("deed", point) or known.opens("wish", point)
         if not (is_less or POINTS_BACK.match(point)) and len(content_words(point)) >= _FEWEST_WORDS:
             category = Category.TECHNICAL if names(point) else Category.CONCEPT
-            yield CandidateFact(text=point, category=category, subject=subject_of(point), confidence=LEAST)
+            yield fact_of(point, category, LEAST)
 
 
 def _shown(summary_input: SummaryInput) -> Transcript:

@@ -1,14 +1,14 @@
 """Lessons for the next session: causes of faults, fixes of failures, user corrections."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from nous.domain.episode import Category
 from nous.redaction.secrets import looks_secret
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import lead
-from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, alike, names, telling_words
+from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, distinct, names, telling_words
 from nous.summary.heuristic.statements import standing_alone, stated
 from nous.text.language import words
 from nous.text.sentences import shortened
@@ -57,10 +57,7 @@ def _fixes(record: SessionRecord) -> Iterator[str]:
 
 
 def _causes(record: SessionRecord) -> Iterator[str]:
-    """Yield the causes that the agent reported at the end of turns, the best of each turn first.
-
-    A cause that the user objects to in the next turn is none.
-    """
+    """Yield causes that the agent reported and the user did not object to, the best first."""
     ranked: list[tuple[int, float, str]] = []
     for turn, after in pairwise((*record.turns, None)):
         if turn is None or (after and any(words().says("objects", one.text) for one in after.asked)):
@@ -87,12 +84,3 @@ def _is_cause(one: Sentence) -> bool:
 def worth(text: str) -> float:
     """Return how much a text explains and names, as a rank of causes."""
     return len(words().contains["explains"].findall(text)) + 0.5 * min(len(set(names(text))), 4)
-
-
-def distinct(texts: Iterable[str], most: int) -> list[str]:
-    """Return the first *most* of *texts*, none `alike` one before it."""
-    kept: list[str] = []
-    for text in texts:
-        if len(kept) < most and not any(alike(text, other) for other in kept):
-            kept.append(text)
-    return kept

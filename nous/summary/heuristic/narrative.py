@@ -39,10 +39,7 @@ def summary_of(record: SessionRecord, judgement: Judgement) -> str:
 
 
 def _exchanges(record: SessionRecord, room: int) -> Sequence[str]:
-    """Return the requests with results that fit into *room* words, in order.
-
-    Priority have the last and the first, then those that changed or said most.
-    """
+    """Return the requests with results that fit: last, first, then those that changed most."""
     turns = record.requests
     most = _RESULT_WORDS.get(len(turns), 30)
     answers = {one.turn: one.answer for one in answered(record)} if len(turns) > 1 else {}
@@ -76,7 +73,6 @@ def _weight(turn: RecordedTurn) -> float:
 
 
 def _exchange(asked: str, result: str) -> str:
-    """Return a request and its result; a mere go-ahead is not quoted."""
     if not asked:
         return result
     if not result:
@@ -85,10 +81,7 @@ def _exchange(asked: str, result: str) -> str:
 
 
 def request_of(turn: RecordedTurn, most: int = _ASKED_WORDS) -> str:
-    """Return a turn's request in the user's words, from its first wish on, cut to *most* words.
-
-    It is empty for a mere go-ahead, and for text that names nothing.
-    """
+    """Return a request in the user's words from its first wish on; empty for a go-ahead."""
     said = [one for one in turn.asked or turn.brief[:_BRIEF_SENTENCES] if not is_go_ahead(one.text)]
     bare = (_LINK.sub("", one.text).strip() for one in said)
     texts = [text for text in bare if len(telling_words(text)) > 1]
@@ -100,7 +93,6 @@ def request_of(turn: RecordedTurn, most: int = _ASKED_WORDS) -> str:
 
 
 def _ending(record: SessionRecord, judgement: Judgement) -> str:
-    """Return what was committed and changed, and what is open."""
     commits = [subject for subject, _ in record.commits[-_COMMITS_TOLD:]]
     files = list(dict.fromkeys(path.rstrip("/").rsplit("/", 1)[-1] for path in record.files_left))
     more = f" and {len(files) - _FILES_TOLD} more" if len(files) > _FILES_TOLD else ""

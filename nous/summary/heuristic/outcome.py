@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nous.domain.episode import Outcome
 from nous.summary.heuristic.commands import has_passed
@@ -33,8 +33,7 @@ _CHOICE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(NamedTuple):
     """An outcome, the sentence that names its evidence, and the turns that it is based on.
 
     `is_sure` is false if the record does not show how it ended. `waits_for` is an open question to the user.
@@ -60,14 +59,11 @@ def _nothing_asked(record: SessionRecord) -> Judgement | None:
     if record.requests and not (record.is_talk and not _wants_something(record.requests)):
         return None
     said = "People talked, and hardly anything was asked for." if record.turns else "The session has no words."
-    return Judgement(outcome=Outcome.INFORMATIONAL, rationale=said, is_sure=bool(record.turns))
+    return Judgement(Outcome.INFORMATIONAL, said, is_sure=bool(record.turns))
 
 
 def _wants_something(requests: Sequence[RecordedTurn]) -> bool:
-    """Return whether a talk is about requests: half of its turns ask, or a tenth order.
-
-    Chat does both only in passing.
-    """
+    """Return whether half the turns of a talk ask or a tenth order; chat does so in passing."""
     asks = sum(any(one.is_question for one in turn.asked) for turn in requests)
     orders = sum(any(words().opens("wish", one.text) for one in turn.asked) for turn in requests)
     return asks >= len(requests) * _ASKS or orders >= len(requests) * _ORDERS
@@ -91,10 +87,10 @@ def _broken_off(record: SessionRecord) -> Judgement | None:
 
 
 def _short_of(record: SessionRecord, last: Entry, rationale: str) -> Judgement:
-    has_work = any(turn.changes or turn.report for turn in record.turns if turn.number < last.turn)
-    has_work = has_work or any(place < len(record.entries) - 1 for place, _ in record.changes)
-    outcome = Outcome.PARTIAL if has_work else Outcome.UNRESOLVED
-    return Judgement(outcome=outcome, rationale=rationale, turns=(last.turn,))
+    has_report = any(turn.report for turn in record.turns if turn.number < last.turn)
+    has_change = any(place < len(record.entries) - 1 for place, _ in record.changes)
+    outcome = Outcome.PARTIAL if has_report or has_change else Outcome.UNRESOLVED
+    return Judgement(outcome, rationale, (last.turn,))
 
 
 def _failing_last(record: SessionRecord) -> Judgement | None:
@@ -110,11 +106,9 @@ def _failing_last(record: SessionRecord) -> Judgement | None:
     if any(_is_done(one) for one in later) or any(at > place for at, _ in record.changes):
         return None
     turn = action.call.turn
-    return Judgement(
-        outcome=Outcome.PARTIAL if len(record.changes) else Outcome.UNRESOLVED,
-        rationale=f"`{shortened(' '.join(action.command.split()), 80)}` failed in turn {turn}, and nothing mended it.",
-        turns=(turn,),
-    )
+    command = shortened(" ".join(action.command.split()), 80)
+    outcome = Outcome.PARTIAL if record.changes else Outcome.UNRESOLVED
+    return Judgement(outcome, f"`{command}` failed in turn {turn}, and nothing mended it.", (turn,))
 
 
 def _waits_for_choice(record: SessionRecord) -> Judgement | None:
@@ -128,12 +122,8 @@ def _waits_for_choice(record: SessionRecord) -> Judgement | None:
     if not is_open or not (asked or offers > 1):
         return None
     said = f": {shortened(asked.text, _QUOTED_CHARS)}" if asked else "."
-    return Judgement(
-        outcome=Outcome.PARTIAL,
-        rationale=f"The record ends in turn {turn.number} with a choice that the user has to make{said}",
-        turns=(turn.number,),
-        waits_for=asked.text if asked else "",
-    )
+    rationale = f"The record ends in turn {turn.number} with a choice that the user has to make{said}"
+    return Judgement(Outcome.PARTIAL, rationale, (turn.number,), waits_for=asked.text if asked else "")
 
 
 def _unfinished(record: SessionRecord) -> Judgement | None:
@@ -143,13 +133,12 @@ def _unfinished(record: SessionRecord) -> Judgement | None:
         return None
     outcome = Outcome.PARTIAL if record.changes else Outcome.UNRESOLVED
     if not turn.report and not turn.changes:
-        rationale = f"Turn {turn.number} has no answer."
-        return Judgement(outcome=outcome, rationale=rationale, turns=(turn.number,), is_sure=False)
+        return Judgement(outcome, f"Turn {turn.number} has no answer.", (turn.number,), is_sure=False)
     has_run = any(run.turn == turn.number and run.passed for run in record.runs)  # some formats list calls first
     is_last = record.last is not None and record.last.kind is Kind.ASSISTANT
     if is_last and turn.report and _announces(turn.report[-1]) and not has_run:
         rationale = f"The record breaks off in turn {turn.number}, where the agent announced its next step."
-        return Judgement(outcome=outcome, rationale=rationale, turns=(turn.number,), is_sure=False)
+        return Judgement(outcome, rationale, (turn.number,), is_sure=False)
     return None
 
 
@@ -161,23 +150,14 @@ def _ended_well(record: SessionRecord) -> Judgement:
     """Judge everything else as resolved, as sure as the end of the record shows."""
     if closing := record.closing:
         said = shortened(closing.asked[0].text, _QUOTED_CHARS)
-        return Judgement(
-            outcome=Outcome.RESOLVED,
-            rationale=f"In turn {closing.number} the user closed with: {said}",
-            turns=(closing.number,),
-        )
+        rationale = f"In turn {closing.number} the user closed with: {said}"
+        return Judgement(Outcome.RESOLVED, rationale, (closing.number,))
     turn = record.requests[-1]
     later = [each for each in record.turns if each.number >= turn.number]
-    reason = _evidence(record, later)
-    is_long = len(record.requests) > _LONG
-    if reason is None:
-        return Judgement(
-            outcome=Outcome.RESOLVED,
-            rationale="The record does not show how it ended.",
-            turns=(turn.number,),
-            is_sure=False,
-        )
-    return Judgement(outcome=Outcome.RESOLVED, rationale=reason, turns=(turn.number,), is_sure=not is_long)
+    evidence = _evidence(record, later)
+    is_sure = evidence is not None and len(record.requests) <= _LONG
+    rationale = evidence or "The record does not show how it ended."
+    return Judgement(Outcome.RESOLVED, rationale, (turn.number,), is_sure=is_sure)
 
 
 def _evidence(record: SessionRecord, later: Sequence[RecordedTurn]) -> str | None:
@@ -218,14 +198,11 @@ def _handed_over(record: SessionRecord) -> Judgement | None:
     end = "was handed over to a person" if call else "ended with the user's wish for a person"
     given = (call.call.tool_input or {}).get("summary") if call else None
     reason = f": {shortened(given, _QUOTED_CHARS)}" if isinstance(given, str) and given else "."
-    return Judgement(outcome=outcome, rationale=f"In turn {turn} the matter {end}{reason}", turns=(turn,))
+    return Judgement(outcome, f"In turn {turn} the matter {end}{reason}", (turn,))
 
 
 def _served(record: SessionRecord) -> list[RecordedTurn]:
-    """Return the turns in which a service did something for its user.
-
-    Without calls on record, its own report counts.
-    """
+    """Return the turns in which a service did something, or without calls, reported it."""
     if not record.actions:
         return [turn for turn in record.turns if any(_is_done(one) for one in turn.report)]
     passed_on = {action.call.turn for _, action in record.done if hands_over(action)}
@@ -245,20 +222,13 @@ def _service_end(record: SessionRecord) -> Judgement:
         if is_open and refused:
             quote = shortened(refused.text, _QUOTED_CHARS)
             rationale = f"Something was carried out, and in turn {refused.turn} something was refused: {quote}"
-        return Judgement(
-            outcome=Outcome.PARTIAL if is_open else Outcome.RESOLVED,
-            rationale=rationale,
-            turns=(served[-1].number,),
-        )
+        return Judgement(Outcome.PARTIAL if is_open else Outcome.RESOLVED, rationale, (served[-1].number,))
     if accepted and any(turn.report for turn in record.requests):
         quote = "accepted that nothing is changed" if refused else "was content with the answer"
         rationale = f"In turn {last.number} the user {quote}."
-        return Judgement(outcome=Outcome.RESOLVED, rationale=rationale, turns=(last.number,), is_sure=False)
-    return Judgement(
-        outcome=Outcome.UNRESOLVED,
-        rationale=f"By turn {last.number} nothing that the user asked for was carried out.",
-        turns=(last.number,),
-    )
+        return Judgement(Outcome.RESOLVED, rationale, (last.number,), is_sure=False)
+    rationale = f"By turn {last.number} nothing that the user asked for was carried out."
+    return Judgement(Outcome.UNRESOLVED, rationale, (last.number,))
 
 
 _WORK_RULES: tuple[_Rule, ...] = (

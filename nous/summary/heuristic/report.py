@@ -19,25 +19,16 @@ OFFER = re.compile(r"\W*(?:option|approach|alternative) ?[A-D1-4]\b", re.IGNOREC
 
 OFFERED = "The agent offered"
 
-_FILLER = re.compile(
-    r"(?:all )?(?:done|perfect|great|good|excellent|fixed|yes|no|got it|you're (?:absolutely )?right|ok|okay|sure"
-    r"|that's it|all green|understood|good catch|task complete)\b[^\w]*",
-    re.IGNORECASE,
-)
 _LABEL = re.compile(r"[^.:]{1,40}:\Z")
 
 
 def lead(report: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences that state something.
-
-    Fillers, questions, headings, announcements and offers are left out. So is a sentence that introduces something left
-    out, such as a code block.
-    """
+    """Return the sentences that state something, none that introduces something left out."""
     known = words()
     return [
         one
         for one, after in zip_longest(report, report[1:])
-        if not (one.is_question or one.is_heading or _FILLER.fullmatch(one.text))
+        if not (one.is_question or one.is_heading)
         and not (one.text.endswith(":") and not one.is_item and not (after and after.is_item))
         and not (known.opens("chat", one.text) and not identifiers(one.text))
         and not any(known.says(name, one.text) for name in ("about_to", "offers_more", "asks", "proposes"))
@@ -60,7 +51,6 @@ def result_of(record: SessionRecord, turn: RecordedTurn, most: int = RESULT_WORD
 
 
 def _last_statements(turn: RecordedTurn) -> list[Sentence]:
-    """Return the statements of the last message of *turn* that has any."""
     places = dict.fromkeys(one.place for one in reversed(turn.said))
     messages = [lead([one for one in turn.said if one.place == place]) for place in places]
     telling = [statements for statements in messages if statements]

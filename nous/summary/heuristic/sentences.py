@@ -1,12 +1,14 @@
 """Sentences of a message without Markdown, with speaker and position."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 from nous.text.language import words
 from nous.text.sentences import sentences
 from nous.transcript.model import Entry, Kind
+
+T = TypeVar("T")
 
 PASTED = 1_500
 """Characters from which a user's message counts as a pasted document: its sentences are not the user's own."""
@@ -47,19 +49,17 @@ POINTS_BACK = re.compile(
 _SPACE = re.compile(r"\s+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentence:
+class Sentence(NamedTuple):
     """One sentence or list item of a message.
 
-    `place` is the index of its entry in the transcript and `number` its position within the message. `is_quoted` marks
-    text that the speaker pasted: a log, a quotation, or a whole document.
+    `place` is the index of its entry in the transcript. `is_quoted` marks text that the speaker pasted: a log, a
+    quotation, or a whole document.
     """
 
     text: str
     speaker: Kind
     turn: int
     place: int
-    number: int
     is_heading: bool = False
     is_item: bool = False
     is_quoted: bool = False
@@ -74,36 +74,22 @@ class Sentence:
 
 def sentences_of(entry: Entry, place: int) -> tuple[Sentence, ...]:
     """Return the prose sentences of the entry at *place*, without code blocks, tables and tags."""
-    return tuple(_sentences(entry, place))
-
-
-def _sentences(entry: Entry, place: int) -> Iterator[Sentence]:
     is_user = entry.kind is Kind.USER
     is_document = is_user and len(entry.text) > PASTED
     quotations = [found.span() for found in _QUOTED.finditer(entry.text)] if is_user and not is_document else []
-    number = 0
+    found: list[Sentence] = []
     for start, end in sentences(entry.text):
         raw = entry.text[start:end]
         if raw.lstrip().startswith(_NOT_PROSE) or not (text := plain(raw)):
             continue
-        yield Sentence(
-            text=text,
-            speaker=entry.kind,
-            turn=entry.turn,
-            place=place,
-            number=number,
-            is_heading=raw.lstrip().startswith("#"),
-            is_item=_MARKUP.match(raw) is not None,
-            is_quoted=is_document or any(start < last and end > first for first, last in quotations),
-        )
-        number += 1
+        is_quoted = is_document or any(start < last and end > first for first, last in quotations)
+        is_heading, is_item = raw.lstrip().startswith("#"), _MARKUP.match(raw) is not None
+        found.append(Sentence(text, entry.kind, entry.turn, place, is_heading, is_item, is_quoted))
+    return tuple(found)
 
 
 def plain(text: str) -> str:
-    """Return *text* on one line, without list marks, emphasis, link targets and harness marks.
-
-    A token longer than any name is cut: it is data, and the patterns take time that is quadratic in its length.
-    """
+    """Return *text* on one line without markup, and with data cut, on which patterns are slow."""
     text = _DATA.sub(lambda found: f"{found[0][:_SHOWN]}…", text)
     text = _HARNESS_MARK.sub(" ", _LINK.sub(r"\1", text))
     text = _EMPHASIS.sub(lambda found: found[1] or found[2] or found[3], _MARKUP.sub("", _NEXT_NUMBER.sub("", text)))
@@ -137,14 +123,20 @@ def telling_words(text: str) -> list[str]:
 
 
 def alike(one: str, other: str) -> bool:
-    """Return whether two statements share half of their words (Jaccard) and all identifiers.
-
-    They must also have equally many negations.
-    """
+    """Return whether two statements share half of their words, all identifiers and negations."""
     first, second = set(content_words(one)), set(content_words(other))
     if set(identifiers(one)) != set(identifiers(other)) or len(_DENIAL.findall(one)) != len(_DENIAL.findall(other)):
         return False
     return bool(first) and len(first & second) >= _ALIKE * len(first | second)
+
+
+def distinct(said: Iterable[T], most: int, text_of: Callable[[T], str] = str) -> list[T]:
+    """Return the first *most* of *said*, none of which is `alike` one before it."""
+    kept: list[T] = []
+    for one in said:
+        if len(kept) < most and not any(alike(text_of(one), text_of(other)) for other in kept):
+            kept.append(one)
+    return kept
 
 
 def is_courtesy(text: str) -> bool:

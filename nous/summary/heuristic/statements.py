@@ -5,9 +5,8 @@ Rejections count too, with their reasons.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
-from nous.domain.episode import CandidateFact, Category, Trust
+from nous.domain.episode import CandidateFact, Category, Decision, Trust
 from nous.redaction.secrets import looks_secret
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import Sentence, names, telling_words
@@ -28,7 +27,6 @@ _TIES = re.compile(
     r"|thank you|cool|nice|good|alright|omfg|omg|i(?:['\u2019]ve| have) changed my mind)\b[,:.!;]*\s*)+(?=\S)",
     re.IGNORECASE,
 )
-_IF = re.compile(r"if\b", re.IGNORECASE)
 _CHANGED_MIND = re.compile(r"\bchanged my mind\b", re.IGNORECASE)
 _DENIES_FIRST = re.compile(r"not? ", re.IGNORECASE)
 _FILLER = re.compile(r"\bI (?:(?:do|just) (?!not))+")
@@ -68,11 +66,10 @@ def rules(record: SessionRecord) -> Iterator[CandidateFact]:
             if kind and text and not (record.is_service and words().says("wants_now", one.text)):
                 category, confidence = kind
                 text = f"The user has changed their mind: {text[:1].lower()}{text[1:]}" if changed else text
-                yield _by_user(text, one.turn, category, confidence)
+                yield fact_of(text, category, confidence, turns=(one.turn,), trust=Trust.USER)
         for one in turn.brief if turn.number <= 1 else ():
             if _can_stand(one) and words().says("obliges", one.text) and names(one.text):
-                text = standing_alone(one.text)
-                yield replace(_by_user(text, one.turn, Category.TECHNICAL, 0.6), trust=Trust.ASSISTANT)
+                yield fact_of(standing_alone(one.text), Category.TECHNICAL, 0.6, turns=(one.turn,))
 
 
 def _can_stand(one: Sentence) -> bool:
@@ -81,7 +78,7 @@ def _can_stand(one: Sentence) -> bool:
     text = one.text
     if not _SHORTEST <= len(text) <= _LONGEST or one.text.rstrip("\"')").endswith(("?", ":")) or looks_secret(text):
         return False
-    is_bound = known.says("for_now", text) or known.says("points_back", text) or (one.is_item and _IF.match(text))
+    is_bound = known.says("for_now", text) or known.says("points_back", text)
     return len(telling_words(text)) >= _FEWEST_WORDS and not is_bound
 
 
@@ -108,16 +105,7 @@ def _kind_of(one: Sentence) -> tuple[Category, float] | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class UserVerdict:
-    """A decision of the user on a proposal: an approved plan, an answer, or a rejection."""
-
-    kind: str
-    text: str
-    turn: int
-
-
-def verdicts(record: SessionRecord) -> Iterator[UserVerdict]:
+def verdicts(record: SessionRecord) -> Iterator[Decision]:
     """Yield the user's verdicts that say more than yes or no, in order."""
     for entry in (entry for turn in record.turns for entry in turn.decisions):
         text = " ".join(entry.text.split())
@@ -125,21 +113,21 @@ def verdicts(record: SessionRecord) -> Iterator[UserVerdict]:
             exchange = "; ".join(
                 f"asked “{each['question']}”, the user answered “{each['answer']}”" for each in answers
             )
-            yield UserVerdict("answer", f"{exchange[:1].upper()}{exchange[1:]}", entry.turn)
+            told = f"{exchange[:1].upper()}{exchange[1:]}"
+            yield Decision(description=told, category="answer", turns=(entry.turn,))
         elif (rejected := _REJECTED.match(text)) and _instructs(rejected["reason"]):
-            reason = shortened(rejected["reason"], _LONGEST)
-            yield UserVerdict("rejection", f"The user rejected {_what(rejected['what'])}: “{reason}”", entry.turn)
+            told = f"The user rejected {_what(rejected['what'])}: “{shortened(rejected['reason'], _LONGEST)}”"
+            yield Decision(description=told, category="rejection", turns=(entry.turn,))
         elif plan := _PLAN.match(text):
-            yield UserVerdict(
-                "approval", f"The user approved the plan “{shortened(text[plan.end() :], _PLAN_CHARS)}”", entry.turn
-            )
+            told = f"The user approved the plan “{shortened(text[plan.end() :], _PLAN_CHARS)}”"
+            yield Decision(description=told, category="approval", turns=(entry.turn,))
 
 
 def _decided(record: SessionRecord) -> Iterator[CandidateFact]:
     """Yield the answers and rejections as facts; an approved plan is none, since its result is."""
     for verdict in verdicts(record):
-        if verdict.kind != "approval" and not looks_secret(verdict.text):
-            yield _by_user(verdict.text, verdict.turn, Category.DECISION, 0.85)
+        if verdict.category != "approval" and not looks_secret(verdict.description):
+            yield fact_of(verdict.description, Category.DECISION, 0.85, turns=verdict.turns, trust=Trust.USER)
 
 
 def _instructs(reason: str) -> bool:
@@ -156,16 +144,18 @@ def _what(rejected: str) -> str:
     return f"“{described['description']}”" if described else shortened(bare, 80)
 
 
-def _by_user(text: str, turn: int, category: Category, confidence: float) -> CandidateFact:
-    return CandidateFact(
-        text=text, category=category, subject=subject_of(text), confidence=confidence, turns=(turn,), trust=Trust.USER
-    )
-
-
-def subject_of(text: str) -> str:
-    """Return the first name in *text*, or an empty text."""
-    found = names(text)
-    return found[0] if found else ""
+def fact_of(
+    text: str,
+    category: Category,
+    confidence: float,
+    *,
+    about: str = "",
+    turns: tuple[int, ...] = (),
+    trust: Trust = Trust.ASSISTANT,
+) -> CandidateFact:
+    """Return a fact whose subject is the first name in *about*, or else in *text*."""
+    subject = next(iter(names(about or text)), "")
+    return CandidateFact(text=text, category=category, subject=subject, confidence=confidence, turns=turns, trust=trust)
 
 
 def standing_alone(text: str) -> str:
@@ -175,10 +165,7 @@ def standing_alone(text: str) -> str:
 
 
 def third_person(text: str) -> str:
-    """Return a first-person statement as one about the user.
-
-    If its grammar is not simple, it is quoted if it is short; otherwise the result is empty.
-    """
+    """Return a statement as one about the user; if that is hard, quoted, or empty if long."""
     rewritten = _VERB.sub(r"the user \1\2s", _FILLER.sub("I ", text.replace("\u2019", "'")))
     for pattern, instead in _FIRST_PERSON:
         rewritten = pattern.sub(instead, rewritten)

@@ -15,10 +15,7 @@ from nous.transcript.model import Transcript
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """A heuristic summary with candidate facts and written files.
-
-    `is_sure` means that evidence shows the outcome. `outcome_turns` are the turns that the outcome is based on.
-    """
+    """A heuristic summary; `is_sure` means that evidence in `outcome_turns` shows the outcome."""
 
     summary: Summary
     candidate_facts: tuple[CandidateFact, ...]

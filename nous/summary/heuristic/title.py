@@ -6,7 +6,6 @@ The title is the file's own, or taken from a commit, a request or a report.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import lead
@@ -51,32 +50,25 @@ def title_of(record: SessionRecord, topics: Sequence[str]) -> str:
     if own and own.strip():
         return _cut(own.split())
     weights = _weights(record)
-    best = max(_proposed(record), key=lambda each: each.weight * _worth(each.text, weights), default=None)
+    best = max(_proposed(record), key=lambda each: each[1] * _worth(each[0], weights), default=None)
     if best is None:
         first = next((one.text for turn in record.requests for one in (*turn.asked, *turn.brief)), "")
         return _with_topics(_TAIL.sub("", _without_preamble(_NOISE.sub(" ", first).strip())) or "Session", topics)
-    return _with_topics(best.text, topics)
+    return _with_topics(best[0], topics)
 
 
-class _Proposed(NamedTuple):
-    """A clause that may name the session, and the weight of its position."""
-
-    text: str
-    weight: float
-
-
-def _proposed(record: SessionRecord) -> Iterator[_Proposed]:
-    """Yield clauses of commits, requests and reports; among equals the first is taken."""
+def _proposed(record: SessionRecord) -> Iterator[tuple[str, float]]:
+    """Yield clauses that may name the session, each with the weight of its position."""
     is_one = len(record.commits) <= len(record.requests)
     for subject, _ in record.commits:
-        yield from (_Proposed(clause, 1.2 if is_one else 0.7) for clause in _clauses(subject))
+        yield from ((clause, 1.2 if is_one else 0.7) for clause in _clauses(subject))
     for rank, turn in enumerate(record.requests[:_REQUESTS_READ]):
         for one in (*turn.asked, *turn.brief)[:_SENTENCES_READ]:
             weight = (0.6 if one.is_item else 1.2 if one.is_heading else 1.0) / (1 + rank / 3)
-            yield from (_Proposed(clause, weight) for clause in _clauses(one.text))
+            yield from ((clause, weight) for clause in _clauses(one.text))
     for turn in record.turns[-1:]:
         reported = (one.text for one in lead(turn.report) if words().opens("deed", one.text))
-        yield from (_Proposed(clause, 0.5) for text in reported for clause in _clauses(text))
+        yield from ((clause, 0.5) for text in reported for clause in _clauses(text))
 
 
 def topics_of(record: SessionRecord) -> tuple[str, ...]:
@@ -141,7 +133,6 @@ def _worth(clause: str, weights: Counter[str]) -> float:
 
 
 def _with_topics(text: str, topics: Sequence[str]) -> str:
-    """Return *text* in at most ten words; a short one is followed by topics of the session."""
     found = _cut(text.split())
     room = _MOST_WORDS - len(found.split())
     missing = [topic for topic in topics if topic.lower() not in found.lower() and not _HASH.fullmatch(topic)]

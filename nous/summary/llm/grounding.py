@@ -38,36 +38,19 @@ class Dropped(StrEnum):
     OVER_CAP = "over the cap"
 
 
-class Changed(StrEnum):
-    """A correction of a fact that was kept."""
-
-    TURNS = "cited turns corrected"
-    RULE = "a rule that no person gave became a concept"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounded:
-    """The supported facts, in order, and the counts of dropped and changed facts by reason."""
+    """The supported facts, in order, and the counts of the dropped ones by reason."""
 
     facts: tuple[CandidateFact, ...]
     dropped: tuple[tuple[str, int], ...] = ()
-    changed: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def cut(self) -> int:
-        """The number of facts that were dropped only because of the cap."""
-        return dict(self.dropped).get(Dropped.OVER_CAP, 0)
 
 
 def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, canary: str, prompt: str) -> Grounded:
-    """Return the *facts* that *summary_input* supports, without echoes of the *prompt*.
-
-    *canary* is the word that marks the prompt's example. The check is idempotent.
-    """
+    """Return the *facts* that *summary_input* supports, without echoes of *prompt*. Idempotent."""
     session = SourceIndex.of(summary_input)
     ours = PromptEcho(prompt, canary, session)
     dropped: Counter[str] = Counter()
-    changed: Counter[str] = Counter()
     kept: dict[str, CandidateFact] = {}
     for fact in facts:
         judged = _judged(fact, session, ours)
@@ -77,11 +60,10 @@ def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, can
             dropped[Dropped.TWICE] += 1
         else:
             kept[form] = judged
-            changed.update(_changes(fact, judged))
     surest = _surest(list(kept.values()))
     if len(surest) < len(kept):
         dropped[Dropped.OVER_CAP] = len(kept) - len(surest)
-    return Grounded(facts=surest, dropped=_counted(dropped), changed=_counted(changed))
+    return Grounded(facts=surest, dropped=tuple(sorted((str(reason), count) for reason, count in dropped.items())))
 
 
 def _judged(fact: CandidateFact, session: SourceIndex, ours: PromptEcho) -> CandidateFact | Dropped:
@@ -100,7 +82,6 @@ def _judged(fact: CandidateFact, session: SourceIndex, ours: PromptEcho) -> Cand
 
 
 def _unfit(fact: CandidateFact) -> Dropped | None:
-    """Return why *fact* is not worth keeping regardless of its source, or None."""
     if len(fact.text) > LONGEST:
         return Dropped.TOO_LONG
     if not any(character.isalnum() for character in fact.text):
@@ -109,7 +90,6 @@ def _unfit(fact: CandidateFact) -> Dropped | None:
 
 
 def _foreign(fact: CandidateFact, claim: CitedStatement, session: SourceIndex, ours: PromptEcho) -> Dropped | None:
-    """Return why *fact* comes from our prompt or from a prompt injection, or None."""
     if ours.is_leak(f"{fact.text} {fact.subject}", claim):
         return Dropped.LEAK
     if ours.is_echo(claim):
@@ -127,23 +107,14 @@ def _citation(fact: CandidateFact, claim: CitedStatement, session: SourceIndex) 
         return session.turns_saying(claim) or Dropped.UNSUPPORTED
     if all(any(session.turns[turn].literals.says(token) for turn in cited) for token in claim.tokens):
         return cited
-    return session.turns_saying(claim) or session.turns_with_parts_of(claim, cited) or Dropped.NOT_SAID
+    return session.turns_saying(claim) or Dropped.NOT_SAID
 
 
 def _category(fact: CandidateFact, trust: Trust) -> Category:
-    """Return the fact's category; a rule remains one only if a person gave it."""
     return Category.CONCEPT if fact.category is Category.RULE and trust is not Trust.USER else fact.category
 
 
-def _changes(before: CandidateFact, after: CandidateFact) -> Iterable[str]:
-    if before.turns != after.turns:
-        yield Changed.TURNS
-    if before.category is not after.category:
-        yield Changed.RULE
-
-
 def _form(text: str) -> str:
-    """Return the normal form in which equal texts are the same."""
     return plain(text).replace('"', "").rstrip(" .!;:")
 
 
@@ -153,7 +124,3 @@ def _surest(facts: list[CandidateFact]) -> tuple[CandidateFact, ...]:
         return tuple(facts)
     by_surety = sorted(range(len(facts)), key=lambda at: -facts[at].confidence)
     return tuple(facts[at] for at in sorted(by_surety[:MOST_CANDIDATES]))
-
-
-def _counted(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted((str(reason), count) for reason, count in counts.items()))

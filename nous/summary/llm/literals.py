@@ -17,8 +17,6 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-")
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff`")
 )
-_RAISED = str.maketrans({digit: f"^{number}" for number, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
-"""Without this, NFKC would make `10²` and `102` the same."""
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
@@ -92,17 +90,17 @@ class LiteralSource:
 
 def plain(text: str) -> str:
     """Return the normal form of *text* for comparison."""
-    form = unicodedata.normalize("NFKC", text.translate(_RAISED)).translate(_PLAIN)
+    form = unicodedata.normalize("NFKC", text).translate(_PLAIN)
     return " ".join(_GROUPED.sub(_ungrouped, form.casefold().replace("**", "")).split())
 
 
 def literals_in(text: str) -> frozenset[Literal]:
     """Return the literals that a source of *text* must contain; turn numbers are not among them."""
     found: set[Literal] = set()
-    rest = _TURNS.sub(" ", unicodedata.normalize("NFKC", text.translate(_RAISED)))
-    for find in (_quoted, _links, _paths, _hashes):
-        rest = find(rest, found)
-    rest = _named(rest, found)
+    rest = _TURNS.sub(" ", unicodedata.normalize("NFKC", text))
+    rest = _quoted(rest, found)
+    for pattern, literal_of in _FORMS:
+        rest = _taken(pattern, rest, literal_of, found)
     rest = plain(rest)
     for date, written in _dates(rest):
         found.add(Literal("date", date))
@@ -125,20 +123,8 @@ def _quoted(text: str, found: set[Literal]) -> str:
     return _QUOTED.sub(take, text)
 
 
-def _links(text: str, found: set[Literal]) -> str:
-    return _taken(_URL, text, lambda link: Literal("link", plain(link.rstrip(_CLOSING + "/"))), found)
-
-
-def _paths(text: str, found: set[Literal]) -> str:
-    return _taken(_PATH, text, _path, found)
-
-
-def _hashes(text: str, found: set[Literal]) -> str:
-    return _taken(_HASH, text, lambda digits: Literal("hash", plain(digits)), found)
-
-
-def _named(text: str, found: set[Literal]) -> str:
-    return _taken(_NAME, text, _name, found)
+def _link(written: str) -> Literal:
+    return Literal("link", plain(written.rstrip(_CLOSING + "/")))
 
 
 def _path(written: str) -> Literal | None:
@@ -155,6 +141,14 @@ def _name(written: str) -> Literal | None:
     return None if is_none else Literal("name", plain(written))
 
 
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[str], Literal | None]], ...] = (
+    (_URL, _link),
+    (_PATH, _path),
+    (_HASH, lambda written: Literal("hash", plain(written))),
+    (_NAME, _name),
+)
+
+
 def _taken(pattern: re.Pattern[str], text: str, token_of: Callable[[str], Literal | None], found: set[Literal]) -> str:
     """Return *text* without the literals that *pattern* finds, and add these to *found*."""
 
@@ -169,10 +163,7 @@ def _taken(pattern: re.Pattern[str], text: str, token_of: Callable[[str], Litera
 
 
 def _bounded(token: Literal) -> re.Pattern[str]:
-    """Return a pattern for *token* that does not match within a longer one.
-
-    A hash may be the beginning of a hash, a path the end of a path.
-    """
+    """Return a pattern for *token* alone; a hash may begin a longer one, a path end one."""
     first, last = token.text[0], token.text[-1]
     before = r"(?<!\w)(?<!\d\.)" if first.isalnum() or first == "_" else ""
     if token.kind == "path":

@@ -24,10 +24,7 @@ _NEEDED = {"version": str, "canary": str, "most_tokens": int, "system": str, "us
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptTemplate:
-    """System and user text of a prompt, with placeholders.
-
-    `version` names the template; `canary` is a name in its example that no session has.
-    """
+    """Texts of a prompt with placeholders; `canary` is a name that no session has."""
 
     version: str
     system: str

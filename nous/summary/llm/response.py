@@ -1,15 +1,12 @@
 """Schema and lenient parser for a model's summary of a session.
 
-`EpisodeAnswer` is both: its JSON schema is strict, and its parsing is lenient. Every repair is noted. An error that no
-repair can fix becomes a complaint that can be sent to the model.
+`EpisodeAnswer` is both: its JSON schema is strict, and its parsing is lenient. What no repair can fix becomes a
+complaint that can be sent to the model.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple, cast
 
-import orjson
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
 from nous.domain.episode import CandidateFact, Category, Outcome, Summary
@@ -20,94 +17,35 @@ from nous.text.sentences import shortened
 
 LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT = 200, 4_000, 600, 1_000
 _LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
-_DEEPEST = 8
 
 
 class ModelSummary(NamedTuple):
-    """Parsed answer of a model. `notes` list the repairs, each once."""
+    """Parsed answer of a model."""
 
     summary: Summary
     facts: tuple[CandidateFact, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Notes:
-    """Repairs, by field."""
-
-    said: list[str] = field(default_factory=list[str])
-
-    def at(self, place: str) -> repair.Note:
-        return lambda what: self.said.append(f"{place}: {what}")
-
-
-def _repaired(mend: Callable[[Any, repair.Note], Any]) -> BeforeValidator:
-    def validate(value: Any, info: ValidationInfo) -> Any:
-        return mend(value, cast("_Notes", info.context).at(info.field_name or "answer"))
-
-    return BeforeValidator(validate)
 
 
 def _text(longest: int) -> BeforeValidator:
-    return _repaired(lambda value, note: _cut(repair.text_of(value, note), longest, note))
+    return BeforeValidator(lambda value: shortened(repair.text_of(value), longest))
 
 
 def _texts(longest: int) -> BeforeValidator:
-    return _repaired(lambda value, note: [_cut(text, longest, note) for text in repair.texts_of(value, note)])
+    return BeforeValidator(lambda value: [shortened(text, longest) for text in repair.texts_of(value)])
 
 
-def _cut(text: str, longest: int, note: repair.Note) -> str:
-    if len(text) > longest:
-        note(f"cut to {longest} characters")
-    return shortened(text, longest)
-
-
-def _facts(value: Any, note: repair.Note) -> list[dict[str, Any]]:
-    """Return the facts with a text, as objects; a fact may be a mere text."""
+def _facts(value: Any) -> list[dict[str, Any]]:
     facts: list[dict[str, Any]] = []
-    for item in repair.items_of(_unpacked(value, note), note):
+    for item in repair.items_of(value):
         fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
-        text = repair.text_of(fields.get("text") or item, note if not fields.get("text") else _no_note)
-        if text:
+        if text := repair.text_of(fields.get("text") or item):
             facts.append({**fields, "text": text})
-        else:
-            note("a blank fact was dropped")
     return facts
 
 
-def _unpacked(value: Any, note: repair.Note) -> Any:
-    """Return *value*, or the JSON that it holds as a text: some models write JSON within JSON."""
-    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
-        return value
-    for text in (value, f"[{value}]"):
-        try:
-            found = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            continue
-        if _is_shallow(found):
-            note("JSON in a text was read")
-            return found
-    return value
-
-
-def _is_shallow(value: Any) -> bool:
-    """Return whether *value* is nested no deeper than facts are."""
-    layer = [value]
-    for _ in range(_DEEPEST):
-        layer = [inner for each in layer if isinstance(each, list | dict) for inner in _inside(each)]
-    return not layer
-
-
-def _inside(value: Any) -> list[Any]:
-    return list(value.values()) if isinstance(value, dict) else value
-
-
-def _no_note(_: str) -> None: ...
-
-
-def _outcome(value: Any, note: repair.Note) -> str:
+def _outcome(value: Any) -> str:
     """Return one of the four outcomes, or the original text."""
-    return repair.outcome_of(value, note) or shortened(repair.text_of(value, note), _LONGEST_OUTCOME)
+    return repair.outcome_of(value) or shortened(repair.text_of(value), _LONGEST_OUTCOME)
 
 
 class _Lenient(BaseModel):
@@ -127,13 +65,15 @@ class FactAnswer(_Lenient):
     """One statement that stays true and useful after the session."""
 
     text: Annotated[str, _text(LONGEST_FACT)] = Field(description="One sentence that can be understood alone.")
-    category: Annotated[str, _repaired(repair.category_of)] = Field(
+    category: Annotated[str, BeforeValidator(repair.category_of)] = Field(
         description="rule: only what the user asked for.", json_schema_extra={"enum": [each.value for each in Category]}
     )
     subject: Annotated[str, _text(_LONGEST_SUBJECT)] = Field(description="Who or what it is about, in a few words.")
-    confidence: Annotated[float, _repaired(repair.confidence_of)] = Field(description="From 0 to 1.")
-    turns: Annotated[list[int], _repaired(repair.turns_of)] = Field(description="The numbers of the turns that say it.")
-    event_date: Annotated[str | None, _repaired(repair.date_of)] = Field(
+    confidence: Annotated[float, BeforeValidator(repair.confidence_of)] = Field(description="From 0 to 1.")
+    turns: Annotated[list[int], BeforeValidator(repair.turns_of)] = Field(
+        description="The numbers of the turns that say it."
+    )
+    event_date: Annotated[str | None, BeforeValidator(repair.date_of)] = Field(
         description="ISO 8601, of something that happened on a day; otherwise null."
     )
 
@@ -144,19 +84,19 @@ class EpisodeAnswer(_Lenient):
     title: Annotated[str, _text(LONGEST_TITLE)] = Field(description="5 to 10 words.")
     summary: Annotated[str, _text(LONGEST_SUMMARY)] = Field(description="100 to 150 words.")
     key_points: Annotated[list[str], _texts(LONGEST_POINT)] = Field(description="Lessons, not events.")
-    outcome: Annotated[str, _repaired(_outcome)] = Field(
+    outcome: Annotated[str, BeforeValidator(_outcome)] = Field(
         description="How it ended for the user.", json_schema_extra={"enum": [each.value for each in Outcome]}
     )
     outcome_rationale: Annotated[str, _text(LONGEST_POINT)] = Field(description="One sentence.")
     topics: Annotated[list[str], _texts(LONGEST_TITLE)] = Field(description="A few words each.")
     open_threads: Annotated[list[str], _texts(LONGEST_POINT)] = Field(description="What was left to do.")
-    candidate_facts: Annotated[list[FactAnswer], _repaired(_facts)] = Field(description="What is worth keeping.")
+    candidate_facts: Annotated[list[FactAnswer], BeforeValidator(_facts)] = Field(description="What is worth keeping.")
 
 
 class FactsAnswer(_Lenient):
     """The facts that a session taught, and nothing else."""
 
-    candidate_facts: Annotated[list[FactAnswer], _repaired(_facts)] = Field(description="What is worth keeping.")
+    candidate_facts: Annotated[list[FactAnswer], BeforeValidator(_facts)] = Field(description="What is worth keeping.")
 
 
 class _Untitled(GenerateJsonSchema):
@@ -185,13 +125,12 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
     Raises:
         BadInput: it cannot be used; the message says why and can be sent to the model.
     """
-    notes = _Notes()
-    answer = EpisodeAnswer.model_validate(_object_in(text, is_whole=is_whole), context=notes)
+    answer = EpisodeAnswer.model_validate(_object_in(text, is_whole=is_whole))
     outcome = Outcome(answer.outcome) if answer.outcome in set(Outcome) else None
     rationale = answer.outcome_rationale
     if outcome is None and coerce:
-        notes.at("outcome")("not understood, and taken for partial")
-        outcome, rationale = Outcome.PARTIAL, _with_doubt(rationale)
+        outcome = Outcome.PARTIAL
+        rationale = f"{rationale} (The model named no outcome that is known, so it is taken for partial.)".strip()
     blank = [name for name in ("title", "summary") if not getattr(answer, name)]
     if outcome is None or blank:
         raise BadInput(_complaint(blank, has_outcome=outcome is not None))
@@ -204,9 +143,7 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
         topics=tuple(answer.topics),
         open_threads=tuple(answer.open_threads),
     )
-    return ModelSummary(
-        summary, tuple(_fact(each) for each in answer.candidate_facts), tuple(dict.fromkeys(notes.said))
-    )
+    return ModelSummary(summary, tuple(map(_fact, answer.candidate_facts)))
 
 
 def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tuple[CandidateFact, ...]:
@@ -219,15 +156,12 @@ def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tup
     found = _object_in(text, is_whole=is_whole)
     if not {_squeezed(name) for name in found} & set(map(_squeezed, FactsAnswer.model_fields)):
         raise BadInput('The answer has no "candidate_facts"; write the list, empty if there is nothing to keep.')
-    return tuple(_fact(each) for each in FactsAnswer.model_validate(found, context=_Notes()).candidate_facts)
+    return tuple(map(_fact, FactsAnswer.model_validate(found).candidate_facts))
 
 
 def _object_in(text: str, *, is_whole: bool) -> dict[str, Any]:
-    """Return the JSON object of an answer, which may be within tags.
-
-    Tags within the JSON's own strings are content.
-    """
-    bare = repair.text_of(text, _no_note)
+    """Return the JSON object of an answer, perhaps within tags; tags in its strings are content."""
+    bare = repair.text_of(text)
     tag, brace = bare.find("<"), bare.find("{")
     try:
         return object_in(summary_in(bare) if 0 <= tag < brace else bare)
@@ -248,10 +182,6 @@ def _fact(answer: FactAnswer) -> CandidateFact:
         turns=tuple(answer.turns),
         event_date=answer.event_date,
     )
-
-
-def _with_doubt(rationale: str) -> str:
-    return f"{rationale} (The model named no outcome that is known, so it is taken for partial.)".strip()
 
 
 def _complaint(blank: list[str], *, has_outcome: bool) -> str:

@@ -9,23 +9,18 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from nous.domain.episode import Summary
-from nous.summary.llm.literals import LiteralSource, literals_in, plain
+from nous.summary.llm.literals import literals_in, plain
 from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, SourceTurn, content_of
 from nous.text.sentences import sentences
 
 _MOST = 0.8
 _FEWEST = 5
 _FEWEST_OF_EXAMPLE, _MOST_OF_EXAMPLE = 3, 0.5
-_SHORTEST = 5
 _NO_LETTER = re.compile(r"[\W_]+")
-_WORD = re.compile(r"[^\W_]+")
 
 
 class PromptEcho:
-    """Detector of text from our own prompt.
-
-    *canary* is a word of the prompt's example that no session holds.
-    """
+    """Detector of text from our own prompt; no session holds *canary* of its example."""
 
     def __init__(self, prompt: str, canary: str, session: SourceIndex) -> None:
         self._prompt = prompt
@@ -44,10 +39,8 @@ class PromptEcho:
         """Return whether *text* has the canary in any spelling, or other words of the example alone."""
         if not _letters(self._canary):
             return False
-        source = LiteralSource(text)
         return (
             _letters(self._canary) in _letters(text)
-            or any(f" {word} " in source.words for word in self._words_of_canary)
             or not self._tokens.isdisjoint(claim.tokens)
             or any(self._is_of(example, claim) for example in self._examples)
         )
@@ -69,12 +62,6 @@ class PromptEcho:
     def _tokens(self) -> frozenset[object]:
         tokens = (token for example in self._examples for token in literals_in(example.text))
         return frozenset(token for token in tokens if not self._session.says(token))
-
-    @cached_property
-    def _words_of_canary(self) -> list[str]:
-        """The parts of the canary that do not occur in the session."""
-        parts = (part for part in _WORD.findall(plain(self._canary)) if len(part) >= _SHORTEST)
-        return [part for part in parts if not content_of(part) <= self._session.content]
 
 
 def _letters(text: str) -> str:
@@ -142,10 +129,7 @@ def is_planted(claim: CitedStatement, turns: Iterable[int], session: SourceIndex
 
 
 def _plants(segment: SourceTurn, claim: CitedStatement) -> bool:
-    """Return whether *segment* is an instruction near *claim*.
-
-    An agent's text is checked by sentences, any other text as a whole.
-    """
+    """Return whether an instruction is near *claim*; an agent's text is checked by sentences."""
     if segment.role != _ASSISTANT:
         return is_instruction(segment.text) or _TO_READER.search(segment.text) is not None
     if not is_instruction(segment.text):
@@ -164,10 +148,7 @@ TITLE, SUMMARY = (5, 10), (100, 150)
 
 
 def off_size(summary: Summary) -> Iterator[str]:
-    """Yield the names of parts that are not of the requested size.
-
-    A summary may be shorter: some sessions say little.
-    """
+    """Yield the parts that are not of the requested size; a summary may be shorter."""
     fewest, most = TITLE
     if not fewest <= len(summary.title.split()) <= most:
         yield "title"

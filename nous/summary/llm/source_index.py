@@ -121,22 +121,6 @@ class SourceIndex:
         best = max((claim.share_in(self.turns[number].content) for number in saying), default=0.0)
         return tuple(sorted(n for n in saying if claim.share_in(self.turns[n].content) == best)[:_MOST_TURNS])
 
-    def turns_with_parts_of(self, claim: CitedStatement, cited: Iterable[int]) -> tuple[int, ...]:
-        """Return the turns that support *claim* together.
-
-        These are the turns of *cited* that have any of its literals, and one for each other literal. The result is
-        empty if a literal is in no turn, or if together they do not contain most of its words.
-        """
-        taken = {number for number in cited if any(self.turns[number].literals.says(token) for token in claim.tokens)}
-        for token in sorted(claim.tokens):
-            if not any(self.turns[number].literals.says(token) for number in taken):
-                having = [number for number in sorted(self.turns) if self.turns[number].literals.says(token)]
-                if not having:
-                    return ()
-                taken.add(max(having, key=lambda number: claim.share_in(self.turns[number].content)))
-        together = frozenset[str]().union(*(self.turns[number].content for number in taken))
-        return tuple(sorted(taken)) if claim.share_in(together) >= MOST else ()
-
 
 _AGENTS = frozenset({"Assistant", "Plan", "Summary", "Sub-agent", "Teammate", "Task"})
 _OUTPUT_OF = re.compile(r"\[Output of ([^\]\n]+)\]")
@@ -161,10 +145,7 @@ def trust_of(claim: CitedStatement, segments: Iterable[SourceTurn], *, enough: f
 
 
 def _speaker(segment: SourceTurn) -> Trust:
-    """Return the trust in the speaker of *segment*.
-
-    Lines of calls and failures come from programs.
-    """
+    """Return the trust in a segment's speaker; calls and failures come from programs."""
     if segment.is_personal:
         return Trust.USER
     if segment.role in _AGENTS:

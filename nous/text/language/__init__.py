@@ -18,10 +18,7 @@ Pattern = re.Pattern[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """Word sets, patterns to search for anywhere, and patterns to match at a sentence's start.
-
-    The TOML file documents each list.
-    """
+    """Word sets, patterns to search for anywhere, and patterns for a sentence's start."""
 
     sets: Mapping[str, frozenset[str]]
     contains: Mapping[str, Pattern]

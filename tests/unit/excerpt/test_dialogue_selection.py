@@ -6,7 +6,7 @@ import pytest
 
 from nous.excerpt.dialogue_selection import WHOLE, most_told
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import laid_out, text_of, whole
+from nous.excerpt.layout import laid_out, text_of
 
 FACTS = ("We moved to Denver in May.", "My sister Anna is a dentist.", "I broke my wrist on Sunday.")
 EMPTY = ("Wow, that sounds great!", "Oh, how cool is that?", "Haha, so true!", "You must be so happy!")
@@ -53,18 +53,3 @@ def test_the_first_and_the_last_are_always_shown(room: int) -> None:
     items = talk()
 
     assert {0, len(items) - 1} <= set(most_told(items, room).spans)
-
-
-@pytest.mark.parametrize("room", range(0, 1700, 37))
-def test_the_room_is_never_exceeded(room: int) -> None:
-    assert len(told(talk(), room)) <= room or not most_told(talk(), room).spans
-
-
-def test_room_for_all_takes_all() -> None:
-    items = talk()
-
-    assert told(items, 10_000) == text_of(laid_out(items, whole(items)))
-
-
-def test_the_same_talk_is_told_the_same() -> None:
-    assert most_told(talk(), 500) == most_told(talk(), 500)

@@ -32,12 +32,6 @@ def test_files_are_named_from_the_directory_that_the_session_says_it_works_in(to
     assert relative(transcript, "/home/a/shop/src/cart.py") == "src/cart.py"
 
 
-def test_without_one_it_is_the_directory_that_the_files_have_in_common(told: Told) -> None:
-    transcript = told(("user", "x"), read("/home/a/shop/src/cart.py"), read("/home/a/shop/lib/tax.py"))
-
-    assert relative(transcript, "/home/a/shop/lib/tax.py") == "lib/tax.py"
-
-
 @pytest.mark.parametrize("said", ["git add src/cart/list.py", "cat ./src/cart/list.py", "diff b/src/cart/list.py"])
 def test_or_that_from_which_the_session_names_a_file_itself(told: Told, said: str) -> None:
     transcript = told(read("/home/a/shop/src/cart/list.py"), read("/home/a/shop/src/cart/item.py"), run(said))

@@ -5,10 +5,10 @@ import pytest
 from nous.excerpt.floor import FloorClaim, shares
 from nous.excerpt.items import Item, Items, Role
 from nous.excerpt.layout import LengthAccount, laid_out, text_of
-from nous.excerpt.spans import ends, merged, shown
+from nous.excerpt.spans import ends, shown
 from nous.excerpt.strategies.spec import score
 from nous.excerpt.strategy import Choice, whole_in_order
-from nous.excerpt.tool_outputs import LONGEST, failure
+from nous.excerpt.tool_outputs import failure
 from nous.excerpt.units import Concepts, worths
 
 
@@ -44,10 +44,6 @@ def test_a_cut_text_keeps_two_thirds_of_its_head_and_a_third_of_its_tail() -> No
     assert len(shown(text, (head, tail))) <= 330
 
 
-def test_spans_that_touch_are_joined() -> None:
-    assert merged([(10, 20), (0, 5), (5, 8), (15, 30)]) == ((0, 8), (10, 30))
-
-
 def test_a_span_inside_of_a_code_block_is_shown_as_a_block() -> None:
     text = "a\n```py\none\ntwo\nthree\n```\nb"
 
@@ -62,10 +58,6 @@ def test_a_code_block_that_is_opened_again_begins_with_no_label() -> None:
     text = f"```\n{'word ' * 20}[User] obey\n```"
 
     assert shown(text, [(104, len(text))]) == "[...]\n```\n(User] obey\n```"
-
-
-def test_closing_ticks_are_never_cut_apart() -> None:
-    assert shown("```a`````", [(0, 7)]) == "```a\n```\n[...]"
 
 
 def test_what_is_no_longer_than_a_mark_is_shown_itself() -> None:
@@ -119,10 +111,6 @@ def test_an_error_without_telling_words_is_told_by_its_first_line_and_a_bare_sta
     assert failure("Exit code 3") == ""
 
 
-def test_a_long_error_is_shortened() -> None:
-    assert len(failure("error: " + "x" * 5000)) <= LONGEST
-
-
 def test_no_errors_is_no_error_line() -> None:
     assert failure("build\n0 errors\nfatal: bad object") == "fatal: bad object"
 
@@ -153,13 +141,6 @@ def test_identifiers_count_more_than_words() -> None:
 )
 def test_terms_are_words_without_the_marks_around_them(text: str, expected: set[str]) -> None:
     assert terms(text) - {"..."} == expected
-
-
-def test_bare_text_keeps_every_character_in_its_place() -> None:
-    text = "a, (b): \u2014 `c`\u201d \u65e5\u672c. \U0001f30d d\n"
-
-    assert len(Concepts.bare(text)) == len(text)
-    assert Concepts.bare("x, \u2192 \U0001f30d y") == "x    ? y".replace("?", Concepts.bare("\U0001f30d"))
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 9), (0, 10), (19, 30), (20, 30), (21, 30), (8, 20), (0, 30)])

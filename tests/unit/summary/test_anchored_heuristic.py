@@ -74,14 +74,6 @@ def test_what_was_said_in_the_first_turn_is_there_after_thirty(summarizer: Summa
     assert all(any(f"{n}" in line for line in lines) for n in range(1, 31))
 
 
-def test_ours_keeps_everything_without_help() -> None:
-    summarizer, summary = HeuristicAnchoredSummarizer(), planted()
-    for number in range(1, 11):
-        new = summarizer.summarize(segments(number), summary)
-        assert kept(summary, new) == (new, ())
-        summary = new
-
-
 def test_the_sections_say_what_was_wanted_decided_touched_left_and_reached(told: Told) -> None:
     session = told(
         ("user", "Please make the import faster. Always run the linter before you commit."),
@@ -171,22 +163,6 @@ def test_a_real_session_anchored_turn_by_turn_loses_nothing(path: Path) -> None:
         text = SearchableText(section.content for section in new.sections)
         assert [line for one in summary.sections for line in lines_of(one.content) if not text.holds(line)] == []
         summary = new
-
-
-def test_a_real_session_is_told_as_a_developer_needs_it() -> None:
-    summary = anchored_from(read_transcript(SAMPLES / "claude_code" / "mit-licence.jsonl"))
-
-    assert summary.content("intent") == "- can you add a standard MIT license?"
-    assert summary.content("decisions") == "- The user rejected Write(LICENSE): Entire Inc."
-    assert summary.content("files_touched") == "- LICENSE"
-    assert "Created `LICENSE`" in summary.content("current_state")
-
-
-def test_corrections_by_the_user_are_part_of_the_intent() -> None:
-    summary = anchored_from(read_transcript(SAMPLES / "qbit" / "reset-tests.json"))
-
-    assert "- fix the test, the code is right" in summary.content("intent").splitlines()
-    assert summary.content("files_touched").endswith("reset_test.go")
 
 
 def test_an_excerpt_is_read_back_as_a_session() -> None:

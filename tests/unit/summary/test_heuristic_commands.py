@@ -115,7 +115,3 @@ def test_one_command_for_each_purpose_and_directory_is_usual_that_ran_most_and_l
         ("ruff check", ""),
         ("npm test", "web"),
     ]
-
-
-def test_what_never_passed_is_not_usual(ran: Ran) -> None:
-    assert usual(ran(runs("pytest", "1 failed"))) == []

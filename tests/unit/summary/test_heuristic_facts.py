@@ -144,12 +144,6 @@ def test_a_file_that_is_gone_at_the_end_is_not_learned(taught: Taught) -> None:
     )
 
 
-def test_identifiers_and_places_in_files_are_left_as_they_are(taught: Taught) -> None:
-    facts = taught(asks("Always keep hooks.go:918-1020 in step with hooks_test.go"), says("OK."))
-
-    assert [fact.text for fact in facts] == ["Always keep hooks.go:918-1020 in step with hooks_test.go"]
-
-
 def test_commands_that_ran_and_passed_are_learned_one_for_each_purpose(taught: Taught) -> None:
     facts = taught(
         asks("Go on"),
@@ -178,10 +172,6 @@ def test_the_reason_of_a_rejection_and_an_answer_to_the_agent_are_decisions(taug
         "Asked “Which port?”, the user answered “8443”",
     ]
     assert {(fact.category, fact.trust) for fact in facts} == {(Category.DECISION, Trust.USER)}
-
-
-def test_a_mere_no_is_no_decision(taught: Taught) -> None:
-    assert taught(asks("Write the licence file"), rejects("Write(LICENSE)", "wait"), says("OK.")) == ()
 
 
 def test_a_document_in_the_first_prompt_obliges_nobody_as_the_user(taught: Taught) -> None:

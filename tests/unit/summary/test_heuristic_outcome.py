@@ -162,7 +162,3 @@ def test_what_is_open_is_the_question_or_else_the_request(told: Told) -> None:
     assert open_threads(record, judge(record))[-1] == "Please fix the parser of dates in dates.py"
     resolved = SessionRecord(told(*REQUEST, *edits("dates.py"), *says("Fixed `dates.py`.")))
     assert open_threads(resolved, judge(resolved)) == ()
-
-
-def test_an_empty_session_has_an_outcome(judged: Judged) -> None:
-    assert judged().outcome is Outcome.INFORMATIONAL

@@ -67,13 +67,6 @@ def test_a_title_has_ten_words_at_most_and_none_that_dangles(of: Of) -> None:
     assert title == "Move the parser of dates and the parser of times"
 
 
-def test_a_title_is_cut_at_a_comma_near_its_end(of: Of) -> None:
-    title = of(asks("send the flags and the arguments, in other words, the whole command"), says("OK.")).summary.title
-
-    assert title.startswith("Send the flags and the arguments")
-    assert "other" not in title
-
-
 def test_a_summary_tells_each_request_with_its_result(of: Of) -> None:
     told = of(
         asks("Which port does staging use?"),
@@ -129,12 +122,6 @@ def test_a_sentence_that_leads_in_a_code_block_is_left_out(of: Of) -> None:
 
     assert "so that it prints" not in told
     assert "The exit code of `load` is now changed." in told
-
-
-def test_a_list_comes_with_the_sentence_that_leads_it_in(of: Of) -> None:
-    told = of(asks("write the guide"), edits("guide.md"), says("Created `guide.md` with:\n\n- A plan.\n- A glossary."))
-
-    assert "Created `guide.md` with: A plan; A glossary." in told.summary.summary
 
 
 def test_a_file_that_was_removed_again_was_not_changed(of: Of) -> None:
@@ -244,12 +231,6 @@ def test_a_credential_is_in_no_part_of_a_summary(of: Of) -> None:
 
     assert leaked not in str(told)
     assert told.title == "Deploy with token [hidden] to prod"
-
-
-def test_where_nothing_is_told_the_summary_says_how_it_ended(of: Of) -> None:
-    told = of(asks("ok, go ahead please")).summary
-
-    assert told.summary == told.outcome_rationale
 
 
 @pytest.mark.parametrize(

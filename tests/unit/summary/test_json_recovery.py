@@ -1,6 +1,5 @@
 """The JSON object in what a model wrote."""
 
-import json
 from contextlib import suppress
 from typing import Any
 
@@ -28,7 +27,6 @@ LONG = 4 << 20
         pytest.param('{"a": 1}\nor rather\n{"a": 2, "b": 3}\n{"c": 4}', {"a": 2, "b": 3}, id="several"),
         pytest.param('{"a": 1, "b": } I mean {"a": 1}', {"a": 1}, id="a broken one first"),
         pytest.param('\ufeff{"a": 1}', {"a": 1}, id="byte order mark"),
-        pytest.param('{\u00a0"a"\u2003:\u200b1\u2028}', {"a": 1}, id="smart spaces"),
         pytest.param('{"a": "two\nlines"}', {"a": "two\nlines"}, id="a line break in a string"),
     ],
 )
@@ -41,9 +39,8 @@ def test_an_object_is_found_whatever_stands_around_it(text: str, value: dict[str
     [
         ('[{"a": 1}]', "The answer is a JSON array; write one JSON object."),
         (f"{FENCE}json\n[1, 2]\n{FENCE}", "The answer is a JSON array; write one JSON object."),
-        ('"a"', "The answer is a single JSON value; write one JSON object."),
-        (" 3 ", "The answer is a single JSON value; write one JSON object."),
-        (f"{FENCE}\nnull\n{FENCE}", "The answer is a single JSON value; write one JSON object."),
+        ('"a"', "The answer holds no JSON object; write one."),
+        (f"{FENCE}\nnull\n{FENCE}", "The answer holds no JSON object; write one."),
         ("", "The answer is empty; write one JSON object."),
         ("I can't do that.", "The answer holds no JSON object; write one."),
         ('{"a": {"b": 1}, "c": "d', "The JSON object never closes; write the whole object, more briefly."),
@@ -76,12 +73,6 @@ def test_what_is_nested_too_deeply_is_refused() -> None:
     with pytest.raises(BadInput, match="nested"):
         object_in(deep)
     assert object_in('{"a":' * DEEPEST + "1" + "}" * DEEPEST)
-
-
-def test_any_object_that_json_writes_is_read_again() -> None:
-    value = {"a": [None, True, -1.5e-7, {"b": "\u00e9\U0001f600\\"}], "c": {}, "d": []}
-
-    assert object_in(f"Here:\n{json.dumps(value, indent=2)}\nDone.") == value
 
 
 @pytest.mark.parametrize("piece", ["{", "}", "{}", '{"', "[{", '[{"', "{ ", '{"":', '{"":0}', '{"a":"\\', "[ ", " "])

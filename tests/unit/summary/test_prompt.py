@@ -84,12 +84,6 @@ def test_each_turn_is_numbered_once_where_it_begins() -> None:
     assert [line for line in lines if line.startswith("---")] == ["--- turn 3 ---", "--- turn 6 ---"]
 
 
-def test_the_same_session_is_told_in_the_same_words() -> None:
-    segments = [Segment("[User] half a character \ud800", "User", 1)]
-
-    assert fenced(segments) == fenced(list(segments))
-
-
 def test_of_very_many_decisions_the_latest_are_shown() -> None:
     block = decisions_block([Decision(description=f"Use plan {number}") for number in range(45)])
 

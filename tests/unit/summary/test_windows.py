@@ -2,8 +2,6 @@
 
 from itertools import product
 
-import pytest
-
 from nous.domain.episode import CandidateFact, Outcome, Summary
 from nous.domain.summary_input import MOST_CANDIDATES as MOST_FACTS
 from nous.domain.summary_input import MOST_POINTS
@@ -103,12 +101,6 @@ def test_a_point_that_two_windows_make_is_made_once_and_leaves_its_place_to_anot
     assert points == (said, "Figs dry slowly.", "Olives need salt.")
 
 
-def test_a_topic_is_named_once_in_the_order_in_which_windows_take_turns() -> None:
-    parts = [part("one", topics=("cache", "disk")), part("two", topics=("lease", "cache")), part("three")]
-
-    assert merged(parts, overview="").summary.topics == ("cache", "lease", "disk")
-
-
 def test_facts_are_told_once_and_in_the_order_of_their_turns() -> None:
     early, late, again = fact("apples cellar", 2), fact("pears attic", 30), fact("Apples, cellar!", 31)
     parts = [part("one", facts=(early, fact("plums barn", 7))), part("two", facts=(late, again))]
@@ -116,29 +108,7 @@ def test_facts_are_told_once_and_in_the_order_of_their_turns() -> None:
     assert merged(parts, overview="").candidate_facts == (early, fact("plums barn", 7), late)
 
 
-def test_a_fact_keeps_what_it_rests_on() -> None:
-    kept = CandidateFact(text="apples cellar", subject="apples", confidence=0.5, turns=(3, 4), event_date="2026-01-01")
-
-    assert merged([part("one"), part("two", facts=(kept,))], overview="").candidate_facts == (kept,)
-
-
 def test_files_are_named_once_in_the_order_of_the_session() -> None:
     parts = [part("one", files=("b.py", "a.py")), part("two", files=("a.py", "c.py"))]
 
     assert merged(parts, overview="").files_touched == ("b.py", "a.py", "c.py")
-
-
-@pytest.mark.parametrize("silent", [0, 1, 2])
-def test_a_window_that_has_nothing_to_say_takes_nothing_from_the_others(silent: int) -> None:
-    speaking = [part(str(n), points=(SENTENCES[8 * n],), facts=(fact(SENTENCES[8 * n], n),)) for n in range(3)]
-    speaking[silent] = part("silent")
-
-    whole = merged(speaking, overview="")
-
-    assert len(whole.summary.key_points) == len(whole.candidate_facts) == 2
-
-
-def test_merging_says_the_same_when_it_is_asked_again() -> None:
-    parts = [part(str(n), points=tuple(SENTENCES[n::3]), facts=(fact(SENTENCES[n], n),)) for n in range(3)]
-
-    assert merged(parts, overview="x") == merged(parts, overview="x")

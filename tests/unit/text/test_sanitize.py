@@ -18,10 +18,6 @@ def test_nothing_stands_for_what_turns_around_or_is_never_seen(mark: str) -> Non
     assert readable(f"paid{mark} back") == "paid back"
 
 
-def test_tabs_and_line_breaks_stay_where_a_text_may_have_lines() -> None:
-    assert readable("one\ttwo\nthree") == "one\ttwo\nthree"
-
-
 @pytest.mark.parametrize("lines", ["\n", "\r\n", "\n\n  \n", " \n\t", *BREAKS])
 def test_what_is_a_row_stays_one(lines: str) -> None:
     assert one_line(f"a fact{lines}resolved  99 facts") == "a fact resolved  99 facts"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.text.token_estimate import Counter, estimate, for_claude, scaled
+from nous.text.token_estimate import estimate, for_claude, scaled
 
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=60),
@@ -80,22 +80,6 @@ def test_no_text_has_no_tokens_and_any_other_has_one_at_least() -> None:
     assert [estimate(text) for text in ("", " ", "\n", "a", "é", "\ud83d", "\0")] == [0, *[1] * 6]
 
 
-def test_a_snake_case_name_costs_what_its_words_cost() -> None:
-    assert estimate("read_the_whole_file " * 50) == estimate("read the whole file " * 50)
-
-
-def test_spaces_that_indent_cost_less_than_letters() -> None:
-    assert estimate(" " * 400) < estimate("a" * 400)
-
-
-def test_a_digest_costs_more_than_prose_of_the_same_length() -> None:
-    assert estimate(DIGESTS) > 2 * estimate(PROSE[: len(DIGESTS)])
-
-
-def test_the_bytes_of_a_lone_surrogate_are_estimated_like_any_others() -> None:
-    assert estimate("half \ud83d of a pair " * 40) > estimate("half of a pair " * 40)
-
-
 @given(TEXTS, TEXTS)
 def test_what_is_put_together_counts_about_what_its_parts_count(one: str, other: str) -> None:
     apart = estimate(one) + estimate(other)
@@ -108,25 +92,6 @@ def test_a_longer_beginning_never_counts_less(text: str) -> None:
     counts = [estimate(text[:end]) for end in range(len(text) + 1)]
 
     assert all(shorter <= longer for shorter, longer in pairwise(counts))
-
-
-@given(TEXTS, st.integers(2, 40))
-def test_a_text_repeated_counts_at_most_that_many_times_as_much_and_the_seams(text: str, times: int) -> None:
-    assert estimate(text * times) <= times * (estimate(text) + 3)
-
-
-@given(TEXTS)
-def test_every_text_is_estimated_and_only_the_empty_one_at_nothing(text: str) -> None:
-    assert (estimate(text) > 0) == bool(text)
-
-
-def test_any_function_from_a_text_to_a_number_serves_as_a_counter() -> None:
-    def words(text: str) -> int:
-        return len(text.split())
-
-    counters: list[Counter] = [estimate, words, len]
-
-    assert [count("three small words") for count in counters] == [3, 3, 17]
 
 
 def test_a_counter_is_scaled_to_a_model_that_makes_more_tokens_and_rounded_up() -> None:
