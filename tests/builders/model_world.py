@@ -8,7 +8,8 @@ from uuid import UUID, uuid5
 
 from builders.answers import SESSION, answer
 from builders.contexts import context_over
-from nous.app.llm import LlmStores, in_order
+from builders.llm_stores import fake_books
+from nous.app.llm import in_order
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Bus, Priority, Subscription
 from nous.bus.delivery_state import RetryPolicy
@@ -20,7 +21,6 @@ from nous.domain.scope import CacheSubject, Scope
 from nous.jobs.base import MemoryJobs, QueueKind
 from nous.llm.base import Question
 from nous.llm.fake import Answer, ScriptedModel
-from nous.llm.state_memory import MemoryCircuitStore, MemoryResponseStore, MemoryTokenUsageStore, MemoryUsageCounters
 from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts
@@ -52,12 +52,7 @@ class ModelWorld:
         self.answers: Callable[[Question], Answer] = answers or _good
         self.model = ScriptedModel(self._answered)
         self.store = MemoryStore()
-        self.books = LlmStores(
-            responses=MemoryResponseStore(answer_ttl=7 * 86400, clock=self.clock),
-            token_usage=MemoryTokenUsageStore(),
-            circuits=MemoryCircuitStore(clock=self.clock),
-            counters=MemoryUsageCounters(),
-        )
+        self.books = fake_books(self.clock)
         self.bus = MemoryBus(self.store.apply, clock=self.clock)
         self.jobs = MemoryJobs()
         self.use(self.summarizer())

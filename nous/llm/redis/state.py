@@ -5,9 +5,10 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 import redis
@@ -16,13 +17,13 @@ from nous.domain import record_codec
 from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
 from nous.llm.base import Failure, Question, Reply
-from nous.llm.circuit_state import GLANCE, BackoffPolicy, CircuitState
 from nous.llm.redis.keys import LlmKeys
 from nous.llm.state import OpenCircuit, Reservation, SuspectQuestion, TokenUsage
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
-_DROPS = 7 * 86400
+_DAY = 24 * 3600
+_DROPS = 7 * _DAY
 """Seconds that invalidations are counted after the last one: far longer than any question takes."""
 
 _ALL = "all"
@@ -84,7 +85,6 @@ class RedisResponseStore:
             pipe.execute()
 
 
-_DAY = 24 * 3600
 _LIVES = (8 * _DAY, _DAY)
 """TTLs in seconds. Usage is shown for a week. A reservation is needed until its call is over, which takes less than a
 day.
@@ -123,7 +123,35 @@ class RedisTokenUsageStore:
         return self._run(script, keys, (scope, f"{scope}/{reservation.id}", *figures, *_LIVES))
 
 
-_WEEK = 7 * 24 * 3600
+GLANCE = 2.0
+"""Seconds until a caller that waits for a probe checks again; most probes end long before their deadline."""
+
+_LONGEST = 24 * 3600.0
+"""Limit, in seconds, of an interval that the provider asks for itself."""
+
+
+class _Backoff(NamedTuple):
+    """Open intervals after one kind of failure: they double from `first` up to `cap` seconds.
+
+    The circuit stays closed until the failure in a row that `begins` numbers.
+    """
+
+    first: float = 1.0
+    cap: float = 60.0
+    begins: int = 1
+
+
+_BACKOFF = {Failure.QUOTA: _Backoff(first=30.0, cap=900.0), Failure.TIMEOUT: _Backoff(begins=3)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Circuit:
+    """Stored record of a provider that has not answered since it failed; a `pause_ends` of 0 is unset."""
+
+    since: float
+    failure: Failure
+    failures: int
+    pause_ends: float
 
 
 class RedisCircuitStore:
@@ -133,16 +161,10 @@ class RedisCircuitStore:
     """
 
     def __init__(
-        self,
-        client: redis.Redis,
-        keys: LlmKeys | None = None,
-        *,
-        pauses: BackoffPolicy | None = None,
-        clock: Callable[[], float] | None = None,
+        self, client: redis.Redis, keys: LlmKeys | None = None, *, clock: Callable[[], float] | None = None
     ) -> None:
         self._client: Any = client
         self._keys = keys or LlmKeys()
-        self._pauses = pauses or BackoffPolicy()
         self._run = Scripts(client, clock, package="nous.llm.redis")
 
     def admit(self, provider: str, *, probe: float) -> OpenCircuit | None:
@@ -151,8 +173,8 @@ class RedisCircuitStore:
     def record_failure(self, provider: str, failure: Failure, *, until: datetime | None = None) -> OpenCircuit | None:
         keys = (self._keys.outages, self._keys.said(uuid4().hex))
         given = repr(until.timestamp()) if until else ""
-        curve = self._pauses.after(failure)
-        policy = (repr(self._pauses.longest), repr(curve.first), repr(curve.cap), curve.begins)
+        backoff = _BACKOFF.get(failure, _Backoff())
+        policy = (repr(_LONGEST), repr(backoff.first), repr(backoff.cap), backoff.begins)
         return _pause(self._run("record_failure", keys, (provider, failure.value, given, *policy)))
 
     def record_success(self, provider: str) -> None:
@@ -169,14 +191,14 @@ class RedisCircuitStore:
 
     def note_failing(self, provider: str, question: str, failing: SuspectQuestion) -> None:
         with translated():
-            self._client.set(self._keys.failing(provider, question), record_codec.encode(failing), ex=_WEEK)
+            self._client.set(self._keys.failing(provider, question), record_codec.encode(failing), ex=7 * _DAY)
 
     def current(self) -> Mapping[str, OpenCircuit]:
         with translated():
             found: dict[bytes, bytes] = self._client.hgetall(self._keys.outages)
-        return {
-            provider.decode(): record_codec.decode(CircuitState, raw).pause() for provider, raw in sorted(found.items())
-        }
+        circuits = {name.decode(): record_codec.decode(_Circuit, raw) for name, raw in sorted(found.items())}
+        # A circuit that has never opened ends with the first failure.
+        return {name: _open(each.pause_ends or each.since, each) for name, each in circuits.items()}
 
 
 def _pause(found: list[Any] | None) -> OpenCircuit | None:
@@ -184,9 +206,12 @@ def _pause(found: list[Any] | None) -> OpenCircuit | None:
     if not found:
         return None
     ends, since, failure, failures = found
-    return CircuitState(since=float(since), failure=Failure(failure.decode()), failures=failures).pause(
-        until=float(ends)
-    )
+    return _open(float(ends), _Circuit(float(since), Failure(failure.decode()), failures, pause_ends=float(ends)))
+
+
+def _open(ends: float, circuit: _Circuit) -> OpenCircuit:
+    until, since = (datetime.fromtimestamp(each, tz=UTC) for each in (ends, circuit.since))
+    return OpenCircuit(until=until, since=since, failure=circuit.failure, failures=circuit.failures)
 
 
 class RedisUsageCounters:

@@ -10,6 +10,7 @@ from uuid import UUID
 import orjson
 import pytest
 from builders.answers import answer
+from builders.llm_stores import fake_books
 from builders.model_world import ModelWorld
 from builders.questions import question
 
@@ -23,7 +24,6 @@ from nous.llm.middleware.response_cache import ResponseCache
 from nous.llm.middleware.token_budget import TokenBudget
 from nous.llm.provider import Endpoint
 from nous.llm.providers import anthropic
-from nous.llm.state_memory import MemoryResponseStore, MemoryTokenUsageStore, MemoryUsageCounters
 from workers.episode_reviser import WORKER as REVISER
 
 BAD = "User: Please do the cursed thing with billing on port 9017.\n\nAssistant: The cursed thing is done now."
@@ -252,7 +252,8 @@ def test_tokens_that_calls_in_flight_hold_are_waited_for_and_not_spent() -> None
         return "Tea."
 
     now = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    governed = TokenBudget(ScriptedModel(answered), MemoryTokenUsageStore(), limit=5_000, count=len, clock=lambda: now)
+    token_usage = fake_books(now.timestamp).token_usage
+    governed = TokenBudget(ScriptedModel(answered), token_usage, limit=5_000, count=len, clock=lambda: now)
     governed.ask(replace(question(), most_tokens=3_000))
 
     assert not isinstance(refusals[0], TokenBudgetExceeded)
@@ -262,7 +263,8 @@ def test_tokens_that_calls_in_flight_hold_are_waited_for_and_not_spent() -> None
 
 def test_threads_that_ask_the_same_at_once_ask_once() -> None:
     model = ScriptedModel(lambda _: "Tea.")
-    pinned = ResponseCache(model, MemoryResponseStore(answer_ttl=60, clock=lambda: 0.0), MemoryUsageCounters())
+    books = fake_books(lambda: 0.0)
+    pinned = ResponseCache(model, books.responses, books.counters)
 
     with ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(pinned.ask, [question()] * 40))

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from builders.llm_stores import fake_books
 from builders.questions import question
 
 from nous.domain.errors import Deferred, NousError
@@ -13,7 +14,6 @@ from nous.llm.base import Failure, ModelBusy, ModelPaused, ModelRefused, ModelUn
 from nous.llm.fake import Answer, ScriptedModel
 from nous.llm.middleware.circuit_breaker import CircuitBreaker
 from nous.llm.state import CallCounts, SuspectQuestion, failed_again
-from nous.llm.state_memory import MemoryCircuitStore, MemoryUsageCounters
 
 BAD, GOOD = (replace(question(), user=user) for user in ("bad", "good"))
 START = 1_000_000_000.0
@@ -25,8 +25,8 @@ class Fleet:
     def __init__(self, answers: Callable[[Question], Answer]) -> None:
         self.now = START
         self.answers = answers
-        self.outages = MemoryCircuitStore(clock=lambda: self.now)
-        self.counters = MemoryUsageCounters()
+        books = fake_books(lambda: self.now)
+        self.outages, self.counters = books.circuits, books.counters
         self.model = ScriptedModel(self._answered)
 
     def _answered(self, asked: Question) -> Answer:

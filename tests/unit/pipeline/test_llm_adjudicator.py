@@ -7,6 +7,7 @@ from uuid import UUID
 
 import orjson
 import pytest
+from builders.llm_stores import fake_counters
 
 from nous.domain.errors import BadInput, NousError, Unavailable
 from nous.domain.scope import CacheSubject, Scope
@@ -25,7 +26,6 @@ from nous.llm.base import (
 )
 from nous.llm.fake import Answer, ScriptedModel
 from nous.llm.messages import strict
-from nous.llm.state_memory import MemoryUsageCounters
 from nous.pipeline.llm_adjudicator import LONGEST, MOST, LlmAdjudicator
 from nous.summary.llm.prompt import built_in, parsed
 
@@ -53,7 +53,7 @@ def asked(
     answers: Callable[[Question], Answer] | list[Answer], *doubts: AmbiguousPair
 ) -> tuple[Rulings, ScriptedModel]:
     model = ScriptedModel(answers)
-    adjudicator = LlmAdjudicator(model=model, prompt=built_in("ruling"), counters=MemoryUsageCounters())
+    adjudicator = LlmAdjudicator(model=model, prompt=built_in("ruling"), counters=fake_counters())
     return adjudicator.adjudicate(doubts, matter=CacheSubject.of(SCOPE, SUBJECT)), model
 
 

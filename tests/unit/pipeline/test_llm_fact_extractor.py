@@ -7,6 +7,7 @@ from uuid import UUID
 
 import orjson
 import pytest
+from builders.llm_stores import fake_counters
 
 from nous.domain.episode import CandidateFact, Category, Outcome, Summary, Trust
 from nous.domain.errors import NousError
@@ -26,7 +27,6 @@ from nous.llm.base import (
 )
 from nous.llm.fake import Answer, ScriptedModel
 from nous.llm.messages import strict
-from nous.llm.state_memory import MemoryUsageCounters
 from nous.pipeline.llm_fact_extractor import MOST, MOST_DATED, MOST_SHOWN, LlmFactExtractor
 from nous.summary.heuristic.fallback import facts_of
 from nous.summary.llm.prompt import built_in
@@ -64,7 +64,7 @@ def extracted(
     summary: Summary = SUMMARY,
 ) -> tuple[tuple[CandidateFact, ...], tuple[Question, ...]]:
     model = ScriptedModel(answers)
-    extractor = LlmFactExtractor(model=model, prompt=built_in("facts"), counters=MemoryUsageCounters())
+    extractor = LlmFactExtractor(model=model, prompt=built_in("facts"), counters=fake_counters())
     return extractor.extract(summary, summary_input, matter=CacheSubject.of(SCOPE, SUBJECT)), model.questions
 
 

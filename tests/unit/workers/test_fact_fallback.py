@@ -8,6 +8,7 @@ import orjson
 import pytest
 from builders.contexts import context_over
 from builders.episodes import HOME, episode
+from builders.llm_stores import fake_counters
 
 from nous.domain.effects import DegradedResult, Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Episode
@@ -15,7 +16,6 @@ from nous.domain.events import Event, FactLearned, FactsUnembedded
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 from nous.llm.fake import Answer, ScriptedModel
-from nous.llm.state_memory import MemoryUsageCounters
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
@@ -48,7 +48,7 @@ def extracted(
     store, model = MemoryStore(), ScriptedModel(answers)
     kept = stored or episode("s1", scope=HOME)
     store.apply([SaveEpisode(episode=kept, summary_input=BRIEF)])
-    extractor = LlmFactExtractor(prompt=built_in("facts"), model=model, counters=MemoryUsageCounters())
+    extractor = LlmFactExtractor(prompt=built_in("facts"), model=model, counters=fake_counters())
     context = context_over(store, transcripts=NoTranscripts(), clock=lambda: AT, fact_extractor=extractor)
     cause = FactsUnembedded(
         id=UUID(int=1), time=AT, source="tests", scope=HOME, agent_id="a", session_id="s1", trace_id=UUID(int=1)
