@@ -5,13 +5,7 @@ import os
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
-
-from nous.llm.provider import Endpoint
-
-if TYPE_CHECKING:
-    import httpx2
-
+from typing import Any, NamedTuple, Self, TypeVar
 
 T = TypeVar("T")
 Work = Callable[[], Coroutine[Any, Any, T]]
@@ -105,39 +99,3 @@ async def _until_stopped(ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.
 async def _within(work: Work[T], deadline: float) -> T:
     async with asyncio.timeout(deadline):
         return await work()
-
-
-class CallLimit(NamedTuple):
-    """An HTTP client, its event loop, and a semaphore for the calls in flight."""
-
-    loop: asyncio.AbstractEventLoop
-    client: "httpx2.AsyncClient"
-    slots: asyncio.Semaphore
-
-
-class Connections:
-    """HTTP client of the running loop.
-
-    A client of another loop belongs to the parent process, so it is not touched.
-    """
-
-    def __init__(self, endpoint: Endpoint, *, largest: int | None = None) -> None:
-        """Open nothing yet; *largest* limits the bytes of an answer, by default `http.LARGEST_BODY`."""
-        self._endpoint = endpoint
-        self._largest = largest
-        self._opened: CallLimit | None = None
-
-    def open(self) -> CallLimit:
-        """Return the client and its call limit; open them if necessary."""
-        from nous.llm.http import LARGEST_BODY, http_client  # noqa: PLC0415 (see `loaded`)
-
-        loop = asyncio.get_running_loop()
-        if self._opened is None or self._opened.loop is not loop:
-            client = http_client(self._endpoint, largest=self._largest or LARGEST_BODY)
-            self._opened = CallLimit(loop, client, asyncio.Semaphore(self._endpoint.concurrency))
-        return self._opened
-
-    async def close(self) -> None:
-        opened, self._opened = self._opened, None
-        if opened and opened.loop is asyncio.get_running_loop():
-            await opened.client.aclose()

@@ -1,6 +1,6 @@
 """HTTP transport: JSON requests with bounded responses.
 
-It imports httpx2, so import it only when the first question is asked (see `loaded`).
+It imports httpx2, so import it only when the first question is asked.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -12,15 +12,12 @@ import orjson
 
 from nous.llm.provider import Endpoint
 
-LARGEST_BODY = 4 * 1024 * 1024
-"""The most bytes of an answer that are read."""
-
 
 class TooLarge(httpx2.RequestError):
     """The response exceeds the size limit."""
 
 
-def http_client(endpoint: Endpoint, *, largest: int = LARGEST_BODY) -> httpx2.AsyncClient:
+def http_client(endpoint: Endpoint, *, largest: int) -> httpx2.AsyncClient:
     """Return a client for *endpoint* that reads at most *largest* bytes per response.
 
     It follows no redirects, so a question never goes to another address.
@@ -37,17 +34,15 @@ def http_client(endpoint: Endpoint, *, largest: int = LARGEST_BODY) -> httpx2.As
     )
 
 
-async def post(
-    client: httpx2.AsyncClient, endpoint: Endpoint, path: str, payload: object, *, headers: Mapping[str, str]
-) -> httpx2.Response:
-    """Post *payload* as JSON to *path* of *endpoint*; return any response, also of an error.
+async def post(client: httpx2.AsyncClient, url: str, payload: object, *, headers: Mapping[str, str]) -> httpx2.Response:
+    """Post *payload* as JSON to *url*; return any response, also of an error.
 
     Raises:
         httpx2.RequestError, httpx2.InvalidURL: there was no response, or not all of it.
         TooLarge: the response is larger than the limit.
     """
     return await client.post(
-        f"{endpoint.base_url}{path}",
+        url,
         content=orjson.dumps(payload),
         headers={"Content-Type": "application/json", "User-Agent": "nous", **headers},
     )

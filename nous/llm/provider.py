@@ -86,12 +86,8 @@ class Provider(Protocol):
         """Return the request body for *question*, with native structured output if *structured*."""
         ...
 
-    def read(self, body: bytes, question: Question, endpoint: Endpoint) -> Reply:
-        """Parse *body* into a reply.
-
-        Raises:
-            ModelUnreachable: it is no reply: something else than the server has answered.
-        """
+    def read(self, answer: Mapping[str, Any], question: Question, endpoint: Endpoint) -> Reply:
+        """Return the reply that the JSON object *answer* holds; an empty one if it holds no text."""
         ...
 
 

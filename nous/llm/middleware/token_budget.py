@@ -44,7 +44,7 @@ class TokenBudget:
             ModelPaused: there are enough tokens, but calls in flight hold them.
         """
         now = self._clock().astimezone(UTC)
-        prompt = self._tokens_of(question)
+        prompt = sum(map(self._count, question.texts))
         reservation = Reservation(
             id=uuid4().hex, scope=question.matter.scope, day=now.date(), tokens=prompt + question.most_tokens
         )
@@ -72,11 +72,3 @@ class TokenBudget:
 
     def _spent(self, scope: Scope, day: date) -> int:
         return sum(each.spent for each in self._allowance.usage(day) if each.scope == scope)
-
-    def _tokens_of(self, question: Question) -> int:
-        sent = [
-            question.system,
-            question.user,
-            *(text for each in question.earlier for text in (each.answer, each.complaint)),
-        ]
-        return sum(map(self._count, sent))

@@ -220,7 +220,7 @@ def test_facts_nested_deeper_than_facts_are_no_facts_and_no_crash() -> None:
 
 @pytest.mark.parametrize("count", [2**63 - 1, -1, "12", None, 1.5, True])
 def test_a_count_of_tokens_that_is_none_is_estimated(count: object) -> None:
-    reply = messages.answered("Tea.", (count, count), question(), ENDPOINT, is_whole=True)
+    reply = messages.answered("Tea.", question(), ENDPOINT, read=count, written=count, is_whole=True)
 
     assert 0 < reply.tokens.total < 10_000
 
@@ -230,13 +230,13 @@ def test_json_that_only_some_programs_write_is_read(body: bytes) -> None:
     found = messages.json_object(body)
 
     assert found is not None
-    assert messages.answered(found["a"], (None, None), question(), ENDPOINT, is_whole=True).text.encode()
+    assert messages.answered(found["a"], question(), ENDPOINT, read=None, written=None, is_whole=True).text.encode()
 
 
 def test_half_an_emoji_costs_itself_and_not_the_answer_of_a_tool() -> None:
-    body = rb'{"content": [{"type": "tool_use", "input": {"title": "half \ud83d", "summary": "fine"}}]}'
+    given = {"title": "half \ud83d", "summary": "fine"}
 
-    reply = anthropic.PROVIDER.read(body, question(), ENDPOINT)
+    reply = anthropic.PROVIDER.read({"content": [{"type": "tool_use", "input": given}]}, question(), ENDPOINT)
 
     assert orjson.loads(reply.text) == {"title": "half ?", "summary": "fine"}
 

@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 import pytest
 from builders.llm_stores import fake_counters
+from builders.questions import is_strict
 
 from nous.domain.errors import BadInput, NousError, Unavailable
 from nous.domain.scope import CacheSubject, Scope
@@ -25,7 +26,6 @@ from nous.llm.base import (
     TokenBudgetExceeded,
 )
 from nous.llm.fake import Answer, ScriptedModel
-from nous.llm.messages import strict
 from nous.pipeline.llm_adjudicator import LONGEST, MOST, LlmAdjudicator
 from nous.summary.llm.prompt import built_in, parsed
 
@@ -220,4 +220,4 @@ def test_a_prompt_of_one_s_own_has_to_show_the_pairs() -> None:
 def test_every_provider_can_be_held_to_the_form_of_the_answer() -> None:
     _, model = asked([adjudications()], doubt(1))
 
-    assert strict(model.questions[0].schema) is not None
+    assert is_strict(model.questions[0].schema)

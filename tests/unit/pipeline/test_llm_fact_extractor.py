@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 import pytest
 from builders.llm_stores import fake_counters
+from builders.questions import is_strict
 
 from nous.domain.episode import CandidateFact, Category, Outcome, Summary, Trust
 from nous.domain.errors import NousError
@@ -26,7 +27,6 @@ from nous.llm.base import (
     TokenBudgetExceeded,
 )
 from nous.llm.fake import Answer, ScriptedModel
-from nous.llm.messages import strict
 from nous.pipeline.llm_fact_extractor import MOST, MOST_DATED, MOST_SHOWN, LlmFactExtractor
 from nous.summary.heuristic.fallback import facts_of
 from nous.summary.llm.prompt import built_in
@@ -218,4 +218,4 @@ def test_the_prompt_asks_for_facts_as_that_of_an_episode_does() -> None:
 def test_every_provider_can_be_held_to_the_form_of_the_answer() -> None:
     _, (question,) = extracted([answer()])
 
-    assert strict(question.schema) is not None
+    assert is_strict(question.schema)

@@ -1,0 +1,157 @@
+"""Blocking JSON requests to one endpoint, from many threads, over one event loop."""
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import CancelledError
+from datetime import timedelta
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+from nous.domain.errors import Misconfigured
+from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable
+from nous.llm.error_mapping import Asked, Refusal, refused, timed_out, unreachable
+from nous.llm.event_loop_thread import LoopThread
+from nous.llm.provider import Clock, Endpoint, StructureRefused
+
+if TYPE_CHECKING:
+    import httpx2
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+LARGEST_BODY = 4 * 1024 * 1024
+"""The most bytes of an answer that are read, by default."""
+
+_MARGIN = 1.0
+"""Seconds beyond the two deadlines of a call, so that one of these, which say more, ends it first."""
+
+
+class Send(Protocol[T_co]):
+    """Send one request, in a structured form or in a plain one, and return what its answer holds."""
+
+    def __call__(self, *, structured: bool) -> Coroutine[Any, Any, T_co]: ...
+
+
+class AnswerTooLarge(ModelUnreachable):
+    """The answer exceeds the size limit."""
+
+
+class _Opened(NamedTuple):
+    """An HTTP client, the event loop that it belongs to, and a semaphore for the calls in flight."""
+
+    loop: asyncio.AbstractEventLoop
+    client: "httpx2.AsyncClient"
+    slots: asyncio.Semaphore
+
+
+class Transport:
+    """HTTP client of an endpoint. Thread-safe.
+
+    A call waits up to the endpoint's deadline for a free slot, and then has that long again to be answered. Connections
+    open at the first call, in the loop; a forked child opens its own.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, loop: LoopThread, clock: Clock, largest: int = LARGEST_BODY) -> None:
+        """Open nothing yet; *largest* limits the bytes of an answer."""
+        self._endpoint = endpoint
+        self._loop = loop
+        self._clock = clock
+        self._largest = largest
+        self._is_structured = endpoint.structured != "text"
+        self._opened: _Opened | None = None
+
+    def call(self, send: Send[T]) -> T:
+        """Send the structured form; if the provider rejects it, send the plain one, and keep to that if it helped.
+
+        If it did not help, the form was not the cause: a wrong model name, say, or a question that is too long.
+
+        Raises:
+            Misconfigured: the extra `llm` is not installed.
+            ModelBusy, ModelTimeout, ModelUnreachable: there was no answer; and what *send* raises.
+        """
+        endpoint = self._endpoint
+        try:
+            import_module("nous.llm.http")  # takes a moment, and must not block the loop
+        except ImportError as error:
+            raise Misconfigured(f"{endpoint.id} needs the extra nous[llm]: install it beside nous") from error
+        try:
+            return self._loop.run(lambda: self._in_turn(send), deadline=2 * endpoint.deadline + _MARGIN)
+        except TimeoutError:
+            raise ModelTimeout(f"{endpoint} was not asked in time: this process is too busy") from None
+        except CancelledError:
+            raise ModelUnreachable(f"{endpoint} was not waited for: the loop was closed") from None
+
+    async def post(
+        self, path: str, payload: object, *, headers: Mapping[str, str], asked: Asked, structured: bool
+    ) -> bytes:
+        """Post *payload* as JSON and return the response body.
+
+        HTTP errors are not chained to ours: they hold the question, and causes are logged.
+        """
+        import httpx2  # noqa: PLC0415 (an extra)
+
+        from nous.llm.http import TooLarge, post  # noqa: PLC0415 (it imports httpx2)
+
+        endpoint = self._endpoint
+        try:
+            response = await post(self._open().client, f"{endpoint.base_url}{path}", payload, headers=headers)
+        except httpx2.TimeoutException:
+            raise timed_out(endpoint) from None
+        except TooLarge as error:
+            raise AnswerTooLarge(str(unreachable(endpoint, asked, error))) from None
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
+            raise unreachable(endpoint, asked, error) from None
+        if response.is_success:
+            return response.content
+        refusal = Refusal(response.status_code, response.headers, response.content)
+        raise refused(refusal, endpoint, asked, structured=structured, now=self._clock())
+
+    def close(self) -> None:
+        """Close the connections of this process. The next call opens others."""
+        self._loop.run(self._close, deadline=self._endpoint.deadline)
+
+    async def _in_turn(self, send: Send[T]) -> T:
+        slots = self._open().slots
+        await self._slot(slots)
+        try:
+            async with asyncio.timeout(self._endpoint.deadline):
+                return await self._in_either_form(send)
+        except TimeoutError:
+            raise timed_out(self._endpoint) from None
+        finally:
+            slots.release()
+
+    async def _slot(self, slots: asyncio.Semaphore) -> None:
+        try:
+            async with asyncio.timeout(self._endpoint.deadline):
+                await slots.acquire()
+        except TimeoutError:
+            text = f"{self._endpoint}: all {self._endpoint.concurrency} calls that may be in flight are"
+            raise ModelBusy(text, until=self._clock() + timedelta(seconds=self._endpoint.deadline / 4)) from None
+
+    async def _in_either_form(self, send: Send[T]) -> T:
+        if not self._is_structured:
+            return await send(structured=False)
+        try:
+            return await send(structured=True)
+        except StructureRefused:
+            if self._endpoint.structured == "schema":
+                raise
+        found = await send(structured=False)
+        self._is_structured = False
+        return found
+
+    def _open(self) -> _Opened:
+        """Return the client of the running loop; a client of another loop is the parent's, and is not touched."""
+        from nous.llm.http import http_client  # noqa: PLC0415 (it imports httpx2)
+
+        loop = asyncio.get_running_loop()
+        if self._opened is None or self._opened.loop is not loop:
+            client = http_client(self._endpoint, largest=self._largest)
+            self._opened = _Opened(loop, client, asyncio.Semaphore(self._endpoint.concurrency))
+        return self._opened
+
+    async def _close(self) -> None:
+        opened, self._opened = self._opened, None
+        if opened and opened.loop is asyncio.get_running_loop():
+            await opened.client.aclose()
