@@ -2,9 +2,6 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Self
-
-import structlog
 
 from nous.domain.effects import (
     DegradedResult,
@@ -16,8 +13,8 @@ from nous.domain.effects import (
     for_today,
 )
 from nous.domain.episode import Episode, Tier
-from nous.domain.errors import Deferred, NousError
-from nous.domain.events import EpisodeOutdated, EpisodeSummarized, Event
+from nous.domain.errors import Deferred
+from nous.domain.events import EpisodeOutdated, EpisodeSummarized
 from nous.domain.scope import CacheSubject
 from nous.domain.summary_input import SummaryInput
 from nous.knowledge.candidate_filter import without_candidates
@@ -35,8 +32,6 @@ from nous.pipeline.worker import Worker, WorkerContext
 from nous.summary.decisions import announcement, decided_facts
 
 NAME = "episode-reviser"
-
-_log = structlog.stdlib.get_logger(__name__)
 
 NO_MODEL = "no background_model is set here"
 NO_EPISODE = "there is no such episode"
@@ -58,13 +53,7 @@ class EpisodeReviser:
     def __init__(self, context: WorkerContext) -> None:
         self._context = context
 
-    @classmethod
-    def from_context(cls, context: WorkerContext) -> Self:
-        return cls(context)
-
-    def __call__(self, event: Event, /) -> Effects:
-        if not isinstance(event, EpisodeOutdated):
-            raise TypeError(f"{NAME} consumes {EpisodeOutdated.type}, not {event.type}")
+    def __call__(self, event: EpisodeOutdated, /) -> Effects:
         summarizer = self._context.summarizer
         if summarizer is None:
             raise Deferred(NO_MODEL, until=self._context.clock() + _LOOK_AGAIN)
@@ -80,15 +69,8 @@ class EpisodeReviser:
         return self._revised(event, stored, self._with_decisions(summary_input, event), summarizer, matter)
 
     def _with_decisions(self, summary_input: SummaryInput, event: EpisodeOutdated) -> SummaryInput:
-        """Add the decisions that were recorded since *summary_input* was saved.
-
-        If they cannot be read, it is returned unchanged.
-        """
-        try:
-            recorded = self._context.decisions.get_episode_decisions(event.episode_id, scope=event.scope)
-        except NousError as error:
-            _log.warning("decisions.read_failed", reason=str(error))
-            return summary_input
+        """Add the decisions that were recorded since *summary_input* was saved."""
+        recorded = self._context.recorded_decisions(event.scope, event.episode_id)
         return replace(summary_input, decisions=tuple(dict.fromkeys((*recorded, *summary_input.decisions))))
 
     def _revised(
@@ -188,4 +170,4 @@ def revised(
     )
 
 
-WORKER = Worker(NAME, EpisodeOutdated, EpisodeReviser.from_context, emits=(EpisodeSummarized,))
+WORKER = Worker(NAME, EpisodeOutdated, EpisodeReviser, emits=(EpisodeSummarized,))

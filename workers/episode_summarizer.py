@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Self
+from typing import Any
 
 import structlog
 
@@ -12,15 +12,15 @@ from nous.domain.effects import (
     DegradedResult,
     Effects,
     ExpectEpisode,
-    ReleaseTranscript,
     SaveAnchoredSummary,
     SaveEpisode,
     SaveSessionState,
     Write,
+    released,
 )
 from nous.domain.episode import Decision, Episode, Seen, Tier
-from nous.domain.errors import Misconfigured, NousError
-from nous.domain.events import EpisodeSummarized, Event, SessionEnded, episode_id
+from nous.domain.errors import Misconfigured
+from nous.domain.events import EpisodeSummarized, SessionEnded, episode_id
 from nous.domain.scope import CacheSubject
 from nous.domain.session_state import end_handled, is_ahead, not_ahead
 from nous.domain.summary_input import SummaryInput
@@ -64,13 +64,7 @@ class EpisodeSummarizer:
     def __init__(self, context: WorkerContext) -> None:
         self._context = context
 
-    @classmethod
-    def from_context(cls, context: WorkerContext) -> Self:
-        return cls(context)
-
-    def __call__(self, event: Event, /) -> Effects:
-        if not isinstance(event, SessionEnded):
-            raise TypeError(f"{NAME} consumes {SessionEnded.type}, not {event.type}")
+    def __call__(self, event: SessionEnded, /) -> Effects:
         matter = self._context.cache_subject(event.scope, episode_id(event.scope, event.session_id))
         stored = self._context.episodes.get(event.scope, matter.subject)
         if stored and event.digest == stored.version:
@@ -90,17 +84,8 @@ class EpisodeSummarizer:
         return windows
 
     def _decisions(self, event: SessionEnded, transcript: Transcript) -> tuple[Decision, ...]:
-        """Return the decisions that were recorded, that the event has and that the transcript shows.
-
-        If recorded ones cannot be read, they are left out.
-        """
-        try:
-            recorded = self._context.decisions.get_episode_decisions(
-                episode_id(event.scope, event.session_id), scope=event.scope
-            )
-        except NousError as error:
-            _log.warning("decisions.read_failed", reason=str(error))
-            recorded = ()
+        """Return the decisions that were recorded, that the event has and that the transcript shows."""
+        recorded = self._context.recorded_decisions(event.scope, episode_id(event.scope, event.session_id))
         return tuple(dict.fromkeys((*recorded, *event.decided, *shown_decisions(transcript))))
 
     def _effects(self, session: "_Session", matter: CacheSubject) -> Effects:
@@ -155,7 +140,7 @@ class EpisodeSummarizer:
 
         The session's state is read last, because the session may continue while the model is called.
         """
-        return (*self._noted(event), *_releases(event))
+        return (*self._noted(event), *released(event))
 
     def _noted(self, event: SessionEnded) -> Iterator[SaveSessionState]:
         try:
@@ -239,7 +224,7 @@ class _Session:
             decisions=self.summary_input.decisions,
             skipped=tuple(sorted(transcript.skipped.items())),
             cwd=event.cwd or transcript.header.cwd,
-            dataref=event.dataref if not _releases(event) else None,
+            dataref=event.dataref if not released(event) else None,
             **fields,
         )
 
@@ -280,12 +265,6 @@ def _ended_at(event: SessionEnded, transcript: Transcript) -> datetime:
     return transcript.ended_at or event.ended_at or event.time
 
 
-def _releases(event: SessionEnded) -> tuple[Write, ...]:
-    """Release an uploaded transcript, which no worker needs after this event."""
-    is_uploaded = event.dataref is not None and event.dataref.startswith("redis:")
-    return (ReleaseTranscript(scope=event.scope, dataref=event.dataref),) if is_uploaded and event.dataref else ()
-
-
 def _seen(manifests: Sequence[Manifest]) -> Seen:
     dropped: Counter[str] = Counter()
     for record in (record for manifest in manifests for record in manifest.dropped):
@@ -302,4 +281,4 @@ def _seen(manifests: Sequence[Manifest]) -> Seen:
     )
 
 
-WORKER = Worker(NAME, SessionEnded, EpisodeSummarizer.from_context, emits=(EpisodeSummarized,))
+WORKER = Worker(NAME, SessionEnded, EpisodeSummarizer, emits=(EpisodeSummarized,))

@@ -11,7 +11,7 @@ from uuid import UUID
 from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Decision, Episode
 from nous.domain.errors import Retryable
-from nous.domain.events import Event
+from nous.domain.events import Event, SessionEvent
 from nous.domain.fact import LogVersion, Row
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState
@@ -166,6 +166,12 @@ class ReleaseTranscript:
 
     scope: Scope
     dataref: str
+
+
+def released(event: SessionEvent) -> tuple[ReleaseTranscript, ...]:
+    """Return the write that deletes the uploaded transcript of *event*, if it has one."""
+    dataref = event.dataref or ""
+    return (ReleaseTranscript(scope=event.scope, dataref=dataref),) if dataref.startswith("redis:") else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ _MARGIN = 1.0
 
 
 class Send(Protocol[T_co]):
-    """Send one request, in a structured form or in a plain one, and return what its answer holds."""
+    """Send one request, in a structured or a plain form, and return what its answer holds."""
 
     def __call__(self, *, structured: bool) -> Coroutine[Any, Any, T_co]: ...
 
@@ -37,7 +37,7 @@ class AnswerTooLarge(ModelUnreachable):
 
 
 class _Opened(NamedTuple):
-    """An HTTP client, the event loop that it belongs to, and a semaphore for the calls in flight."""
+    """An HTTP client, its event loop, and a semaphore for the calls in flight."""
 
     loop: asyncio.AbstractEventLoop
     client: "httpx2.AsyncClient"
@@ -61,9 +61,9 @@ class Transport:
         self._opened: _Opened | None = None
 
     def call(self, send: Send[T]) -> T:
-        """Send the structured form; if the provider rejects it, send the plain one, and keep to that if it helped.
+        """Send the structured form, and the plain one if the provider rejects it.
 
-        If it did not help, the form was not the cause: a wrong model name, say, or a question that is too long.
+        Keep to the plain form if it helped. If it did not, the form was not the cause: a wrong model name, say, or a question that is too long.
 
         Raises:
             Misconfigured: the extra `llm` is not installed.
@@ -142,7 +142,7 @@ class Transport:
         return found
 
     def _open(self) -> _Opened:
-        """Return the client of the running loop; a client of another loop is the parent's, and is not touched."""
+        """Return the client of the running loop; that of another loop is left to the parent."""
         from nous.llm.http import http_client  # noqa: PLC0415 (it imports httpx2)
 
         loop = asyncio.get_running_loop()

@@ -146,7 +146,10 @@ _BACKOFF = {Failure.QUOTA: _Backoff(first=30.0, cap=900.0), Failure.TIMEOUT: _Ba
 
 @dataclass(frozen=True, slots=True)
 class _Circuit:
-    """Stored record of a provider that has not answered since it failed; a `pause_ends` of 0 is unset."""
+    """Stored record of a provider that has not answered since it failed.
+
+    A `pause_ends` of 0 is unset.
+    """
 
     since: float
     failure: Failure

@@ -228,13 +228,6 @@ def test_a_file_is_kept_and_remembered(context: WorkerContext, store: MemoryStor
     assert only_episode(store).dataref == "file:///tmp/s.jsonl"
 
 
-def test_another_event_is_refused(context: WorkerContext, ended: Ended) -> None:
-    (said,) = WORKER.handler_factory(context)(ended(text=SESSION)).events
-
-    with pytest.raises(TypeError, match="session_ended"):
-        WORKER.handler_factory(context)(said)
-
-
 def test_scopes_have_episodes_of_their_own(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
     fields: dict[str, Any] = {"text": SESSION}
     summarize(context, store, ended(**fields))
