@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from uuid import UUID
 
 from nous.domain.episode import Tier, Tokens
@@ -107,15 +107,20 @@ class AnchoredSummary:
         Raises:
             BadInput: it is no summary, or its schema version is not the one of this release.
         """
-        value = _json_object(text)
-        version = _count(value, "schema_version")
+        try:
+            value = json.loads(text)
+            version, sections = value["schema_version"], [_section(each) for each in value["sections"]]
+            counts = int(value["token_estimate"]), int(value["iteration"])
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise BadInput("an anchored summary has to be JSON in the form that `to_json` writes") from None
         if version != VERSION:
             raise BadInput(f"an anchored summary of schema version {version}; this release reads version {VERSION}")
-        sections = value.get("sections")
-        if not isinstance(sections, list):
-            raise BadInput("the sections of an anchored summary have to be a list")
-        read = tuple(_section(each, place) for place, each in enumerate(cast("list[object]", sections), start=1))
-        return cls(read, VERSION, _count(value, "token_estimate"), _count(value, "iteration"))
+        return cls(tuple(sections), VERSION, *counts)
+
+
+def _section(value: Mapping[str, Any]) -> AnchoredSummarySection:
+    id_ = str(value["id"])
+    return AnchoredSummarySection(id_, str(value.get("label") or label_of(id_)), str(value["content"]))
 
 
 def label_of(id_: str) -> str:
@@ -137,32 +142,6 @@ def _arranged(sections: Sequence[AnchoredSummarySection]) -> tuple[AnchoredSumma
 
 def _joined(contents: Iterable[str]) -> str:
     return "\n".join(content for content in contents if content.strip())
-
-
-def _json_object(text: str | bytes) -> Mapping[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        raise BadInput("an anchored summary has to be JSON, and this is none") from None
-    if not isinstance(value, dict):
-        raise BadInput(f"an anchored summary has to be a JSON object, not {type(value).__name__}")
-    return cast("dict[str, Any]", value)
-
-
-def _section(value: object, place: int) -> AnchoredSummarySection:
-    section = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    id_, content = section.get("id"), section.get("content", "")
-    if not isinstance(id_, str) or not id_.strip() or not isinstance(content, str):
-        raise BadInput(f"section {place} of an anchored summary has to be an object with an id and a content in text")
-    label = section.get("label")
-    return AnchoredSummarySection(id_, label if isinstance(label, str) and label else label_of(id_), content)
-
-
-def _count(value: Mapping[str, Any], name: str) -> int:
-    number = value.get(name, 0)
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise BadInput(f"the {name} of an anchored summary has to be a whole number from 0 on")
-    return number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -206,44 +206,6 @@ class Effects:
     events: tuple[Event, ...] = ()
     skipped: str | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse two writes to the same place.
-
-        Each would be checked against the same state, and the second would undo the first.
-
-        Raises:
-            ValueError: there are two.
-        """
-        places = [_place(write) for write in self.writes]
-        if len(set(places)) < len(places):
-            raise ValueError("the effects hold two writes to the same place")
-
-
-def _place(write: Write) -> tuple[object, ...]:
-    match write:
-        case SaveEpisode():
-            return "episode", write.episode.scope, write.episode.id
-        case ExpectEpisode():
-            return "episode", write.scope, write.episode_id
-        case RecordResummaryAttempt() | RemoveFromResummaries():
-            return "tried", write.scope, write.episode_id
-        case SaveEpisodeVector():
-            return "vector", write.scope, write.episode_id, write.embedder
-        case SaveDecision():
-            return "decision", write.scope, write.episode_id, write.event_id
-        case SaveAnchoredSummary():
-            return "anchor", write.anchor.scope, write.anchor.agent_id, write.anchor.session_id
-        case ExpectAnchoredSummary():
-            return "anchor", write.scope, write.agent_id, write.session_id
-        case AppendFacts():
-            return "facts", write.scope
-        case ReleaseTranscript():
-            return "transcript", write.dataref
-        case SaveSessionState():
-            return "course", write.session_state.scope, write.session_state.session_id
-        case ExpectSessionState():
-            return "course", write.scope, write.session_id
-
 
 class DegradedResult(Retryable):
     """Retryable failure with a fallback result.

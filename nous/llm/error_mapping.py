@@ -136,7 +136,7 @@ def _said(body: bytes) -> str:
 
 
 def _repeats(line: str, asked: Asked) -> bool:
-    """Return whether *line* quotes a text that was sent: all of a short one, or a run of characters."""
+    """Return whether *line* quotes a text that was sent, whole or in a run of characters."""
     texts = [" ".join(text.split()) for text in asked]
     sent = "\n".join(texts)
     runs = (line[start : start + _SHORTEST_ECHO] for start in range(len(line) - _SHORTEST_ECHO + 1))

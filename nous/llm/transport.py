@@ -63,7 +63,8 @@ class Transport:
     def call(self, send: Send[T]) -> T:
         """Send the structured form, and the plain one if the provider rejects it.
 
-        Keep to the plain form if it helped. If it did not, the form was not the cause: a wrong model name, say, or a question that is too long.
+        Keep to the plain form if it helped. If it did not, the form was not the cause: a wrong model name, say, or a
+        question that is too long.
 
         Raises:
             Misconfigured: the extra `llm` is not installed.

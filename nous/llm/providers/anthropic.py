@@ -76,7 +76,7 @@ def _text(content: Any) -> str:
 
 
 def _as_text(given: dict[str, Any]) -> str:
-    """Return *given* as JSON, in which half of an emoji may stand; empty if it is nested too deep to be written."""
+    """Return *given* as JSON; empty if it is nested too deep to be written."""
     try:
         return json.dumps(given, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
