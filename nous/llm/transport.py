@@ -7,6 +7,8 @@ from datetime import timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
+import orjson
+
 from nous.domain.errors import Misconfigured
 from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable
 from nous.llm.error_mapping import Asked, Refusal, refused, timed_out, unreachable
@@ -72,7 +74,7 @@ class Transport:
         """
         endpoint = self._endpoint
         try:
-            import_module("nous.llm.http")  # takes a moment, and must not block the loop
+            import_module("httpx2")  # takes a moment, and must not block the loop
         except ImportError as error:
             raise Misconfigured(f"{endpoint.id} needs the extra nous[llm]: install it beside nous") from error
         try:
@@ -91,21 +93,30 @@ class Transport:
         """
         import httpx2  # noqa: PLC0415 (an extra)
 
-        from nous.llm.http import TooLarge, post  # noqa: PLC0415 (it imports httpx2)
-
         endpoint = self._endpoint
         try:
-            response = await post(self._open().client, f"{endpoint.base_url}{path}", payload, headers=headers)
+            refusal = await self._exchanged(f"{endpoint.base_url}{path}", payload, headers)
         except httpx2.TimeoutException:
             raise timed_out(endpoint) from None
-        except TooLarge as error:
-            raise AnswerTooLarge(str(unreachable(endpoint, asked, error))) from None
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
             raise unreachable(endpoint, asked, error) from None
-        if response.is_success:
-            return response.content
-        refusal = Refusal(response.status_code, response.headers, response.content)
-        raise refused(refusal, endpoint, asked, structured=structured, now=self._clock())
+        if not 200 <= refusal.status < 300:
+            raise refused(refusal, endpoint, asked, structured=structured, now=self._clock())
+        if len(refusal.body) > self._largest:
+            text = str(unreachable(endpoint, asked, f"more than {self._largest} bytes"))
+            raise AnswerTooLarge(text)
+        return refusal.body
+
+    async def _exchanged(self, url: str, payload: object, headers: Mapping[str, str]) -> Refusal:
+        """Return the response, whose body is cut off soon after the limit."""
+        sent = {"Content-Type": "application/json", "User-Agent": "nous", **headers}
+        body = bytearray()
+        async with self._open().client.stream("POST", url, content=orjson.dumps(payload), headers=sent) as response:
+            async for chunk in response.aiter_raw():
+                body += chunk
+                if len(body) > self._largest:
+                    break
+        return Refusal(response.status_code, response.headers, bytes(body))
 
     def close(self) -> None:
         """Close the connections of this process. The next call opens others."""
@@ -144,15 +155,25 @@ class Transport:
 
     def _open(self) -> _Opened:
         """Return the client of the running loop; that of another loop is left to the parent."""
-        from nous.llm.http import http_client  # noqa: PLC0415 (it imports httpx2)
-
-        loop = asyncio.get_running_loop()
+        loop, most = asyncio.get_running_loop(), self._endpoint.concurrency
         if self._opened is None or self._opened.loop is not loop:
-            client = http_client(self._endpoint, largest=self._largest)
-            self._opened = _Opened(loop, client, asyncio.Semaphore(self._endpoint.concurrency))
+            self._opened = _Opened(loop, _client(self._endpoint), asyncio.Semaphore(most))
         return self._opened
 
     async def _close(self) -> None:
         opened, self._opened = self._opened, None
         if opened and opened.loop is asyncio.get_running_loop():
             await opened.client.aclose()
+
+
+def _client(endpoint: Endpoint) -> "httpx2.AsyncClient":
+    """Return a client that follows no redirects, so that a question never goes to another address."""
+    import httpx2  # noqa: PLC0415 (an extra)
+
+    most = endpoint.concurrency
+    return httpx2.AsyncClient(
+        timeout=endpoint.deadline,
+        limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
+        headers={"Accept-Encoding": "identity"},  # a few compressed bytes may expand beyond the available memory
+        follow_redirects=False,
+    )

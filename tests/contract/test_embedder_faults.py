@@ -264,7 +264,6 @@ def test_an_endpoint_that_cannot_embed_is_refused_before_anything_is_sent(provid
 
 
 def test_a_missing_package_is_named_with_the_way_to_get_it(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "nous.llm.http", raising=False)
     monkeypatch.setitem(sys.modules, "httpx2", None)
 
     with pytest.raises(Misconfigured, match=r"the extra nous\[llm\]"):

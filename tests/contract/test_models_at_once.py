@@ -126,7 +126,6 @@ print([name for name in ("openai", "anthropic", "httpx2") if name in sys.modules
 def test_a_missing_package_is_named_with_the_way_to_get_it(
     server: ModelServer, loop: LoopThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "nous.llm.http", raising=False)
     monkeypatch.setitem(sys.modules, "httpx2", None)
 
     with pytest.raises(Misconfigured, match=r"the extra nous\[llm\]"):
