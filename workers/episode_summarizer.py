@@ -1,7 +1,6 @@
 """session_ended → episode_summarized: summarize a session from its transcript."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -18,13 +17,13 @@ from nous.domain.effects import (
     Write,
     released,
 )
-from nous.domain.episode import Decision, Episode, Seen, Tier
+from nous.domain.episode import Decision, Episode, Tier
 from nous.domain.errors import Misconfigured
 from nous.domain.events import EpisodeSummarized, SessionEnded, episode_id
 from nous.domain.scope import CacheSubject
 from nous.domain.session_state import end_handled, is_ahead, not_ahead
 from nous.domain.summary_input import SummaryInput
-from nous.excerpt import Manifest, Windows
+from nous.excerpt import Windows
 from nous.knowledge.candidate_filter import without_candidates
 from nous.llm.base import ModelTimeout, ModelUnreachable
 from nous.pipeline.llm_summarizer import Fallback, LlmSummarizer, SummaryResult
@@ -202,7 +201,7 @@ class _Session:
 
     def _episode(self, **fields: Any) -> Episode:
         event, transcript, windows = self.event, self.transcript, self._windows
-        seen = _seen([window.excerpt.manifest for window in windows.windows])
+        dropped = (record for window in windows.windows for record in window.excerpt.manifest.dropped)
         return Episode(
             id=episode_id(event.scope, event.session_id),
             scope=event.scope,
@@ -218,9 +217,8 @@ class _Session:
             bytes=transcript.bytes,
             excerpt_digest=windows.digest,
             excerpt_chars=windows.chars,
-            excerpt_dropped=sum(count for _, count in seen.dropped),
+            excerpt_dropped=sum(len(record.entries) for record in dropped),
             windows=len(windows.windows),
-            seen=seen,
             decisions=self.summary_input.decisions,
             skipped=tuple(sorted(transcript.skipped.items())),
             cwd=event.cwd or transcript.header.cwd,
@@ -263,22 +261,6 @@ def _ended_at(event: SessionEnded, transcript: Transcript) -> datetime:
     Some programs write no times. Then the event's time counts.
     """
     return transcript.ended_at or event.ended_at or event.time
-
-
-def _seen(manifests: Sequence[Manifest]) -> Seen:
-    dropped: Counter[str] = Counter()
-    for record in (record for manifest in manifests for record in manifest.dropped):
-        dropped[record.reason] += len(record.entries)
-    return Seen(
-        whole=tuple(entry for manifest in manifests for record in manifest.kept for entry in record.entries),
-        cut=tuple(
-            (entry, record.shown, record.chars)
-            for manifest in manifests
-            for record in manifest.cut
-            for entry in record.entries
-        ),
-        dropped=tuple(sorted(dropped.items())),
-    )
 
 
 WORKER = Worker(NAME, SessionEnded, EpisodeSummarizer, emits=(EpisodeSummarized,))
