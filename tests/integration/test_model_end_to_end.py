@@ -72,11 +72,7 @@ EXTRACTIVE = ("extractive",)
 EXCHANGES = {
     "quota": Case(["429 retry-after 1"], then_answered("quota"), AT_ONCE + failed("quota")),
     "failing": Case(["500"], then_answered("transport"), AT_ONCE + failed("transport")),
-    "cut": Case(["cut"], then_answered("transport"), AT_ONCE + failed("transport")),
-    "closed": Case(["closed"], then_answered("transport"), AT_ONCE + failed("transport")),
-    "not-json": Case(["not json"], then_answered("transport"), AT_ONCE + failed("transport")),
     "hanging": Case(["hang"], then_answered("timeout", errors=1), AT_ONCE + failed("timeout"), deadline=2.0),
-    "dripping": Case(["drip"], then_answered("timeout", errors=1), AT_ONCE + failed("timeout"), deadline=2.0),
     # Each worker that asks makes as many attempts as are configured; the last one is made do without.
     "hanging-on": Case(
         ["hang"] * FOR_EVER,
@@ -85,7 +81,6 @@ EXCHANGES = {
         deadline=0.3,
     ),
     # What is turned down with a schema is asked once more without.
-    "no-schema": Case(["no schema"], Outcome(2), AT_ONCE + ONCE_MORE),
     "refused": Case(["400"], Outcome(2), AT_ONCE + ONCE_MORE),
     "refused-on": Case(
         ["400"] * FOR_EVER,
@@ -93,7 +88,6 @@ EXCHANGES = {
         failed("other", 2) + ONCE_MORE + ONCE_MORE,
     ),
     "no-key": Case(["401"], then_answered("other", tiers=MADE_ANEW), AT_ONCE + failed("other")),
-    "not-found": Case(["404"], then_answered("other", tiers=MADE_ANEW), AT_ONCE + failed("other")),
 }
 
 ANSWERS = {

@@ -98,10 +98,6 @@ def test_a_malformed_entry_point_is_said_to_be_one(install: Install) -> None:
         discover()
 
 
-def test_workers_have_the_same_order_in_every_process() -> None:
-    assert list(discover()) == sorted(discover())
-
-
 def test_what_is_no_reader_is_named(install: Install) -> None:
     install("READER = 5\n", "[nous.readers]\nfive = its_plug_in:READER\n")
 

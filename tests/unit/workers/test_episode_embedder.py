@@ -13,7 +13,7 @@ from builders.episodes import HOME, episode
 from builders.moody import Moody
 from structlog.testing import capture_logs
 
-from nous.domain.effects import Effects, SaveEpisode, SaveEpisodeVector
+from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Episode
 from nous.domain.errors import Deferred, Misconfigured
 from nous.domain.events import EpisodesUnembedded, Event, SessionEnded
@@ -136,20 +136,6 @@ def test_an_episode_that_teaches_nothing_gets_its_vector_later_too() -> None:
     assert scene.is_of(newer)
 
 
-def test_what_waits_for_the_embedder_is_not_what_a_session_waits_for() -> None:
-    scene = Scene(Moody())
-    [saved] = scene.save("s1")
-    scene.embedder.is_out = True
-
-    [*_, waits] = scene.summarized(saved, "Tim likes tea").events
-
-    first = EpisodesUnembedded.after(
-        announcement(saved, cause=ended(saved), by="episode-summarizer", at=AT), by="fact-extractor", at=AT
-    )
-    assert isinstance(waits, EpisodesUnembedded)
-    assert waits.id != first.id
-
-
 def test_many_episodes_are_embedded_some_at_a_time_and_doing_it_again_changes_nothing() -> None:
     scene = Scene(Moody())
     scene.save(*(f"s{number}" for number in range(100)))
@@ -222,16 +208,3 @@ def test_an_episode_that_changes_while_it_is_embedded_is_embedded_as_it_is_then(
     list(scene.steps(event))
 
     assert scene.is_of(newer)
-
-
-def test_what_the_same_event_leads_to_is_the_same() -> None:
-    scene = Scene(Moody())
-    scene.save(*(f"s{number}" for number in range(33)))
-    event = unembedded_episodes(HOME, state="now", at=AT)
-
-    first, second = WORKER.handler_factory(scene.context)(event), WORKER.handler_factory(scene.context)(event)
-
-    assert [each.id for each in first.events] == [each.id for each in second.events]
-    assert {each.episode_id for each in first.writes if isinstance(each, SaveEpisodeVector)} == {
-        each.episode_id for each in second.writes if isinstance(each, SaveEpisodeVector)
-    }

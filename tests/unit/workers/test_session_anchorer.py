@@ -10,7 +10,6 @@ from builders.model_world import ModelWorld
 from nous.domain.anchored_summary import LABELS
 from nous.domain.episode import Tier
 from nous.llm.base import ModelTimeout, ModelUnreachable, Question
-from nous.summary.anchored.base import SummarizerError
 
 FACTS = ("port 9017", "`billing.toml`", "never on Fridays")
 FIRST = (
@@ -202,15 +201,6 @@ def test_a_resumed_session_goes_on_from_its_anchored_summary() -> None:
     assert "check number 1003" in world.anchor().summary.to_prompt_text()
 
 
-def test_a_session_that_was_never_compacted_has_none() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
-
-    with pytest.raises(AssertionError):
-        world.anchor()
-
-
 def test_each_session_has_its_own() -> None:
     world = ModelWorld()
     world.use(None)
@@ -220,8 +210,3 @@ def test_each_session_has_its_own() -> None:
 
     assert "plants" not in world.anchor("s1").summary.to_prompt_text()
     assert "9017" not in world.anchor("s2").summary.to_prompt_text()
-
-
-def test_the_error_of_a_summarizer_says_its_kind() -> None:
-    assert str(SummarizerError("timeout")) == "summarizer timed out"
-    assert SummarizerError("parse", "no JSON").kind == "parse"
