@@ -6,8 +6,8 @@ from typing import Any
 from nous.domain.errors import BadInput, Misconfigured, Unavailable
 from nous.llm.base import ModelRefused, ModelTimeout, ModelUnreachable
 from nous.llm.event_loop_thread import LoopThread
-from nous.llm.http_model import provider_of
-from nous.llm.provider import Clock, Endpoint
+from nous.llm.http_model import PROVIDERS
+from nous.llm.provider import Clock, Endpoint, Provider
 from nous.llm.providers.openai import ChatCompletions
 from nous.llm.transport import Transport
 
@@ -26,8 +26,11 @@ class HttpEmbeddings:
         Raises:
             Misconfigured: the provider has no embedders, or the endpoint lacks what it needs.
         """
-        self._provider = _provider(endpoint)
-        self._endpoint = self._provider.settled(endpoint)
+        provider: Provider = PROVIDERS.load(endpoint.provider)
+        if not isinstance(provider, ChatCompletions):
+            raise Misconfigured(f"{endpoint.id} is no embedder: {endpoint.provider} does not speak OpenAI's protocol")
+        self._provider = provider
+        self._endpoint = provider.settled(endpoint)
         self._transport = Transport(self._endpoint, loop=loop, clock=clock, largest=LARGEST_BODY)
 
     @property
@@ -65,13 +68,6 @@ class HttpEmbeddings:
     def close(self) -> None:
         """Close the connections of this process. The next request opens others."""
         self._transport.close()
-
-
-def _provider(endpoint: Endpoint) -> ChatCompletions:
-    provider = provider_of(endpoint.provider)
-    if not isinstance(provider, ChatCompletions):
-        raise Misconfigured(f"{endpoint.id} is no embedder: {endpoint.provider} does not speak OpenAI's protocol")
-    return provider
 
 
 def _payload(model: str, texts: Sequence[str], dimensions: int | None, *, packed: bool) -> dict[str, Any]:

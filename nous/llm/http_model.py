@@ -26,9 +26,9 @@ class HttpModel:
         """Find the provider. *counters* counts repeated requests without a schema.
 
         Raises:
-            Misconfigured: there is no such provider, or the endpoint lacks what it needs.
+            Misconfigured: the endpoint lacks what it needs.
         """
-        self._provider = provider_of(endpoint.provider)
+        self._provider: Provider = PROVIDERS.load(endpoint.provider)
         self._endpoint = self._provider.settled(endpoint)
         self._loop = loop
         self._counters = counters
@@ -103,14 +103,3 @@ def split(name: str) -> tuple[str, str]:
             f"{', '.join(known_providers())}"
         )
     return provider, model
-
-
-def provider_of(name: str) -> Provider:
-    """Return the provider called *name*.
-
-    Raises:
-        Misconfigured: there is none.
-    """
-    if name not in known_providers():
-        raise Misconfigured(f"no provider is called {name!r}; there are {', '.join(known_providers())}")
-    return PROVIDERS.load(name)

@@ -36,13 +36,6 @@ from nous.summary.llm.prompt import PromptTemplate
 from nous.transcript.model import Transcript
 
 _NAME = "anchored_summary"
-_FAILURE_KINDS = {
-    Failure.TIMEOUT: FailureKind.TIMEOUT,
-    Failure.TRANSPORT: FailureKind.TRANSPORT,
-    Failure.QUOTA: FailureKind.TRANSPORT,
-    Failure.PARSE: FailureKind.PARSE,
-    Failure.OTHER: FailureKind.OTHER,
-}
 _FAILED = (ModelTimeout, ModelUnreachable, ModelPaused, ModelRefused, ModelMisconfigured, AnswerUnusable)
 
 log = structlog.get_logger(__name__)
@@ -92,7 +85,8 @@ class LlmAnchoredSummarizer:
         try:
             said = ask(self.model, question, _reading({one.id for one in before.sections}), counters=self.counters)
         except _FAILED as error:
-            raise SummarizerError(_FAILURE_KINDS[error.failure], str(error)) from error
+            kind = Failure.TRANSPORT if error.failure is Failure.QUOTA else error.failure
+            raise SummarizerError(FailureKind(kind), str(error)) from error
         new = AnchoredSummary(said.value, iteration=before.iteration + 1)
         summary, put_back = kept(before, new)
         if put_back:
@@ -152,18 +146,17 @@ class AnchoredSummarizer:
             tier=Tier.EXTRACTIVE,
             seen_by_model=previous.seen_by_model if previous else 0,
         )
-        if self.model is None or self.counters is None:
-            return self._by_itself(bare, transcript, start=previous.entries if previous else 0)
-        summarizer = LlmAnchoredSummarizer(model=self.model, prompt=self.prompt, counters=self.counters, matter=matter)
-        try:
-            return self._by_model(bare, transcript, summarizer)
-        except SummarizerError as error:
-            log.warning("anchored_summary.model_fallback", failure=error.kind, reason=str(error))
-            made = self._by_itself(bare, transcript, start=previous.entries if previous else 0)
-            return replace(made, made_do=str(error))
-
-    def _by_itself(self, bare: StoredAnchoredSummary, transcript: Transcript, *, start: int) -> StoredAnchoredSummary:
-        return replace(bare, summary=anchored_from(_from(transcript, start), bare.summary))
+        if self.model and self.counters:
+            summarizer = LlmAnchoredSummarizer(
+                model=self.model, prompt=self.prompt, counters=self.counters, matter=matter
+            )
+            try:
+                return self._by_model(bare, transcript, summarizer)
+            except SummarizerError as error:
+                log.warning("anchored_summary.model_fallback", failure=error.kind, reason=str(error))
+                bare = replace(bare, made_do=str(error))
+        news = _from(transcript, previous.entries if previous else 0)
+        return replace(bare, summary=anchored_from(news, bare.summary))
 
     def _by_model(
         self, bare: StoredAnchoredSummary, transcript: Transcript, summarizer: LlmAnchoredSummarizer

@@ -57,12 +57,8 @@ class CircuitBreaker:
         except ModelBusy:
             self._outages.release_probe(self.id)
             raise
-        except ModelRefused as error:
-            self._outages.release_probe(self.id)
-            self._note(error.failure, str(error))
-            raise
-        except (ModelTimeout, ModelUnreachable, ModelQuota, ModelMisconfigured) as error:
-            if self._is_poison(question, error):
+        except (ModelTimeout, ModelUnreachable, ModelQuota, ModelMisconfigured, ModelRefused) as error:
+            if isinstance(error, ModelRefused) or self._is_poison(question, error):
                 self._outages.release_probe(self.id)
                 self._note(error.failure, str(error))
                 raise

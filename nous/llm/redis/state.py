@@ -30,23 +30,31 @@ _ALL = "all"
 """Field of an invalidation of all subjects."""
 
 
-class RedisResponseStore:
-    """`ResponseStore` on one Redis primary; responses expire after *answer_ttl* seconds.
+class _RedisStore:
+    """A store on one Redis primary, whose *client* must not decode responses.
 
-    *client* must not decode responses.
+    *clock* replaces the server's time (seconds since the epoch), for tests.
     """
 
-    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None, *, answer_ttl: int) -> None:
+    def __init__(
+        self, client: redis.Redis, keys: LlmKeys | None = None, *, clock: Callable[[], float] | None = None
+    ) -> None:
         self._client: Any = client
         self._keys = keys or LlmKeys()
+        self._run = Scripts(client, clock, package="nous.llm.redis")
+
+
+class RedisResponseStore(_RedisStore):
+    """`ResponseStore` on Redis; responses expire after *answer_ttl* seconds."""
+
+    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None, *, answer_ttl: int) -> None:
+        super().__init__(client, keys)
         self._answer_ttl = answer_ttl
-        self._run = Scripts(client, package="nous.llm.redis")
 
     def invalidation_count(self, scope: Scope, subject: UUID) -> int:
         with translated():
-            return sum(
-                map(int, filter(None, self._client.hmget(self._keys.invalidation_count(scope), str(subject), _ALL)))
-            )
+            counts: list[bytes | None] = self._client.hmget(self._keys.invalidation_count(scope), str(subject), _ALL)
+        return sum(int(count or 0) for count in counts)
 
     def find(self, question: Question, model: str) -> Reply | None:
         with translated():
@@ -72,17 +80,15 @@ class RedisResponseStore:
 
         With *dry_run* it only counts.
         """
-        if not dry_run:
-            self._count_drop(scope, _ALL if subject is None else str(subject))
         with translated():
+            if not dry_run:
+                counts = self._keys.invalidation_count(scope)
+                with self._client.pipeline(transaction=True) as pipe:
+                    pipe.hincrby(counts, _ALL if subject is None else str(subject), 1)
+                    pipe.expire(counts, _DROPS)
+                    pipe.execute()
             found: list[bytes] = list(self._client.scan_iter(self._keys.answers(scope, subject), count=1000))
             return len(found) if dry_run or not found else int(self._client.unlink(*found))
-
-    def _count_drop(self, scope: Scope, of: str) -> None:
-        with translated(), self._client.pipeline(transaction=True) as pipe:
-            pipe.hincrby(self._keys.invalidation_count(scope), of, 1)
-            pipe.expire(self._keys.invalidation_count(scope), _DROPS)
-            pipe.execute()
 
 
 _LIVES = (8 * _DAY, _DAY)
@@ -91,13 +97,8 @@ day.
 """
 
 
-class RedisTokenUsageStore:
-    """`TokenUsageStore` on one Redis primary. *client* must not decode responses."""
-
-    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None) -> None:
-        self._client: Any = client
-        self._keys = keys or LlmKeys()
-        self._run = Scripts(client, package="nous.llm.redis")
+class RedisTokenUsageStore(_RedisStore):
+    """`TokenUsageStore` on Redis."""
 
     def reserve(self, reservation: Reservation, *, limit: int) -> bool:
         return bool(self._book("reserve", reservation, reservation.tokens, limit))
@@ -157,18 +158,8 @@ class _Circuit:
     pause_ends: float
 
 
-class RedisCircuitStore:
-    """`CircuitStore` on one Redis primary; a circuit expires two days after its last change.
-
-    *client* must not decode responses. *clock* replaces the server's time (seconds since the epoch), for tests.
-    """
-
-    def __init__(
-        self, client: redis.Redis, keys: LlmKeys | None = None, *, clock: Callable[[], float] | None = None
-    ) -> None:
-        self._client: Any = client
-        self._keys = keys or LlmKeys()
-        self._run = Scripts(client, clock, package="nous.llm.redis")
+class RedisCircuitStore(_RedisStore):
+    """`CircuitStore` on Redis; a circuit expires two days after its last change."""
 
     def admit(self, provider: str, *, probe: float) -> OpenCircuit | None:
         return _pause(self._run("admit", (self._keys.outages,), (provider, uuid4().hex, repr(probe), repr(GLANCE))))
@@ -217,13 +208,8 @@ def _open(ends: float, circuit: _Circuit) -> OpenCircuit:
     return OpenCircuit(until=until, since=since, failure=circuit.failure, failures=circuit.failures)
 
 
-class RedisUsageCounters:
-    """`UsageCounters` on one Redis primary. *client* must not decode responses."""
-
-    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None) -> None:
-        self._client: Any = client
-        self._keys = keys or LlmKeys()
-        self._run = Scripts(client, package="nous.llm.redis")
+class RedisUsageCounters(_RedisStore):
+    """`UsageCounters` on Redis."""
 
     def count(self, model: str, **counts: int) -> None:
         fields = ((f"{name}:{model}", added) for name, added in counts.items())

@@ -10,7 +10,7 @@ from nous.app.container import discover
 from nous.domain.errors import Misconfigured
 from nous.domain.plug_ins import PlugIns
 from nous.excerpt.strategies import named, names
-from nous.llm.http_model import known_providers, provider_of
+from nous.llm.http_model import PROVIDERS, known_providers
 from nous.transcript import known_readers
 
 Install = Callable[[str, str], None]
@@ -51,7 +51,7 @@ def test_a_strategy_and_a_provider_of_another_distribution_can_be_chosen_by_name
     )
 
     assert ("mine" in names(), "mycloud" in known_providers()) == (True, True)
-    assert (type(named("mine")), type(provider_of("mycloud"))) == (object, object)
+    assert (type(named("mine")), type(PROVIDERS.load("mycloud"))) == (object, object)
 
 
 def test_a_reader_of_another_distribution_is_known_by_its_format(install: Install) -> None:
