@@ -101,7 +101,7 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
     _refuse_crowd(cast("dict[str, Any]", data))
     candidate = _filled(message, kind.completed(cast("dict[str, Any]", data)), kind, accepted_at or datetime.now(UTC))
     try:
-        return _aware(_validated(kind, candidate))
+        return _in_utc(_validated(kind, candidate))
     except ValidationError as error:
         raise BadInput(f"{kind.type}: {_in_words(error)}") from None
 
@@ -123,12 +123,22 @@ def _validated(kind: type[Event], candidate: dict[str, Any]) -> Event:
     return _adapter(kind).validate_python({**candidate, kind.droppable: left, "invalid_candidates": len(invalid)})
 
 
-def _aware(event: Event) -> Event:
-    """Return *event* with its naive times set to UTC: they cannot be compared with others."""
+def _in_utc(event: Event) -> Event:
+    """Return *event* with its times in UTC, which a time without a zone is taken for.
+
+    Raises:
+        BadInput: UTC has no such year.
+    """
     found = {name: getattr(event, name) for name in _names(type(event))}
     times = {name: value for name, value in found.items() if isinstance(value, datetime)}
-    naive = {name: value.replace(tzinfo=UTC) for name, value in times.items() if value.tzinfo is None}
-    return replace(event, **naive) if naive else event
+    try:
+        return replace(event, **{name: _zoned(value).astimezone(UTC) for name, value in times.items()})
+    except OverflowError:
+        raise BadInput(f"one of {', '.join(times)} is not in any of the years 1 to 9999 in UTC") from None
+
+
+def _zoned(time: datetime) -> datetime:
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 @cache

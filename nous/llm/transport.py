@@ -167,7 +167,7 @@ class Transport:
 
 
 def _client(endpoint: Endpoint) -> "httpx2.AsyncClient":
-    """Return a client that follows no redirects, so that a question never goes to another address."""
+    """Return a client that follows no redirects: a question never goes to another address."""
     import httpx2  # noqa: PLC0415 (an extra)
 
     most = endpoint.concurrency

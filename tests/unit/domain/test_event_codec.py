@@ -120,6 +120,12 @@ def test_a_time_without_a_zone_is_taken_for_utc() -> None:
     assert (event.time.tzinfo, event.ended_at.tzinfo) == (UTC, UTC)
 
 
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_utc_has_no_year_for_is_refused(time: str) -> None:
+    with pytest.raises(BadInput, match="in UTC"):
+        told({"session_id": "s", "ended_at": time})
+
+
 def test_a_complaint_never_quotes_the_content() -> None:
     with pytest.raises(BadInput) as caught:
         told({"session_id": "s", "transcript": {"secret": "hunter2"}, "bytes": "hunter2"})
