@@ -150,8 +150,8 @@ class StoredAnchoredSummary:
 
     It covers the first `entries` of the transcript, which have `bytes` bytes and the hash `digest`. A model has seen
     the first `seen_by_model` of them. It is shown the others next time; `made_do` says why it could not see them.
-    `put_back` counts the lines of the previous summary that a model had left out. `event_id` is the event for which the
-    summary was made. `at` is the time of the last entry, or of that event's publication if the transcript has no times.
+    `event_id` is the event for which the summary was made. `at` is the time of the last entry, or of that event's
+    publication if the transcript has no times.
     """
 
     scope: Scope
@@ -169,4 +169,3 @@ class StoredAnchoredSummary:
     tokens: Tokens | None = None
     made_do: str | None = None
     seen_by_model: int = 0
-    put_back: int = 0

@@ -42,18 +42,6 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdatedSummary:
-    """A summary updated by a model, its token usage, and the number of restored lines.
-
-    `put_back` counts the lines of the previous summary that the model had left out.
-    """
-
-    summary: AnchoredSummary
-    tokens: Tokens
-    put_back: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LlmAnchoredSummarizer:
     """`Summarizer` that asks a model; *matter* is the cache subject of its requests."""
 
@@ -63,10 +51,12 @@ class LlmAnchoredSummarizer:
     matter: CacheSubject
 
     def summarize(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
-        return self.renew(segments, existing_summary).summary
+        return self.renew(segments, existing_summary)[0]
 
-    def renew(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> UpdatedSummary:
-        """Update the summary like `summarize`, and report token usage and restored lines.
+    def renew(
+        self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None
+    ) -> tuple[AnchoredSummary, Tokens]:
+        """Update the summary like `summarize`, and return the token usage with it.
 
         Lines of *existing_summary* that the model leaves out are restored.
 
@@ -91,7 +81,7 @@ class LlmAnchoredSummarizer:
         summary, put_back = kept(before, new)
         if put_back:
             log.warning("anchored_summary.lines_restored", model=self.model.id, lines=len(put_back))
-        return UpdatedSummary(summary=summary, tokens=said.tokens, put_back=len(put_back))
+        return summary, said.tokens
 
 
 def _reading(known: Collection[str]) -> Parser[tuple[AnchoredSummarySection, ...]]:
@@ -162,10 +152,10 @@ class AnchoredSummarizer:
         self, bare: StoredAnchoredSummary, transcript: Transcript, summarizer: LlmAnchoredSummarizer
     ) -> StoredAnchoredSummary:
         """Update by model with all unseen entries, window by window; it counts as one iteration."""
-        summary, tokens, put_back = bare.summary, Tokens(), 0
+        summary, tokens = bare.summary, Tokens()
         for window in self.excerpts(_from(transcript, bare.seen_by_model)).windows:
-            renewal = summarizer.renew(window.excerpt.segments, summary)
-            summary, tokens, put_back = renewal.summary, tokens + renewal.tokens, put_back + renewal.put_back
+            summary, spent = summarizer.renew(window.excerpt.segments, summary)
+            tokens += spent
         return replace(
             bare,
             summary=replace(_with_files(summary, transcript), iteration=bare.summary.iteration + 1),
@@ -173,7 +163,6 @@ class AnchoredSummarizer:
             model=summarizer.model.id,
             prompt_version=self.prompt.version,
             tokens=tokens,
-            put_back=put_back,
             seen_by_model=bare.entries,
         )
 

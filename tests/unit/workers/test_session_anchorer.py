@@ -6,6 +6,7 @@ from collections.abc import Callable
 import orjson
 import pytest
 from builders.model_world import ModelWorld
+from structlog.testing import capture_logs
 
 from nous.domain.anchored_summary import LABELS
 from nous.domain.episode import Tier
@@ -78,21 +79,19 @@ def test_facts_of_the_first_turn_are_there_after_thirty_compactions() -> None:
 
     assert all(fact in text for fact in FACTS)
     assert world.anchor().summary.iteration == 30
-    assert (world.anchor().tier, world.anchor().put_back) == (Tier.LLM, 0)
+    assert world.anchor().tier is Tier.LLM
     assert len(world.model.questions) == 30
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_what_a_model_forgets_is_put_back_and_counted(seed: int) -> None:
+def test_what_a_model_forgets_is_put_back_and_logged(seed: int) -> None:
     world = ModelWorld(unfaithful(seed))
-    put_back = 0
-    for turn in range(30):
-        world.compact(told(turn))
-        world.work()
-        put_back += world.anchor().put_back
 
-    assert all(fact in world.anchor().summary.to_prompt_text() for fact in FACTS)
-    assert put_back > 0
+    with capture_logs() as logs:
+        text = anchored(world, 30)
+
+    assert all(fact in text for fact in FACTS)
+    assert any(line["event"] == "anchored_summary.lines_restored" for line in logs)
 
 
 def test_a_model_is_shown_only_what_is_new() -> None:
