@@ -10,10 +10,7 @@ SAYS_NOTHING = "says nothing"
 
 
 def keep(event: DecisionRecorded, /) -> Effects:
-    """Save the recorded decision. Idempotent.
-
-    A decision without text is skipped.
-    """
+    """Save the recorded decision; one without text is skipped. Idempotent."""
     if not event.description.strip():
         return Effects(skipped=SAYS_NOTHING)
     kept = SaveDecision(

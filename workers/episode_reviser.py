@@ -118,10 +118,7 @@ def _expected(event: EpisodeOutdated, state: str) -> ExpectEpisode:
 
 
 def _nothing_left(event: EpisodeOutdated, state: str, reason: str) -> Effects:
-    """Skip for *reason*, because nothing is left to do.
-
-    The episode is removed from the candidates for the model.
-    """
+    """Skip for *reason*, and remove the episode from the candidates for the model."""
     done = RemoveFromResummaries(scope=event.scope, episode_id=event.episode_id)
     return Effects(writes=(_expected(event, state), done), skipped=reason)
 
@@ -147,10 +144,7 @@ def revised(
     summarizer: LlmSummarizer,
     event: EpisodeOutdated,
 ) -> Episode:
-    """Return the next edition of *stored*.
-
-    Its key points stay if the model returns none.
-    """
+    """Return the next edition of *stored*; its key points stay if the model returns none."""
     summary = understood.summary
     return replace(
         stored,

@@ -171,10 +171,7 @@ class _Session:
         self.summary_input = SummaryInput(windows=segments, decisions=decisions)
 
     def by_itself(self, *, made_do: str | None = None) -> Episode:
-        """Return the extractive episode, in the transcript's own words.
-
-        *made_do* is the reason why there is none by a model.
-        """
+        """Return the extractive episode; *made_do* says why there is none by a model."""
         extract = summarize(self.transcript)
         return self._episode(
             summary=extract.summary,
@@ -256,10 +253,7 @@ def _in_time(episode: Episode, now: datetime) -> Episode:
 
 
 def _ended_at(event: SessionEnded, transcript: Transcript) -> datetime:
-    """Return when the session ended, by its last entry.
-
-    Some programs write no times. Then the event's time counts.
-    """
+    """Return when the session ended; without times in the transcript, the event's time counts."""
     return transcript.ended_at or event.ended_at or event.time
 
 

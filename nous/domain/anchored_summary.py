@@ -64,10 +64,7 @@ class AnchoredSummary:
 
     @classmethod
     def of(cls, contents: Mapping[str, str], *, iteration: int = 0) -> "AnchoredSummary":
-        """Return a summary with *contents* by section id.
-
-        An id that is none of the five gets a section of its own.
-        """
+        """Return a summary with *contents* by section id; foreign ids get their own sections."""
         sections = (AnchoredSummarySection(id_, label_of(id_), text) for id_, text in contents.items())
         return cls(tuple(sections), iteration=iteration)
 
@@ -86,18 +83,12 @@ class AnchoredSummary:
         return section.content if section else ""
 
     def to_prompt_text(self) -> str:
-        """Return the text for a model: each section that is not blank, under its label.
-
-        A blank line separates two sections.
-        """
+        """Return the text for a model: sections that are not blank, each under its label."""
         pairs = [(section.label, section.content.strip()) for section in self.sections]
         return "\n\n".join(f"## {label}\n{content}" for label, content in pairs if content)
 
     def to_json(self) -> str:
-        """Encode as JSON for storage.
-
-        It is ASCII, so that any content of a section can be stored.
-        """
+        """Encode as ASCII JSON, so that any content of a section can be stored."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @classmethod
@@ -124,10 +115,7 @@ def _section(value: Mapping[str, Any]) -> AnchoredSummarySection:
 
 
 def label_of(id_: str) -> str:
-    """Return the label of a section.
-
-    The label of a foreign id is made of the id: `open_questions` becomes "Open questions".
-    """
+    """Return the label of a section; that of a foreign id `open_questions` is "Open questions"."""
     name = " ".join(id_.replace("_", " ").split())
     return LABELS.get(id_) or name[:1].upper() + name[1:]
 

@@ -97,10 +97,7 @@ class SaveDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveAnchoredSummary:
-    """Store the anchored summary of a session in place of the one made for event *replaces*.
-
-    *replaces* is None if there was none.
-    """
+    """Store a session's anchored summary in place of that made for event *replaces*, if any."""
 
     anchor: StoredAnchoredSummary
     replaces: UUID | None = None
@@ -134,10 +131,7 @@ class ExpectEpisode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectAnchoredSummary:
-    """Precondition: the anchored summary is still the one made for *event_id*.
-
-    None: there is none. Like `ExpectEpisode`, it stores nothing.
-    """
+    """Precondition like `ExpectEpisode`: the anchored summary is that of *event_id*, if any."""
 
     scope: Scope
     agent_id: str
@@ -147,10 +141,7 @@ class ExpectAnchoredSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectSessionState:
-    """Precondition: the session state is still the one that the event *by* produced.
-
-    None: there is none. Like `ExpectEpisode`, it stores nothing.
-    """
+    """Precondition like `ExpectEpisode`: the session state is that of the event *by*, if any."""
 
     scope: Scope
     session_id: str
@@ -208,10 +199,7 @@ class Effects:
 
 
 class DegradedResult(Retryable):
-    """Retryable failure with a fallback result.
-
-    The attempt is retried. On the last attempt, *effects* are committed instead.
-    """
+    """Retryable failure; on the last attempt, *effects* are committed instead."""
 
     def __init__(self, cause: Retryable, effects: Effects) -> None:
         super().__init__(str(cause))

@@ -35,10 +35,7 @@ class Decision:
 
     @classmethod
     def read(cls, given: Mapping[str, object]) -> "Decision | None":
-        """Read a decision of a foreign program: an object with a description.
-
-        Returns None if it has no description.
-        """
+        """Read a decision of a foreign program; None if it has no description."""
         text = given.get("description")
         if not isinstance(text, str) or not text.strip():
             return None
@@ -90,10 +87,7 @@ class Trust(StrEnum):
 
 
 class Category(StrEnum):
-    """Subject of a fact.
-
-    Only what a user asked for may be a `rule`.
-    """
+    """Subject of a fact; only what a user asked for may be a `rule`."""
 
     PREFERENCE = "preference"
     PERSON = "person"
@@ -140,10 +134,7 @@ class CandidateFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Short summary of a session.
-
-    Key points are lessons, not events.
-    """
+    """Short summary of a session; key points are lessons, not events."""
 
     title: str
     summary: str

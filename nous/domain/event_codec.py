@@ -279,10 +279,7 @@ def is_of_none(session: object, kind: type[Event]) -> bool:
 
 
 def _in_words(error: ValidationError) -> str:
-    """Describe what is wrong and where.
-
-    The content is left out: it may hold what must not be logged.
-    """
+    """Describe what is wrong and where, without the content, which must not be logged."""
     problems = error.errors(include_input=False, include_url=False, include_context=False)
     return "; ".join(f"data.{'.'.join(str(part)[:80] for part in p['loc'])}: {p['msg']}" for p in problems[:5])
 

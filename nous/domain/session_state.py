@@ -37,10 +37,7 @@ _LINGERING = timedelta(minutes=1)
 
 
 class SessionStatus(StrEnum):
-    """Status of a session.
-
-    ENDED means that nothing is left to do.
-    """
+    """Status of a session; ENDED means that nothing is left to do."""
 
     OPEN = "open"
     CLOSING = "closing"
@@ -63,10 +60,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, order=True)
 class TranscriptReference:
-    """Location of the transcript, as reported at that time.
-
-    An empty format is detected from the content.
-    """
+    """Reported location of the transcript; an empty format is detected from the content."""
 
     at: datetime
     dataref: str

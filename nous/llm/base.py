@@ -71,10 +71,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A model's answer: its text, the model's name, and the counted tokens.
-
-    `is_whole` is false if the answer was cut off at its limit.
-    """
+    """A model's answer; `is_whole` is false if it was cut off at its limit."""
 
     text: str
     model: str
@@ -164,10 +161,7 @@ class ModelMisconfigured(Misconfigured):
 
 
 class AnswerUnusable(Fatal):
-    """The model's answer was unusable, and so was the repaired one.
-
-    `tokens` is the usage of both calls.
-    """
+    """The answer was unusable, and so was the repaired one; `tokens` is the usage of both."""
 
     failure = Failure.PARSE
 

@@ -60,10 +60,7 @@ class Endpoint:
 
 
 class Provider(Protocol):
-    """Protocol adapter for one provider's JSON API over HTTP; a provider module's `PROVIDER`.
-
-    All methods are pure.
-    """
+    """Pure protocol adapter for one provider's JSON API; a provider module's `PROVIDER`."""
 
     @property
     def path(self) -> str:

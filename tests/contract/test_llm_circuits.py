@@ -17,7 +17,6 @@ from nous.llm.state import CallCounts, CircuitStore, OpenCircuit, failed_again
 P, Q = "openai", "ollama: Köln"
 PROBE = 20.0
 QUESTION = "a digest"
-ONCE = failed_again(None, CallCounts(2**40, 3))
 
 
 @pytest.fixture(params=KINDS)
@@ -223,21 +222,18 @@ def test_a_provider_is_not_paused_for_another(world: World) -> None:
     assert world.outages.admit(Q, probe=PROBE) is None
 
 
-def test_what_is_known_of_a_question_is_found_by_question_and_provider(books: Books) -> None:
-    books.circuits.note_failing(P, QUESTION, ONCE)
-    assert books.circuits.failing(P, QUESTION) == ONCE
-    assert books.circuits.failing(Q, QUESTION) is None
-    assert books.circuits.failing(P, "another") is None
+def test_what_is_known_of_a_question_is_found_by_question_and_provider(world: World) -> None:
+    first, second = CallCounts(2**40, 3), CallCounts(2**40 + 1, 4)
+    once = failed_again(None, first)
 
-    again = failed_again(ONCE, CallCounts(2**40 + 1, 4))
-    books.circuits.note_failing(P, QUESTION, again)
-
-    assert books.circuits.failing(P, QUESTION) == again
+    assert world.outages.suspect(P, QUESTION, first) == once
+    assert world.outages.suspect(Q, QUESTION, first) == world.outages.suspect(P, "another", first) == once
+    assert world.outages.suspect(P, QUESTION, second) == failed_again(once, second)
 
 
 def test_outages_outlive_the_longest_pause_and_questions_are_forgotten_after_a_week(books: Books, world: World) -> None:
     world.fails(until=1e7)
-    books.circuits.note_failing(P, QUESTION, ONCE)
+    world.outages.suspect(P, QUESTION, CallCounts(1, 1))
 
     assert books.client.ttl(KEYS.outages) == pytest.approx(2 * 86400, abs=60)
     assert books.client.ttl(KEYS.failing(P, QUESTION)) == pytest.approx(7 * 86400, abs=60)

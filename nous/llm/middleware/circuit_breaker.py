@@ -19,7 +19,7 @@ from nous.llm.base import (
     Question,
     Reply,
 )
-from nous.llm.state import CallCounts, CircuitStore, OpenCircuit, UsageCounters, failed_again
+from nous.llm.state import CallCounts, CircuitStore, OpenCircuit, UsageCounters
 
 _Failed = ModelTimeout | ModelUnreachable | ModelQuota | ModelMisconfigured
 
@@ -73,9 +73,7 @@ class CircuitBreaker:
             return False
         counts = self._counters.counts().get(self.id, {})
         calls = CallCounts(counts.get("answered", 0), sum(counts.get(f"failed_{failure}", 0) for failure in _FAILURES))
-        failing = failed_again(self._outages.failing(self.id, question.digest), calls)
-        self._outages.note_failing(self.id, question.digest, failing)
-        return failing.is_poison
+        return self._outages.suspect(self.id, question.digest, calls).is_poison
 
     def _failed(self, error: _Failed) -> NoReturn:
         """Record the failure and raise; if the circuit opens, the question waits without an attempt.

@@ -18,7 +18,7 @@ from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
 from nous.llm.base import Failure, Question, Reply
 from nous.llm.redis.keys import LlmKeys
-from nous.llm.state import OpenCircuit, Reservation, SuspectQuestion, TokenUsage
+from nous.llm.state import CallCounts, OpenCircuit, Reservation, SuspectQuestion, TokenUsage, failed_again
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
@@ -76,10 +76,7 @@ class RedisResponseStore(_RedisStore):
         return record_codec.decode(Reply, self._run("pin", keys, arguments))
 
     def invalidate(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int:
-        """Delete the responses about *subject*, or all of *scope*; return how many.
-
-        With *dry_run* it only counts.
-        """
+        """Delete the responses about *subject*, or all of *scope*; with *dry_run*, count them."""
         with translated():
             if not dry_run:
                 counts = self._keys.invalidation_count(scope)
@@ -147,10 +144,7 @@ _BACKOFF = {Failure.QUOTA: _Backoff(first=30.0, cap=900.0), Failure.TIMEOUT: _Ba
 
 @dataclass(frozen=True, slots=True)
 class _Circuit:
-    """Stored record of a provider that has not answered since it failed.
-
-    A `pause_ends` of 0 is unset.
-    """
+    """Stored record of a provider that has not answered since; a `pause_ends` of 0 is unset."""
 
     since: float
     failure: Failure
@@ -178,14 +172,13 @@ class RedisCircuitStore(_RedisStore):
     def release_probe(self, provider: str) -> None:
         self._run("release_probe", (self._keys.outages,), (provider,))
 
-    def failing(self, provider: str, question: str) -> SuspectQuestion | None:
+    def suspect(self, provider: str, question: str, calls: CallCounts) -> SuspectQuestion:
+        key = self._keys.failing(provider, question)
         with translated():
-            found = self._client.get(self._keys.failing(provider, question))
-        return record_codec.decode(SuspectQuestion, found) if found else None
-
-    def note_failing(self, provider: str, question: str, failing: SuspectQuestion) -> None:
-        with translated():
-            self._client.set(self._keys.failing(provider, question), record_codec.encode(failing), ex=7 * _DAY)
+            known: bytes | None = self._client.get(key)
+            failing = failed_again(record_codec.decode(SuspectQuestion, known) if known else None, calls)
+            self._client.set(key, record_codec.encode(failing), ex=7 * _DAY)
+        return failing
 
     def current(self) -> Mapping[str, OpenCircuit]:
         with translated():
