@@ -66,12 +66,9 @@ class EpisodeReviser:
         summary_input = self._context.summary_inputs.summary_input(event.scope, event.episode_id)
         if summary_input is None:
             return _nothing_left(event, stored.state, NO_BRIEF)
-        return self._revised(event, stored, self._with_decisions(summary_input, event), summarizer, matter)
-
-    def _with_decisions(self, summary_input: SummaryInput, event: EpisodeOutdated) -> SummaryInput:
-        """Add the decisions that were recorded since *summary_input* was saved."""
         recorded = self._context.recorded_decisions(event.scope, event.episode_id)
-        return replace(summary_input, decisions=tuple(dict.fromkeys((*recorded, *summary_input.decisions))))
+        since = replace(summary_input, decisions=tuple(dict.fromkeys((*recorded, *summary_input.decisions))))
+        return self._revised(event, stored, since, summarizer, matter)
 
     def _revised(
         self,
@@ -94,23 +91,17 @@ class EpisodeReviser:
             return self._tomorrow(event, stored, summarizer, pause.failure)
         except (AnswerUnusable, ModelRefused) as error:
             return _tried(event, stored, summarizer.by, str(error.failure))
-        return self._effects(
-            event, revised(stored, understood, summary_input, summarizer, event), stored, summary_input
+        forgotten = self._context.suppressed(stored.scope)
+        episode = without_candidates(revised(stored, understood, summary_input, summarizer, event), forgotten)
+        saved = SaveEpisode(
+            episode=episode, replaces=without_candidates(stored, forgotten), summary_input=summary_input
         )
+        said = announcement(episode, cause=event, by=NAME, at=self._context.clock())
+        return Effects(writes=(saved,), events=(said,))
 
     def _tomorrow(self, event: EpisodeOutdated, stored: Episode, summarizer: LlmSummarizer, why: Failure) -> Effects:
         """Stop trying today, to make room for other episodes; the resummarizer queues it tomorrow."""
         return _tried(event, stored, for_today(summarizer.by, self._context.clock()), f"{why}, for today")
-
-    def _effects(
-        self, event: EpisodeOutdated, episode: Episode, stored: Episode, summary_input: SummaryInput
-    ) -> Effects:
-        forgotten = self._context.suppressed(episode.scope)
-        episode, stored = without_candidates(episode, forgotten), without_candidates(stored, forgotten)
-        said = announcement(episode, cause=event, by=NAME, at=self._context.clock())
-        return Effects(
-            writes=(SaveEpisode(episode=episode, replaces=stored, summary_input=summary_input),), events=(said,)
-        )
 
 
 def _expected(event: EpisodeOutdated, state: str) -> ExpectEpisode:

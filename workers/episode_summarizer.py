@@ -1,7 +1,7 @@
 """session_ended → episode_summarized: summarize a session from its transcript."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -152,30 +152,27 @@ class EpisodeSummarizer:
             yield SaveSessionState(session_state=session_state, replaces=known)
 
 
+@dataclass(frozen=True)
 class _Session:
     """Session as it was read, and the episodes that can be built from it."""
 
-    def __init__(
-        self,
-        event: SessionEnded,
-        transcript: Transcript,
-        windows: Windows,
-        decisions: tuple[Decision, ...],
-        stored: Episode | None,
-    ) -> None:
-        self.event = event
-        self.stored = stored
-        self.transcript = transcript
-        self._windows = windows
-        segments = tuple(window.excerpt.segments for window in windows.windows)
-        self.summary_input = SummaryInput(windows=segments, decisions=decisions)
+    event: SessionEnded
+    transcript: Transcript
+    windows: Windows
+    decisions: tuple[Decision, ...]
+    stored: Episode | None
+
+    @property
+    def summary_input(self) -> SummaryInput:
+        segments = tuple(window.excerpt.segments for window in self.windows.windows)
+        return SummaryInput(windows=segments, decisions=self.decisions)
 
     def by_itself(self, *, made_do: str | None = None) -> Episode:
         """Return the extractive episode; *made_do* says why there is none by a model."""
         extract = summarize(self.transcript)
         return self._episode(
             summary=extract.summary,
-            candidate_facts=(*decided_facts(self.summary_input.decisions), *extract.candidate_facts),
+            candidate_facts=(*decided_facts(self.decisions), *extract.candidate_facts),
             tier=Tier.EXTRACTIVE,
             files_touched=extract.files_touched,
             is_sure=extract.is_sure,
@@ -187,7 +184,7 @@ class _Session:
         """Return the episode that the model of *summarizer* wrote."""
         return self._episode(
             summary=understood.summary,
-            candidate_facts=(*decided_facts(self.summary_input.decisions), *understood.candidate_facts),
+            candidate_facts=(*decided_facts(self.decisions), *understood.candidate_facts),
             tier=Tier.LLM,
             files_touched=tuple(SessionRecord(self.transcript).files),
             model=summarizer.model.id,
@@ -197,7 +194,7 @@ class _Session:
         )
 
     def _episode(self, **fields: Any) -> Episode:
-        event, transcript, windows = self.event, self.transcript, self._windows
+        event, transcript, windows = self.event, self.transcript, self.windows
         dropped = (record for window in windows.windows for record in window.excerpt.manifest.dropped)
         return Episode(
             id=episode_id(event.scope, event.session_id),
@@ -216,7 +213,7 @@ class _Session:
             excerpt_chars=windows.chars,
             excerpt_dropped=sum(len(record.entries) for record in dropped),
             windows=len(windows.windows),
-            decisions=self.summary_input.decisions,
+            decisions=self.decisions,
             skipped=tuple(sorted(transcript.skipped.items())),
             cwd=event.cwd or transcript.header.cwd,
             dataref=event.dataref if not released(event) else None,

@@ -195,7 +195,8 @@ def _filled(
     moment = f"\n{time}" if kind.recurs and not data.get("at") else ""
     event_id = message.get("id") or uuid5(NAMESPACE, f"{kind.type}\n{_canonical(data)}{moment}")
     event_id = _uuid(event_id, message.get("source"))
-    scope, session = _scope(data.get("scope")), _session(data.get("session_id") or message.get("subject"), kind)
+    scope, session = _scope(data.get("scope")), data.get("session_id") or message.get("subject")
+    session = NO_SESSION if is_of_none(session, kind) else checked_name(session, "data.session_id")
     named = {name: _uuid(data[name]) for name in _ids(kind) if data.get(name)}
     return {
         **kind.derived(scope, session, _canonical(data)),
@@ -247,10 +248,6 @@ def _ids(kind: type[Event]) -> tuple[str, ...]:
     """Return the fields of *kind*, besides the envelope, that hold one id."""
     hints = get_type_hints(kind)
     return tuple(name for name in _names(kind) if name not in _ENVELOPE and hints[name] in (UUID, UUID | None))
-
-
-def _session(value: object, kind: type[Event]) -> str:
-    return NO_SESSION if is_of_none(value, kind) else checked_name(value, "data.session_id")
 
 
 def _canonical(data: Mapping[str, Any]) -> str:

@@ -1,10 +1,9 @@
 """Daily token budget per scope around a model client (rate limit)."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from uuid import uuid4
 
-from nous.domain.scope import Scope
 from nous.llm.base import Failure, Model, ModelPaused, ModelTimeout, Question, Reply, TokenBudgetExceeded
 from nous.llm.state import Reservation, TokenUsageStore
 from nous.text.token_estimate import Counter
@@ -63,12 +62,10 @@ class TokenBudget:
 
     def _refusal(self, wanted: Reservation, now: datetime) -> ModelPaused:
         name = f"llm.daily_tokens: the {self._limit:,} of {wanted.scope}"
-        if self._spent(wanted.scope, wanted.day) + wanted.tokens <= self._limit:
+        spent = sum(each.spent for each in self._allowance.usage(wanted.day) if each.scope == wanted.scope)
+        if spent + wanted.tokens <= self._limit:
             text = f"{name} are reserved by calls in flight"
             return ModelPaused(text, until=now + _IN_FLIGHT, since=now, failure=Failure.QUOTA)
         midnight = datetime.combine(wanted.day + timedelta(days=1), time(tzinfo=UTC))
         text = f"{name} are spent until 00:00 UTC"
         return TokenBudgetExceeded(text, until=min(midnight, now + _LOOK_AGAIN), since=now, failure=Failure.QUOTA)
-
-    def _spent(self, scope: Scope, day: date) -> int:
-        return sum(each.spent for each in self._allowance.usage(day) if each.scope == scope)
