@@ -93,11 +93,6 @@ def test_another_question_has_another_answer(books: Books, other: Question) -> N
     books.responses.save(QUESTION, GPT, REPLY)
 
     assert books.responses.find(other, GPT) is None
-
-
-def test_another_model_has_another_answer(books: Books) -> None:
-    books.responses.save(QUESTION, GPT, REPLY)
-
     assert books.responses.find(QUESTION, QWEN) is None
 
 

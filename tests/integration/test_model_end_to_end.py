@@ -130,7 +130,7 @@ def played(request: pytest.FixtureRequest) -> Round:
             fleet.publish(*INSTALLATIONS[name])
         for name, fleet in running.items():
             wait_until(lambda: fleet.is_at_rest(len(INSTALLATIONS[name])), f"{name} to be over", pause=0.2)  # noqa: B023 (called here)
-        found = Round(
+        return Round(
             {
                 session: outcome(session, running[at], server, lines)
                 for at, all_ in INSTALLATIONS.items()
@@ -139,8 +139,6 @@ def played(request: pytest.FixtureRequest) -> Round:
             {name: fleet.calls for name, fleet in running.items()},
             {name: fleet.accounts for name, fleet in running.items()},
         )
-    print(f"\n{request.param}\n{table(found)}")
-    return found
 
 
 def scripted() -> Callable[[Request], str | None]:
@@ -185,15 +183,6 @@ def outcome(session: str, fleet: ModelFleet, server: ModelServer, lines: Sequenc
         errors=max((line["errors"] for line in said if line["event"] == "delivery.retry_scheduled"), default=0),
         tiers=tuple(fleet.editions(session)),
     )
-
-
-def table(played: Round) -> str:
-    rows = (
-        f"{session:16}{found.requests:9}{found.asked_again:7}{found.errors:7}  {'+'.join(found.tiers):16} "
-        f"{' '.join(found.failures)}"
-        for session, found in played.outcomes.items()
-    )
-    return "\n".join([f"{'':16}{'requests':>9}{'again':>7}{'errors':>7}  {'tiers':16} failures", *rows])
 
 
 @pytest.mark.parametrize("session", CASES)

@@ -48,21 +48,6 @@ def test_the_newest_touch_counts_in_whichever_order_they_come(world: IdleWorld) 
     assert world.account(TOUCHES.group).skipped == {NOTHING_NEW: 1}
 
 
-def test_scopes_have_sessions_of_their_own(world: IdleWorld) -> None:
-    world.touch(scope=Scope(project="other"))
-    world.touch()
-    world.work()
-
-    assert len(world.store.sessions(SessionStatus.OPEN)) == 2
-
-
-def test_without_a_time_of_its_own_it_goes_by_that_of_the_event(world: IdleWorld) -> None:
-    event = world.touch(at=None)
-    world.work()
-
-    assert world.session_state().since == event.time
-
-
 def test_touches_that_two_processes_note_at_once_are_both_noted(world: IdleWorld) -> None:
     world.touch(path=PATH)
     world.now += 1
