@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid5
 
 from builders.answers import SESSION, answer
@@ -16,7 +16,7 @@ from nous.bus.delivery_state import RetryPolicy
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Episode
-from nous.domain.events import NAMESPACE, EpisodeOutdated, SessionCompacting, SessionEnded
+from nous.domain.events import NAMESPACE, EpisodeOutdated, Event, SessionCompacting, SessionEnded
 from nous.domain.scope import CacheSubject, Scope
 from nous.jobs.base import MemoryJobs, QueueKind
 from nous.llm.base import Question
@@ -41,6 +41,23 @@ from workers.session_anchorer import WORKER as ANCHORER
 
 LEASE = 60.0
 START = 1_800_000_000.0
+
+
+E = TypeVar("E", bound=Event)
+
+
+def event_of(kind: type[E], name: str, **fields: Any) -> E:
+    """An event of session `s1`, whose id derives from *name*."""
+    event_id = uuid5(NAMESPACE, name)
+    known: dict[str, Any] = {
+        "id": event_id,
+        "trace_id": event_id,
+        "source": "tests",
+        "scope": Scope(),
+        "agent_id": "tester",
+        "session_id": "s1",
+    }
+    return kind(**{**known, **fields})
 
 
 class ModelWorld:
@@ -100,34 +117,15 @@ class ModelWorld:
         )
 
     def publish(self, session: str = "s1", text: str = SESSION, **fields: Any) -> SessionEnded:
-        event_id = uuid5(NAMESPACE, f"{session}\n{text}")
-        event = SessionEnded(
-            id=event_id,
-            time=fields.pop("time", self.date()),
-            source="tests",
-            scope=fields.pop("scope", Scope()),
-            agent_id="tester",
-            session_id=session,
-            trace_id=event_id,
-            transcript=text,
-            **fields,
-        )
+        told: dict[str, Any] = {"session_id": session, "transcript": text, "time": self.date(), **fields}
+        event = event_of(SessionEnded, f"{session}\n{text}", **told)
         self.bus.publish(event)
         return event
 
     def compact(self, text: str, session: str = "s1") -> SessionCompacting:
         """Publish that the session is about to lose its beginning; *text* is its transcript so far."""
-        event_id = uuid5(NAMESPACE, f"compacting\n{session}\n{text}")
-        event = SessionCompacting(
-            id=event_id,
-            time=self.date(),
-            source="tests",
-            scope=Scope(),
-            agent_id="tester",
-            session_id=session,
-            trace_id=event_id,
-            transcript=text,
-        )
+        name = f"compacting\n{session}\n{text}"
+        event = event_of(SessionCompacting, name, time=self.date(), session_id=session, transcript=text)
         self.bus.publish(event)
         return event
 

@@ -90,35 +90,6 @@ def test_an_episode_that_cannot_be_read_or_is_gone_keeps_no_other_from_its_turn(
     assert world.offer() == 0
 
 
-def test_an_episode_that_cannot_be_read_today_is_offered_tomorrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = without_a_model_at_first()
-
-    def unreadable(*_: object) -> Episode | None:
-        raise Misconfigured("the store holds no Episode that this release can read")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(world.store, "get", unreadable)
-        assert world.offer() == 0
-
-    assert later(world) == ["llm"]
-
-
-def test_an_offer_that_says_nothing_new_counts_for_the_day_alone() -> None:
-    world = without_a_model_at_first()
-    world.answers = lambda _: ModelTimeout("hangs")
-    first, second = world.summarizer(), world.summarizer(version="other")
-    for summarizer in (first, second):
-        world.use(summarizer)
-        assert world.offer() == 1
-        world.work(4 * HOUR, step=60)
-
-    world.use(first)
-    world.answers = lambda _: answer()
-    world.offer()  # the event of the morning
-
-    assert later(world) == ["llm"]
-
-
 @pytest.mark.parametrize(
     ("error", "hours", "why"), [(ModelUnreachable("500"), 26, "transport"), (ModelTimeout("hangs"), 4, "timeout")]
 )

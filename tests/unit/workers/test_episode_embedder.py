@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 from builders.contexts import context_over
 from builders.episodes import HOME, episode
+from builders.model_world import event_of
 from builders.moody import Moody
 from structlog.testing import capture_logs
 
@@ -91,15 +92,7 @@ def titled(of: Episode, title: str) -> Episode:
 
 
 def ended(of: Episode) -> SessionEnded:
-    return SessionEnded(
-        id=of.event_id,
-        time=AT,
-        source="tests",
-        scope=HOME,
-        agent_id="a",
-        session_id=of.session_id,
-        trace_id=of.event_id,
-    )
+    return event_of(SessionEnded, str(of.event_id), time=AT, scope=HOME, session_id=of.session_id)
 
 
 def test_an_embedder_that_is_out_costs_an_episode_no_word_and_its_vector_is_made_when_it_is_back() -> None:
@@ -118,22 +111,6 @@ def test_an_embedder_that_is_out_costs_an_episode_no_word_and_its_vector_is_made
     list(scene.steps(waits))
     assert not scene.waiting()
     assert scene.is_of(saved)
-
-
-def test_an_episode_that_teaches_nothing_gets_its_vector_later_too() -> None:
-    scene = Scene(Moody())
-    [saved] = scene.save("s1")
-    scene.summarized(saved, "Tim likes tea")
-    newer = scene.replace(saved, "Another title")
-    scene.embedder.is_out = True
-
-    effects = scene.summarized(newer, "Tim likes tea")
-
-    assert effects.skipped == "already learned"
-    [waits] = effects.events
-    scene.embedder.is_out = False
-    list(scene.steps(waits))
-    assert scene.is_of(newer)
 
 
 def test_many_episodes_are_embedded_some_at_a_time_and_doing_it_again_changes_nothing() -> None:
