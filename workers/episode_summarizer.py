@@ -98,8 +98,10 @@ class EpisodeSummarizer:
             raise DegradedResult(error, self._saved(session, lesser)) from error
         if isinstance(made, Fallback):
             _log.warning("summary.degraded", reason=made.reason)
-            return self._saved(session, session.by_itself(made_do=made.reason), *self._anchored(session, matter))
-        return self._saved(session, session.by_model(made, summarizer), *self._anchored(session, matter))
+            episode = session.by_itself(made_do=made.reason)
+        else:
+            episode = session.by_model(made, summarizer)
+        return self._saved(session, episode, *self._anchored(session, matter))
 
     def _anchored(self, session: "_Session", matter: CacheSubject) -> Iterator[SaveAnchoredSummary]:
         """Yield the updated anchored summary of a session that has one.
@@ -139,17 +141,14 @@ class EpisodeSummarizer:
 
         The session's state is read last, because the session may continue while the model is called.
         """
-        return (*self._noted(event), *released(event))
-
-    def _noted(self, event: SessionEnded) -> Iterator[SaveSessionState]:
         try:
             known = self._context.session_states.session_state(event.scope, event.session_id)
         except Misconfigured as error:  # a record of another release must not cost the episode
             _log.warning("session_state.read_failed", reason=str(error))
-            return
+            return released(event)
         session_state = end_handled(known, event, now=self._context.clock())
-        if session_state != known:
-            yield SaveSessionState(session_state=session_state, replaces=known)
+        saved = SaveSessionState(session_state=session_state, replaces=known)
+        return released(event) if session_state == known else (saved, *released(event))
 
 
 @dataclass(frozen=True)
