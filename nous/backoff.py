@@ -31,10 +31,7 @@ class RetryBackoff:
 
     @property
     def wait(self) -> float:
-        """Seconds until the next try, with jitter.
-
-        Doubles with each failure, up to a limit.
-        """
+        """Seconds until the next try, with jitter; doubles with each failure, up to a limit."""
         longest = min(_LONGEST, _FIRST * 2 ** min(max(self._count - 1, 0), _DOUBLINGS))
         return longest / 2 * (1 + random.random())  # noqa: S311 (spreading load is no secret)
 

@@ -1,21 +1,16 @@
 """decision_recorded → save the decision with the session's episode."""
 
 from nous.domain.effects import Effects, SaveDecision
-from nous.domain.events import DecisionRecorded, Event, episode_id
-from nous.pipeline.worker import Handler, Worker, WorkerContext
+from nous.domain.events import DecisionRecorded, episode_id
+from nous.pipeline.worker import Worker
 
 NAME = "decision-keeper"
 
 SAYS_NOTHING = "says nothing"
 
 
-def keep(event: Event, /) -> Effects:
-    """Save the recorded decision. Idempotent.
-
-    A decision without text is skipped.
-    """
-    if not isinstance(event, DecisionRecorded):
-        raise TypeError(f"{NAME} consumes {DecisionRecorded.type}, not {event.type}")
+def keep(event: DecisionRecorded, /) -> Effects:
+    """Save the recorded decision; one without text is skipped. Idempotent."""
     if not event.description.strip():
         return Effects(skipped=SAYS_NOTHING)
     kept = SaveDecision(
@@ -27,8 +22,4 @@ def keep(event: Event, /) -> Effects:
     return Effects(writes=(kept,))
 
 
-def _build(_: WorkerContext) -> Handler:
-    return keep
-
-
-WORKER = Worker(NAME, DecisionRecorded, _build)
+WORKER = Worker(NAME, DecisionRecorded, lambda _: keep)

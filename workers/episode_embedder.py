@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Self
 from uuid import UUID
 
 import structlog
@@ -10,7 +9,7 @@ import structlog
 from nous.domain.effects import Effects, SaveEpisodeVector
 from nous.domain.episode import Episode
 from nous.domain.errors import BadInput, Deferred, Misconfigured, Unavailable
-from nous.domain.events import EpisodesUnembedded, Event
+from nous.domain.events import EpisodesUnembedded
 from nous.domain.scope import Scope
 from nous.pipeline.worker import Worker, WorkerContext
 
@@ -34,13 +33,7 @@ class EpisodeEmbedder:
     def __init__(self, context: WorkerContext) -> None:
         self._context = context
 
-    @classmethod
-    def from_context(cls, context: WorkerContext) -> Self:
-        return cls(context)
-
-    def __call__(self, event: Event, /) -> Effects:
-        if not isinstance(event, EpisodesUnembedded):
-            raise TypeError(f"{NAME} consumes {EpisodesUnembedded.type}, not {event.type}")
+    def __call__(self, event: EpisodesUnembedded, /) -> Effects:
         try:
             waiting = self._context.episode_vectors.without_vector(event.scope, embedder=self._context.embedder.id)
             writes = self._some_embedded(event.scope, waiting)
@@ -93,4 +86,4 @@ class EpisodeEmbedder:
             )
 
 
-WORKER = Worker(NAME, EpisodesUnembedded, EpisodeEmbedder.from_context, emits=(EpisodesUnembedded,))
+WORKER = Worker(NAME, EpisodesUnembedded, EpisodeEmbedder, emits=(EpisodesUnembedded,))

@@ -2,9 +2,6 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Self
-
-import structlog
 
 from nous.domain.effects import (
     DegradedResult,
@@ -16,8 +13,8 @@ from nous.domain.effects import (
     for_today,
 )
 from nous.domain.episode import Episode, Tier
-from nous.domain.errors import Deferred, NousError
-from nous.domain.events import EpisodeOutdated, EpisodeSummarized, Event
+from nous.domain.errors import Deferred
+from nous.domain.events import EpisodeOutdated, EpisodeSummarized
 from nous.domain.scope import CacheSubject
 from nous.domain.summary_input import SummaryInput
 from nous.knowledge.candidate_filter import without_candidates
@@ -35,8 +32,6 @@ from nous.pipeline.worker import Worker, WorkerContext
 from nous.summary.decisions import announcement, decided_facts
 
 NAME = "episode-reviser"
-
-_log = structlog.stdlib.get_logger(__name__)
 
 NO_MODEL = "no background_model is set here"
 NO_EPISODE = "there is no such episode"
@@ -58,13 +53,7 @@ class EpisodeReviser:
     def __init__(self, context: WorkerContext) -> None:
         self._context = context
 
-    @classmethod
-    def from_context(cls, context: WorkerContext) -> Self:
-        return cls(context)
-
-    def __call__(self, event: Event, /) -> Effects:
-        if not isinstance(event, EpisodeOutdated):
-            raise TypeError(f"{NAME} consumes {EpisodeOutdated.type}, not {event.type}")
+    def __call__(self, event: EpisodeOutdated, /) -> Effects:
         summarizer = self._context.summarizer
         if summarizer is None:
             raise Deferred(NO_MODEL, until=self._context.clock() + _LOOK_AGAIN)
@@ -77,19 +66,9 @@ class EpisodeReviser:
         summary_input = self._context.summary_inputs.summary_input(event.scope, event.episode_id)
         if summary_input is None:
             return _nothing_left(event, stored.state, NO_BRIEF)
-        return self._revised(event, stored, self._with_decisions(summary_input, event), summarizer, matter)
-
-    def _with_decisions(self, summary_input: SummaryInput, event: EpisodeOutdated) -> SummaryInput:
-        """Add the decisions that were recorded since *summary_input* was saved.
-
-        If they cannot be read, it is returned unchanged.
-        """
-        try:
-            recorded = self._context.decisions.get_episode_decisions(event.episode_id, scope=event.scope)
-        except NousError as error:
-            _log.warning("decisions.read_failed", reason=str(error))
-            return summary_input
-        return replace(summary_input, decisions=tuple(dict.fromkeys((*recorded, *summary_input.decisions))))
+        recorded = self._context.recorded_decisions(event.scope, event.episode_id)
+        since = replace(summary_input, decisions=tuple(dict.fromkeys((*recorded, *summary_input.decisions))))
+        return self._revised(event, stored, since, summarizer, matter)
 
     def _revised(
         self,
@@ -112,23 +91,17 @@ class EpisodeReviser:
             return self._tomorrow(event, stored, summarizer, pause.failure)
         except (AnswerUnusable, ModelRefused) as error:
             return _tried(event, stored, summarizer.by, str(error.failure))
-        return self._effects(
-            event, revised(stored, understood, summary_input, summarizer, event), stored, summary_input
+        forgotten = self._context.suppressed(stored.scope)
+        episode = without_candidates(revised(stored, understood, summary_input, summarizer, event), forgotten)
+        saved = SaveEpisode(
+            episode=episode, replaces=without_candidates(stored, forgotten), summary_input=summary_input
         )
+        said = announcement(episode, cause=event, by=NAME, at=self._context.clock())
+        return Effects(writes=(saved,), events=(said,))
 
     def _tomorrow(self, event: EpisodeOutdated, stored: Episode, summarizer: LlmSummarizer, why: Failure) -> Effects:
         """Stop trying today, to make room for other episodes; the resummarizer queues it tomorrow."""
         return _tried(event, stored, for_today(summarizer.by, self._context.clock()), f"{why}, for today")
-
-    def _effects(
-        self, event: EpisodeOutdated, episode: Episode, stored: Episode, summary_input: SummaryInput
-    ) -> Effects:
-        forgotten = self._context.suppressed(episode.scope)
-        episode, stored = without_candidates(episode, forgotten), without_candidates(stored, forgotten)
-        said = announcement(episode, cause=event, by=NAME, at=self._context.clock())
-        return Effects(
-            writes=(SaveEpisode(episode=episode, replaces=stored, summary_input=summary_input),), events=(said,)
-        )
 
 
 def _expected(event: EpisodeOutdated, state: str) -> ExpectEpisode:
@@ -136,10 +109,7 @@ def _expected(event: EpisodeOutdated, state: str) -> ExpectEpisode:
 
 
 def _nothing_left(event: EpisodeOutdated, state: str, reason: str) -> Effects:
-    """Skip for *reason*, because nothing is left to do.
-
-    The episode is removed from the candidates for the model.
-    """
+    """Skip for *reason*, and remove the episode from the candidates for the model."""
     done = RemoveFromResummaries(scope=event.scope, episode_id=event.episode_id)
     return Effects(writes=(_expected(event, state), done), skipped=reason)
 
@@ -165,10 +135,7 @@ def revised(
     summarizer: LlmSummarizer,
     event: EpisodeOutdated,
 ) -> Episode:
-    """Return the next edition of *stored*.
-
-    Its key points stay if the model returns none.
-    """
+    """Return the next edition of *stored*; its key points stay if the model returns none."""
     summary = understood.summary
     return replace(
         stored,
@@ -188,4 +155,4 @@ def revised(
     )
 
 
-WORKER = Worker(NAME, EpisodeOutdated, EpisodeReviser.from_context, emits=(EpisodeSummarized,))
+WORKER = Worker(NAME, EpisodeOutdated, EpisodeReviser, emits=(EpisodeSummarized,))

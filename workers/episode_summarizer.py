@@ -1,10 +1,9 @@
 """session_ended → episode_summarized: summarize a session from its transcript."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Self
+from typing import Any
 
 import structlog
 
@@ -12,19 +11,19 @@ from nous.domain.effects import (
     DegradedResult,
     Effects,
     ExpectEpisode,
-    ReleaseTranscript,
     SaveAnchoredSummary,
     SaveEpisode,
     SaveSessionState,
     Write,
+    released,
 )
-from nous.domain.episode import Decision, Episode, Seen, Tier
-from nous.domain.errors import Misconfigured, NousError
-from nous.domain.events import EpisodeSummarized, Event, SessionEnded, episode_id
+from nous.domain.episode import Decision, Episode, Tier
+from nous.domain.errors import Misconfigured
+from nous.domain.events import EpisodeSummarized, SessionEnded, episode_id
 from nous.domain.scope import CacheSubject
 from nous.domain.session_state import end_handled, is_ahead, not_ahead
 from nous.domain.summary_input import SummaryInput
-from nous.excerpt import Manifest, Windows
+from nous.excerpt import Windows
 from nous.knowledge.candidate_filter import without_candidates
 from nous.llm.base import ModelTimeout, ModelUnreachable
 from nous.pipeline.llm_summarizer import Fallback, LlmSummarizer, SummaryResult
@@ -64,13 +63,7 @@ class EpisodeSummarizer:
     def __init__(self, context: WorkerContext) -> None:
         self._context = context
 
-    @classmethod
-    def from_context(cls, context: WorkerContext) -> Self:
-        return cls(context)
-
-    def __call__(self, event: Event, /) -> Effects:
-        if not isinstance(event, SessionEnded):
-            raise TypeError(f"{NAME} consumes {SessionEnded.type}, not {event.type}")
+    def __call__(self, event: SessionEnded, /) -> Effects:
         matter = self._context.cache_subject(event.scope, episode_id(event.scope, event.session_id))
         stored = self._context.episodes.get(event.scope, matter.subject)
         if stored and event.digest == stored.version:
@@ -90,17 +83,8 @@ class EpisodeSummarizer:
         return windows
 
     def _decisions(self, event: SessionEnded, transcript: Transcript) -> tuple[Decision, ...]:
-        """Return the decisions that were recorded, that the event has and that the transcript shows.
-
-        If recorded ones cannot be read, they are left out.
-        """
-        try:
-            recorded = self._context.decisions.get_episode_decisions(
-                episode_id(event.scope, event.session_id), scope=event.scope
-            )
-        except NousError as error:
-            _log.warning("decisions.read_failed", reason=str(error))
-            recorded = ()
+        """Return the decisions that were recorded, that the event has and that the transcript shows."""
+        recorded = self._context.recorded_decisions(event.scope, episode_id(event.scope, event.session_id))
         return tuple(dict.fromkeys((*recorded, *event.decided, *shown_decisions(transcript))))
 
     def _effects(self, session: "_Session", matter: CacheSubject) -> Effects:
@@ -114,8 +98,10 @@ class EpisodeSummarizer:
             raise DegradedResult(error, self._saved(session, lesser)) from error
         if isinstance(made, Fallback):
             _log.warning("summary.degraded", reason=made.reason)
-            return self._saved(session, session.by_itself(made_do=made.reason), *self._anchored(session, matter))
-        return self._saved(session, session.by_model(made, summarizer), *self._anchored(session, matter))
+            episode = session.by_itself(made_do=made.reason)
+        else:
+            episode = session.by_model(made, summarizer)
+        return self._saved(session, episode, *self._anchored(session, matter))
 
     def _anchored(self, session: "_Session", matter: CacheSubject) -> Iterator[SaveAnchoredSummary]:
         """Yield the updated anchored summary of a session that has one.
@@ -155,46 +141,37 @@ class EpisodeSummarizer:
 
         The session's state is read last, because the session may continue while the model is called.
         """
-        return (*self._noted(event), *_releases(event))
-
-    def _noted(self, event: SessionEnded) -> Iterator[SaveSessionState]:
         try:
             known = self._context.session_states.session_state(event.scope, event.session_id)
         except Misconfigured as error:  # a record of another release must not cost the episode
             _log.warning("session_state.read_failed", reason=str(error))
-            return
+            return released(event)
         session_state = end_handled(known, event, now=self._context.clock())
-        if session_state != known:
-            yield SaveSessionState(session_state=session_state, replaces=known)
+        saved = SaveSessionState(session_state=session_state, replaces=known)
+        return released(event) if session_state == known else (saved, *released(event))
 
 
+@dataclass(frozen=True)
 class _Session:
     """Session as it was read, and the episodes that can be built from it."""
 
-    def __init__(
-        self,
-        event: SessionEnded,
-        transcript: Transcript,
-        windows: Windows,
-        decisions: tuple[Decision, ...],
-        stored: Episode | None,
-    ) -> None:
-        self.event = event
-        self.stored = stored
-        self.transcript = transcript
-        self._windows = windows
-        segments = tuple(window.excerpt.segments for window in windows.windows)
-        self.summary_input = SummaryInput(windows=segments, decisions=decisions)
+    event: SessionEnded
+    transcript: Transcript
+    windows: Windows
+    decisions: tuple[Decision, ...]
+    stored: Episode | None
+
+    @property
+    def summary_input(self) -> SummaryInput:
+        segments = tuple(window.excerpt.segments for window in self.windows.windows)
+        return SummaryInput(windows=segments, decisions=self.decisions)
 
     def by_itself(self, *, made_do: str | None = None) -> Episode:
-        """Return the extractive episode, in the transcript's own words.
-
-        *made_do* is the reason why there is none by a model.
-        """
+        """Return the extractive episode; *made_do* says why there is none by a model."""
         extract = summarize(self.transcript)
         return self._episode(
             summary=extract.summary,
-            candidate_facts=(*decided_facts(self.summary_input.decisions), *extract.candidate_facts),
+            candidate_facts=(*decided_facts(self.decisions), *extract.candidate_facts),
             tier=Tier.EXTRACTIVE,
             files_touched=extract.files_touched,
             is_sure=extract.is_sure,
@@ -206,7 +183,7 @@ class _Session:
         """Return the episode that the model of *summarizer* wrote."""
         return self._episode(
             summary=understood.summary,
-            candidate_facts=(*decided_facts(self.summary_input.decisions), *understood.candidate_facts),
+            candidate_facts=(*decided_facts(self.decisions), *understood.candidate_facts),
             tier=Tier.LLM,
             files_touched=tuple(SessionRecord(self.transcript).files),
             model=summarizer.model.id,
@@ -216,8 +193,8 @@ class _Session:
         )
 
     def _episode(self, **fields: Any) -> Episode:
-        event, transcript, windows = self.event, self.transcript, self._windows
-        seen = _seen([window.excerpt.manifest for window in windows.windows])
+        event, transcript, windows = self.event, self.transcript, self.windows
+        dropped = (record for window in windows.windows for record in window.excerpt.manifest.dropped)
         return Episode(
             id=episode_id(event.scope, event.session_id),
             scope=event.scope,
@@ -233,13 +210,12 @@ class _Session:
             bytes=transcript.bytes,
             excerpt_digest=windows.digest,
             excerpt_chars=windows.chars,
-            excerpt_dropped=sum(count for _, count in seen.dropped),
+            excerpt_dropped=sum(len(record.entries) for record in dropped),
             windows=len(windows.windows),
-            seen=seen,
-            decisions=self.summary_input.decisions,
+            decisions=self.decisions,
             skipped=tuple(sorted(transcript.skipped.items())),
             cwd=event.cwd or transcript.header.cwd,
-            dataref=event.dataref if not _releases(event) else None,
+            dataref=event.dataref if not released(event) else None,
             **fields,
         )
 
@@ -273,33 +249,8 @@ def _in_time(episode: Episode, now: datetime) -> Episode:
 
 
 def _ended_at(event: SessionEnded, transcript: Transcript) -> datetime:
-    """Return when the session ended, by its last entry.
-
-    Some programs write no times. Then the event's time counts.
-    """
+    """Return when the session ended; without times in the transcript, the event's time counts."""
     return transcript.ended_at or event.ended_at or event.time
 
 
-def _releases(event: SessionEnded) -> tuple[Write, ...]:
-    """Release an uploaded transcript, which no worker needs after this event."""
-    is_uploaded = event.dataref is not None and event.dataref.startswith("redis:")
-    return (ReleaseTranscript(scope=event.scope, dataref=event.dataref),) if is_uploaded and event.dataref else ()
-
-
-def _seen(manifests: Sequence[Manifest]) -> Seen:
-    dropped: Counter[str] = Counter()
-    for record in (record for manifest in manifests for record in manifest.dropped):
-        dropped[record.reason] += len(record.entries)
-    return Seen(
-        whole=tuple(entry for manifest in manifests for record in manifest.kept for entry in record.entries),
-        cut=tuple(
-            (entry, record.shown, record.chars)
-            for manifest in manifests
-            for record in manifest.cut
-            for entry in record.entries
-        ),
-        dropped=tuple(sorted(dropped.items())),
-    )
-
-
-WORKER = Worker(NAME, SessionEnded, EpisodeSummarizer.from_context, emits=(EpisodeSummarized,))
+WORKER = Worker(NAME, SessionEnded, EpisodeSummarizer, emits=(EpisodeSummarized,))

@@ -1,9 +1,7 @@
 """session_compacting → update the session's anchored summary."""
 
-from typing import Self
-
-from nous.domain.effects import Effects, ExpectAnchoredSummary, ReleaseTranscript, SaveAnchoredSummary, Write
-from nous.domain.events import Event, SessionCompacting, episode_id
+from nous.domain.effects import Effects, ExpectAnchoredSummary, SaveAnchoredSummary, released
+from nous.domain.events import SessionCompacting, episode_id
 from nous.pipeline.worker import Worker, WorkerContext
 
 NAME = "session-anchorer"
@@ -17,13 +15,7 @@ class SessionAnchorer:
     def __init__(self, context: WorkerContext) -> None:
         self._context = context
 
-    @classmethod
-    def from_context(cls, context: WorkerContext) -> Self:
-        return cls(context)
-
-    def __call__(self, event: Event, /) -> Effects:
-        if not isinstance(event, SessionCompacting):
-            raise TypeError(f"{NAME} consumes {SessionCompacting.type}, not {event.type}")
+    def __call__(self, event: SessionCompacting, /) -> Effects:
         matter = self._context.cache_subject(event.scope, episode_id(event.scope, event.session_id))
         previous = self._context.anchored_summaries.anchored_summary(
             event.scope, agent_id=event.agent_id, session_id=event.session_id
@@ -35,14 +27,9 @@ class SessionAnchorer:
             expected = ExpectAnchoredSummary(
                 scope=event.scope, agent_id=event.agent_id, session_id=event.session_id, event_id=seen
             )
-            return Effects(writes=(expected, *_releases(event)), skipped=NOTHING_NEW)
+            return Effects(writes=(expected, *released(event)), skipped=NOTHING_NEW)
         saved = SaveAnchoredSummary(anchor=anchor, replaces=seen)
-        return Effects(writes=(saved, *_releases(event)))
+        return Effects(writes=(saved, *released(event)))
 
 
-def _releases(event: SessionCompacting) -> tuple[Write, ...]:
-    is_uploaded = event.dataref is not None and event.dataref.startswith("redis:")
-    return (ReleaseTranscript(scope=event.scope, dataref=event.dataref),) if is_uploaded and event.dataref else ()
-
-
-WORKER = Worker(NAME, SessionCompacting, SessionAnchorer.from_context)
+WORKER = Worker(NAME, SessionCompacting, SessionAnchorer)

@@ -1,9 +1,7 @@
 """session_touched → save the session's last activity and its transcript's location."""
 
-from typing import Self
-
 from nous.domain.effects import Effects, ExpectSessionState, SaveSessionState
-from nous.domain.events import Event, SessionTouched
+from nous.domain.events import SessionTouched
 from nous.domain.session_state import touched
 from nous.pipeline.worker import Worker, WorkerContext
 
@@ -22,13 +20,7 @@ class SessionKeeper:
     def __init__(self, context: WorkerContext) -> None:
         self._context = context
 
-    @classmethod
-    def from_context(cls, context: WorkerContext) -> Self:
-        return cls(context)
-
-    def __call__(self, event: Event, /) -> Effects:
-        if not isinstance(event, SessionTouched):
-            raise TypeError(f"{NAME} consumes {SessionTouched.type}, not {event.type}")
+    def __call__(self, event: SessionTouched, /) -> Effects:
         known = self._context.session_states.session_state(event.scope, event.session_id)
         session_state = touched(known, event, now=self._context.clock())
         if known and session_state == known:
@@ -37,4 +29,4 @@ class SessionKeeper:
         return Effects(writes=(SaveSessionState(session_state=session_state, replaces=known),))
 
 
-WORKER = Worker(NAME, SessionTouched, SessionKeeper.from_context)
+WORKER = Worker(NAME, SessionTouched, SessionKeeper)

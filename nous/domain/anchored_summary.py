@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from uuid import UUID
 
 from nous.domain.episode import Tier, Tokens
@@ -64,10 +64,7 @@ class AnchoredSummary:
 
     @classmethod
     def of(cls, contents: Mapping[str, str], *, iteration: int = 0) -> "AnchoredSummary":
-        """Return a summary with *contents* by section id.
-
-        An id that is none of the five gets a section of its own.
-        """
+        """Return a summary with *contents* by section id; foreign ids get their own sections."""
         sections = (AnchoredSummarySection(id_, label_of(id_), text) for id_, text in contents.items())
         return cls(tuple(sections), iteration=iteration)
 
@@ -86,18 +83,12 @@ class AnchoredSummary:
         return section.content if section else ""
 
     def to_prompt_text(self) -> str:
-        """Return the text for a model: each section that is not blank, under its label.
-
-        A blank line separates two sections.
-        """
+        """Return the text for a model: sections that are not blank, each under its label."""
         pairs = [(section.label, section.content.strip()) for section in self.sections]
         return "\n\n".join(f"## {label}\n{content}" for label, content in pairs if content)
 
     def to_json(self) -> str:
-        """Encode as JSON for storage.
-
-        It is ASCII, so that any content of a section can be stored.
-        """
+        """Encode as ASCII JSON, so that any content of a section can be stored."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @classmethod
@@ -107,22 +98,24 @@ class AnchoredSummary:
         Raises:
             BadInput: it is no summary, or its schema version is not the one of this release.
         """
-        value = _json_object(text)
-        version = _count(value, "schema_version")
+        try:
+            value = json.loads(text)
+            version, sections = value["schema_version"], [_section(each) for each in value["sections"]]
+            counts = int(value["token_estimate"]), int(value["iteration"])
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise BadInput("an anchored summary has to be JSON in the form that `to_json` writes") from None
         if version != VERSION:
             raise BadInput(f"an anchored summary of schema version {version}; this release reads version {VERSION}")
-        sections = value.get("sections")
-        if not isinstance(sections, list):
-            raise BadInput("the sections of an anchored summary have to be a list")
-        read = tuple(_section(each, place) for place, each in enumerate(cast("list[object]", sections), start=1))
-        return cls(read, VERSION, _count(value, "token_estimate"), _count(value, "iteration"))
+        return cls(tuple(sections), VERSION, *counts)
+
+
+def _section(value: Mapping[str, Any]) -> AnchoredSummarySection:
+    id_ = str(value["id"])
+    return AnchoredSummarySection(id_, str(value.get("label") or label_of(id_)), str(value["content"]))
 
 
 def label_of(id_: str) -> str:
-    """Return the label of a section.
-
-    The label of a foreign id is made of the id: `open_questions` becomes "Open questions".
-    """
+    """Return the label of a section; that of a foreign id `open_questions` is "Open questions"."""
     name = " ".join(id_.replace("_", " ").split())
     return LABELS.get(id_) or name[:1].upper() + name[1:]
 
@@ -139,40 +132,14 @@ def _joined(contents: Iterable[str]) -> str:
     return "\n".join(content for content in contents if content.strip())
 
 
-def _json_object(text: str | bytes) -> Mapping[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        raise BadInput("an anchored summary has to be JSON, and this is none") from None
-    if not isinstance(value, dict):
-        raise BadInput(f"an anchored summary has to be a JSON object, not {type(value).__name__}")
-    return cast("dict[str, Any]", value)
-
-
-def _section(value: object, place: int) -> AnchoredSummarySection:
-    section = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    id_, content = section.get("id"), section.get("content", "")
-    if not isinstance(id_, str) or not id_.strip() or not isinstance(content, str):
-        raise BadInput(f"section {place} of an anchored summary has to be an object with an id and a content in text")
-    label = section.get("label")
-    return AnchoredSummarySection(id_, label if isinstance(label, str) and label else label_of(id_), content)
-
-
-def _count(value: Mapping[str, Any], name: str) -> int:
-    number = value.get(name, 0)
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise BadInput(f"the {name} of an anchored summary has to be a whole number from 0 on")
-    return number
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredAnchoredSummary:
     """An agent's anchored summary of a session, replaced each time it compacts or ends.
 
     It covers the first `entries` of the transcript, which have `bytes` bytes and the hash `digest`. A model has seen
     the first `seen_by_model` of them. It is shown the others next time; `made_do` says why it could not see them.
-    `put_back` counts the lines of the previous summary that a model had left out. `event_id` is the event for which the
-    summary was made. `at` is the time of the last entry, or of that event's publication if the transcript has no times.
+    `event_id` is the event for which the summary was made. `at` is the time of the last entry, or of that event's
+    publication if the transcript has no times.
     """
 
     scope: Scope
@@ -190,4 +157,3 @@ class StoredAnchoredSummary:
     tokens: Tokens | None = None
     made_do: str | None = None
     seen_by_model: int = 0
-    put_back: int = 0

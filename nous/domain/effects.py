@@ -11,7 +11,7 @@ from uuid import UUID
 from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Decision, Episode
 from nous.domain.errors import Retryable
-from nous.domain.events import Event
+from nous.domain.events import Event, SessionEvent
 from nous.domain.fact import LogVersion, Row
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState
@@ -97,10 +97,7 @@ class SaveDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveAnchoredSummary:
-    """Store the anchored summary of a session in place of the one made for event *replaces*.
-
-    *replaces* is None if there was none.
-    """
+    """Store a session's anchored summary in place of that made for event *replaces*, if any."""
 
     anchor: StoredAnchoredSummary
     replaces: UUID | None = None
@@ -134,10 +131,7 @@ class ExpectEpisode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectAnchoredSummary:
-    """Precondition: the anchored summary is still the one made for *event_id*.
-
-    None: there is none. Like `ExpectEpisode`, it stores nothing.
-    """
+    """Precondition like `ExpectEpisode`: the anchored summary is that of *event_id*, if any."""
 
     scope: Scope
     agent_id: str
@@ -147,10 +141,7 @@ class ExpectAnchoredSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectSessionState:
-    """Precondition: the session state is still the one that the event *by* produced.
-
-    None: there is none. Like `ExpectEpisode`, it stores nothing.
-    """
+    """Precondition like `ExpectEpisode`: the session state is that of the event *by*, if any."""
 
     scope: Scope
     session_id: str
@@ -166,6 +157,12 @@ class ReleaseTranscript:
 
     scope: Scope
     dataref: str
+
+
+def released(event: SessionEvent) -> tuple[ReleaseTranscript, ...]:
+    """Return the write that deletes the uploaded transcript of *event*, if it has one."""
+    dataref = event.dataref or ""
+    return (ReleaseTranscript(scope=event.scope, dataref=dataref),) if dataref.startswith("redis:") else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,50 +197,9 @@ class Effects:
     events: tuple[Event, ...] = ()
     skipped: str | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse two writes to the same place.
-
-        Each would be checked against the same state, and the second would undo the first.
-
-        Raises:
-            ValueError: there are two.
-        """
-        places = [_place(write) for write in self.writes]
-        if len(set(places)) < len(places):
-            raise ValueError("the effects hold two writes to the same place")
-
-
-def _place(write: Write) -> tuple[object, ...]:
-    match write:
-        case SaveEpisode():
-            return "episode", write.episode.scope, write.episode.id
-        case ExpectEpisode():
-            return "episode", write.scope, write.episode_id
-        case RecordResummaryAttempt() | RemoveFromResummaries():
-            return "tried", write.scope, write.episode_id
-        case SaveEpisodeVector():
-            return "vector", write.scope, write.episode_id, write.embedder
-        case SaveDecision():
-            return "decision", write.scope, write.episode_id, write.event_id
-        case SaveAnchoredSummary():
-            return "anchor", write.anchor.scope, write.anchor.agent_id, write.anchor.session_id
-        case ExpectAnchoredSummary():
-            return "anchor", write.scope, write.agent_id, write.session_id
-        case AppendFacts():
-            return "facts", write.scope
-        case ReleaseTranscript():
-            return "transcript", write.dataref
-        case SaveSessionState():
-            return "course", write.session_state.scope, write.session_state.session_id
-        case ExpectSessionState():
-            return "course", write.scope, write.session_id
-
 
 class DegradedResult(Retryable):
-    """Retryable failure with a fallback result.
-
-    The attempt is retried. On the last attempt, *effects* are committed instead.
-    """
+    """Retryable failure; on the last attempt, *effects* are committed instead."""
 
     def __init__(self, cause: Retryable, effects: Effects) -> None:
         super().__init__(str(cause))

@@ -35,10 +35,7 @@ class Decision:
 
     @classmethod
     def read(cls, given: Mapping[str, object]) -> "Decision | None":
-        """Read a decision of a foreign program: an object with a description.
-
-        Returns None if it has no description.
-        """
+        """Read a decision of a foreign program; None if it has no description."""
         text = given.get("description")
         if not isinstance(text, str) or not text.strip():
             return None
@@ -90,10 +87,7 @@ class Trust(StrEnum):
 
 
 class Category(StrEnum):
-    """Subject of a fact.
-
-    Only what a user asked for may be a `rule`.
-    """
+    """Subject of a fact; only what a user asked for may be a `rule`."""
 
     PREFERENCE = "preference"
     PERSON = "person"
@@ -140,10 +134,7 @@ class CandidateFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Short summary of a session.
-
-    Key points are lessons, not events.
-    """
+    """Short summary of a session; key points are lessons, not events."""
 
     title: str
     summary: str
@@ -165,25 +156,12 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """Transcript entries that an excerpt contains, by id.
-
-    An entry is `whole`, or `cut` to a number of characters, out of a number. `dropped` counts those left out, by
-    reason.
-    """
-
-    whole: tuple[str, ...]
-    cut: tuple[tuple[str, int, int], ...]
-    dropped: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
     """Summary of a session, its candidate facts, and the provenance of each.
 
-    `version` is the sha256 of the transcript, `entries` and `bytes` are its size. `seen` lists the entries that the
-    summarizer saw, in `windows` windows. `event_id` is the event that led to this version. `edition` counts from 1: a
-    session gets a new edition from a longer transcript or by other means.
+    `version` is the sha256 of the transcript, `entries` and `bytes` are its size. The summarizer saw an excerpt of it
+    in `windows` windows; `excerpt_dropped` counts the entries left out. `event_id` is the event that led to this
+    version. `edition` counts from 1: a session gets a new edition from a longer transcript or by other means.
 
     `model`, such as `openai:gpt-5-mini`, and `prompt_version` made it; both are None for an extractive one.
     `outcome_turns` are the turns that support the outcome; `is_sure` is false if there is no evidence for it. `made_do`
@@ -215,7 +193,6 @@ class Episode:
     cwd: str | None = None
     dataref: str | None = None
     windows: int = 1
-    seen: Seen | None = None
     edition: int = 1
     tokens: Tokens | None = None
     is_sure: bool = True

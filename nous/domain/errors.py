@@ -17,10 +17,7 @@ from datetime import datetime
 
 
 class NousError(Exception):
-    """Base class of errors that nous raises on purpose.
-
-    The message is written for the user.
-    """
+    """Base class of errors raised on purpose, whose message is written for the user."""
 
 
 class Retryable(NousError):
@@ -59,10 +56,7 @@ class Misconfigured(Fatal):
 
 
 class NotAllowed(Misconfigured):
-    """A server forbids this user the call.
-
-    A caller for which the call is optional can go on without it.
-    """
+    """A server forbids this user the call; an optional call can be left out."""
 
 
 class InTheWay(Fatal):

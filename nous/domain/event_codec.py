@@ -23,7 +23,6 @@ from nous.domain.events import NAMESPACE, Event, kinds
 from nous.domain.scope import Scope
 
 _ENVELOPE = {field.name for field in fields(Event)}
-_PARTS = tuple(field.name for field in fields(Scope))
 _DEFAULT_AGENT = "default"
 _NESTS = (dict, list)
 NO_SESSION = "no session (nous)"
@@ -39,8 +38,6 @@ LARGEST = 16 << 20
 
 MOST_VALUES = 100_000
 """Maximum values in an event. A million invalid ones, in 2 MB, would make 1 GB of error messages."""
-
-_MOST_COMPLAINTS = 1000
 
 
 class UnknownEvent(BadInput):
@@ -104,7 +101,7 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
     _refuse_crowd(cast("dict[str, Any]", data))
     candidate = _filled(message, kind.completed(cast("dict[str, Any]", data)), kind, accepted_at or datetime.now(UTC))
     try:
-        return _aware(_validated(kind, candidate))
+        return _in_utc(_validated(kind, candidate))
     except ValidationError as error:
         raise BadInput(f"{kind.type}: {_in_words(error)}") from None
 
@@ -126,26 +123,22 @@ def _validated(kind: type[Event], candidate: dict[str, Any]) -> Event:
     return _adapter(kind).validate_python({**candidate, kind.droppable: left, "invalid_candidates": len(invalid)})
 
 
-def _aware(event: Event) -> Event:
-    """Return *event* with its naive times set to UTC: they cannot be compared with others.
+def _in_utc(event: Event) -> Event:
+    """Return *event* with its times in UTC, which a time without a zone is taken for.
 
     Raises:
-        BadInput: a time is not in a year that UTC has; later conversions to UTC would fail.
+        BadInput: UTC has no such year.
     """
     found = {name: getattr(event, name) for name in _names(type(event))}
     times = {name: value for name, value in found.items() if isinstance(value, datetime)}
-    for name in (name for name, value in times.items() if value.tzinfo and not _has_utc(value)):
-        raise BadInput(f"data.{name}: in UTC it is not in any of the years 1 to 9999")
-    naive = {name: value.replace(tzinfo=UTC) for name, value in times.items() if value.tzinfo is None}
-    return replace(event, **naive) if naive else event
-
-
-def _has_utc(time: datetime) -> bool:
     try:
-        time.astimezone(UTC)
+        return replace(event, **{name: _zoned(value).astimezone(UTC) for name, value in times.items()})
     except OverflowError:
-        return False
-    return True
+        raise BadInput(f"one of {', '.join(times)} is not in any of the years 1 to 9999 in UTC") from None
+
+
+def _zoned(time: datetime) -> datetime:
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 @cache
@@ -201,11 +194,12 @@ def _filled(
     # Recurring events without an `at` of their own are distinguished by the time of the message.
     moment = f"\n{time}" if kind.recurs and not data.get("at") else ""
     event_id = message.get("id") or uuid5(NAMESPACE, f"{kind.type}\n{_canonical(data)}{moment}")
-    event_id = _event_id(event_id, message.get("source"))
-    scope, session = _scope(data.get("scope")), _session(data.get("session_id") or message.get("subject"), kind)
+    event_id = _uuid(event_id, message.get("source"))
+    scope, session = _scope(data.get("scope")), data.get("session_id") or message.get("subject")
+    session = NO_SESSION if is_of_none(session, kind) else checked_name(session, "data.session_id")
     named = {name: _uuid(data[name]) for name in _ids(kind) if data.get(name)}
     return {
-        **(kind.derived(scope, session, _canonical(data)) if isinstance(scope, Scope) else {}),
+        **kind.derived(scope, session, _canonical(data)),
         **{name: value for name, value in data.items() if value is not None and name != "invalid_candidates"},
         **named,
         "id": event_id,
@@ -220,40 +214,33 @@ def _filled(
     } | ({"dataref": message["dataref"]} if message.get("dataref") and "dataref" not in data else {})
 
 
-def _scope(value: object) -> object:
+def _scope(value: object) -> Scope:
     """Return the scope that *value* names.
 
-    It is nothing, a text such as `agent/project`, or an object of the three parts. A value of another type is returned
-    as it is; validation says what is wrong with it.
+    It is nothing, a text such as `agent/project`, or an object of the three parts.
 
     Raises:
-        BadInput: it has a part that no scope has; ignoring that would merge two scopes.
+        BadInput: it is none, or has a part that no scope has; ignoring that would merge two scopes.
     """
-    odd = value.keys() - _PARTS if isinstance(value, dict) else ()
-    if odd:
-        raise BadInput(f"data.scope: has the parts {', '.join(_PARTS)}, and not {str(min(odd))[:40]!r}")
     try:
         if isinstance(value, str) and value:
             return Scope.parse(value)
-        return Scope(**cast("dict[str, str]", value)) if isinstance(value, dict) else value or Scope()
+        return Scope(**cast("dict[str, str]", value or {}))
+    except TypeError:
+        raise BadInput("data.scope: has to be a text, or an object of tenant, agent and project alone") from None
     except BadInput as error:
         raise BadInput(f"data.scope: {error}") from None
 
 
-def _event_id(value: object, source: object) -> UUID:
-    """Return a UUID as it is, and any other id as the UUID that derives from it and its source.
+def _uuid(value: object, source: object = None) -> UUID:
+    """Return *value* if it is a UUID, or else the UUID that derives from it and *source*.
 
-    CloudEvents promises only that both together are unique.
+    Producers may have ids of any form, and CloudEvents promises only that both together are unique.
     """
-    return _uuid(value if _is_uuid(value) or not source else f"{source}\n{value}")
-
-
-def _uuid(value: object) -> UUID:
-    """Return *value* if it is a UUID, or else the UUID that derives from it.
-
-    Producers may have ids of any form.
-    """
-    return UUID(str(value)) if _is_uuid(value) else uuid5(NAMESPACE, str(value))
+    try:
+        return UUID(str(value))
+    except ValueError:
+        return uuid5(NAMESPACE, f"{source}\n{value}" if source else str(value))
 
 
 @cache
@@ -263,25 +250,11 @@ def _ids(kind: type[Event]) -> tuple[str, ...]:
     return tuple(name for name in _names(kind) if name not in _ENVELOPE and hints[name] in (UUID, UUID | None))
 
 
-def _session(value: object, kind: type[Event]) -> str:
-    return NO_SESSION if is_of_none(value, kind) else checked_name(value, "data.session_id")
-
-
 def _canonical(data: Mapping[str, Any]) -> str:
     try:
         return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError as error:  # orjson reads deeper nesting than it writes
         raise BadInput(f"data is nested too deeply: {error}") from None
-
-
-def _is_uuid(value: object) -> bool:
-    if isinstance(value, UUID):
-        return True
-    try:
-        UUID(str(value))
-    except ValueError:
-        return False
-    return True
 
 
 def checked_name(value: object, what: str) -> str:
@@ -303,12 +276,7 @@ def is_of_none(session: object, kind: type[Event]) -> bool:
 
 
 def _in_words(error: ValidationError) -> str:
-    """Describe what is wrong and where.
-
-    The content is left out: it may hold what must not be logged.
-    """
-    if error.error_count() > _MOST_COMPLAINTS:
-        return f"{error.error_count():,} of its values are wrong"
+    """Describe what is wrong and where, without the content, which must not be logged."""
     problems = error.errors(include_input=False, include_url=False, include_context=False)
     return "; ".join(f"data.{'.'.join(str(part)[:80] for part in p['loc'])}: {p['msg']}" for p in problems[:5])
 

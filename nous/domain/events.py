@@ -253,10 +253,7 @@ class EpisodesUnembedded(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class FactEvent(Event):
-    """Base class of the four fact events.
-
-    `reason` explains the verdict in words.
-    """
+    """Base class of the four fact events; `reason` explains the verdict in words."""
 
     fact_id: UUID
     text: str
@@ -293,10 +290,7 @@ class FactSuperseded(FactEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class FactLinked(FactEvent):
-    """A known fact was linked to `other_fact_id`, which is similar.
-
-    The reason says why both are kept.
-    """
+    """A known fact was linked to `other_fact_id`, which is similar; `reason` says why."""
 
     type: ClassVar[str] = "fact_linked"
     needs_session: ClassVar[bool] = False

@@ -36,10 +36,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A known fact, in the words of its first source.
-
-    Its id derives from the episode and the text.
-    """
+    """A known fact, in the words of its first source; its id derives from episode and text."""
 
     id: UUID
     scope: Scope
@@ -54,10 +51,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """A new fact.
-
-    `embedded_by` is the id of the embedder that made its vector, None while it has none.
-    """
+    """A new fact; `embedded_by` is the id of the embedder that made its vector, if it has one."""
 
     fact: Fact
     reason: str

@@ -37,10 +37,7 @@ _LINGERING = timedelta(minutes=1)
 
 
 class SessionStatus(StrEnum):
-    """Status of a session.
-
-    ENDED means that nothing is left to do.
-    """
+    """Status of a session; ENDED means that nothing is left to do."""
 
     OPEN = "open"
     CLOSING = "closing"
@@ -63,10 +60,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, order=True)
 class TranscriptReference:
-    """Location of the transcript, as reported at that time.
-
-    An empty format is detected from the content.
-    """
+    """Reported location of the transcript; an empty format is detected from the content."""
 
     at: datetime
     dataref: str
@@ -133,7 +127,7 @@ def touched(known: SessionState | None, event: SessionTouched, *, now: datetime)
     if not event.background:
         touch = Touch(at, event.agent_id, event.id)
         session_state = replace(session_state, touched=max(session_state.touched or touch, touch))
-    return _without_abandonment(session_state) if session_state.status is SessionStatus.OPEN else session_state
+    return replace(session_state, given_up=None) if session_state.status is SessionStatus.OPEN else session_state
 
 
 def end_handled(known: SessionState | None, event: SessionEnded, *, now: datetime) -> SessionState:
@@ -145,7 +139,8 @@ def end_handled(known: SessionState | None, event: SessionEnded, *, now: datetim
         ended_at=max(session_state.ended_at or moment, moment),
         handled_at=max(session_state.handled_at or moment, moment),
     )
-    return session_state if session_state.handled_at != session_state.ended_at else _without_abandonment(session_state)
+    is_done = session_state.handled_at == session_state.ended_at
+    return replace(session_state, given_up=None) if is_done else session_state
 
 
 def ended_by_idleness(session_state: SessionState) -> SessionEnded:
@@ -210,9 +205,4 @@ def covered_by_episode(end: SessionEnded, *, now: datetime) -> datetime:
 
 def _known(known: SessionState | None, event: SessionTouched | SessionEnded, what: str = "") -> SessionState:
     by = uuid5(event.id, what) if what else event.id
-    session_state = known or SessionState(scope=event.scope, session_id=event.session_id, by=by)
-    return replace(session_state, by=by)
-
-
-def _without_abandonment(session_state: SessionState) -> SessionState:
-    return replace(session_state, given_up=None)
+    return replace(known, by=by) if known else SessionState(scope=event.scope, session_id=event.session_id, by=by)

@@ -39,8 +39,9 @@ class Exchange:
 class Question:
     """A request to a model, with its cache subject, which is not sent.
 
-    `schema` is the JSON schema of the answer, called `name`; `most_tokens` limits the answer's length. `earlier` holds
-    the unusable answers so far, if this is a repair request.
+    `schema` is the JSON schema of the answer, called `name`. It has the form that providers accept as strict: every
+    object is closed and requires all its properties, and no keyword narrows a value. `most_tokens` limits the answer's
+    length. `earlier` holds the unusable answers so far, if this is a repair request.
     """
 
     matter: CacheSubject
@@ -50,6 +51,11 @@ class Question:
     schema: Mapping[str, Any]
     most_tokens: int
     earlier: tuple[Exchange, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All texts that are sent, apart from the schema."""
+        return (self.system, self.user, *(text for each in self.earlier for text in (each.answer, each.complaint)))
 
     @property
     def digest(self) -> str:
@@ -65,10 +71,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A model's answer: its text, the model's name, and the counted tokens.
-
-    `is_whole` is false if the answer was cut off at its limit.
-    """
+    """A model's answer; `is_whole` is false if it was cut off at its limit."""
 
     text: str
     model: str
@@ -158,10 +161,7 @@ class ModelMisconfigured(Misconfigured):
 
 
 class AnswerUnusable(Fatal):
-    """The model's answer was unusable, and so was the repaired one.
-
-    `tokens` is the usage of both calls.
-    """
+    """The answer was unusable, and so was the repaired one; `tokens` is the usage of both."""
 
     failure = Failure.PARSE
 

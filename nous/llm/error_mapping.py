@@ -1,6 +1,5 @@
 """Map provider error responses to model errors; messages never quote question or key."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -17,12 +16,11 @@ from nous.llm.base import (
     ModelRefused,
     ModelTimeout,
     ModelUnreachable,
-    Question,
 )
 from nous.llm.provider import Endpoint, StructureRefused
 
-Asked = Question | Sequence[str]
-"""The content sent to a provider: a question, or texts to embed."""
+Asked = Sequence[str]
+"""The texts sent to a provider, which its messages may quote."""
 
 LONGEST_SAID = 300
 """The most characters of a provider's own message that are passed on."""
@@ -51,8 +49,6 @@ _ADVICE: Mapping[int, str] = {
     413: "the question is too long for it",
     429: "it has had enough for now, or the account's quota is used up",
 }
-_PARTS = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)")
-_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 class Refusal(NamedTuple):
@@ -97,14 +93,13 @@ def unreachable(endpoint: Endpoint, asked: Asked, why: BaseException | str | Non
 
 
 def resumption(headers: Mapping[str, str], now: datetime) -> datetime | None:
-    """Return the retry time in *headers*, in any of the usual forms; None if there is none."""
-    ways = (
-        _number(headers.get("retry-after-ms"), 0.001),
-        _number(headers.get("retry-after")),
-        _until(headers.get("retry-after"), now),
-        _duration(headers.get("x-ratelimit-reset-requests")),
-    )
-    return next((now + wait for wait in ways if wait is not None), None)
+    """Return the retry time in *headers*, in seconds or as a date; None if there is none."""
+    text = headers.get("retry-after", "")
+    try:
+        seconds = float(text)
+    except ValueError:
+        return _date(text, now)
+    return now + timedelta(seconds=_bounded(seconds)) if isfinite(seconds) else None
 
 
 def passed_on(said: str, endpoint: Endpoint, asked: Asked) -> str:
@@ -141,46 +136,20 @@ def _said(body: bytes) -> str:
 
 
 def _repeats(line: str, asked: Asked) -> bool:
-    whole, sent = (
-        _sent_texts(asked) if isinstance(asked, Question) else ([text for text in asked if len(text) > 3], asked)
-    )
-    words = " ".join(" ".join(sent).split())
-    starts = range(len(line) - _SHORTEST_ECHO + 1)
-    return any(" ".join(text.split()) in line for text in whole) or any(
-        line[start : start + _SHORTEST_ECHO] in words for start in starts
-    )
+    """Return whether *line* quotes a text that was sent, whole or in a run of characters."""
+    texts = [" ".join(text.split()) for text in asked]
+    sent = "\n".join(texts)
+    runs = (line[start : start + _SHORTEST_ECHO] for start in range(len(line) - _SHORTEST_ECHO + 1))
+    return any(len(text) > 3 and text in line for text in texts) or any(run in sent for run in runs)
 
 
-def _sent_texts(question: Question) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the texts that must not be quoted however short they are, and all texts sent."""
-    earlier = (each.answer for each in question.earlier)
-    return (question.user,), (question.system, question.user, *earlier)
-
-
-def _number(text: str | None, unit: float = 1) -> timedelta | None:
+def _date(text: str, now: datetime) -> datetime | None:
     try:
-        return _bounded(float(text) * unit) if text else None
+        date = parsedate_to_datetime(text)
     except ValueError:
         return None
+    return now + timedelta(seconds=_bounded((date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds()))
 
 
-def _until(text: str | None, now: datetime) -> timedelta | None:
-    try:
-        date = parsedate_to_datetime(text) if text else None
-    except (ValueError, OverflowError):
-        return None
-    return _bounded(((date if date.tzinfo else date.replace(tzinfo=UTC)) - now).total_seconds()) if date else None
-
-
-def _duration(text: str | None) -> timedelta | None:
-    """Return the duration in the form of `1s`, `6m0s` or `120ms`."""
-    parts = _PARTS.findall(text or "")
-    if not parts or "".join(f"{number}{unit}" for number, unit in parts) != text:
-        return None
-    return _bounded(sum(float(number) * _SECONDS[unit] for number, unit in parts))
-
-
-def _bounded(seconds: float) -> timedelta | None:
-    if not isfinite(seconds):
-        return None
-    return timedelta(seconds=min(max(seconds, 0), LONGEST_PAUSE.total_seconds()))
+def _bounded(seconds: float) -> float:
+    return min(max(seconds, 0), LONGEST_PAUSE.total_seconds())

@@ -3,21 +3,19 @@
 import asyncio
 import os
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
-from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
-
-from nous.llm.provider import Endpoint
-
-if TYPE_CHECKING:
-    import httpx2
-
+from threading import Thread
+from typing import Any, NamedTuple, Self, TypeVar
 
 T = TypeVar("T")
 Work = Callable[[], Coroutine[Any, Any, T]]
 
 GRACE = 2.0
 """Seconds that a caller waits beyond the deadline, for a busy loop to report the timeout itself."""
+
+
+class _Running(NamedTuple):
+    loop: asyncio.AbstractEventLoop
+    thread: Thread
 
 
 class LoopThread:
@@ -28,7 +26,7 @@ class LoopThread:
     """
 
     def __init__(self) -> None:
-        self._homes: dict[int, _Home] = {}
+        self._by_process: dict[int, _Running] = {}
 
     def run(self, work: Work[T], *, deadline: float) -> T:
         """Run *work* in the loop and return its result; cancel it after *deadline* seconds.
@@ -39,7 +37,7 @@ class LoopThread:
             TimeoutError: the work did not finish in time.
             concurrent.futures.CancelledError: the loop was closed meanwhile.
         """
-        future = asyncio.run_coroutine_threadsafe(_within(work, deadline), self._home().loop())
+        future = asyncio.run_coroutine_threadsafe(_within(work, deadline), self._loop())
         try:
             return future.result(deadline + GRACE)
         finally:
@@ -47,7 +45,9 @@ class LoopThread:
 
     def close(self) -> None:
         """Cancel running work and end the thread. The next `run` starts another."""
-        self._home().close()
+        if running := self._by_process.pop(os.getpid(), None):
+            running.loop.call_soon_threadsafe(running.loop.stop)
+            running.thread.join()
 
     def __enter__(self) -> Self:
         return self
@@ -55,89 +55,30 @@ class LoopThread:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _home(self) -> "_Home":
+    def _loop(self) -> asyncio.AbstractEventLoop:
         """Return the loop of this process.
 
         `setdefault` takes no lock: a fork could inherit a lock that is held for ever.
         """
-        return self._homes.setdefault(os.getpid(), _Home())
+        own = os.getpid()
+        running = self._by_process.get(own)
+        if running is None:
+            loop = asyncio.new_event_loop()
+            started = _Running(loop, Thread(target=_serve, args=(loop,), name="nous-llm-loop", daemon=True))
+            running = self._by_process.setdefault(own, started)
+            if running is started:
+                started.thread.start()
+            else:
+                loop.close()
+        return running.loop
 
 
-class _Running(NamedTuple):
-    loop: asyncio.AbstractEventLoop
-    stop: asyncio.Event
-    thread: Thread
-
-
-class _Home:
-    """The loop of one process."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._running: _Running | None = None
-
-    def loop(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            self._running = self._running or _started()
-            return self._running.loop
-
-    def close(self) -> None:
-        with self._lock:
-            if self._running:
-                self._running.loop.call_soon_threadsafe(self._running.stop.set)
-                self._running.thread.join()
-            self._running = None
-
-
-def _started() -> _Running:
-    ready = Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]()
-    thread = Thread(target=lambda: asyncio.run(_until_stopped(ready)), name="nous-llm-loop", daemon=True)
-    thread.start()
-    return _Running(*ready.result(), thread)
-
-
-async def _until_stopped(ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
-    stop = asyncio.Event()
-    ready.set_result((asyncio.get_running_loop(), stop))
-    await stop.wait()
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run *loop* until it is stopped, and cancel the work that it has left."""
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.get_loop().run_forever()
 
 
 async def _within(work: Work[T], deadline: float) -> T:
     async with asyncio.timeout(deadline):
         return await work()
-
-
-class CallLimit(NamedTuple):
-    """An HTTP client, its event loop, and a semaphore for the calls in flight."""
-
-    loop: asyncio.AbstractEventLoop
-    client: "httpx2.AsyncClient"
-    slots: asyncio.Semaphore
-
-
-class Connections:
-    """HTTP client of the running loop.
-
-    A client of another loop belongs to the parent process, so it is not touched.
-    """
-
-    def __init__(self, endpoint: Endpoint, *, largest: int | None = None) -> None:
-        """Open nothing yet; *largest* limits the bytes of an answer, by default `http.LARGEST_BODY`."""
-        self._endpoint = endpoint
-        self._largest = largest
-        self._opened: CallLimit | None = None
-
-    def open(self) -> CallLimit:
-        """Return the client and its call limit; open them if necessary."""
-        from nous.llm.http import LARGEST_BODY, http_client  # noqa: PLC0415 (see `loaded`)
-
-        loop = asyncio.get_running_loop()
-        if self._opened is None or self._opened.loop is not loop:
-            client = http_client(self._endpoint, largest=self._largest or LARGEST_BODY)
-            self._opened = CallLimit(loop, client, asyncio.Semaphore(self._endpoint.concurrency))
-        return self._opened
-
-    async def close(self) -> None:
-        opened, self._opened = self._opened, None
-        if opened and opened.loop is asyncio.get_running_loop():
-            await opened.client.aclose()

@@ -1,53 +1,24 @@
 """HTTP client for language models of every provider."""
 
-import asyncio
-from concurrent.futures import CancelledError
-from datetime import timedelta
-from importlib import import_module
-from typing import TYPE_CHECKING
-
 import structlog
 
 from nous.domain.errors import Misconfigured
 from nous.domain.plug_ins import PlugIns
 from nous.llm import messages, providers
-from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable, Question, Reply
-from nous.llm.error_mapping import Refusal, refused, timed_out, unreachable
-from nous.llm.event_loop_thread import Connections, LoopThread
-from nous.llm.provider import Clock, Endpoint, Provider, StructureRefused
+from nous.llm.base import Question, Reply
+from nous.llm.error_mapping import unreachable
+from nous.llm.event_loop_thread import LoopThread
+from nous.llm.provider import Clock, Endpoint, Provider
 from nous.llm.state import UsageCounters
-
-if TYPE_CHECKING:
-    import httpx2
-
-
-def loaded(endpoint: Endpoint) -> None:
-    """Import the HTTP client. The first import takes a moment and must not block an event loop.
-
-    Raises:
-        Misconfigured: it is not installed.
-    """
-    try:
-        import_module("nous.llm.http")
-    except ImportError as error:
-        raise Misconfigured(f"{endpoint.id} needs the extra nous[llm]: install it beside nous") from error
-
+from nous.llm.transport import AnswerTooLarge, Transport
 
 PROVIDERS = PlugIns(providers, attribute="PROVIDER", group="nous.providers")
-
-_MARGIN = 1.0
-"""Seconds beyond the two deadlines of a call, so that one of these, which say more, ends it first."""
-
 
 log = structlog.get_logger(__name__)
 
 
 class HttpModel:
-    """Language model at an HTTP endpoint.
-
-    A call waits up to the endpoint's deadline for a free slot, and then has that long again to be answered. Connections
-    open at the first call, in the loop; a forked child opens its own.
-    """
+    """Language model at an HTTP endpoint."""
 
     def __init__(
         self, endpoint: Endpoint, *, loop: LoopThread, clock: Clock, counters: UsageCounters | None = None
@@ -55,15 +26,13 @@ class HttpModel:
         """Find the provider. *counters* counts repeated requests without a schema.
 
         Raises:
-            Misconfigured: there is no such provider, or the endpoint lacks what it needs.
+            Misconfigured: the endpoint lacks what it needs.
         """
-        self._provider = provider_of(endpoint.provider)
+        self._provider: Provider = PROVIDERS.load(endpoint.provider)
         self._endpoint = self._provider.settled(endpoint)
-        self._is_structured = endpoint.structured != "text"
         self._loop = loop
-        self._clock = clock
         self._counters = counters
-        self._connections = Connections(self._endpoint)
+        self._transport = Transport(self._endpoint, loop=loop, clock=clock)
 
     @property
     def id(self) -> str:
@@ -75,91 +44,43 @@ class HttpModel:
         Raises:
             Misconfigured: the extra `llm` is not installed.
         """
-        loaded(self._endpoint)
         requests: list[bool] = []
+
+        async def send(*, structured: bool) -> Reply:
+            requests.append(structured)
+            return await self._asked(question, structured=structured)
+
         try:
-            return self._loop.run(
-                lambda: self._in_turn(question, requests), deadline=2 * self._endpoint.deadline + _MARGIN
-            )
-        except TimeoutError:
-            raise ModelTimeout(f"{self._endpoint} was not asked in time: this process is too busy") from None
-        except CancelledError:
-            raise ModelUnreachable(f"{self._endpoint} was not waited for: the loop was closed") from None
+            return self._transport.call(send)
         finally:
             if len(requests) > 1:
                 self._note_repeat()
+
+    def close(self) -> None:
+        """Close the connections of this process and end its loop thread; a call starts both again."""
+        self._transport.close()
+        self._loop.close()
 
     def _note_repeat(self) -> None:
         log.info("model.retried_without_schema", model=self.id)
         if self._counters:
             self._counters.count(self.id, calls=1, without_schema=1)
 
-    def close(self) -> None:
-        """Close the connections of this process and end its loop thread; a call starts both again."""
-        self._loop.run(self._connections.close, deadline=self._endpoint.deadline)
-        self._loop.close()
-
-    async def _in_turn(self, question: Question, requests: list[bool]) -> Reply:
-        """Ask when a slot is free; append to *requests*, per request, whether it had a schema."""
-        opened = self._connections.open()
-        await self._slot(opened.slots)
-        try:
-            async with asyncio.timeout(self._endpoint.deadline):
-                return await self._answered(opened.client, question, requests)
-        except TimeoutError:
-            raise ModelTimeout(f"{self._endpoint} did not answer within {self._endpoint.deadline:g} s") from None
-        finally:
-            opened.slots.release()
-
-    async def _slot(self, slots: asyncio.Semaphore) -> None:
-        try:
-            async with asyncio.timeout(self._endpoint.deadline):
-                await slots.acquire()
-        except TimeoutError:
-            text = f"{self._endpoint}: all {self._endpoint.concurrency} calls that may be in flight are"
-            raise ModelBusy(text, until=self._clock() + timedelta(seconds=self._endpoint.deadline / 4)) from None
-
-    async def _answered(self, client: "httpx2.AsyncClient", question: Question, requests: list[bool]) -> Reply:
-        """Ask with a schema; if the provider rejects it, ask without, and keep to that if it helped.
-
-        If it did not help, the schema was not the cause: a wrong model name, say, or a question that is too long.
-        """
-        if not self._is_structured:
-            return await self._asked(client, question, structured=False)
-        requests.append(True)
-        try:
-            return await self._asked(client, question, structured=True)
-        except StructureRefused:
-            if self._endpoint.structured == "schema":
-                raise
-        requests.append(False)
-        reply = await self._asked(client, question, structured=False)
-        self._is_structured = False
-        return reply
-
-    async def _asked(self, client: "httpx2.AsyncClient", question: Question, *, structured: bool) -> Reply:
-        """Send one request.
-
-        HTTP errors are not chained to ours: they hold the question, and causes are logged.
-        """
-        import httpx2  # noqa: PLC0415 (see `loaded`)
-
-        from nous.llm.http import TooLarge, post  # noqa: PLC0415 (see `loaded`)
-
+    async def _asked(self, question: Question, *, structured: bool) -> Reply:
         endpoint, provider = self._endpoint, self._provider
-        payload = provider.payload(question, endpoint, structured=structured)
+        payload, headers = provider.payload(question, endpoint, structured=structured), provider.headers(endpoint)
         try:
-            response = await post(client, endpoint, provider.path, payload, headers=provider.headers(endpoint))
-        except TooLarge:
+            body = await self._transport.post(
+                provider.path, payload, headers=headers, asked=question.texts, structured=structured
+            )
+        except AnswerTooLarge:
             return messages.too_large(question, endpoint)
-        except httpx2.TimeoutException:
-            raise timed_out(endpoint) from None
-        except (httpx2.RequestError, httpx2.InvalidURL) as error:
-            raise unreachable(endpoint, question, error) from None
-        if response.is_success:
-            return provider.read(response.content, question, endpoint)
-        refusal = Refusal(response.status_code, response.headers, response.content)
-        raise refused(refusal, endpoint, question, structured=structured, now=self._clock()) from None
+        found = messages.json_object(body)
+        if found is None:
+            raise unreachable(endpoint, question.texts, "what it sent is not JSON")
+        if found.get("error"):
+            raise unreachable(endpoint, question.texts, "it sent an error as if it were an answer")
+        return provider.read(found, question, endpoint)
 
 
 def known_providers() -> tuple[str, ...]:
@@ -182,14 +103,3 @@ def split(name: str) -> tuple[str, str]:
             f"{', '.join(known_providers())}"
         )
     return provider, model
-
-
-def provider_of(name: str) -> Provider:
-    """Return the provider called *name*.
-
-    Raises:
-        Misconfigured: there is none.
-    """
-    if name not in known_providers():
-        raise Misconfigured(f"no provider is called {name!r}; there are {', '.join(known_providers())}")
-    return PROVIDERS.load(name)

@@ -1,5 +1,6 @@
 """Model endpoint, and the interface of providers, which are modules of nous/llm/providers."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -10,6 +11,9 @@ from nous.domain.errors import Misconfigured
 from nous.llm.base import ModelRefused, Question, Reply
 
 Structured = Literal["auto", "schema", "text"]
+_ADDRESS = re.compile(r"https?://([\w.-]+|\[[\da-fA-F:.]+\])(:[1-9]\d*)?(/[^\s@?#]*)?")
+"""An HTTP address without user, query and fragment, since addresses are logged."""
+
 Clock = Callable[[], datetime]
 """The current time, in UTC."""
 
@@ -60,10 +64,7 @@ class Endpoint:
 
 
 class Provider(Protocol):
-    """Protocol adapter for one provider's JSON API over HTTP; a provider module's `PROVIDER`.
-
-    All methods are pure.
-    """
+    """Pure protocol adapter for one provider's JSON API; a provider module's `PROVIDER`."""
 
     @property
     def path(self) -> str:
@@ -86,12 +87,8 @@ class Provider(Protocol):
         """Return the request body for *question*, with native structured output if *structured*."""
         ...
 
-    def read(self, body: bytes, question: Question, endpoint: Endpoint) -> Reply:
-        """Parse *body* into a reply.
-
-        Raises:
-            ModelUnreachable: it is no reply: something else than the server has answered.
-        """
+    def read(self, answer: Mapping[str, Any], question: Question, endpoint: Endpoint) -> Reply:
+        """Return the reply that the JSON object *answer* holds; an empty one if it holds no text."""
         ...
 
 
@@ -106,7 +103,7 @@ def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
         Misconfigured: its own address is invalid.
     """
     address = (endpoint.base_url or base_url).rstrip("/")
-    if not _is_address(address):
+    if not _ADDRESS.fullmatch(address):
         raise Misconfigured(
             f"the address of {endpoint.id} is not one of HTTP, or holds more than one; "
             f"set {endpoint.url_setting} to http(s)://HOST[:PORT]/PATH, "
@@ -130,16 +127,3 @@ def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
             f"the key of {endpoint.id} holds characters that no key has; set {endpoint.key_setting} again"
         )
     return replace(endpoint, api_key=key or None)
-
-
-def _is_address(text: str) -> bool:
-    """Return whether *text* is an HTTP address without user, query and fragment.
-
-    Addresses are logged, with a password if they hold one.
-    """
-    try:
-        address = urlsplit(text)
-        is_known = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
-    except ValueError:
-        return False
-    return is_known and "@" not in address.netloc and not address.query and not address.fragment

@@ -168,12 +168,11 @@ class CircuitStore(Protocol):
         """Record a result that says nothing about *provider*; if it was the probe, allow another."""
         ...
 
-    def failing(self, provider: str, question: str) -> SuspectQuestion | None:
-        """Return the failure record of the question with that digest, if any."""
-        ...
+    def suspect(self, provider: str, question: str, calls: CallCounts) -> SuspectQuestion:
+        """Record another failure of the question with that digest, and return its record.
 
-    def note_failing(self, provider: str, question: str, failing: SuspectQuestion) -> None:
-        """Save the failure record of a question for its next attempt; it expires after a week."""
+        *calls* are the counts before the failure. The record expires after a week.
+        """
         ...
 
     def current(self) -> Mapping[str, OpenCircuit]:

@@ -47,19 +47,16 @@ def ask(model: Model, question: Question, read: Parser[T], *, counters: UsageCou
         AnswerUnusable: *read* cannot use the second answer either.
         Retryable, Deferred, ModelRefused: as `Model.ask` does.
     """
-    reply = model.ask(question)
-    try:
-        return StructuredAnswer(
-            value=read(reply.text, is_whole=reply.is_whole, coerce=False), model=reply.model, tokens=reply.tokens
-        )
-    except BadInput as complaint:
-        second = model.ask(question.again(reply.text, str(complaint)))
-    tokens = reply.tokens + second.tokens
-    try:
-        return StructuredAnswer(
-            value=read(second.text, is_whole=second.is_whole, coerce=True), model=second.model, tokens=tokens
-        )
-    except BadInput as complaint:
-        counters.count(model.id, **{f"failed_{Failure.PARSE}": 1})
-        log.warning("model.response_unusable", model=model.id, failure=Failure.PARSE, complaint=str(complaint))
-        raise AnswerUnusable(f"{model.id} gave no answer that can be used: {complaint}", tokens=tokens) from None
+    tokens, complaint = Tokens(), ""
+    for coerce in (False, True):
+        reply = model.ask(question)
+        tokens += reply.tokens
+        try:
+            value = read(reply.text, is_whole=reply.is_whole, coerce=coerce)
+            return StructuredAnswer(value=value, model=reply.model, tokens=tokens)
+        except BadInput as error:
+            complaint = str(error)
+            question = question.again(reply.text, complaint)
+    counters.count(model.id, **{f"failed_{Failure.PARSE}": 1})
+    log.warning("model.response_unusable", model=model.id, failure=Failure.PARSE, complaint=complaint)
+    raise AnswerUnusable(f"{model.id} gave no answer that can be used: {complaint}", tokens=tokens)

@@ -36,28 +36,9 @@ from nous.summary.llm.prompt import PromptTemplate
 from nous.transcript.model import Transcript
 
 _NAME = "anchored_summary"
-_FAILURE_KINDS = {
-    Failure.TIMEOUT: FailureKind.TIMEOUT,
-    Failure.TRANSPORT: FailureKind.TRANSPORT,
-    Failure.QUOTA: FailureKind.TRANSPORT,
-    Failure.PARSE: FailureKind.PARSE,
-    Failure.OTHER: FailureKind.OTHER,
-}
 _FAILED = (ModelTimeout, ModelUnreachable, ModelPaused, ModelRefused, ModelMisconfigured, AnswerUnusable)
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdatedSummary:
-    """A summary updated by a model, its token usage, and the number of restored lines.
-
-    `put_back` counts the lines of the previous summary that the model had left out.
-    """
-
-    summary: AnchoredSummary
-    tokens: Tokens
-    put_back: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +51,12 @@ class LlmAnchoredSummarizer:
     matter: CacheSubject
 
     def summarize(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
-        return self.renew(segments, existing_summary).summary
+        return self.renew(segments, existing_summary)[0]
 
-    def renew(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> UpdatedSummary:
-        """Update the summary like `summarize`, and report token usage and restored lines.
+    def renew(
+        self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None
+    ) -> tuple[AnchoredSummary, Tokens]:
+        """Update the summary like `summarize`, and return the token usage with it.
 
         Lines of *existing_summary* that the model leaves out are restored.
 
@@ -92,12 +75,13 @@ class LlmAnchoredSummarizer:
         try:
             said = ask(self.model, question, _reading({one.id for one in before.sections}), counters=self.counters)
         except _FAILED as error:
-            raise SummarizerError(_FAILURE_KINDS[error.failure], str(error)) from error
+            kind = Failure.TRANSPORT if error.failure is Failure.QUOTA else error.failure
+            raise SummarizerError(FailureKind(kind), str(error)) from error
         new = AnchoredSummary(said.value, iteration=before.iteration + 1)
         summary, put_back = kept(before, new)
         if put_back:
             log.warning("anchored_summary.lines_restored", model=self.model.id, lines=len(put_back))
-        return UpdatedSummary(summary=summary, tokens=said.tokens, put_back=len(put_back))
+        return summary, said.tokens
 
 
 def _reading(known: Collection[str]) -> Parser[tuple[AnchoredSummarySection, ...]]:
@@ -152,27 +136,26 @@ class AnchoredSummarizer:
             tier=Tier.EXTRACTIVE,
             seen_by_model=previous.seen_by_model if previous else 0,
         )
-        if self.model is None or self.counters is None:
-            return self._by_itself(bare, transcript, start=previous.entries if previous else 0)
-        summarizer = LlmAnchoredSummarizer(model=self.model, prompt=self.prompt, counters=self.counters, matter=matter)
-        try:
-            return self._by_model(bare, transcript, summarizer)
-        except SummarizerError as error:
-            log.warning("anchored_summary.model_fallback", failure=error.kind, reason=str(error))
-            made = self._by_itself(bare, transcript, start=previous.entries if previous else 0)
-            return replace(made, made_do=str(error))
-
-    def _by_itself(self, bare: StoredAnchoredSummary, transcript: Transcript, *, start: int) -> StoredAnchoredSummary:
-        return replace(bare, summary=anchored_from(_from(transcript, start), bare.summary))
+        if self.model and self.counters:
+            summarizer = LlmAnchoredSummarizer(
+                model=self.model, prompt=self.prompt, counters=self.counters, matter=matter
+            )
+            try:
+                return self._by_model(bare, transcript, summarizer)
+            except SummarizerError as error:
+                log.warning("anchored_summary.model_fallback", failure=error.kind, reason=str(error))
+                bare = replace(bare, made_do=str(error))
+        news = _from(transcript, previous.entries if previous else 0)
+        return replace(bare, summary=anchored_from(news, bare.summary))
 
     def _by_model(
         self, bare: StoredAnchoredSummary, transcript: Transcript, summarizer: LlmAnchoredSummarizer
     ) -> StoredAnchoredSummary:
         """Update by model with all unseen entries, window by window; it counts as one iteration."""
-        summary, tokens, put_back = bare.summary, Tokens(), 0
+        summary, tokens = bare.summary, Tokens()
         for window in self.excerpts(_from(transcript, bare.seen_by_model)).windows:
-            renewal = summarizer.renew(window.excerpt.segments, summary)
-            summary, tokens, put_back = renewal.summary, tokens + renewal.tokens, put_back + renewal.put_back
+            summary, spent = summarizer.renew(window.excerpt.segments, summary)
+            tokens += spent
         return replace(
             bare,
             summary=replace(_with_files(summary, transcript), iteration=bare.summary.iteration + 1),
@@ -180,7 +163,6 @@ class AnchoredSummarizer:
             model=summarizer.model.id,
             prompt_version=self.prompt.version,
             tokens=tokens,
-            put_back=put_back,
             seen_by_model=bare.entries,
         )
 

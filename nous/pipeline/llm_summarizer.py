@@ -140,7 +140,7 @@ class LlmSummarizer:
             dropped.update(dict(sound.dropped))
             if off := {f"off_{name}": 1 for name in off_size(summary)}:
                 self.counters.count(self.model.id, **off)
-            parts.append(_part(summary, sound.facts))
+            parts.append(Extracted(summary=summary, candidate_facts=sound.facts, files_touched=(), is_sure=True))
         whole = parts[0] if len(parts) == 1 else merged(parts, overview=parts[-1].summary.summary)
         if dropped:
             log.info("candidate_facts.dropped", model=self.model.id, dropped=dict(dropped))
@@ -150,7 +150,3 @@ class LlmSummarizer:
             tokens=sum((each.tokens for each in answers), Tokens()),
             dropped=tuple(sorted(dropped.items())),
         )
-
-
-def _part(summary: Summary, facts: tuple[CandidateFact, ...]) -> Extracted:
-    return Extracted(summary=summary, candidate_facts=facts, files_touched=(), is_sure=True)

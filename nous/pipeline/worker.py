@@ -1,13 +1,18 @@
 """Workers as event consumers, their handlers, and the dependencies that handlers receive."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Generic, Protocol
 from uuid import UUID
 
+import structlog
+from typing_extensions import TypeVar  # typing's own has defaults from Python 3.13 on
+
 from nous.domain.effects import Effects
+from nous.domain.episode import Decision
+from nous.domain.errors import NousError
 from nous.domain.events import Event
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder
@@ -31,7 +36,11 @@ from nous.store.base import (
 from nous.store.fact_cache import FactCache
 from nous.transcript.model import Transcript
 
+E = TypeVar("E", bound=Event, default=Any)
+E_contra = TypeVar("E_contra", bound=Event, contravariant=True, default=Any)
 _NAME = re.compile(r"[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
+
+_log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +72,17 @@ class WorkerContext:
     suppressed: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
     cache_subject: Callable[[Scope, UUID], CacheSubject] = CacheSubject.of
 
+    def recorded_decisions(self, scope: Scope, episode_id: UUID) -> Sequence[Decision]:
+        """Return the decisions recorded for an episode.
+
+        If they cannot be read, there are none: that must not cost the episode.
+        """
+        try:
+            return self.decisions.get_episode_decisions(episode_id, scope=scope)
+        except NousError as error:
+            _log.warning("decisions.read_failed", reason=str(error))
+            return ()
+
     @property
     def fact_learner(self) -> FactLearner:
         return FactLearner(
@@ -77,10 +97,10 @@ class WorkerContext:
         )
 
 
-class Handler(Protocol):
+class Handler(Protocol[E_contra]):
     """Compute the effects of an event."""
 
-    def __call__(self, event: Event, /) -> Effects:
+    def __call__(self, event: E_contra, /) -> Effects:
         """Return the effects of *event*, without writing anything.
 
         Handlers are idempotent: the same event gives the same effects.
@@ -89,7 +109,7 @@ class Handler(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
+class Worker(Generic[E]):
     """A consumer of one event type. Every module in `workers` defines one, named `WORKER`.
 
     *emits* lists the event types that may follow. The first of them, if emitted, carries the work on. The *name* is the
@@ -97,8 +117,8 @@ class Worker:
     """
 
     name: str
-    consumes: type[Event]
-    handler_factory: Callable[[WorkerContext], Handler]
+    consumes: type[E]
+    handler_factory: Callable[[WorkerContext], Handler[E]]
     emits: tuple[type[Event], ...] = ()
 
     def __post_init__(self) -> None:

@@ -4,12 +4,11 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid5
 
-from builders.model_world import ModelWorld
+from builders.model_world import ModelWorld, event_of
 from nous.bus.accounting import DeadLetterQueue, DeliveryStats
 from nous.bus.base import Bus, Subscription
-from nous.domain.events import NAMESPACE, SessionEnded, SessionTouched
+from nous.domain.events import SessionEnded, SessionTouched
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState, SessionStatus
 from nous.runtime.attempt import Attempts
@@ -35,33 +34,16 @@ class IdleWorld(ModelWorld):
 
     def touch(self, session: str = "s1", path: Path | None = None, **fields: Any) -> SessionTouched:
         """Publish that *session* moved on at this moment, if *fields* say nothing else."""
-        name = uuid5(NAMESPACE, f"{session} {path} {self.now} {fields}")
-        known: dict[str, Any] = {"scope": Scope(), "agent_id": "tester", "at": self.date()}
-        event = SessionTouched(
-            id=name,
-            time=self.date(),
-            source="tests",
-            session_id=session,
-            trace_id=name,
-            dataref=path.as_uri() if path else None,
-            **{**known, **fields},
-        )
+        dataref = path.as_uri() if path else None
+        known: dict[str, Any] = {"at": self.date(), "time": self.date(), "session_id": session, "dataref": dataref}
+        event = event_of(SessionTouched, f"{session} {path} {self.now} {fields}", **{**known, **fields})
         self.bus.publish(event)
         return event
 
     def lose(self, path: Path, session: str = "s1") -> SessionEnded:
         """Have the end of a session dealt with whose file, at *path*, is not there."""
-        name = uuid5(NAMESPACE, f"{session} {path} is lost")
-        event = SessionEnded(
-            id=name,
-            time=self.date(),
-            source="tests",
-            scope=Scope(),
-            agent_id="tester",
-            session_id=session,
-            trace_id=name,
-            dataref=path.as_uri(),
-        )
+        told = {"time": self.date(), "session_id": session, "dataref": path.as_uri()}
+        event = event_of(SessionEnded, f"{session} {path} is lost", **told)
         self.bus.publish(event)
         self.work()
         return event

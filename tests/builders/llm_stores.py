@@ -1,6 +1,6 @@
-"""Every implementation of what is written down of a model's calls, and the clock it lives by."""
+"""The state of model calls, on a fake Redis and on real ones, and the clock it lives by."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,26 +8,21 @@ import fakeredis
 import pytest
 import redis
 
+from nous.app.llm import LlmStores
 from nous.llm.redis.keys import LlmKeys
 from nous.llm.redis.state import RedisCircuitStore, RedisResponseStore, RedisTokenUsageStore, RedisUsageCounters
-from nous.llm.state import CircuitStore, ResponseStore, TokenUsageStore, UsageCounters
-from nous.llm.state_memory import MemoryCircuitStore, MemoryResponseStore, MemoryTokenUsageStore, MemoryUsageCounters
 
-KINDS = ("memory", "fakeredis", "server", "sent twice")
+KINDS = ("fakeredis", "server", "sent twice")
 ANSWER_TTL = 600
 KEYS = LlmKeys("t")
 
 
-@dataclass(frozen=True)
-class Books:
-    """The four of them; *client* is what they are kept with, if that is Redis."""
+@dataclass(frozen=True, kw_only=True)
+class Books(LlmStores):
+    """The four stores, and what they are kept with."""
 
-    responses: ResponseStore
-    allowance: TokenUsageStore
-    outages: CircuitStore
-    counters: UsageCounters
+    client: redis.Redis
     clock: Any
-    client: redis.Redis | None = None
 
 
 class Insistent(redis.Redis):
@@ -40,41 +35,37 @@ class Insistent(redis.Redis):
 
 def each_kind(request: pytest.FixtureRequest, clock: Any) -> Iterator[Books]:
     """The books that a fixture's parameter names. Afterwards, no key may be without a TTL that is not documented so."""
-    books = _open(request, clock)
+    books = on_redis(_client(request), clock)
     yield books
-    assert kept_for_ever(books) <= {"t:calls"}
+    client: Any = books.client
+    assert {key.decode() for key in client.scan_iter() if client.ttl(key) == -1} <= {"t:calls"}
 
 
-def _open(request: pytest.FixtureRequest, clock: Any) -> Books:
-    match request.param:
-        case "memory":
-            return in_memory(clock)
-        case "fakeredis":
-            return on_redis(fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2), clock)
-        case "server":
-            return on_redis(request.getfixturevalue("redis_client"), clock)
-        case _:
-            pool = request.getfixturevalue("redis_client").connection_pool
-            return on_redis(Insistent(connection_pool=pool), clock)
+def _client(request: pytest.FixtureRequest) -> redis.Redis:
+    if request.param == "fakeredis":
+        return fake_client()
+    client: redis.Redis = request.getfixturevalue("redis_client")
+    return client if request.param == "server" else Insistent(connection_pool=client.connection_pool)
 
 
-def in_memory(clock: Any) -> Books:
-    responses = MemoryResponseStore(answer_ttl=ANSWER_TTL, clock=clock)
-    return Books(responses, MemoryTokenUsageStore(), MemoryCircuitStore(clock=clock), MemoryUsageCounters(), clock)
+def fake_client() -> redis.Redis:
+    return fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
+
+
+def fake_books(clock: Callable[[], float]) -> Books:
+    return on_redis(fake_client(), clock)
+
+
+def fake_counters() -> RedisUsageCounters:
+    return RedisUsageCounters(fake_client(), KEYS)
 
 
 def on_redis(client: redis.Redis, clock: Any) -> Books:
     return Books(
-        RedisResponseStore(client, KEYS, answer_ttl=ANSWER_TTL),
-        RedisTokenUsageStore(client, KEYS),
-        RedisCircuitStore(client, KEYS, clock=clock),
-        RedisUsageCounters(client, KEYS),
-        clock,
-        client,
+        responses=RedisResponseStore(client, KEYS, answer_ttl=ANSWER_TTL),
+        token_usage=RedisTokenUsageStore(client, KEYS),
+        circuits=RedisCircuitStore(client, KEYS, clock=clock),
+        counters=RedisUsageCounters(client, KEYS),
+        client=client,
+        clock=clock,
     )
-
-
-def kept_for_ever(books: Books) -> set[str]:
-    """The names of the keys that have no TTL."""
-    client: Any = books.client
-    return {key.decode() for key in client.scan_iter() if client.ttl(key) == -1} if client else set()

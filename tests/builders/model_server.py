@@ -8,15 +8,9 @@
 It speaks `POST /v1/chat/completions`, `/v1/messages` and `/v1/embeddings` over real sockets. builders/model_faults.py
 names the faults; `server.outage = "500"` spoils every request until it is None again. `hold(n)` keeps answers back
 until n requests are in flight at once.
-
-As a process of its own, `PYTHONPATH=tests python -m builders.model_server [--answer TEXT] [FAULT ...]` prints its
-address and runs until its standard input ends. Wherever it runs, `POST /control` takes `{"outage": ...}` and
-`{"faults": [...]}`, and `GET /stats` tells `requests`, `peak`, `by_fault` and `by_prompt`.
 """
 
-import argparse
 import asyncio
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -176,12 +170,9 @@ class ModelServer:
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request after the other, as long as the caller keeps the connection."""
         while True:
-            method, path, headers = await _head(reader)
+            path, headers = await _head(reader)
             body = await reader.readexactly(int(headers.get("content-length", 0)))
             request = Request(path=path, headers=headers, body=orjson.loads(body) if body else {})
-            if method == "GET" or path == "/control":
-                await _send(writer, Wired(body=self._controlled(request)))
-                continue
             await self._exchange(self._noted(request), reader, writer)
 
     async def _exchange(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -222,27 +213,18 @@ class ModelServer:
         async with self._changed:
             self._changed.notify_all()
 
-    def _controlled(self, request: Request) -> bytes:
-        if "outage" in request.body:
-            self.outage = request.body["outage"]
-        if "faults" in request.body:
-            self.set_faults(request.body["faults"])
-        by_fault = {fault or "none": count for fault, count in self.by_fault.items()}
-        stats = {"requests": len(self.requests), "peak": self.peak, "by_fault": by_fault, "by_prompt": self.by_prompt}
-        return orjson.dumps(stats, option=orjson.OPT_PASSTHROUGH_SUBCLASS, default=dict)
-
 
 def _in_turn(faults: Iterable[str | None]) -> FaultOf:
     left = iter(tuple(faults))
     return lambda _: next(left, None)
 
 
-async def _head(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str]]:
-    """The method, the path and the headers, by lower-case name."""
+async def _head(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]]:
+    """The path and the headers, by lower-case name."""
     first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").strip().split("\r\n")
-    method, path, _ = first.split(" ", 2)
+    _, path, _ = first.split(" ", 2)
     pairs = (line.split(":", 1) for line in lines)
-    return method, path, {name.strip().lower(): value.strip() for name, value in pairs}
+    return path, {name.strip().lower(): value.strip() for name, value in pairs}
 
 
 async def _send(writer: asyncio.StreamWriter, wired: Wired) -> None:
@@ -267,22 +249,3 @@ async def _drip(writer: asyncio.StreamWriter) -> None:
         writer.write(b" ")
         await writer.drain()
         await asyncio.sleep(DRIP)
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Serve until standard input ends."""
-    parser = argparse.ArgumentParser(description="A model server that goes wrong when it is told to.")
-    parser.add_argument("--answer", help="the text of every answer")
-    parser.add_argument("faults", nargs="*", help="the faults of the first requests, one each")
-    chosen = parser.parse_args(arguments)
-
-    def answer(request: Request) -> str:
-        return canned(request) if chosen.answer is None else chosen.answer
-
-    with ModelServer(answer, faults=chosen.faults) as server:
-        print(server.url, flush=True)
-        sys.stdin.read()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

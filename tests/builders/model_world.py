@@ -3,24 +3,24 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid5
 
 from builders.answers import SESSION, answer
 from builders.contexts import context_over
-from nous.app.llm import LlmStores, in_order
+from builders.llm_stores import fake_books
+from nous.app.llm import in_order
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Bus, Priority, Subscription
 from nous.bus.delivery_state import RetryPolicy
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Episode
-from nous.domain.events import NAMESPACE, EpisodeOutdated, SessionCompacting, SessionEnded
+from nous.domain.events import NAMESPACE, EpisodeOutdated, Event, SessionCompacting, SessionEnded
 from nous.domain.scope import CacheSubject, Scope
 from nous.jobs.base import MemoryJobs, QueueKind
 from nous.llm.base import Question
 from nous.llm.fake import Answer, ScriptedModel
-from nous.llm.state_memory import MemoryCircuitStore, MemoryResponseStore, MemoryTokenUsageStore, MemoryUsageCounters
 from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts
@@ -43,6 +43,23 @@ LEASE = 60.0
 START = 1_800_000_000.0
 
 
+E = TypeVar("E", bound=Event)
+
+
+def event_of(kind: type[E], name: str, **fields: Any) -> E:
+    """An event of session `s1`, whose id derives from *name*."""
+    event_id = uuid5(NAMESPACE, name)
+    known: dict[str, Any] = {
+        "id": event_id,
+        "trace_id": event_id,
+        "source": "tests",
+        "scope": Scope(),
+        "agent_id": "tester",
+        "session_id": "s1",
+    }
+    return kind(**{**known, **fields})
+
+
 class ModelWorld:
     """One process with every worker, whose model answers with *answers*. `now` is in seconds since the epoch."""
 
@@ -52,12 +69,7 @@ class ModelWorld:
         self.answers: Callable[[Question], Answer] = answers or _good
         self.model = ScriptedModel(self._answered)
         self.store = MemoryStore()
-        self.books = LlmStores(
-            responses=MemoryResponseStore(answer_ttl=7 * 86400, clock=self.clock),
-            token_usage=MemoryTokenUsageStore(),
-            circuits=MemoryCircuitStore(clock=self.clock),
-            counters=MemoryUsageCounters(),
-        )
+        self.books = fake_books(self.clock)
         self.bus = MemoryBus(self.store.apply, clock=self.clock)
         self.jobs = MemoryJobs()
         self.use(self.summarizer())
@@ -105,34 +117,15 @@ class ModelWorld:
         )
 
     def publish(self, session: str = "s1", text: str = SESSION, **fields: Any) -> SessionEnded:
-        event_id = uuid5(NAMESPACE, f"{session}\n{text}")
-        event = SessionEnded(
-            id=event_id,
-            time=fields.pop("time", self.date()),
-            source="tests",
-            scope=fields.pop("scope", Scope()),
-            agent_id="tester",
-            session_id=session,
-            trace_id=event_id,
-            transcript=text,
-            **fields,
-        )
+        told: dict[str, Any] = {"session_id": session, "transcript": text, "time": self.date(), **fields}
+        event = event_of(SessionEnded, f"{session}\n{text}", **told)
         self.bus.publish(event)
         return event
 
     def compact(self, text: str, session: str = "s1") -> SessionCompacting:
         """Publish that the session is about to lose its beginning; *text* is its transcript so far."""
-        event_id = uuid5(NAMESPACE, f"compacting\n{session}\n{text}")
-        event = SessionCompacting(
-            id=event_id,
-            time=self.date(),
-            source="tests",
-            scope=Scope(),
-            agent_id="tester",
-            session_id=session,
-            trace_id=event_id,
-            transcript=text,
-        )
+        name = f"compacting\n{session}\n{text}"
+        event = event_of(SessionCompacting, name, time=self.date(), session_id=session, transcript=text)
         self.bus.publish(event)
         return event
 

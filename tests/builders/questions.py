@@ -1,5 +1,6 @@
 """A question to a model, and remote models to put it to."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -17,12 +18,27 @@ PROMPT = "The kettle in the kitchen of Mrs Abernathy whistles at seven."
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "title": {"type": "string", "maxLength": 80},
+        "title": {"type": "string"},
         "points": {"type": "array", "items": {"type": "string"}},
-        "count": {"type": "integer", "default": 0},
+        "count": {"type": "integer"},
     },
-    "required": ["title"],
+    "required": ["title", "points", "count"],
+    "additionalProperties": False,
 }
+
+KNOWN = {"type", "enum", "anyOf", "items", "$ref", "$defs", "properties", "required", "additionalProperties"}
+WORDS = {"description", "title"}
+
+
+def is_strict(schema: Mapping[str, Any]) -> bool:
+    """Whether OpenAI takes it as strict: every object is closed and has all of its properties."""
+    properties = schema.get("properties", {})
+    inner = [*properties.values(), *schema.get("$defs", {}).values(), *schema.get("anyOf", [])]
+    items = [schema["items"]] if "items" in schema else []
+    is_closed = schema.get("type") != "object" or (
+        schema.get("additionalProperties") is False and schema.get("required") == list(properties)
+    )
+    return schema.keys() <= KNOWN | WORDS and is_closed and all(map(is_strict, [*inner, *items]))
 
 
 def question(user: str = PROMPT, **fields: Any) -> Question:

@@ -25,10 +25,10 @@ from typing_extensions import override  # typing has it from Python 3.12 on
 from nous import log
 from nous.app.container import Container, build, discover
 from nous.app.llm import llm_stack
-from nous.bus.base import Committed, Conflict, Delivery, Verdict
+from nous.bus.base import Delivery, Verdict
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.keys import BusKeys
-from nous.domain.effects import Effects, SaveEpisode
+from nous.domain.effects import Effects
 from nous.domain.event_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.llm.base import Question, Reply
@@ -40,7 +40,6 @@ from nous.store.keys import StoreKeys
 from nous.store.redis.plans import plan_for
 from workers.episode_summarizer import WORKER as SUMMARIZER
 
-REFUSALS = 3
 _LONGEST = 60
 """Seconds that an attempt may take before it counts as stuck."""
 
@@ -52,8 +51,6 @@ class Fate(StrEnum):
     BEFORE_PIN = "before-pin"
     AFTER_PIN = "after-pin"
     AT_COMMIT = "at-commit"
-    REFUSED = "refused"
-    REFUSED_THEN_KILLED = "refused-then-killed"
 
 
 class FatefulPins:
@@ -89,7 +86,7 @@ class FatefulPins:
 
 
 class FatefulBus(RedisBus):
-    """The real bus, up to the commit: it kills this process instead, or has somebody else get in first."""
+    """The real bus, up to the commit: it kills this process instead."""
 
     def __init__(self, container: Container, responses: FatefulPins, fate: Fate) -> None:
         prefix = container.settings.prefix
@@ -101,26 +98,13 @@ class FatefulBus(RedisBus):
         )
         self._responses = responses
         self._fate = fate
-        self._refused = 0
 
     @override
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
         assert self._responses.hold_everything, "an answer is about to be used that is not pinned"
-        if self._fate in {Fate.REFUSED, Fate.REFUSED_THEN_KILLED} and self._refused < REFUSALS:
-            return self._outrun(delivery, effects)
-        if self._fate in {Fate.AT_COMMIT, Fate.REFUSED_THEN_KILLED}:
+        if self._fate is Fate.AT_COMMIT:
             die()
         return super().commit(delivery, effects)
-
-    def _outrun(self, delivery: Delivery, effects: Effects) -> Verdict:
-        """Commit after somebody else has stored another version of the session, a shorter one."""
-        save = next(write for write in effects.writes if isinstance(write, SaveEpisode))
-        rival = replace(save.episode, version=f"rival {self._refused}", bytes=1)
-        assert isinstance(self.apply(Effects(writes=(replace(save, episode=rival),))), Committed)
-        verdict = super().commit(delivery, effects)
-        assert isinstance(verdict, Conflict), "a commit was let through although it was outrun"
-        self._refused += 1
-        return verdict
 
 
 def die() -> NoReturn:

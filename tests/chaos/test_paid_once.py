@@ -35,7 +35,6 @@ MODEL = "vllm:any"
 LEASE = 0.2
 FEW = 4
 WINDOWS = 3
-REFUSALS = 3
 KILLED = "killed by SIGKILL"
 
 
@@ -267,22 +266,6 @@ def test_an_answer_that_cannot_be_used_is_not_paid_again_after_a_kill(stage: Cal
     assert set(play.asked.values()) == {1}
     assert Counter(again for _, again in play.asked) == {False: FEW, True: FEW}
     assert_all_is_well(play, FEW, answers=2)
-
-
-@pytest.mark.parametrize("fate", ["refused", "refused-then-killed"])
-def test_a_refused_commit_makes_no_request_twice(stage: Callable[..., Stage], fate: str) -> None:
-    play = stage()
-    play.publish(FEW)
-
-    outcome = {"refused": "done", "refused-then-killed": KILLED}[fate]
-    assert play.attempt(fate) == {outcome: FEW}
-    if outcome == KILLED:
-        play.sweep()
-        assert play.attempt() == {"done": FEW}
-
-    assert {episode.edition for episode in play.episodes} == {REFUSALS + 1}
-    assert (len(play.asked), play.asked.total()) == (FEW, FEW)
-    assert_all_is_well(play, FEW)
 
 
 def test_a_kill_between_answer_and_pin_costs_one_request_more_and_no_others(stage: Callable[..., Stage]) -> None:

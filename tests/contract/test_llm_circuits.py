@@ -1,29 +1,22 @@
-"""What outages promise, asked of each: in memory, on fakeredis, on a real server, and with every command sent twice.
-
-Memory and Redis decide with different code; the last test holds them together.
-"""
+"""What outages promise: on fakeredis, on a real server, and with every command sent twice."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import fakeredis
 import pytest
-import redis
 from builders.llm_stores import KEYS, KINDS, Books, each_kind
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from nous.llm.base import Failure
-from nous.llm.circuit_state import GLANCE
-from nous.llm.redis.state import RedisCircuitStore
-from nous.llm.state import CircuitStore, OpenCircuit
-from nous.llm.state_memory import MemoryCircuitStore
+from nous.llm.redis.state import GLANCE, RedisCircuitStore
+from nous.llm.state import CallCounts, CircuitStore, OpenCircuit, failed_again
 
 P, Q = "openai", "ollama: Köln"
 PROBE = 20.0
+QUESTION = "a digest"
 
 
 @pytest.fixture(params=KINDS)
@@ -45,12 +38,15 @@ class World:
     def enter(self) -> float | None:
         return self._seconds(self.outages.admit(P, probe=PROBE))
 
+    def waits(self, seconds: float) -> None:
+        self.clock.now += seconds
+
     def lengths(self, failure: Failure, times: int) -> list[float | None]:
         """How long the pauses are when each call after a pause fails."""
         found: list[float | None] = []
         for _ in range(times):
             found.append(self.fails(failure))
-            self.clock.now += found[-1] or 0
+            self.waits(found[-1] or 0)
             self.enter()
         return found
 
@@ -60,26 +56,27 @@ class World:
 
 @pytest.fixture
 def world(books: Books) -> World:
-    return World(books.outages, books.clock)
+    return World(books.circuits, books.clock)
 
 
 def test_a_provider_that_has_not_failed_may_be_called(world: World) -> None:
     world.outages.record_success(P)
+    world.outages.release_probe(P)
 
     assert [world.enter(), world.enter()] == [None, None]
     assert world.outages.current() == {}
 
 
-def test_pauses_double_up_to_a_minute(world: World) -> None:
-    assert world.lengths(Failure.TRANSPORT, 8) == [1, 2, 4, 8, 16, 32, 60, 60]
-
-
-def test_a_quota_without_a_date_waits_longer(world: World) -> None:
-    assert world.lengths(Failure.QUOTA, 7) == [30, 60, 120, 240, 480, 900, 900]
-
-
-def test_timeouts_make_a_pause_from_the_third_on(world: World) -> None:
-    assert world.lengths(Failure.TIMEOUT, 5) == [None, None, 1, 2, 4]
+@pytest.mark.parametrize(
+    ("failure", "lengths"),
+    [
+        (Failure.TRANSPORT, [1, 2, 4, 8, 16, 32, 60, 60]),
+        (Failure.QUOTA, [30, 60, 120, 240, 480, 900, 900]),
+        (Failure.TIMEOUT, [None, None, 1, 2, 4]),
+    ],
+)
+def test_pauses_double_up_to_a_limit(failure: Failure, lengths: list[float | None], world: World) -> None:
+    assert world.lengths(failure, len(lengths)) == lengths
 
 
 def test_a_timeout_after_two_other_failures_makes_a_pause(world: World) -> None:
@@ -88,15 +85,9 @@ def test_a_timeout_after_two_other_failures_makes_a_pause(world: World) -> None:
     assert world.fails(Failure.TIMEOUT) == 4
 
 
-def test_failures_that_made_no_pause_keep_nobody_waiting(world: World) -> None:
-    world.fails(Failure.TIMEOUT)
-    world.fails(Failure.TIMEOUT)
-
-    assert [world.enter(), world.enter(), world.enter()] == [None, None, None]
-
-
-def test_a_success_ends_a_row_of_timeouts(world: World) -> None:
+def test_failures_that_made_no_pause_keep_nobody_waiting_and_a_success_ends_their_row(world: World) -> None:
     world.lengths(Failure.TIMEOUT, 2)
+    assert [world.enter(), world.enter()] == [None, None]
     world.outages.record_success(P)
 
     assert world.lengths(Failure.TIMEOUT, 3) == [None, None, 1]
@@ -104,27 +95,25 @@ def test_a_success_ends_a_row_of_timeouts(world: World) -> None:
 
 def test_a_time_that_was_given_wins_but_not_for_longer_than_a_day(world: World) -> None:
     assert world.fails(Failure.QUOTA, until=0.5) == 0.5
-    world.clock.now += 0.5
+    world.waits(0.5)
     world.enter()
 
     assert world.fails(Failure.QUOTA, until=1e7) == 24 * 3600
 
 
-def test_a_time_that_is_over_asks_for_nothing(world: World) -> None:
+@pytest.mark.parametrize("given", [0, 3600])
+def test_a_time_that_was_given_and_is_over_counts_for_nothing(given: float, world: World) -> None:
+    if given:
+        world.fails(Failure.QUOTA, until=given)
+        world.waits(given)
+        world.enter()
+
     assert world.fails(Failure.QUOTA, until=0) == 30
-
-
-def test_a_time_that_was_given_does_not_count_for_the_next_doubling(world: World) -> None:
-    world.fails(Failure.QUOTA, until=3600)
-    world.clock.now += 3600
-    world.enter()
-
-    assert world.fails(Failure.QUOTA) == 30
 
 
 def test_failures_of_calls_that_began_before_the_pause_do_not_make_it_longer(world: World) -> None:
     world.fails()
-    world.clock.now += 0.25
+    world.waits(0.25)
 
     assert [world.fails(), world.fails(Failure.TIMEOUT), world.fails(Failure.QUOTA)] == [0.75, 0.75, 0.75]
     assert world.outages.current()[P].failures == 1
@@ -142,37 +131,51 @@ def test_a_later_time_that_is_given_in_a_pause_makes_it_longer(world: World) -> 
 def test_after_a_pause_one_call_goes_first_and_the_others_wait_for_it(world: World) -> None:
     world.fails()
     in_pause = world.enter()
-    world.clock.now += 1
+    world.waits(1)
 
     assert [in_pause, world.enter(), world.enter()] == [1, None, GLANCE]
-    world.clock.now += 5
+    world.waits(5)
     assert world.enter() == GLANCE
 
 
 def test_a_probe_that_is_not_heard_of_again_is_replaced(world: World) -> None:
     world.fails()
-    world.clock.now += 1
+    world.waits(1)
     world.enter()
-    world.clock.now += PROBE
+    world.waits(PROBE)
 
     assert [world.enter(), world.enter()] == [None, GLANCE]
 
 
 def test_a_probe_that_fails_begins_a_longer_pause(world: World) -> None:
     world.fails()
-    world.clock.now += 1
+    world.waits(1)
     world.enter()
 
     assert [world.fails(), world.enter()] == [2, 2]
 
 
-def test_a_probe_that_comes_to_nothing_makes_way_for_the_next(world: World) -> None:
+def test_a_probe_whose_failure_makes_no_pause_makes_way_for_the_next(world: World) -> None:
     world.fails()
-    world.clock.now += 1
+    world.waits(1)
     world.enter()
 
     assert world.fails(Failure.TIMEOUT) is None  # the second failure in a row
     assert [world.enter(), world.enter()] == [None, GLANCE]
+
+
+def test_a_probe_that_is_put_back_goes_to_the_next_and_lifts_no_pause(world: World) -> None:
+    world.fails()
+    before = world.outages.current()
+    world.outages.release_probe(P)
+    assert world.enter() == 1
+    world.waits(1)
+    assert world.enter() is None
+
+    world.outages.release_probe(P)
+
+    assert [world.enter(), world.enter()] == [None, GLANCE]
+    assert world.outages.current() == before
 
 
 def test_a_success_ends_the_pause_and_what_led_to_it(world: World) -> None:
@@ -186,7 +189,7 @@ def test_a_success_ends_the_pause_and_what_led_to_it(world: World) -> None:
 
 def test_of_many_that_enter_after_a_pause_one_is_the_probe(world: World) -> None:
     world.fails()
-    world.clock.now += 1
+    world.waits(1)
 
     with ThreadPoolExecutor(max_workers=8) as pool:
         entered = [future.result() for future in [pool.submit(world.enter) for _ in range(40)]]
@@ -219,17 +222,24 @@ def test_a_provider_is_not_paused_for_another(world: World) -> None:
     assert world.outages.admit(Q, probe=PROBE) is None
 
 
-def test_outages_outlive_the_longest_pause(books: Books, world: World) -> None:
-    if books.client is None:
-        pytest.skip("in memory nothing is forgotten")
+def test_what_is_known_of_a_question_is_found_by_question_and_provider(world: World) -> None:
+    first, second = CallCounts(2**40, 3), CallCounts(2**40 + 1, 4)
+    once = failed_again(None, first)
+
+    assert world.outages.suspect(P, QUESTION, first) == once
+    assert world.outages.suspect(Q, QUESTION, first) == world.outages.suspect(P, "another", first) == once
+    assert world.outages.suspect(P, QUESTION, second) == failed_again(once, second)
+
+
+def test_outages_outlive_the_longest_pause_and_questions_are_forgotten_after_a_week(books: Books, world: World) -> None:
     world.fails(until=1e7)
+    world.outages.suspect(P, QUESTION, CallCounts(1, 1))
 
     assert books.client.ttl(KEYS.outages) == pytest.approx(2 * 86400, abs=60)
+    assert books.client.ttl(KEYS.failing(P, QUESTION)) == pytest.approx(7 * 86400, abs=60)
 
 
 def test_without_a_clock_time_is_the_servers(books: Books) -> None:
-    if books.client is None:
-        pytest.skip("there is no server")
     outages = RedisCircuitStore(books.client, KEYS)
 
     told = outages.record_failure(P, Failure.QUOTA)
@@ -257,43 +267,3 @@ def test_a_failure_that_is_sent_again_after_its_pause_is_counted_once(clock: Any
     client.execute_command(*client.last[:-1], repr(clock.now + 10))
 
     assert outages.current()[P].failures == 1
-
-
-SECONDS = st.sampled_from([0.0, 0.1, 1.0, 20.0, 60.0, 899.5]) | st.floats(0, 200_000)
-PROVIDERS = st.sampled_from([P, Q])
-STEPS = st.one_of(
-    st.tuples(st.just("enter"), PROVIDERS, SECONDS),
-    st.tuples(st.just("failed"), PROVIDERS, st.sampled_from(Failure), st.none() | st.floats(-50, 200_000)),
-    st.tuples(st.sampled_from(["record_success", "release_probe"]), PROVIDERS),
-    st.tuples(st.just("wait"), SECONDS),
-)
-
-
-def step(outages: CircuitStore, now: datetime, what: str, provider: Any, *more: Any) -> OpenCircuit | None:
-    match what:
-        case "enter":
-            return outages.admit(provider, probe=more[0])
-        case "failed":
-            until = None if more[1] is None else now + timedelta(seconds=more[1])
-            return outages.record_failure(provider, more[0], until=until)
-        case _:
-            return getattr(outages, what)(provider)
-
-
-@pytest.mark.parametrize("kind", ["fakeredis", "server"])
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=st.lists(STEPS, max_size=40))
-def test_memory_and_redis_decide_the_same(
-    request: pytest.FixtureRequest, clock: Any, kind: str, steps: list[Any]
-) -> None:
-    is_server = kind == "server"
-    client: redis.Redis = request.getfixturevalue("redis_client") if is_server else fakeredis.FakeRedis(protocol=2)
-    client.delete(KEYS.outages)
-    memory, on_redis = MemoryCircuitStore(clock=clock), RedisCircuitStore(client, KEYS, clock=clock)
-    for what, *rest in steps:
-        if what == "wait":
-            clock.now += rest[0]
-            continue
-        told = [step(outages, clock.date(), what, *rest) for outages in (memory, on_redis)]
-        assert told[0] == told[1]
-        assert memory.current() == on_redis.current()

@@ -1,6 +1,6 @@
-"""What pins, allowances and tallies promise, asked of each: in memory, on fakeredis, and on a real server.
+"""What pins, allowances and tallies promise: on fakeredis, and on a real server.
 
-The fourth kind sends each command twice, as redis-py does when a reply is lost: nothing may be done twice.
+The third kind sends each command twice, as redis-py does when a reply is lost: nothing may be done twice.
 """
 
 from collections.abc import Callable, Iterator
@@ -70,14 +70,6 @@ def test_answers_are_dropped_by_what_they_are_about(books: Books) -> None:
     assert [books.responses.find(each, GPT) for each in (other, elsewhere)] == [None, REPLY]
 
 
-def test_the_first_pin_wins(books: Books) -> None:
-    other = replace(REPLY, text="{}")
-    books.responses.save(QUESTION, GPT, REPLY)
-
-    assert books.responses.save(QUESTION, GPT, other) == REPLY
-    assert books.responses.find(QUESTION, GPT) == REPLY
-
-
 def test_of_many_that_pin_at_once_all_get_the_same_answer(books: Books) -> None:
     replies = [replace(REPLY, text=f"answer {number}") for number in range(20)]
 
@@ -101,23 +93,7 @@ def test_another_question_has_another_answer(books: Books, other: Question) -> N
     books.responses.save(QUESTION, GPT, REPLY)
 
     assert books.responses.find(other, GPT) is None
-
-
-def test_another_model_has_another_answer(books: Books) -> None:
-    books.responses.save(QUESTION, GPT, REPLY)
-
     assert books.responses.find(QUESTION, QWEN) is None
-
-
-def test_an_answer_is_kept_until_its_time_is_over(books: Books) -> None:
-    books.responses.save(QUESTION, GPT, REPLY)
-
-    if books.client:  # its time is the server's alone
-        assert books.client.ttl(KEYS.answer(QUESTION, GPT)) == pytest.approx(ANSWER_TTL, abs=60)
-        return
-    books.clock.now += ANSWER_TTL
-    assert books.responses.find(QUESTION, GPT) is None
-    assert books.responses.save(QUESTION, GPT, replace(REPLY, text="{}")).text == "{}"
 
 
 def test_what_cannot_be_written_down_is_refused(books: Books) -> None:
@@ -152,14 +128,6 @@ def test_an_answer_about_what_was_forgotten_before_it_was_asked_about_is_not_kep
     assert books.responses.find(late, GPT) is None
 
 
-def test_drops_are_counted_for_a_week(books: Books) -> None:
-    if books.client is None:
-        pytest.skip("in memory nothing is forgotten")
-    books.responses.invalidate(WORK)
-
-    assert books.client.ttl(KEYS.invalidation_count(WORK)) == pytest.approx(7 * 86400, abs=60)
-
-
 def test_the_name_of_an_answer_begins_with_its_scope_and_subject() -> None:
     name = LlmKeys().answer(QUESTION, GPT)
 
@@ -167,91 +135,67 @@ def test_the_name_of_an_answer_begins_with_its_scope_and_subject() -> None:
 
 
 def test_tokens_are_set_aside_and_then_booked(books: Books) -> None:
-    assert books.allowance.usage(DAY) == ()
-    assert books.allowance.reserve(call("a", 30), limit=100)
-    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=0, reserved=30),)
+    assert books.token_usage.usage(DAY) == ()
+    assert books.token_usage.reserve(call("a", 30), limit=100)
+    assert books.token_usage.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=0, reserved=30),)
 
-    books.allowance.settle(call("a", 30), spent=12)
+    books.token_usage.settle(call("a", 30), spent=12)
 
-    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=12, reserved=0),)
+    assert books.token_usage.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=12, reserved=0),)
 
 
 def test_what_is_spent_and_what_is_set_aside_count_towards_the_limit(books: Books) -> None:
-    books.allowance.reserve(call("a", 30), limit=100)
-    books.allowance.settle(call("a", 30), spent=40)
-    books.allowance.reserve(call("b", 30), limit=100)
+    books.token_usage.reserve(call("a", 30), limit=100)
+    books.token_usage.settle(call("a", 30), spent=40)
+    books.token_usage.reserve(call("b", 30), limit=100)
 
-    assert not books.allowance.reserve(call("c", 31), limit=100)
-    assert books.allowance.reserve(call("c", 30), limit=100)
-    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=40, reserved=60),)
+    assert not books.token_usage.reserve(call("c", 31), limit=100)
+    assert books.token_usage.reserve(call("c", 30), limit=100)
+    assert books.token_usage.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=40, reserved=60),)
 
 
 def test_a_call_that_cost_less_makes_room(books: Books) -> None:
-    books.allowance.reserve(call("a", 90), limit=100)
-    refused = books.allowance.reserve(call("b", 20), limit=100)
-    books.allowance.settle(call("a", 90), spent=5)
+    books.token_usage.reserve(call("a", 90), limit=100)
+    refused = books.token_usage.reserve(call("b", 20), limit=100)
+    books.token_usage.settle(call("a", 90), spent=5)
 
     assert not refused
-    assert books.allowance.reserve(call("b", 20), limit=100)
+    assert books.token_usage.reserve(call("b", 20), limit=100)
 
 
 def test_a_day_on_which_nothing_was_used_has_room_for_one_call_however_large(books: Books) -> None:
-    assert books.allowance.reserve(call("a", 5000), limit=100)
-    assert not books.allowance.reserve(call("b", 1), limit=100)
+    assert books.token_usage.reserve(call("a", 5000), limit=100)
+    assert not books.token_usage.reserve(call("b", 1), limit=100)
 
-    books.allowance.settle(call("a", 5000), spent=0)  # it came to nothing
+    books.token_usage.settle(call("a", 5000), spent=0)  # it came to nothing
 
-    assert books.allowance.reserve(call("b", 5000), limit=100)
+    assert books.token_usage.reserve(call("b", 5000), limit=100)
 
 
 def test_reserving_and_settling_twice_is_done_once(books: Books) -> None:
-    assert [books.allowance.reserve(call("a", 60), limit=100) for _ in range(2)] == [True, True]
+    assert [books.token_usage.reserve(call("a", 60), limit=100) for _ in range(2)] == [True, True]
     for spent in (50, 70):
-        books.allowance.settle(call("a", 60), spent=spent)
+        books.token_usage.settle(call("a", 60), spent=spent)
 
-    assert books.allowance.reserve(call("a", 60), limit=100)  # it was under way when the call was settled
-    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=50, reserved=0),)
-
-
-def test_nothing_can_be_set_aside_and_settled(books: Books) -> None:
-    books.allowance.reserve(call("a", 0), limit=100)
-    books.allowance.settle(call("a", 0), spent=0)
-
-    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=0, reserved=0),)
-
-
-def test_what_a_call_has_cost_is_booked_even_if_nothing_was_set_aside(books: Books) -> None:
-    for _ in range(2):
-        books.allowance.settle(call("a"), spent=7)
-
-    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=7, reserved=0),)
+    assert books.token_usage.reserve(call("a", 60), limit=100)  # it was under way when the call was settled
+    assert books.token_usage.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=50, reserved=0),)
 
 
 def test_scopes_and_days_have_their_own_tokens(books: Books) -> None:
     for reservation in (call("a", 80), call("a", 70, scope=WORK), call("a", 60, day=NEXT_DAY)):
-        assert books.allowance.reserve(reservation, limit=100)
+        assert books.token_usage.reserve(reservation, limit=100)
 
-    assert [(each.scope, each.reserved) for each in books.allowance.usage(DAY)] == [(WORK, 70), (HOME, 80)]
-    assert [(each.scope, each.reserved) for each in books.allowance.usage(NEXT_DAY)] == [(HOME, 60)]
+    assert [(each.scope, each.reserved) for each in books.token_usage.usage(DAY)] == [(WORK, 70), (HOME, 80)]
+    assert [(each.scope, each.reserved) for each in books.token_usage.usage(NEXT_DAY)] == [(HOME, 60)]
 
 
 def test_calls_that_race_for_tokens_never_get_more_than_there_are(books: Books) -> None:
     calls = [call(f"call {number}", 7) for number in range(40)]
 
-    granted = at_once(*(lambda each=each: books.allowance.reserve(each, limit=100) for each in calls))
+    granted = at_once(*(lambda each=each: books.token_usage.reserve(each, limit=100) for each in calls))
 
     assert sum(granted) == 14
-    assert books.allowance.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=0, reserved=98),)
-
-
-def test_tokens_are_shown_for_a_week_and_calls_are_forgotten_before(books: Books) -> None:
-    if books.client is None:
-        pytest.skip("in memory nothing is forgotten")
-    books.allowance.reserve(call("a"), limit=100)
-    books.allowance.settle(call("b"), spent=3)
-
-    assert books.client.ttl(KEYS.tokens(DAY)) == pytest.approx(8 * 86400, abs=60)
-    assert books.client.ttl(KEYS.token_calls(DAY)) == pytest.approx(86400, abs=60)
+    assert books.token_usage.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=0, reserved=98),)
 
 
 def test_counts_are_added_up_by_model_and_name(books: Books) -> None:
@@ -268,3 +212,14 @@ def test_counts_from_many_threads_all_count(books: Books) -> None:
     at_once(*(lambda: books.counters.count(GPT, asked=1, failed=2) for _ in range(50)))
 
     assert books.counters.counts() == {GPT: {"asked": 50, "failed": 100}}
+
+
+def test_each_is_kept_as_long_as_it_is_needed(books: Books) -> None:
+    books.responses.save(QUESTION, GPT, REPLY)
+    books.responses.invalidate(HOME)
+    books.token_usage.reserve(call("a"), limit=100)
+    books.token_usage.settle(call("b"), spent=3)
+
+    names = (KEYS.answer(QUESTION, GPT), KEYS.invalidation_count(HOME), KEYS.tokens(DAY), KEYS.token_calls(DAY))
+    lives = [books.client.ttl(name) for name in names]
+    assert lives == pytest.approx([ANSWER_TTL, 7 * 86400, 8 * 86400, 86400], abs=60)

@@ -72,11 +72,7 @@ EXTRACTIVE = ("extractive",)
 EXCHANGES = {
     "quota": Case(["429 retry-after 1"], then_answered("quota"), AT_ONCE + failed("quota")),
     "failing": Case(["500"], then_answered("transport"), AT_ONCE + failed("transport")),
-    "cut": Case(["cut"], then_answered("transport"), AT_ONCE + failed("transport")),
-    "closed": Case(["closed"], then_answered("transport"), AT_ONCE + failed("transport")),
-    "not-json": Case(["not json"], then_answered("transport"), AT_ONCE + failed("transport")),
     "hanging": Case(["hang"], then_answered("timeout", errors=1), AT_ONCE + failed("timeout"), deadline=2.0),
-    "dripping": Case(["drip"], then_answered("timeout", errors=1), AT_ONCE + failed("timeout"), deadline=2.0),
     # Each worker that asks makes as many attempts as are configured; the last one is made do without.
     "hanging-on": Case(
         ["hang"] * FOR_EVER,
@@ -85,7 +81,6 @@ EXCHANGES = {
         deadline=0.3,
     ),
     # What is turned down with a schema is asked once more without.
-    "no-schema": Case(["no schema"], Outcome(2), AT_ONCE + ONCE_MORE),
     "refused": Case(["400"], Outcome(2), AT_ONCE + ONCE_MORE),
     "refused-on": Case(
         ["400"] * FOR_EVER,
@@ -93,7 +88,6 @@ EXCHANGES = {
         failed("other", 2) + ONCE_MORE + ONCE_MORE,
     ),
     "no-key": Case(["401"], then_answered("other", tiers=MADE_ANEW), AT_ONCE + failed("other")),
-    "not-found": Case(["404"], then_answered("other", tiers=MADE_ANEW), AT_ONCE + failed("other")),
 }
 
 ANSWERS = {
@@ -136,7 +130,7 @@ def played(request: pytest.FixtureRequest) -> Round:
             fleet.publish(*INSTALLATIONS[name])
         for name, fleet in running.items():
             wait_until(lambda: fleet.is_at_rest(len(INSTALLATIONS[name])), f"{name} to be over", pause=0.2)  # noqa: B023 (called here)
-        found = Round(
+        return Round(
             {
                 session: outcome(session, running[at], server, lines)
                 for at, all_ in INSTALLATIONS.items()
@@ -145,8 +139,6 @@ def played(request: pytest.FixtureRequest) -> Round:
             {name: fleet.calls for name, fleet in running.items()},
             {name: fleet.accounts for name, fleet in running.items()},
         )
-    print(f"\n{request.param}\n{table(found)}")
-    return found
 
 
 def scripted() -> Callable[[Request], str | None]:
@@ -191,15 +183,6 @@ def outcome(session: str, fleet: ModelFleet, server: ModelServer, lines: Sequenc
         errors=max((line["errors"] for line in said if line["event"] == "delivery.retry_scheduled"), default=0),
         tiers=tuple(fleet.editions(session)),
     )
-
-
-def table(played: Round) -> str:
-    rows = (
-        f"{session:16}{found.requests:9}{found.asked_again:7}{found.errors:7}  {'+'.join(found.tiers):16} "
-        f"{' '.join(found.failures)}"
-        for session, found in played.outcomes.items()
-    )
-    return "\n".join([f"{'':16}{'requests':>9}{'again':>7}{'errors':>7}  {'tiers':16} failures", *rows])
 
 
 @pytest.mark.parametrize("session", CASES)

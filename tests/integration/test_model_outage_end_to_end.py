@@ -59,7 +59,6 @@ def test_an_outage_that_is_shorter_than_their_patience_only_delays_sessions(
     server.outage = None
     wait_until(lambda: fleet.is_at_rest(len(SOME)), "every episode")
 
-    tell("short outage", fleet, server)
     assert [fleet.editions(session) for session in SOME] == [["llm"]] * len(SOME)
     assert_all_is_explained(fleet, server, sessions=len(SOME), failure="transport")
 
@@ -78,7 +77,6 @@ def test_sessions_of_an_outage_that_is_longer_have_an_episode_now_and_a_better_o
     server.outage = None
     wait_until(lambda: fleet.is_at_rest(len(SOME)), "every episode to be made anew")
 
-    tell("long outage", fleet, server)
     assert [fleet.editions(session) for session in SOME] == [["extractive", "llm"]] * len(SOME)
     assert_all_is_explained(fleet, server, sessions=len(SOME), failure="transport")
     assert {f"service {session} always runs on port {9000 + n}" for n, session in enumerate(SOME)} <= set(fleet.learned)
@@ -94,7 +92,6 @@ def test_a_quota_is_waited_for_and_costs_no_attempt(installed: Fleets, server: M
         fleet.publish(*SOME)
         wait_until(lambda: fleet.is_at_rest(len(SOME)), "every episode")
 
-    tell("quota", fleet, server)
     put_off = [line["errors"] for line in lines if line["event"] == "delivery.retry_scheduled"]
     assert set(put_off) == {0}
     assert len(server.requests) == len(SOME) + 1
@@ -116,7 +113,6 @@ def test_two_processes_ask_a_flaky_model_until_it_has_answered_each_prompt_once(
         wait_until(lambda: fleet.is_at_rest(len(MANY)), "every episode", seconds=60)
         shown = subprocess.run([*NOUS, "status", "--json"], env=fleet.environment, check=True, capture_output=True)
 
-    tell("two processes", fleet, server)
     assert [process.returncode for process in processes] == [0, 0]
     assert [fleet.editions(session) for session in MANY] == [["llm"]] * len(MANY)
     answered = Counter(request.prompt for request in server.requests if request.fault is None)
@@ -140,7 +136,6 @@ def test_two_hundred_questions_are_under_way_at_once_in_one_process(
 
     wait_until(lambda: fleet.is_at_rest(count), "every episode", seconds=60, pause=0.5)
 
-    tell("two hundred", fleet, server)
     assert server.peak == count
     assert_all_is_explained(fleet, server, sessions=count)
 
@@ -180,7 +175,3 @@ def assert_all_is_explained(fleet: ModelFleet, server: ModelServer, *, sessions:
     assert len(server.requests) == calls["calls"] == sessions + calls.get(failure, 0)
     assert len(server.by_prompt) == sessions
     assert fleet.accounts == Accounts(dead=0, balance=0)
-
-
-def tell(name: str, fleet: ModelFleet, server: ModelServer) -> None:
-    print(f"\n{name}: {len(server.requests)} requests, at most {server.peak} at once; {fleet.calls}; {fleet.accounts}")

@@ -16,7 +16,7 @@ from nous.bus.redis.bus import RedisBus
 from nous.domain.events import NAMESPACE, Event, SessionEnded, SessionTouched
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState, SessionStatus
-from nous.pipeline.worker import WorkerContext
+from nous.pipeline.worker import Worker, WorkerContext
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 from nous.store.redis.plans import plan_for
@@ -74,7 +74,7 @@ SAID = st.lists(TOUCHES | ENDS, min_size=1, max_size=8)
 def say(events: Sequence[Event], context: WorkerContext, bus: Bus) -> SessionState | None:
     """What is known after *events*, each dealt with by its worker."""
     for event in events:
-        worker = KEEPER if isinstance(event, SessionTouched) else SUMMARIZER
+        worker: Worker = KEEPER if isinstance(event, SessionTouched) else SUMMARIZER
         assert isinstance(bus.apply(worker.handler_factory(context)(event)), Committed)
     return context.session_states.session_state(Scope(), "s1")
 

@@ -19,7 +19,7 @@ from nous.llm.base import (
     Question,
     Reply,
 )
-from nous.llm.state import CallCounts, CircuitStore, OpenCircuit, UsageCounters, failed_again
+from nous.llm.state import CallCounts, CircuitStore, OpenCircuit, UsageCounters
 
 _Failed = ModelTimeout | ModelUnreachable | ModelQuota | ModelMisconfigured
 
@@ -57,12 +57,8 @@ class CircuitBreaker:
         except ModelBusy:
             self._outages.release_probe(self.id)
             raise
-        except ModelRefused as error:
-            self._outages.release_probe(self.id)
-            self._note(error.failure, str(error))
-            raise
-        except (ModelTimeout, ModelUnreachable, ModelQuota, ModelMisconfigured) as error:
-            if self._is_poison(question, error):
+        except (ModelTimeout, ModelUnreachable, ModelQuota, ModelMisconfigured, ModelRefused) as error:
+            if isinstance(error, ModelRefused) or self._is_poison(question, error):
                 self._outages.release_probe(self.id)
                 self._note(error.failure, str(error))
                 raise
@@ -77,9 +73,7 @@ class CircuitBreaker:
             return False
         counts = self._counters.counts().get(self.id, {})
         calls = CallCounts(counts.get("answered", 0), sum(counts.get(f"failed_{failure}", 0) for failure in _FAILURES))
-        failing = failed_again(self._outages.failing(self.id, question.digest), calls)
-        self._outages.note_failing(self.id, question.digest, failing)
-        return failing.is_poison
+        return self._outages.suspect(self.id, question.digest, calls).is_poison
 
     def _failed(self, error: _Failed) -> NoReturn:
         """Record the failure and raise; if the circuit opens, the question waits without an attempt.

@@ -1,10 +1,9 @@
 """Daily token budget per scope around a model client (rate limit)."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from uuid import uuid4
 
-from nous.domain.scope import Scope
 from nous.llm.base import Failure, Model, ModelPaused, ModelTimeout, Question, Reply, TokenBudgetExceeded
 from nous.llm.state import Reservation, TokenUsageStore
 from nous.text.token_estimate import Counter
@@ -44,7 +43,7 @@ class TokenBudget:
             ModelPaused: there are enough tokens, but calls in flight hold them.
         """
         now = self._clock().astimezone(UTC)
-        prompt = self._tokens_of(question)
+        prompt = sum(map(self._count, question.texts))
         reservation = Reservation(
             id=uuid4().hex, scope=question.matter.scope, day=now.date(), tokens=prompt + question.most_tokens
         )
@@ -63,20 +62,10 @@ class TokenBudget:
 
     def _refusal(self, wanted: Reservation, now: datetime) -> ModelPaused:
         name = f"llm.daily_tokens: the {self._limit:,} of {wanted.scope}"
-        if self._spent(wanted.scope, wanted.day) + wanted.tokens <= self._limit:
+        spent = sum(each.spent for each in self._allowance.usage(wanted.day) if each.scope == wanted.scope)
+        if spent + wanted.tokens <= self._limit:
             text = f"{name} are reserved by calls in flight"
             return ModelPaused(text, until=now + _IN_FLIGHT, since=now, failure=Failure.QUOTA)
         midnight = datetime.combine(wanted.day + timedelta(days=1), time(tzinfo=UTC))
         text = f"{name} are spent until 00:00 UTC"
         return TokenBudgetExceeded(text, until=min(midnight, now + _LOOK_AGAIN), since=now, failure=Failure.QUOTA)
-
-    def _spent(self, scope: Scope, day: date) -> int:
-        return sum(each.spent for each in self._allowance.usage(day) if each.scope == scope)
-
-    def _tokens_of(self, question: Question) -> int:
-        sent = [
-            question.system,
-            question.user,
-            *(text for each in question.earlier for text in (each.answer, each.complaint)),
-        ]
-        return sum(map(self._count, sent))

@@ -8,11 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from nous.llm import messages
 from nous.llm.base import Question, Reply
-from nous.llm.error_mapping import unreachable
 from nous.llm.provider import Endpoint, keyed, placed
 
 _VERSION = "2023-06-01"
@@ -36,39 +33,32 @@ class Messages:
         return {"anthropic-version": _VERSION, **key}
 
     def payload(self, question: Question, endpoint: Endpoint, *, structured: bool) -> Mapping[str, Any]:
-        return _payload(question, endpoint, structured=structured)
+        payload = {
+            "model": endpoint.model,
+            "system": messages.system(question, structured=structured),
+            "messages": messages.turns(question),
+            "max_tokens": question.most_tokens,
+        }
+        if not structured:
+            return payload
+        tool = {"name": question.name, "description": "Takes the answer.", "input_schema": dict(question.schema)}
+        choice = {"type": "tool", "name": question.name, "disable_parallel_tool_use": True}
+        return {**payload, "tools": [tool], "tool_choice": choice}
 
-    def read(self, body: bytes, question: Question, endpoint: Endpoint) -> Reply:
-        return _read(body, question, endpoint)
+    def read(self, answer: Mapping[str, Any], question: Question, endpoint: Endpoint) -> Reply:
+        usage = answer.get("usage") or {}
+        read = [usage[name] for name in _READ if isinstance(usage.get(name), int)]
+        return messages.answered(
+            _text(answer.get("content")),
+            question,
+            endpoint,
+            read=sum(read) if read else None,
+            written=usage.get("output_tokens"),
+            is_whole=answer.get("stop_reason") not in _CUT,
+        )
 
 
 PROVIDER = Messages("https://api.anthropic.com")
-
-
-def _payload(question: Question, endpoint: Endpoint, *, structured: bool) -> dict[str, Any]:
-    payload = {
-        "model": endpoint.model,
-        "system": messages.system(question, structured=structured),
-        "messages": messages.turns(question),
-        "max_tokens": question.most_tokens,
-    }
-    if not structured:
-        return payload
-    tool = {"name": question.name, "description": "Takes the answer.", "input_schema": dict(question.schema)}
-    choice = {"type": "tool", "name": question.name, "disable_parallel_tool_use": True}
-    return {**payload, "tools": [tool], "tool_choice": choice}
-
-
-def _read(body: bytes, question: Question, endpoint: Endpoint) -> Reply:
-    found = messages.json_object(body)
-    if found is None:
-        raise unreachable(endpoint, question, "what it sent is not JSON")
-    if "content" not in found and found.get("error"):
-        raise unreachable(endpoint, question, "it sent an error as if it were an answer")
-    usage = found.get("usage")
-    counts = (_read_tokens(usage), usage.get("output_tokens")) if isinstance(usage, dict) else (None, None)
-    is_whole = found.get("stop_reason") not in _CUT
-    return messages.answered(_text(found.get("content")), counts, question, endpoint, is_whole=is_whole)
 
 
 def _text(content: Any) -> str:
@@ -86,21 +76,8 @@ def _text(content: Any) -> str:
 
 
 def _as_text(given: dict[str, Any]) -> str:
-    """Return *given* as JSON; empty if it is nested too deep to be serialized.
-
-    It may hold half of an emoji, which orjson rejects.
-    """
+    """Return *given* as JSON; empty if it is nested too deep to be written."""
     try:
-        return orjson.dumps(given).decode()
-    except TypeError:
-        pass
-    try:
-        return json.dumps(given, ensure_ascii=False)
+        return json.dumps(given, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
         return ""
-
-
-def _read_tokens(usage: dict[str, Any]) -> int | None:
-    """Return all input tokens, cached or not; None if the server reports none of the counts."""
-    counts = [usage[name] for name in _READ if isinstance(usage.get(name), int)]
-    return sum(counts) if counts else None

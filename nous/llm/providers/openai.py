@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 
 from nous.llm import messages
 from nous.llm.base import Question, Reply
-from nous.llm.error_mapping import unreachable
-from nous.llm.messages import strict
 from nous.llm.provider import Endpoint, keyed, placed
 
 _HOST = "openai.com"
@@ -32,59 +30,42 @@ class ChatCompletions:
         return {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
 
     def payload(self, question: Question, endpoint: Endpoint, *, structured: bool) -> Mapping[str, Any]:
-        return _payload(question, endpoint, structured=structured)
+        limit = "max_completion_tokens" if _is_openai(endpoint) else "max_tokens"
+        conversation = [
+            {"role": "system", "content": messages.system(question, structured=structured)},
+            *messages.turns(question),
+        ]
+        payload = {"model": endpoint.model, "messages": conversation, limit: question.most_tokens}
+        if not structured:
+            return payload
+        form = {"name": question.name, "schema": dict(question.schema), "strict": True}
+        return {**payload, "response_format": {"type": "json_schema", "json_schema": form}}
 
-    def read(self, body: bytes, question: Question, endpoint: Endpoint) -> Reply:
-        return _read(body, question, endpoint)
+    def read(self, answer: Mapping[str, Any], question: Question, endpoint: Endpoint) -> Reply:
+        match answer.get("choices"):
+            case [{"message": {"content": content}, **choice}, *_]:
+                text = _text(content)
+            case _:
+                text, choice = "", {}
+        usage = answer.get("usage") or {}
+        return messages.answered(
+            text,
+            question,
+            endpoint,
+            read=usage.get("prompt_tokens"),
+            written=usage.get("completion_tokens"),
+            is_whole=choice.get("finish_reason") not in ("length", "content_filter"),
+        )
 
 
 PROVIDER = ChatCompletions(f"https://api.{_HOST}/v1")
 
 
-def _payload(question: Question, endpoint: Endpoint, *, structured: bool) -> dict[str, Any]:
-    limit = "max_completion_tokens" if _is_openai(endpoint) else "max_tokens"
-    conversation = [
-        {"role": "system", "content": messages.system(question, structured=structured)},
-        *messages.turns(question),
-    ]
-    payload = {"model": endpoint.model, "messages": conversation, limit: question.most_tokens}
-    if not structured:
-        return payload
-    closed = strict(question.schema)
-    form = {"name": question.name, "schema": closed or dict(question.schema), "strict": closed is not None}
-    return {**payload, "response_format": {"type": "json_schema", "json_schema": form}}
-
-
-def _read(body: bytes, question: Question, endpoint: Endpoint) -> Reply:
-    found = messages.json_object(body)
-    if found is None:
-        raise unreachable(endpoint, question, "what it sent is not JSON")
-    if "choices" not in found and found.get("error"):
-        raise unreachable(endpoint, question, "it sent an error as if it were an answer")
-    match found.get("choices"):
-        case [{"message": {"content": content}, **choice}, *_]:
-            text = _text(content)
-        case _:
-            text, choice = "", {}
-    usage = found.get("usage")
-    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens")) if isinstance(usage, dict) else (None, None)
-    is_whole = choice.get("finish_reason") not in ("length", "content_filter")
-    return messages.answered(text, counts, question, endpoint, is_whole=is_whole)
-
-
 def _text(content: Any) -> str:
     """Return the text of a message, which some servers send in parts."""
-    match content:
-        case str():
-            return content
-        case list():
-            return "".join(part["text"] for part in content if _is_text(part))
-        case _:
-            return ""
-
-
-def _is_text(part: Any) -> bool:
-    return isinstance(part, dict) and isinstance(part.get("text"), str)
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str))
+    return content if isinstance(content, str) else ""
 
 
 def _is_openai(endpoint: Endpoint) -> bool:

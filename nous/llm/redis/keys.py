@@ -28,10 +28,7 @@ from nous.llm.base import Question
 
 @dataclass(frozen=True, slots=True)
 class LlmKeys:
-    """Key names under a prefix.
-
-    Scopes are percent-encoded like those of the store, so that names cannot collide.
-    """
+    """Key names under a prefix, with scopes percent-encoded like those of the store."""
 
     prefix: str = "nous"
 

@@ -5,9 +5,10 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 import redis
@@ -16,36 +17,44 @@ from nous.domain import record_codec
 from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
 from nous.llm.base import Failure, Question, Reply
-from nous.llm.circuit_state import GLANCE, BackoffPolicy, CircuitState
 from nous.llm.redis.keys import LlmKeys
-from nous.llm.state import OpenCircuit, Reservation, SuspectQuestion, TokenUsage
+from nous.llm.state import CallCounts, OpenCircuit, Reservation, SuspectQuestion, TokenUsage, failed_again
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
-_DROPS = 7 * 86400
+_DAY = 24 * 3600
+_DROPS = 7 * _DAY
 """Seconds that invalidations are counted after the last one: far longer than any question takes."""
 
 _ALL = "all"
 """Field of an invalidation of all subjects."""
 
 
-class RedisResponseStore:
-    """`ResponseStore` on one Redis primary; responses expire after *answer_ttl* seconds.
+class _RedisStore:
+    """A store on one Redis primary, whose *client* must not decode responses.
 
-    *client* must not decode responses.
+    *clock* replaces the server's time (seconds since the epoch), for tests.
     """
 
-    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None, *, answer_ttl: int) -> None:
+    def __init__(
+        self, client: redis.Redis, keys: LlmKeys | None = None, *, clock: Callable[[], float] | None = None
+    ) -> None:
         self._client: Any = client
         self._keys = keys or LlmKeys()
+        self._run = Scripts(client, clock, package="nous.llm.redis")
+
+
+class RedisResponseStore(_RedisStore):
+    """`ResponseStore` on Redis; responses expire after *answer_ttl* seconds."""
+
+    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None, *, answer_ttl: int) -> None:
+        super().__init__(client, keys)
         self._answer_ttl = answer_ttl
-        self._run = Scripts(client, package="nous.llm.redis")
 
     def invalidation_count(self, scope: Scope, subject: UUID) -> int:
         with translated():
-            return sum(
-                map(int, filter(None, self._client.hmget(self._keys.invalidation_count(scope), str(subject), _ALL)))
-            )
+            counts: list[bytes | None] = self._client.hmget(self._keys.invalidation_count(scope), str(subject), _ALL)
+        return sum(int(count or 0) for count in counts)
 
     def find(self, question: Question, model: str) -> Reply | None:
         with translated():
@@ -67,37 +76,26 @@ class RedisResponseStore:
         return record_codec.decode(Reply, self._run("pin", keys, arguments))
 
     def invalidate(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int:
-        """Delete the responses about *subject*, or all of *scope*; return how many.
-
-        With *dry_run* it only counts.
-        """
-        if not dry_run:
-            self._count_drop(scope, _ALL if subject is None else str(subject))
+        """Delete the responses about *subject*, or all of *scope*; with *dry_run*, count them."""
         with translated():
+            if not dry_run:
+                counts = self._keys.invalidation_count(scope)
+                with self._client.pipeline(transaction=True) as pipe:
+                    pipe.hincrby(counts, _ALL if subject is None else str(subject), 1)
+                    pipe.expire(counts, _DROPS)
+                    pipe.execute()
             found: list[bytes] = list(self._client.scan_iter(self._keys.answers(scope, subject), count=1000))
             return len(found) if dry_run or not found else int(self._client.unlink(*found))
 
-    def _count_drop(self, scope: Scope, of: str) -> None:
-        with translated(), self._client.pipeline(transaction=True) as pipe:
-            pipe.hincrby(self._keys.invalidation_count(scope), of, 1)
-            pipe.expire(self._keys.invalidation_count(scope), _DROPS)
-            pipe.execute()
 
-
-_DAY = 24 * 3600
 _LIVES = (8 * _DAY, _DAY)
 """TTLs in seconds. Usage is shown for a week. A reservation is needed until its call is over, which takes less than a
 day.
 """
 
 
-class RedisTokenUsageStore:
-    """`TokenUsageStore` on one Redis primary. *client* must not decode responses."""
-
-    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None) -> None:
-        self._client: Any = client
-        self._keys = keys or LlmKeys()
-        self._run = Scripts(client, package="nous.llm.redis")
+class RedisTokenUsageStore(_RedisStore):
+    """`TokenUsageStore` on Redis."""
 
     def reserve(self, reservation: Reservation, *, limit: int) -> bool:
         return bool(self._book("reserve", reservation, reservation.tokens, limit))
@@ -123,27 +121,39 @@ class RedisTokenUsageStore:
         return self._run(script, keys, (scope, f"{scope}/{reservation.id}", *figures, *_LIVES))
 
 
-_WEEK = 7 * 24 * 3600
+GLANCE = 2.0
+"""Seconds until a caller that waits for a probe checks again; most probes end long before their deadline."""
+
+_LONGEST = 24 * 3600.0
+"""Limit, in seconds, of an interval that the provider asks for itself."""
 
 
-class RedisCircuitStore:
-    """`CircuitStore` on one Redis primary; a circuit expires two days after its last change.
+class _Backoff(NamedTuple):
+    """Open intervals after one kind of failure: they double from `first` up to `cap` seconds.
 
-    *client* must not decode responses. *clock* replaces the server's time (seconds since the epoch), for tests.
+    The circuit stays closed until the failure in a row that `begins` numbers.
     """
 
-    def __init__(
-        self,
-        client: redis.Redis,
-        keys: LlmKeys | None = None,
-        *,
-        pauses: BackoffPolicy | None = None,
-        clock: Callable[[], float] | None = None,
-    ) -> None:
-        self._client: Any = client
-        self._keys = keys or LlmKeys()
-        self._pauses = pauses or BackoffPolicy()
-        self._run = Scripts(client, clock, package="nous.llm.redis")
+    first: float = 1.0
+    cap: float = 60.0
+    begins: int = 1
+
+
+_BACKOFF = {Failure.QUOTA: _Backoff(first=30.0, cap=900.0), Failure.TIMEOUT: _Backoff(begins=3)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Circuit:
+    """Stored record of a provider that has not answered since; a `pause_ends` of 0 is unset."""
+
+    since: float
+    failure: Failure
+    failures: int
+    pause_ends: float
+
+
+class RedisCircuitStore(_RedisStore):
+    """`CircuitStore` on Redis; a circuit expires two days after its last change."""
 
     def admit(self, provider: str, *, probe: float) -> OpenCircuit | None:
         return _pause(self._run("admit", (self._keys.outages,), (provider, uuid4().hex, repr(probe), repr(GLANCE))))
@@ -151,8 +161,8 @@ class RedisCircuitStore:
     def record_failure(self, provider: str, failure: Failure, *, until: datetime | None = None) -> OpenCircuit | None:
         keys = (self._keys.outages, self._keys.said(uuid4().hex))
         given = repr(until.timestamp()) if until else ""
-        curve = self._pauses.after(failure)
-        policy = (repr(self._pauses.longest), repr(curve.first), repr(curve.cap), curve.begins)
+        backoff = _BACKOFF.get(failure, _Backoff())
+        policy = (repr(_LONGEST), repr(backoff.first), repr(backoff.cap), backoff.begins)
         return _pause(self._run("record_failure", keys, (provider, failure.value, given, *policy)))
 
     def record_success(self, provider: str) -> None:
@@ -162,21 +172,20 @@ class RedisCircuitStore:
     def release_probe(self, provider: str) -> None:
         self._run("release_probe", (self._keys.outages,), (provider,))
 
-    def failing(self, provider: str, question: str) -> SuspectQuestion | None:
+    def suspect(self, provider: str, question: str, calls: CallCounts) -> SuspectQuestion:
+        key = self._keys.failing(provider, question)
         with translated():
-            found = self._client.get(self._keys.failing(provider, question))
-        return record_codec.decode(SuspectQuestion, found) if found else None
-
-    def note_failing(self, provider: str, question: str, failing: SuspectQuestion) -> None:
-        with translated():
-            self._client.set(self._keys.failing(provider, question), record_codec.encode(failing), ex=_WEEK)
+            known: bytes | None = self._client.get(key)
+            failing = failed_again(record_codec.decode(SuspectQuestion, known) if known else None, calls)
+            self._client.set(key, record_codec.encode(failing), ex=7 * _DAY)
+        return failing
 
     def current(self) -> Mapping[str, OpenCircuit]:
         with translated():
             found: dict[bytes, bytes] = self._client.hgetall(self._keys.outages)
-        return {
-            provider.decode(): record_codec.decode(CircuitState, raw).pause() for provider, raw in sorted(found.items())
-        }
+        circuits = {name.decode(): record_codec.decode(_Circuit, raw) for name, raw in sorted(found.items())}
+        # A circuit that has never opened ends with the first failure.
+        return {name: _open(each.pause_ends or each.since, each) for name, each in circuits.items()}
 
 
 def _pause(found: list[Any] | None) -> OpenCircuit | None:
@@ -184,18 +193,16 @@ def _pause(found: list[Any] | None) -> OpenCircuit | None:
     if not found:
         return None
     ends, since, failure, failures = found
-    return CircuitState(since=float(since), failure=Failure(failure.decode()), failures=failures).pause(
-        until=float(ends)
-    )
+    return _open(float(ends), _Circuit(float(since), Failure(failure.decode()), failures, pause_ends=float(ends)))
 
 
-class RedisUsageCounters:
-    """`UsageCounters` on one Redis primary. *client* must not decode responses."""
+def _open(ends: float, circuit: _Circuit) -> OpenCircuit:
+    until, since = (datetime.fromtimestamp(each, tz=UTC) for each in (ends, circuit.since))
+    return OpenCircuit(until=until, since=since, failure=circuit.failure, failures=circuit.failures)
 
-    def __init__(self, client: redis.Redis, keys: LlmKeys | None = None) -> None:
-        self._client: Any = client
-        self._keys = keys or LlmKeys()
-        self._run = Scripts(client, package="nous.llm.redis")
+
+class RedisUsageCounters(_RedisStore):
+    """`UsageCounters` on Redis."""
 
     def count(self, model: str, **counts: int) -> None:
         fields = ((f"{name}:{model}", added) for name, added in counts.items())

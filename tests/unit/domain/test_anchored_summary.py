@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -35,11 +34,6 @@ def test_an_empty_summary_has_the_five_sections_and_says_nothing() -> None:
     assert empty.schema_version == AnchoredSummary.SCHEMA_VERSION == 1
 
 
-def test_sections_of_nothing_but_blanks_are_empty() -> None:
-    assert summary(intent=" \n", decisions="\t").is_empty
-    assert summary(intent=" \n", decisions="\t").to_prompt_text() == ""
-
-
 def test_a_model_reads_the_sections_that_say_something_a_blank_line_between() -> None:
     said = summary(current_state="\n  Tests pass. \n", intent="- Ship it\n- by Friday", decisions="  ")
 
@@ -68,24 +62,11 @@ def test_two_sections_of_one_id_are_one() -> None:
     assert AnchoredSummary(twice).content("intent") == "- a\n- b"
 
 
-def test_a_section_is_found_by_its_id() -> None:
-    said = summary(open_questions="- Why?")
-
-    assert said.section("open_questions") == AnchoredSummarySection("open_questions", "Open questions", "- Why?")
-    assert said.section("nowhere") is None
-    assert said.content("nowhere") == ""
-
-
 def test_the_estimate_is_that_of_what_a_model_reads_unless_another_was_given() -> None:
     said = summary(intent="- Ship it", decisions="- Use Redis")
 
     assert said.token_estimate == estimate(said.to_prompt_text()) > 0
     assert AnchoredSummary(said.sections, 1, 12).token_estimate == 12
-
-
-def test_a_summary_is_frozen() -> None:
-    with pytest.raises(FrozenInstanceError):
-        summary().iteration = 4  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @pytest.mark.parametrize(
@@ -101,15 +82,12 @@ def test_a_summary_is_read_back_as_it_was_written(said: AnchoredSummary) -> None
     assert AnchoredSummary.from_json(said.to_json().encode()) == said
 
 
-@pytest.mark.parametrize("version", [2, 99, 0, -1, "1", None, True, [1], 1.5])
-def test_a_schema_version_that_is_not_known_is_refused(version: object) -> None:
-    with pytest.raises(BadInput, match=r"schema.version"):
+@pytest.mark.parametrize(
+    ("version", "complaint"), [(2, "schema version 2; this release reads version 1"), ("x", "schema version x")]
+)
+def test_a_schema_version_that_is_not_known_is_refused(version: object, complaint: str) -> None:
+    with pytest.raises(BadInput, match=complaint):
         AnchoredSummary.from_json(kept_as(schema_version=version))
-
-
-def test_a_newer_version_is_refused_by_its_number() -> None:
-    with pytest.raises(BadInput, match="schema version 2; this release reads version 1"):
-        AnchoredSummary.from_json(kept_as(schema_version=2))
 
 
 def test_fields_that_are_not_known_are_passed_over() -> None:
@@ -130,20 +108,11 @@ def test_a_section_without_a_label_is_named_after_its_id() -> None:
     "text",
     [
         "",
-        "nonsense",
         b"\xff",
         "[]",
-        "3",
-        "null",
-        "[" * 100_000,
         "{}",
-        kept_as(sections=None),
         kept_as(sections=["- Ship it"]),
-        kept_as(sections=[{"id": "intent", "content": 3}]),
-        kept_as(sections=[{"id": " ", "content": "x"}]),
-        kept_as(iteration=-1),
-        kept_as(iteration="3"),
-        kept_as(token_estimate=True),
+        kept_as(iteration="many"),
     ],
 )
 def test_what_is_no_summary_is_bad_input_and_not_quoted(text: str | bytes) -> None:

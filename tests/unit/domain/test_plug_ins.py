@@ -10,7 +10,7 @@ from nous.app.container import discover
 from nous.domain.errors import Misconfigured
 from nous.domain.plug_ins import PlugIns
 from nous.excerpt.strategies import named, names
-from nous.llm.http_model import known_providers, provider_of
+from nous.llm.http_model import PROVIDERS, known_providers
 from nous.transcript import known_readers
 
 Install = Callable[[str, str], None]
@@ -51,7 +51,7 @@ def test_a_strategy_and_a_provider_of_another_distribution_can_be_chosen_by_name
     )
 
     assert ("mine" in names(), "mycloud" in known_providers()) == (True, True)
-    assert (type(named("mine")), type(provider_of("mycloud"))) == (object, object)
+    assert (type(named("mine")), type(PROVIDERS.load("mycloud"))) == (object, object)
 
 
 def test_a_reader_of_another_distribution_is_known_by_its_format(install: Install) -> None:
@@ -109,10 +109,6 @@ def test_a_malformed_entry_point_is_said_to_be_one(install: Install) -> None:
 
     with pytest.raises(Misconfigured, match="malformed entry_points"):
         discover()
-
-
-def test_workers_have_the_same_order_in_every_process() -> None:
-    assert list(discover()) == sorted(discover())
 
 
 def test_what_is_no_reader_is_named(install: Install) -> None:

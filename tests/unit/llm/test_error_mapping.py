@@ -21,31 +21,26 @@ ENDPOINT = Endpoint(
 
 def said(body: bytes, status: int = 418) -> str:
     refusal = Refusal(status, {}, body)
-    return str(refused(refusal, ENDPOINT, question(), structured=False, now=NOW))
+    return str(refused(refusal, ENDPOINT, question().texts, structured=False, now=NOW))
 
 
 @pytest.mark.parametrize(
-    ("headers", "seconds"),
+    ("text", "seconds"),
     [
-        ({"retry-after": "2"}, 2),
-        ({"retry-after": "2", "retry-after-ms": "1500"}, 1.5),
-        ({"retry-after": "Thu, 01 Jan 2026 00:00:09 GMT"}, 9),
-        ({"retry-after": "Thu, 01 Jan 2026 00:00:09 -0000"}, 9),
-        ({"retry-after": "Wed, 31 Dec 2025 00:00:00 GMT"}, 0),
-        ({"retry-after": "-5"}, 0),
-        ({"retry-after": "9" * 300}, 86_400),
-        ({"x-ratelimit-reset-requests": "1h2m3.5s"}, 3723.5),
-        ({"x-ratelimit-reset-requests": "120ms"}, 0.12),
-        ({"retry-after": "soon", "x-ratelimit-reset-requests": "7s"}, 7),
+        ("2", 2),
+        ("Thu, 01 Jan 2026 00:00:09 GMT", 9),
+        ("Wed, 31 Dec 2025 00:00:00 GMT", 0),
+        ("-5", 0),
+        ("9" * 300, 86_400),
     ],
 )
-def test_the_time_to_come_back_is_read_in_each_of_its_forms(headers: dict[str, str], seconds: float) -> None:
-    assert resumption(headers, NOW) == NOW + timedelta(seconds=seconds)
+def test_the_time_to_come_back_is_read_in_each_of_its_forms(text: str, seconds: float) -> None:
+    assert resumption({"retry-after": text}, NOW) == NOW + timedelta(seconds=seconds)
 
 
-@pytest.mark.parametrize("text", ["", "soon", "nan", "inf", "-inf", "Thu, 99 Jan 2026 00:00:00 GMT", "1 s", "5x"])
+@pytest.mark.parametrize("text", ["", "soon", "nan", "inf", "Thu, 99 Jan 2026 00:00:00 GMT"])
 def test_a_time_that_is_none_is_no_time(text: str) -> None:
-    assert resumption({"retry-after": text, "x-ratelimit-reset-requests": text}, NOW) is None
+    assert resumption({"retry-after": text}, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -69,7 +64,7 @@ def test_a_body_without_a_sentence_adds_none(body: bytes) -> None:
 
 
 def test_the_key_is_cut_out_of_it_and_what_is_left_fits_on_a_line() -> None:
-    found = passed_on(f"{KEY}\n" + "word \x00" * 1000, ENDPOINT, question())
+    found = passed_on(f"{KEY}\n" + "word \x00" * 1000, ENDPOINT, question().texts)
 
     assert found.startswith("[key] word word")
     assert len(found) == LONGEST_SAID
@@ -78,13 +73,13 @@ def test_the_key_is_cut_out_of_it_and_what_is_left_fits_on_a_line() -> None:
 
 @pytest.mark.parametrize("echo", [PROMPT, PROMPT[10:40], f"invalid: {PROMPT.replace(' ', chr(10))}", PROMPT * 100])
 def test_a_message_that_repeats_the_question_is_not_passed_on(echo: str) -> None:
-    assert passed_on(f"bad input {echo}", ENDPOINT, question()) == "(its message repeats the question)"
+    assert passed_on(f"bad input {echo}", ENDPOINT, question().texts) == "(its message repeats the question)"
 
 
 def test_a_message_that_repeats_an_earlier_answer_is_not_passed_on_either() -> None:
     put = question().again("The answer was forty-two and a half.", "No.")
 
-    assert "forty-two" not in passed_on("near 'answer was forty-two and'", ENDPOINT, put)
+    assert "forty-two" not in passed_on("near 'answer was forty-two and'", ENDPOINT, put.texts)
 
 
 def test_an_endpoint_shows_neither_its_key_nor_what_its_address_holds() -> None:
@@ -103,4 +98,4 @@ def test_a_setting_is_doubted_only_where_it_was_set(set_address: str | None, adv
     asked = Endpoint(provider="ollama", model="m", base_url=set_address, deadline=1, concurrency=1)
     endpoint = placed(asked, "http://localhost:11434/v1")
 
-    assert str(unreachable(endpoint, question(), "connection refused")).endswith(advice)
+    assert str(unreachable(endpoint, question().texts, "connection refused")).endswith(advice)

@@ -1,6 +1,5 @@
 """What one bad question, answer or record does to itself, and not to the others."""
 
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,11 +9,12 @@ from uuid import UUID
 import orjson
 import pytest
 from builders.answers import answer
+from builders.llm_stores import fake_books
 from builders.model_world import ModelWorld
 from builders.questions import question
 
 from nous.domain.episode import Episode
-from nous.domain.errors import Fatal, Misconfigured
+from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
 from nous.llm import messages
 from nous.llm.base import ModelPaused, ModelTimeout, ModelUnreachable, Question, TokenBudgetExceeded
@@ -23,7 +23,6 @@ from nous.llm.middleware.response_cache import ResponseCache
 from nous.llm.middleware.token_budget import TokenBudget
 from nous.llm.provider import Endpoint
 from nous.llm.providers import anthropic
-from nous.llm.state_memory import MemoryResponseStore, MemoryTokenUsageStore, MemoryUsageCounters
 from workers.episode_reviser import WORKER as REVISER
 
 BAD = "User: Please do the cursed thing with billing on port 9017.\n\nAssistant: The cursed thing is done now."
@@ -33,17 +32,6 @@ HOUR, DAY = 3600, 86_400
 
 def cursed(question: Question) -> Any:
     return ModelUnreachable("500") if "cursed" in question.user else answer()
-
-
-def test_a_question_that_makes_the_provider_fail_keeps_no_other_from_being_answered() -> None:
-    world = ModelWorld(cursed)
-    world.publish("bad", BAD)
-    for number in range(12):
-        world.publish(f"good{number}")
-        world.work(600, step=10)
-
-    good = [episode for episode in world.episodes if episode.session_id != "bad"]
-    assert Counter(str(episode.tier) for episode in good) == {"llm": 12}
 
 
 def test_a_question_that_makes_the_provider_fail_is_not_asked_for_ever() -> None:
@@ -58,23 +46,6 @@ def test_a_question_that_makes_the_provider_fail_is_not_asked_for_ever() -> None
     asked = sum("cursed" in each.user for each in world.model.questions)
     assert (bad.tier, asked < 30) == ("extractive", True)
     assert sum(world.account(name).dead for name in world.workers) == 0
-
-
-def test_episodes_of_an_outage_that_hangs_are_made_anew_on_another_day() -> None:
-    world = ModelWorld(lambda _: ModelTimeout("hangs"))
-    world.publish()
-    world.work(2 * HOUR, step=60)
-    assert world.offer() == 1
-    world.work(4 * HOUR, step=60)
-    assert world.account(REVISER.name).skipped == {"timeout, for today": 1}
-    assert world.offer() == 0
-
-    world.answers = lambda _: answer()
-    world.now += DAY
-    assert world.offer() == 1
-    world.work(60)
-
-    assert world.tiers == ["llm"]
 
 
 def test_a_scope_without_tokens_makes_way_for_the_others() -> None:
@@ -119,71 +90,18 @@ def test_an_episode_that_cannot_be_read_or_is_gone_keeps_no_other_from_its_turn(
     assert world.offer() == 0
 
 
-def test_an_episode_that_cannot_be_read_today_is_offered_tomorrow(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "hours", "why"), [(ModelUnreachable("500"), 26, "transport"), (ModelTimeout("hangs"), 4, "timeout")]
+)
+def test_what_has_waited_for_the_model_long_enough_makes_way_and_comes_again(
+    error: Exception, hours: int, why: str
+) -> None:
     world = without_a_model_at_first()
-
-    def unreadable(*_: object) -> Episode | None:
-        raise Misconfigured("the store holds no Episode that this release can read")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(world.store, "get", unreadable)
-        assert world.offer() == 0
-
-    assert later(world) == ["llm"]
-
-
-def test_an_error_of_the_store_itself_holds_nothing_against_an_episode(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = without_a_model_at_first()
-
-    def refused(*_: object) -> Episode | None:
-        raise Fatal("Redis refused the command")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(world.store, "get", refused)
-        with pytest.raises(Fatal, match="Redis refused"):
-            world.offer()
-
-    assert world.offer() == 1
-
-
-def test_an_offer_that_says_nothing_new_counts_for_the_day_alone() -> None:
-    world = without_a_model_at_first()
-    world.answers = lambda _: ModelTimeout("hangs")
-    first, second = world.summarizer(), world.summarizer(version="other")
-    for summarizer in (first, second):
-        world.use(summarizer)
-        assert world.offer() == 1
-        world.work(4 * HOUR, step=60)
-
-    world.use(first)
-    world.answers = lambda _: answer()
-    world.offer()  # the event of the morning
-
-    assert later(world) == ["llm"]
-
-
-def test_clocks_that_differ_at_midnight_cost_an_episode_no_more_than_a_day() -> None:
-    world = without_a_model_at_first(sessions=3, daily_tokens=100, when_exhausted="extractive")
-    world.now += DAY - world.now % DAY + 1
+    world.answers = lambda _: error
     world.offer()
-    world.now -= 2
-    world.work()
-    world.now += 3
-    world.offer()
-    world.work()
+    world.work(hours * HOUR, step=300)
 
-    found = [later(world) for _ in range(3)]
-
-    assert found[-1] == ["llm"] * 3
-
-
-def test_what_has_waited_for_the_model_a_day_makes_way_and_comes_again() -> None:
-    world = without_a_model_at_first()
-    world.answers = lambda _: ModelUnreachable("500")
-    world.offer()
-    world.work(26 * HOUR, step=300)
-
-    assert world.account(REVISER.name).skipped == {"transport, for today": 1}
+    assert world.account(REVISER.name).skipped == {f"{why}, for today": 1}
     world.answers = lambda _: answer()
     assert later(world) == ["llm"]
 
@@ -220,7 +138,7 @@ def test_facts_nested_deeper_than_facts_are_no_facts_and_no_crash() -> None:
 
 @pytest.mark.parametrize("count", [2**63 - 1, -1, "12", None, 1.5, True])
 def test_a_count_of_tokens_that_is_none_is_estimated(count: object) -> None:
-    reply = messages.answered("Tea.", (count, count), question(), ENDPOINT, is_whole=True)
+    reply = messages.answered("Tea.", question(), ENDPOINT, read=count, written=count, is_whole=True)
 
     assert 0 < reply.tokens.total < 10_000
 
@@ -230,13 +148,13 @@ def test_json_that_only_some_programs_write_is_read(body: bytes) -> None:
     found = messages.json_object(body)
 
     assert found is not None
-    assert messages.answered(found["a"], (None, None), question(), ENDPOINT, is_whole=True).text.encode()
+    assert messages.answered(found["a"], question(), ENDPOINT, read=None, written=None, is_whole=True).text.encode()
 
 
 def test_half_an_emoji_costs_itself_and_not_the_answer_of_a_tool() -> None:
-    body = rb'{"content": [{"type": "tool_use", "input": {"title": "half \ud83d", "summary": "fine"}}]}'
+    given = {"title": "half \ud83d", "summary": "fine"}
 
-    reply = anthropic.PROVIDER.read(body, question(), ENDPOINT)
+    reply = anthropic.PROVIDER.read({"content": [{"type": "tool_use", "input": given}]}, question(), ENDPOINT)
 
     assert orjson.loads(reply.text) == {"title": "half ?", "summary": "fine"}
 
@@ -252,7 +170,8 @@ def test_tokens_that_calls_in_flight_hold_are_waited_for_and_not_spent() -> None
         return "Tea."
 
     now = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    governed = TokenBudget(ScriptedModel(answered), MemoryTokenUsageStore(), limit=5_000, count=len, clock=lambda: now)
+    token_usage = fake_books(now.timestamp).token_usage
+    governed = TokenBudget(ScriptedModel(answered), token_usage, limit=5_000, count=len, clock=lambda: now)
     governed.ask(replace(question(), most_tokens=3_000))
 
     assert not isinstance(refusals[0], TokenBudgetExceeded)
@@ -262,7 +181,8 @@ def test_tokens_that_calls_in_flight_hold_are_waited_for_and_not_spent() -> None
 
 def test_threads_that_ask_the_same_at_once_ask_once() -> None:
     model = ScriptedModel(lambda _: "Tea.")
-    pinned = ResponseCache(model, MemoryResponseStore(answer_ttl=60, clock=lambda: 0.0), MemoryUsageCounters())
+    books = fake_books(lambda: 0.0)
+    pinned = ResponseCache(model, books.responses, books.counters)
 
     with ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(pinned.ask, [question()] * 40))

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime
 
 import pytest
+from builders.llm_stores import fake_books
 from builders.questions import question
 
 from nous.domain.errors import Deferred, NousError
@@ -13,7 +13,6 @@ from nous.llm.base import Failure, ModelBusy, ModelPaused, ModelRefused, ModelUn
 from nous.llm.fake import Answer, ScriptedModel
 from nous.llm.middleware.circuit_breaker import CircuitBreaker
 from nous.llm.state import CallCounts, SuspectQuestion, failed_again
-from nous.llm.state_memory import MemoryCircuitStore, MemoryUsageCounters
 
 BAD, GOOD = (replace(question(), user=user) for user in ("bad", "good"))
 START = 1_000_000_000.0
@@ -25,8 +24,8 @@ class Fleet:
     def __init__(self, answers: Callable[[Question], Answer]) -> None:
         self.now = START
         self.answers = answers
-        self.outages = MemoryCircuitStore(clock=lambda: self.now)
-        self.counters = MemoryUsageCounters()
+        books = fake_books(lambda: self.now)
+        self.outages, self.counters = books.circuits, books.counters
         self.model = ScriptedModel(self._answered)
 
     def _answered(self, asked: Question) -> Answer:
@@ -52,10 +51,6 @@ def ask(process: CircuitBreaker, asked: Question) -> NousError | None:
     except NousError as error:
         return error
     return None
-
-
-def down(_: Question) -> Answer:
-    return ModelUnreachable("down")
 
 
 def cursed(asked: Question) -> Answer:
@@ -105,36 +100,6 @@ def test_a_question_that_is_to_blame_pauses_nobody() -> None:
     assert fleet.outages.current() == {}
 
 
-def test_a_question_that_is_to_blame_lifts_no_pause() -> None:
-    fleet = Fleet(cursed)
-    process = fleet.blame()
-    until = datetime.fromtimestamp(fleet.now, tz=UTC) + timedelta(hours=1)
-
-    def told_meanwhile(_: Question) -> Answer:
-        fleet.outages.record_failure(process.id, Failure.QUOTA, until=until)
-        return ModelUnreachable("500")
-
-    fleet.answers = told_meanwhile
-    ask(process, BAD)
-
-    assert fleet.outages.current()[process.id].until == until
-
-
-def test_an_outage_goes_on_when_a_question_fails_that_is_to_blame() -> None:
-    fleet = Fleet(cursed)
-    process = fleet.blame()
-    fleet.answers = down
-    told: list[Any] = []
-
-    for _ in range(4):
-        told.append(ask(process, GOOD))
-        fleet.now += 61
-        ask(process, BAD)
-
-    assert {error.since for error in told} == {told[0].since}
-    assert fleet.outages.current()[process.id].failures >= len(told)
-
-
 def test_no_question_is_to_blame_for_a_quota() -> None:
     fleet = Fleet(lambda asked: ModelUnreachable("429", failure=Failure.QUOTA) if asked == BAD else "Tea.")
 
@@ -174,7 +139,7 @@ def test_an_overloaded_provider_is_not_taken_for_bad_questions() -> None:
 def test_what_tells_nothing_of_a_provider_neither_ends_an_outage_nor_keeps_the_next_from_looking(
     error: Exception,
 ) -> None:
-    fleet = Fleet(down)
+    fleet = Fleet(lambda _: ModelUnreachable("down"))
     process = fleet.process()
     ask(process, GOOD)
     fleet.now += 1

@@ -7,6 +7,8 @@ from uuid import UUID
 
 import orjson
 import pytest
+from builders.llm_stores import fake_counters
+from builders.questions import is_strict
 
 from nous.domain.errors import BadInput, NousError, Unavailable
 from nous.domain.scope import CacheSubject, Scope
@@ -17,8 +19,6 @@ from nous.llm.base import (
     Question,
 )
 from nous.llm.fake import Answer, ScriptedModel
-from nous.llm.messages import strict
-from nous.llm.state_memory import MemoryUsageCounters
 from nous.pipeline.llm_adjudicator import LONGEST, MOST, LlmAdjudicator
 from nous.summary.llm.prompt import built_in, parsed
 
@@ -46,7 +46,7 @@ def asked(
     answers: Callable[[Question], Answer] | list[Answer], *doubts: AmbiguousPair
 ) -> tuple[Rulings, ScriptedModel]:
     model = ScriptedModel(answers)
-    adjudicator = LlmAdjudicator(model=model, prompt=built_in("ruling"), counters=MemoryUsageCounters())
+    adjudicator = LlmAdjudicator(model=model, prompt=built_in("ruling"), counters=fake_counters())
     return adjudicator.adjudicate(doubts, matter=CacheSubject.of(SCOPE, SUBJECT)), model
 
 
@@ -171,4 +171,4 @@ def test_a_prompt_of_one_s_own_has_to_show_the_pairs() -> None:
 def test_every_provider_can_be_held_to_the_form_of_the_answer() -> None:
     _, model = asked([adjudications()], doubt(1))
 
-    assert strict(model.questions[0].schema) is not None
+    assert is_strict(model.questions[0].schema)

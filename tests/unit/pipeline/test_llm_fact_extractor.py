@@ -7,6 +7,8 @@ from uuid import UUID
 
 import orjson
 import pytest
+from builders.llm_stores import fake_counters
+from builders.questions import is_strict
 
 from nous.domain.episode import CandidateFact, Category, Outcome, Summary, Trust
 from nous.domain.errors import NousError
@@ -21,8 +23,6 @@ from nous.llm.base import (
     TokenBudgetExceeded,
 )
 from nous.llm.fake import Answer, ScriptedModel
-from nous.llm.messages import strict
-from nous.llm.state_memory import MemoryUsageCounters
 from nous.pipeline.llm_fact_extractor import MOST, MOST_DATED, MOST_SHOWN, LlmFactExtractor
 from nous.summary.heuristic.fallback import facts_of
 from nous.summary.llm.prompt import built_in
@@ -60,7 +60,7 @@ def extracted(
     summary: Summary = SUMMARY,
 ) -> tuple[tuple[CandidateFact, ...], tuple[Question, ...]]:
     model = ScriptedModel(answers)
-    extractor = LlmFactExtractor(model=model, prompt=built_in("facts"), counters=MemoryUsageCounters())
+    extractor = LlmFactExtractor(model=model, prompt=built_in("facts"), counters=fake_counters())
     return extractor.extract(summary, summary_input, matter=CacheSubject.of(SCOPE, SUBJECT)), model.questions
 
 
@@ -199,4 +199,4 @@ def test_the_prompt_asks_for_facts_as_that_of_an_episode_does() -> None:
 def test_every_provider_can_be_held_to_the_form_of_the_answer() -> None:
     _, (question,) = extracted([answer()])
 
-    assert strict(question.schema) is not None
+    assert is_strict(question.schema)

@@ -116,24 +116,6 @@ def test_an_outcome_that_nobody_knows_is_coerced_when_asking_again_did_not_help(
     assert "no outcome that is known" in episode.summary.outcome_rationale
 
 
-def test_the_files_that_a_session_wrote_are_known_without_asking() -> None:
-    world = ModelWorld()
-    summarized(world)
-
-    (episode,) = world.episodes
-    assert episode.files_touched == ()
-    assert "schema" not in world.model.questions[0].user
-    assert world.model.questions[0].schema["required"]
-
-
-def test_the_question_is_kept_under_the_episode_it_is_for() -> None:
-    world = ModelWorld()
-    summarized(world)
-
-    (episode,) = world.episodes
-    assert {(each.matter.scope, each.matter.subject) for each in world.model.questions} == {(episode.scope, episode.id)}
-
-
 def test_an_answer_that_tells_of_the_prompt_s_example_is_asked_for_again() -> None:
     world = ModelWorld(
         lambda question: answer() if question.earlier else answer(summary="The Quillfeather importer was fixed.")

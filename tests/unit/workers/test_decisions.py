@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import pytest
 from builders.answers import SESSION
 from builders.contexts import context_over
-from builders.model_world import ModelWorld
+from builders.model_world import ModelWorld, event_of
 
 from nous.domain.episode import Category, Decision
 from nous.domain.errors import Unavailable
 from nous.domain.event_codec import decode
-from nous.domain.events import NAMESPACE, DecisionRecorded, SessionEnded
+from nous.domain.events import DecisionRecorded, SessionEnded
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.transcript_source import StoredTranscripts
@@ -24,20 +24,8 @@ LINE = "- [tool/high] Billing keeps Postgres, since MySQL lost rows (confidence:
 
 
 def record(world: ModelWorld, description: str, **fields: Any) -> None:
-    event_id = uuid5(NAMESPACE, description)
-    world.bus.publish(
-        DecisionRecorded(
-            id=event_id,
-            time=world.date(),
-            source="tests",
-            scope=Scope(),
-            agent_id="tester",
-            session_id="s1",
-            trace_id=event_id,
-            description=description,
-            **fields,
-        )
-    )
+    told = {"time": world.date(), "description": description, **fields}
+    world.bus.publish(event_of(DecisionRecorded, description, **told))
 
 
 def test_recorded_decisions_are_told_to_the_model_and_stay_with_the_episode() -> None:

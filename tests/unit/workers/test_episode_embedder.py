@@ -10,10 +10,11 @@ from uuid import UUID
 import pytest
 from builders.contexts import context_over
 from builders.episodes import HOME, episode
+from builders.model_world import event_of
 from builders.moody import Moody
 from structlog.testing import capture_logs
 
-from nous.domain.effects import Effects, SaveEpisode, SaveEpisodeVector
+from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Episode
 from nous.domain.errors import Deferred, Misconfigured
 from nous.domain.events import EpisodesUnembedded, Event, SessionEnded
@@ -91,15 +92,7 @@ def titled(of: Episode, title: str) -> Episode:
 
 
 def ended(of: Episode) -> SessionEnded:
-    return SessionEnded(
-        id=of.event_id,
-        time=AT,
-        source="tests",
-        scope=HOME,
-        agent_id="a",
-        session_id=of.session_id,
-        trace_id=of.event_id,
-    )
+    return event_of(SessionEnded, str(of.event_id), time=AT, scope=HOME, session_id=of.session_id)
 
 
 def test_an_embedder_that_is_out_costs_an_episode_no_word_and_its_vector_is_made_when_it_is_back() -> None:
@@ -118,36 +111,6 @@ def test_an_embedder_that_is_out_costs_an_episode_no_word_and_its_vector_is_made
     list(scene.steps(waits))
     assert not scene.waiting()
     assert scene.is_of(saved)
-
-
-def test_an_episode_that_teaches_nothing_gets_its_vector_later_too() -> None:
-    scene = Scene(Moody())
-    [saved] = scene.save("s1")
-    scene.summarized(saved, "Tim likes tea")
-    newer = scene.replace(saved, "Another title")
-    scene.embedder.is_out = True
-
-    effects = scene.summarized(newer, "Tim likes tea")
-
-    assert effects.skipped == "already learned"
-    [waits] = effects.events
-    scene.embedder.is_out = False
-    list(scene.steps(waits))
-    assert scene.is_of(newer)
-
-
-def test_what_waits_for_the_embedder_is_not_what_a_session_waits_for() -> None:
-    scene = Scene(Moody())
-    [saved] = scene.save("s1")
-    scene.embedder.is_out = True
-
-    [*_, waits] = scene.summarized(saved, "Tim likes tea").events
-
-    first = EpisodesUnembedded.after(
-        announcement(saved, cause=ended(saved), by="episode-summarizer", at=AT), by="fact-extractor", at=AT
-    )
-    assert isinstance(waits, EpisodesUnembedded)
-    assert waits.id != first.id
 
 
 def test_many_episodes_are_embedded_some_at_a_time_and_doing_it_again_changes_nothing() -> None:
@@ -222,16 +185,3 @@ def test_an_episode_that_changes_while_it_is_embedded_is_embedded_as_it_is_then(
     list(scene.steps(event))
 
     assert scene.is_of(newer)
-
-
-def test_what_the_same_event_leads_to_is_the_same() -> None:
-    scene = Scene(Moody())
-    scene.save(*(f"s{number}" for number in range(33)))
-    event = unembedded_episodes(HOME, state="now", at=AT)
-
-    first, second = WORKER.handler_factory(scene.context)(event), WORKER.handler_factory(scene.context)(event)
-
-    assert [each.id for each in first.events] == [each.id for each in second.events]
-    assert {each.episode_id for each in first.writes if isinstance(each, SaveEpisodeVector)} == {
-        each.episode_id for each in second.writes if isinstance(each, SaveEpisodeVector)
-    }

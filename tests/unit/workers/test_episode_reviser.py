@@ -1,5 +1,7 @@
 """Episodes are made anew when there is a better means, aside from the ones there are, which stay reachable."""
 
+from typing import Any
+
 import pytest
 from builders.answers import GOOD, SESSION, answer
 from builders.model_world import ModelWorld, outdated_by
@@ -14,16 +16,31 @@ from workers.episode_reviser import NO_BRIEF, NO_EPISODE, UP_TO_DATE, WORKER
 NEWER = "episode-3"
 
 
+def summarized(*, with_model: bool = True) -> ModelWorld:
+    """A world that has made an episode of one session."""
+    world = ModelWorld()
+    if not with_model:
+        world.use(None)
+    world.publish()
+    world.work()
+    return world
+
+
+def remade(world: ModelWorld, **told: Any) -> None:
+    """Have the episode made anew with a newer prompt, by a model that answers with *told*."""
+    world.answers = lambda _: answer(**told)
+    world.use(world.summarizer(version=NEWER))
+    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
+    world.work()
+
+
 def current_facts(world: ModelWorld) -> list[str]:
     with world.context.fact_cache.current(world.store, Scope(), world.context.embedder) as knowledge:
         return [known.fact.text for known in knowledge.current()]
 
 
 def test_sessions_of_before_there_was_a_model_are_made_anew_when_there_is_one() -> None:
-    world = ModelWorld()
-    world.use(None)
-    world.publish()
-    world.work()
+    world = summarized(with_model=False)
     assert world.tiers == ["extractive"]
 
     world.use(world.summarizer())
@@ -38,10 +55,7 @@ def test_sessions_of_before_there_was_a_model_are_made_anew_when_there_is_one() 
 
 
 def test_offering_twice_asks_once() -> None:
-    world = ModelWorld()
-    world.use(None)
-    world.publish()
-    world.work()
+    world = summarized(with_model=False)
     world.use(world.summarizer())
 
     assert world.offer() == 1
@@ -54,14 +68,9 @@ def test_offering_twice_asks_once() -> None:
 
 
 def test_a_new_prompt_makes_a_new_edition_and_the_old_one_stays_reachable() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
-    world.answers = lambda _: answer(title="Another title for the same session of billing")
-    world.use(world.summarizer(version=NEWER))
+    world = summarized()
 
-    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
-    world.work()
+    remade(world, title="Another title for the same session of billing")
 
     (episode,) = world.episodes
     editions = world.store.editions(Scope(), episode.id)
@@ -72,14 +81,9 @@ def test_a_new_prompt_makes_a_new_edition_and_the_old_one_stays_reachable() -> N
 
 
 def test_lessons_that_were_there_stay_where_the_model_tells_none() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
-    world.answers = lambda _: answer(title="Another title for the same session of billing", key_points=[])
-    world.use(world.summarizer(version=NEWER))
+    world = summarized()
 
-    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
-    world.work()
+    remade(world, title="Another title for the same session of billing", key_points=[])
 
     (episode,) = world.episodes
     assert episode.edition == 2
@@ -89,28 +93,19 @@ def test_lessons_that_were_there_stay_where_the_model_tells_none() -> None:
 
 @pytest.mark.parametrize("blank", ["title", "summary"])
 def test_an_answer_that_leaves_the_title_or_the_summary_blank_takes_the_place_of_nothing(blank: str) -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
-    world.answers = lambda _: answer(**{blank: " "})
-    world.use(world.summarizer(version=NEWER))
+    world = summarized()
 
-    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
-    world.work()
+    remade(world, **{blank: " "})
 
     (episode,) = world.episodes
     assert (episode.edition, episode.summary.title) == (1, GOOD["title"])
 
 
 def test_a_new_edition_that_says_the_same_facts_adds_none() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
+    world = summarized()
     before = current_facts(world)
-    world.use(world.summarizer(version=NEWER))
 
-    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
-    world.work()
+    remade(world)
 
     assert before
     assert current_facts(world) == before
@@ -118,9 +113,7 @@ def test_a_new_edition_that_says_the_same_facts_adds_none() -> None:
 
 
 def test_what_this_model_and_prompt_have_made_is_left_as_it_is() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
+    world = summarized()
 
     effects = WORKER.handler_factory(world.context)(outdated_by(world, "scripted:model episode-2"))
 
@@ -130,9 +123,7 @@ def test_what_this_model_and_prompt_have_made_is_left_as_it_is() -> None:
 
 
 def test_a_session_that_grew_takes_the_place_of_its_episode_and_facts_stay_single() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
+    world = summarized()
 
     world.publish(text=f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018.")
     world.work()
@@ -143,22 +134,8 @@ def test_a_session_that_grew_takes_the_place_of_its_episode_and_facts_stay_singl
     assert len(current_facts(world)) == 1
 
 
-def test_the_same_transcript_is_not_asked_about_again() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
-
-    world.publish()
-    world.work()
-
-    assert len(world.model.questions) == 1
-
-
 def test_an_edition_that_was_replaced_meanwhile_is_made_of_what_there_is_now() -> None:
-    world = ModelWorld()
-    world.use(None)
-    world.publish()
-    world.work()
+    world = summarized(with_model=False)
     event = outdated_by(world, "scripted:model episode-2")
     world.publish(text=f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018.")
     world.work()
@@ -173,10 +150,7 @@ def test_an_edition_that_was_replaced_meanwhile_is_made_of_what_there_is_now() -
 
 
 def test_what_it_says_names_the_edition_s_model_prompt_and_tokens() -> None:
-    world = ModelWorld()
-    world.use(None)
-    world.publish()
-    world.work()
+    world = summarized(with_model=False)
     world.use(world.summarizer())
 
     (said,) = WORKER.handler_factory(world.context)(outdated_by(world, "scripted:model episode-2")).events
@@ -188,16 +162,12 @@ def test_what_it_says_names_the_edition_s_model_prompt_and_tokens() -> None:
 
 
 def test_what_was_decided_since_is_taken_up() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
+    world = summarized()
     (episode,) = world.episodes
     late = Decision(description="Billing stays on Postgres", confidence=0.9)
     world.store.apply([SaveDecision(scope=Scope(), episode_id=episode.id, event_id=episode.id, decision=late)])
-    world.use(world.summarizer(version=NEWER))
 
-    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
-    world.work()
+    remade(world)
 
     (episode,) = world.episodes
     assert late in episode.decisions
@@ -205,9 +175,7 @@ def test_what_was_decided_since_is_taken_up() -> None:
 
 
 def test_without_a_model_it_waits_for_one() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
+    world = summarized()
     event = outdated_by(world, "another")
     world.use(None)
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import uuid5
 
 import pytest
@@ -11,7 +10,6 @@ from builders.contexts import context_over
 
 from nous.domain.effects import Effects, ReleaseTranscript, SaveEpisode
 from nous.domain.episode import Episode, Tier
-from nous.domain.event_codec import decode, encode
 from nous.domain.events import NAMESPACE, EpisodeSummarized, SessionEnded
 from nous.domain.scope import Scope
 from nous.pipeline.worker import WorkerContext
@@ -90,12 +88,6 @@ def test_a_session_becomes_an_episode_and_says_so(context: WorkerContext, store:
     assert (said.episode_id, said.version, said.summary) == (episode.id, episode.version, episode.summary)
     assert said.transcript is not None
     assert said.transcript.bytes == len(SESSION)
-
-
-def test_what_it_says_survives_the_wire(context: WorkerContext, ended: Ended) -> None:
-    (said,) = WORKER.handler_factory(context)(ended(text=SESSION)).events
-
-    assert decode(encode(said), type_hint="episode_summarized") == said
 
 
 def test_the_same_event_is_answered_the_same_way(context: WorkerContext, ended: Ended) -> None:
@@ -202,16 +194,6 @@ def test_a_session_that_ends_in_the_future_has_ended_now_and_a_shorter_version_o
     assert late.skipped == OLDER
 
 
-def test_a_version_that_was_written_anew_by_a_clock_that_runs_ahead_replaces_the_one_before(
-    context: WorkerContext, store: MemoryStore, shelf: Shelf, ended: Ended
-) -> None:
-    anew = SESSION.swapcase()
-    shelf.ended_at = {SESSION: LATER + timedelta(days=30), anew: LATER + timedelta(days=30)}
-
-    assert summarize(context, store, ended(text=SESSION)).skipped is None
-    assert summarize(context, store, ended(text=anew)).skipped is None
-
-
 @pytest.mark.parametrize("text", [SESSION, "User: hi"])
 def test_an_uploaded_transcript_is_released_whatever_came_of_it(
     context: WorkerContext, ended: Ended, text: str
@@ -226,20 +208,3 @@ def test_a_file_is_kept_and_remembered(context: WorkerContext, store: MemoryStor
 
     assert not any(isinstance(write, ReleaseTranscript) for write in effects.writes)
     assert only_episode(store).dataref == "file:///tmp/s.jsonl"
-
-
-def test_another_event_is_refused(context: WorkerContext, ended: Ended) -> None:
-    (said,) = WORKER.handler_factory(context)(ended(text=SESSION)).events
-
-    with pytest.raises(TypeError, match="session_ended"):
-        WORKER.handler_factory(context)(said)
-
-
-def test_scopes_have_episodes_of_their_own(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
-    fields: dict[str, Any] = {"text": SESSION}
-    summarize(context, store, ended(**fields))
-
-    other = summarize(context, store, ended(**fields, scope=Scope(project="other")))
-
-    assert other.skipped is None
-    assert only_episode(store).id != store.recent(Scope(project="other"))[0].id

@@ -10,6 +10,7 @@ import orjson
 import pytest
 from builders.contexts import context_over
 from builders.episodes import HOME, episode
+from builders.llm_stores import fake_counters
 from structlog.testing import capture_logs
 
 from nous.domain.effects import AppendFacts, DegradedResult, Effects, SaveEpisode
@@ -32,7 +33,6 @@ from nous.knowledge.normalize import exact_form
 from nous.knowledge.verdict import Policy
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 from nous.llm.fake import Answer, ScriptedModel
-from nous.llm.state_memory import MemoryUsageCounters
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore
@@ -274,7 +274,7 @@ def extracted(
     store, model = MemoryStore(), ScriptedModel(answers)
     kept = stored or episode("s1", scope=HOME)
     store.apply([SaveEpisode(episode=kept, summary_input=BRIEF)])
-    extractor = LlmFactExtractor(prompt=built_in("facts"), model=model, counters=MemoryUsageCounters())
+    extractor = LlmFactExtractor(prompt=built_in("facts"), model=model, counters=fake_counters())
     context = context_over(store, clock=lambda: AT, fact_extractor=extractor)
     said = announcement(kept, cause=summarized(scope=HOME), by="episode-summarizer", at=AT)
     event = replace(said, candidate_facts=tuple(CandidateFact(text=text) for text in brought))

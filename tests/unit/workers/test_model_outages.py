@@ -47,23 +47,6 @@ def test_an_outage_of_a_minute_only_delays_the_model() -> None:
     assert world.counts["failed_transport"] < 10  # one call finds out for all
 
 
-def test_sessions_of_an_outage_of_ten_minutes_have_an_episode_soon_and_a_better_one_later() -> None:
-    world = ModelWorld()
-    out_until(world, 600, ModelUnreachable("refused"))
-
-    published(world)
-    world.work(180, step=5)
-    assert world.tiers == ["extractive"] * SESSIONS
-    assert all((episode.made_do or "").startswith("transport: ") for episode in world.episodes)
-    assert world.offer() == SESSIONS
-    world.work(720, step=5)
-
-    assert world.tiers == ["llm"] * SESSIONS
-    assert sum(world.account(name).dead for name in world.workers) == 0
-    assert all(account.discrepancy == 0 for account in map(world.account, world.workers))
-    assert world.counts["calls"] == SESSIONS + world.counts["failed_transport"]
-
-
 def test_a_session_that_ends_in_a_long_outage_does_not_wait() -> None:
     world = ModelWorld()
     out_until(world, 600, ModelUnreachable("refused"))
@@ -74,22 +57,6 @@ def test_a_session_that_ends_in_a_long_outage_does_not_wait() -> None:
     world.work()
 
     assert {episode.session_id for episode in world.episodes} == {"s0", "late"}
-
-
-def test_a_quota_is_waited_for_and_costs_no_attempt() -> None:
-    world = ModelWorld()
-    until = world.date() + timedelta(hours=3)
-    out_until(world, 3 * 3600, ModelQuota("enough", until=until))
-
-    published(world, 3)
-    world.work(2 * 3600, step=60)
-    assert world.episodes == []
-    assert world.counts["failed_quota"] == 1  # nobody asks before the time that the provider has said
-    world.work(2 * 3600, step=60)
-
-    assert world.tiers == ["llm"] * 3
-    assert world.account("episode-summarizer").done == 3
-    assert world.counts["calls"] == 4
 
 
 def test_a_quota_is_not_waited_for_where_that_is_not_wanted() -> None:

@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders.answers import SESSION
 from builders.idle import TOUCHES, IdleWorld
 
 from nous.bus.base import Conflict, Priority
-from nous.domain.effects import SaveSessionState
+from nous.domain.effects import Effects, SaveSessionState
 from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState, SessionStatus, closed, ended_by_idleness
@@ -20,6 +21,10 @@ PATH = Path("/sessions/s1.jsonl")
 @pytest.fixture
 def world() -> IdleWorld:
     return IdleWorld()
+
+
+def handled(world: IdleWorld, event: Any) -> Effects:
+    return WORKER.handler_factory(world.context)(event)
 
 
 def test_a_touch_opens_a_session_and_says_where_its_transcript_is(world: IdleWorld) -> None:
@@ -43,34 +48,12 @@ def test_the_newest_touch_counts_in_whichever_order_they_come(world: IdleWorld) 
     assert world.account(TOUCHES.group).skipped == {NOTHING_NEW: 1}
 
 
-def test_scopes_have_sessions_of_their_own(world: IdleWorld) -> None:
-    world.touch(scope=Scope(project="other"))
-    world.touch()
-    world.work()
-
-    assert len(world.store.sessions(SessionStatus.OPEN)) == 2
-
-
-def test_without_a_time_of_its_own_it_goes_by_that_of_the_event(world: IdleWorld) -> None:
-    event = world.touch(at=None)
-    world.work()
-
-    assert world.session_state().since == event.time
-
-
-def test_another_event_is_refused(world: IdleWorld) -> None:
-    world.publish(text=SESSION)
-    with pytest.raises(TypeError, match="session_touched"):
-        WORKER.handler_factory(world.context)(world.publish(text=SESSION))
-
-
 def test_touches_that_two_processes_note_at_once_are_both_noted(world: IdleWorld) -> None:
     world.touch(path=PATH)
     world.now += 1
     later = world.touch()
     first, second = world.bus.receive(TOUCHES, priority=Priority.LIVE, limit=2, lease=60)
-    handler = WORKER.handler_factory(world.context)
-    stale = [handler(each.event) for each in (first, second)]
+    stale = [handled(world, each.event) for each in (first, second)]
 
     world.bus.commit(first, stale[0])
     world.bus.commit(second, stale[1])  # refused, and done anew
@@ -86,7 +69,7 @@ def test_that_there_is_nothing_new_holds_only_while_what_was_found_is_there(worl
     found = world.session_state()
     world.touch(at=world.date() - timedelta(minutes=5))
     [delivery] = world.bus.receive(TOUCHES, priority=Priority.LIVE, limit=1, lease=60)
-    effects = WORKER.handler_factory(world.context)(delivery.event)
+    effects = handled(world, delivery.event)
     assert effects.skipped == NOTHING_NEW
 
     now = closed(found, ended_by_idleness(found))
@@ -102,7 +85,7 @@ def test_a_touch_of_which_the_server_loses_what_it_told_nothing_new_to_is_noted(
     world.work()
     touch = world.touch(at=world.date() - timedelta(minutes=5))
     [delivery] = world.bus.receive(TOUCHES, priority=Priority.LIVE, limit=1, lease=60)
-    stale = WORKER.handler_factory(world.context)(delivery.event)
+    stale = handled(world, delivery.event)
     lost = IdleWorld()
 
     assert lost.store.apply(stale.writes) is not None

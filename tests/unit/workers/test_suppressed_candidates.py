@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from builders.answers import GOOD, SESSION
 from builders.model_world import ModelWorld
 
 from nous.domain.effects import Effects, SaveEpisode
-from nous.domain.events import EpisodeSummarized, Event
+from nous.domain.events import EpisodeSummarized
 from nous.domain.scope import Scope
 from nous.knowledge.normalize import exact_form
 from nous.pipeline.worker import WorkerContext
@@ -75,7 +76,7 @@ def test_an_episode_whose_candidates_were_all_forgotten_is_not_read_again_for_so
 ) -> None:
     effects = made_again(world)
     assert world.store.apply(effects.writes) is None
-    said: Event = effects.events[0]
+    said: Any = effects.events[0]
     asked = len(world.model.questions)
 
     learned = EXTRACTOR.handler_factory(forgetful(world))(said)

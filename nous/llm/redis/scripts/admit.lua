@@ -1,6 +1,5 @@
--- Circuit breaker: ask whether a provider may be called now, as `nous.llm.circuit_state.entered` decides. When the open
--- interval is over, one caller becomes the half-open probe. It stays the probe if it asks again under the same name:
--- then its first reply was lost.
+-- Circuit breaker: ask whether a provider may be called now. When the open interval is over, one caller becomes the
+-- half-open probe. It stays the probe if it asks again under the same name: then its first reply was lost.
 --
 -- KEYS  1 outages
 -- ARGV  1 provider  2 a unique name of this call  3 timeout of a probe in seconds

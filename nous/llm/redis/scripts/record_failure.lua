@@ -1,5 +1,4 @@
--- Circuit breaker: record a failure of a provider, as `nous.llm.circuit_state.failed` decides. Idempotent: a failure
--- that is reported again is not counted again.
+-- Circuit breaker: record a failure of a provider. Idempotent: a failure that is reported again is not counted again.
 --
 -- KEYS  1 outages  2 marker of this failure
 -- ARGV  1 provider  2 failure  3 retry time given by the provider, or ""  4 longest pause it may request, in seconds
