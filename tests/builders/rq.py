@@ -52,8 +52,3 @@ def fetched(client: redis.Redis, order: JobSpec) -> Job:
 
 def key_of(order: JobSpec) -> str:
     return AllowListedJob.key_for(order.id)
-
-
-def status_of(client: redis.Redis, order: JobSpec) -> Any:
-    """What the job's hash says, even where RQ cannot read it."""
-    return client.hget(key_of(order), "status")

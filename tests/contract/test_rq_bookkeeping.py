@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from math import inf
 from typing import Any
 
 import pytest
@@ -217,16 +216,13 @@ def test_a_job_whose_hash_is_gone_is_passed_over(jobs: RqJobs, redis_client: red
     assert redis_client.llen(queue.key) == 0
 
 
-@pytest.mark.parametrize("life", [0, -1])
-def test_a_result_is_kept_as_long_as_its_job_says(
-    jobs: RqJobs, redis_client: redis.Redis, order: JobSpec, life: int
-) -> None:
+def test_a_job_that_is_filed_twice_is_counted_once(jobs: RqJobs, redis_client: redis.Redis, order: JobSpec) -> None:
     jobs.submit(order)
-    redis_client.hset(key_of(order), "result_ttl", life)
     books, queue = books_of(redis_client)
+    returned = [FinishedJob(job, job.began, "done") for job in books.begin(queue, most=1)]
 
-    books.finish([FinishedJob(job, job.began, "done") for job in books.begin(queue, most=1)])
+    books.finish(returned)
+    books.finish(returned)
 
-    assert redis_client.exists(key_of(order)) == (life != 0)
-    assert redis_client.ttl(key_of(order)) == (-2 if life == 0 else -1)
-    assert redis_client.zscore("rq:finished:toy", order.id) == (None if life == 0 else inf)
+    assert redis_client.hget("rq:worker:worker", "successful_job_count") == b"1"
+    assert redis_client.xlen(f"rq:results:{order.id}") == 1

@@ -1,6 +1,5 @@
 """A pool whose server is in trouble."""
 
-import logging
 from threading import Thread
 from typing import Any
 
@@ -8,7 +7,6 @@ import pytest
 import redis
 from builders.full_disk import unwritable
 from builders.rq import fetched, order_of, pool_of
-from redis.client import PubSub
 from rq.job import JobStatus
 from structlog.testing import capture_logs
 
@@ -74,37 +72,3 @@ def test_a_pool_whose_registration_got_an_answer_that_was_lost_registers_again(
     pool.run()
 
     assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FINISHED
-
-
-@pytest.mark.parametrize(
-    "trouble", [redis.ConnectionError("gone"), redis.ResponseError("MISCONF Errors writing to the AOF file")]
-)
-def test_what_listens_for_the_calls_of_rq_outlives_a_server_in_trouble_and_says_nothing(
-    trouble: redis.RedisError,
-    redis_client: redis.Redis,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-    wait_until: Any,
-) -> None:
-    monkeypatch.setattr("nous.jobs.rq.pool_worker._DEAF", 0)
-    listened: list[str] = []
-    listen = PubSub.get_message
-
-    def troubled(pubsub: PubSub, **options: Any) -> Any:
-        listened.append("once more")
-        if len(listened) < 3:
-            raise trouble
-        return listen(pubsub, **options)
-
-    monkeypatch.setattr(PubSub, "get_message", troubled)
-    pool = pool_of(redis_client, _done, concurrency=1)
-    thread = Thread(target=pool.run)
-    with caplog.at_level(logging.WARNING, logger="rq.worker"):
-        thread.start()
-        try:
-            wait_until(lambda: len(listened) >= 3, "it to listen again")
-        finally:
-            pool.stop()
-            thread.join()
-
-    assert caplog.records == []

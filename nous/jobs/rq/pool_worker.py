@@ -7,7 +7,7 @@ keeps RQ's bookkeeping in the same way, so its dashboards see queues, workers an
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from queue import SimpleQueue
 from typing import Any
 
 import redis
@@ -16,8 +16,7 @@ from rq import worker_registration
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.suspension import is_suspended
-from rq.timeouts import BaseDeathPenalty
-from rq.worker import BaseWorker, WorkerStatus
+from rq.worker import WorkerStatus
 from typing_extensions import override
 
 from nous.backoff import RetryBackoff
@@ -25,8 +24,7 @@ from nous.domain.errors import Misconfigured, Retryable
 from nous.jobs.base import Runner
 from nous.jobs.rq.bookkeeping import JobBookkeeper, ResultWriter, StartedJob
 from nous.jobs.rq.job import AllowListedJob, decode_call
-from nous.jobs.rq.thread_pool import DaemonThreadPool
-from nous.jobs.rq.worker_stats import PLACE, here
+from nous.jobs.rq.worker_stats import PlacedWorker
 from nous.redis_support.errors import translated
 
 _LISTEN = 1
@@ -34,8 +32,6 @@ _LISTEN = 1
 _BATCH = 16
 """Jobs taken at once: enough to share a round trip, and few to resubmit if this process dies."""
 _BEAT = 15.0
-_DEAF = 5.0
-"""Seconds after a server error until the worker listens to RQ's commands again."""
 _GLANCE = 0.02
 _AFTERGLOW = 2.0
 """Seconds after work in another queue than the first, in which the wait is short: Redis blocks on one queue only."""
@@ -43,26 +39,13 @@ _AFTERGLOW = 2.0
 log = structlog.get_logger(__name__)
 
 
-class NoPenalty(BaseDeathPenalty):
-    """RQ job timeout that does nothing.
-
-    RQ's own uses SIGALRM, which reaches the main thread only. The pool abandons hung jobs instead.
-    """
-
-    def setup_death_penalty(self) -> None: ...
-
-    def cancel_death_penalty(self) -> None: ...
-
-
-class PoolWorker(BaseWorker):
+class PoolWorker(PlacedWorker):
     """Runs up to *concurrency* jobs at a time, each on a thread.
 
     The first queue has priority over the second. A thread cannot be ended from outside. So a job that is not done after
     *give_up_after* seconds is recorded as failed, its thread is abandoned and another takes its place: a handler that
-    hangs does not make the pool smaller.
+    hangs does not make the pool smaller. The threads are daemons, so the process can exit while one hangs.
     """
-
-    death_penalty_class = NoPenalty
 
     def __init__(
         self,
@@ -82,7 +65,8 @@ class PoolWorker(BaseWorker):
         self._runner = runner
         self._concurrency = concurrency
         self._give_up_after = give_up_after
-        self._threads = DaemonThreadPool(name)
+        self._tasks: SimpleQueue[StartedJob | None] = SimpleQueue()
+        self._threads = 0
         self._running: dict[str, tuple[StartedJob, float]] = {}
         self._has_room = threading.Event()
         self._stopping = threading.Event()
@@ -94,23 +78,8 @@ class PoolWorker(BaseWorker):
         self._has_begun = False
 
     @override
-    def serialize(self) -> dict[str, Any]:
-        """Return RQ's fields of a worker, and the place.
-
-        The place says on which machine and in which pid namespace the pid is valid.
-        """
-        return {**super().serialize(), PLACE: here()}
-
-    @override
-    def _pubsub_exception_handler(self, exc: Exception, pubsub: Any, pubsub_thread: Any) -> None:
-        """Resume listening to RQ's commands a moment after a server error.
-
-        The error is not logged, because the pool logs it. RQ's own handler logs it too, and stops listening for good
-        when the server refuses to answer, as one that cannot write does.
-        """
-        if not isinstance(exc, redis.RedisError):
-            super()._pubsub_exception_handler(exc, pubsub, pubsub_thread)
-        self._stopping.wait(_DEAF)
+    def subscribe(self) -> None:
+        """Do not listen to RQ's commands: threads cannot be killed, and signals stop the process."""
 
     def stop(self) -> None:
         """Take no more jobs. `run` returns when those in flight have ended."""
@@ -132,8 +101,10 @@ class PoolWorker(BaseWorker):
                 self._survive(self._drain)
             self._survive(self._results.retry_pending)
         finally:
-            self._threads.shutdown()
-            self._survive(self.teardown if self._has_begun else self.unsubscribe)
+            for _ in range(self._threads):
+                self._tasks.put(None)
+            if self._has_begun:
+                self._survive(self.teardown)
 
     def _survive(self, step: Callable[[], None]) -> None:
         """Run *step*, and wait with backoff if it fails.
@@ -158,17 +129,13 @@ class PoolWorker(BaseWorker):
 
     def _begin(self) -> None:
         """Register this worker with RQ."""
-        self.unsubscribe()  # clean up after a try that failed halfway: no other worker has this name
-        self.connection.delete(self.key)
+        self.connection.delete(self.key)  # clean up after a try that failed halfway: no other worker has this name
         self.bootstrap(logging_level=None)
         self._has_begun = True
 
     def _step(self) -> None:
         """Start some jobs, or wait a moment if there are none, or no room for them."""
-        self._beat()
-        self._give_up_overdue()
-        self._threads.catch_up()
-        self._has_room.clear()
+        self._tend()
         room = self._concurrency - len(self._running)
         if room <= 0:
             self._has_room.wait(_LISTEN)
@@ -184,7 +151,8 @@ class PoolWorker(BaseWorker):
             if begun := self._bookkeeper.begin(queue, most=most):
                 self._running |= {job.execution: (job, time.monotonic()) for job in begun}
                 for job in begun:
-                    self._threads.submit(partial(self._perform, job))
+                    self._tasks.put(job)
+                self._add_threads()
                 if queue is not self.queues[0]:
                     self._others_at = time.monotonic()
                 self._say(WorkerStatus.BUSY)
@@ -215,16 +183,26 @@ class PoolWorker(BaseWorker):
             self._is_suspended = bool(is_suspended(self.connection))
         return self._is_suspended
 
-    def _perform(self, job: StartedJob) -> None:
-        try:
-            self._run(job)
-        except Exception:  # the outermost call of a thread: the error would be lost
-            log.exception("rq_bookkeeping.failed", jobs=[job.id])
-        finally:
-            self._running.pop(job.execution, None)
+    def _add_threads(self) -> None:
+        """Have a thread for each job in flight.
+
+        Called periodically, because the system may have refused to start a thread earlier.
+        """
+        while self._threads < len(self._running):
+            threading.Thread(target=self._work, name=self.name, daemon=True).start()
+            self._threads += 1
+
+    def _work(self) -> None:
+        while job := self._tasks.get():
+            try:
+                self._perform(job)
+            except Exception:  # the outermost call of a thread: the error would be lost
+                log.exception("rq_bookkeeping.failed", jobs=[job.id])
+            if self._running.pop(job.execution, None) is None:
+                return  # the job was abandoned, and another thread has the place of this one
             self._has_room.set()
 
-    def _run(self, job: StartedJob) -> None:
+    def _perform(self, job: StartedJob) -> None:
         """Make the job's call and record the result, unless the job was abandoned meanwhile."""
         try:
             outcome = self._runner(*decode_call(job.data))
@@ -244,6 +222,7 @@ class PoolWorker(BaseWorker):
             if time.monotonic() - since < self._give_up_after:
                 break
             if self._running.pop(job.execution, None):
+                self._threads -= 1
                 log.error("handler.hung", rq_worker=self.name, job_id=job.id, hint="its thread is abandoned")
                 self._results.failed(job, TimeoutError(f"not done after {self._give_up_after:g} s"))
 
@@ -272,9 +251,13 @@ class PoolWorker(BaseWorker):
             self.set_state(self.get_state())
 
     def _drain(self) -> None:
-        self._has_room.clear()
+        self._tend()
         if self._running:
             self._has_room.wait(_LISTEN)
+
+    def _tend(self) -> None:
+        """Keep what is in flight alive."""
+        self._has_room.clear()
         self._beat()
         self._give_up_overdue()
-        self._threads.catch_up()
+        self._add_threads()
