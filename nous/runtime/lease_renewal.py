@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import structlog
 
+from nous.backoff import RetryBackoff
 from nous.bus.base import Bus, DeliveryRef
-from nous.domain.errors import NousError
 
 log = structlog.get_logger(__name__)
 
@@ -59,13 +59,10 @@ class LeaseKeeper:
                 self._thread = thread
 
     def _renew_forever(self) -> None:
+        renewing = RetryBackoff("lease_renewal")
         while not self._stopping.wait(self._lease / 3):
-            try:
+            with renewing.guard():
                 self._bus.renew(self._alive(), lease=self._lease)
-            except NousError as error:
-                log.warning("lease_renewal.error", error=str(error))
-            except Exception:  # the outermost loop: without it, running work would lose its leases
-                log.exception("lease_renewal.error")
 
     def _alive(self) -> list[DeliveryRef]:
         now = time.monotonic()

@@ -17,7 +17,7 @@ from nous.bus.accounting import DeliveryStats, GroupCounters, Trimming
 from nous.bus.base import Bus, Committed, Priority, Subscription
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt, RemoveFromResummaries, for_today
 from nous.domain.episode import Episode, Tier
-from nous.domain.errors import Misconfigured, NousError
+from nous.domain.errors import Misconfigured
 from nous.domain.events import EpisodeOutdated, Event
 from nous.domain.scope import Scope
 from nous.pipeline.worker import WorkerContext
@@ -38,7 +38,7 @@ class PeriodicTask(ABC):
     def __init__(self, *, interval: float) -> None:
         self._interval = interval
         self._stopping = threading.Event()
-        self._retry_backoff = RetryBackoff()
+        self._retry_backoff = RetryBackoff(self.name)
 
     def stop(self) -> None:
         self._stopping.set()
@@ -46,27 +46,14 @@ class PeriodicTask(ABC):
     def run(self) -> None:
         """Run the task at once, and then periodically until `stop`."""
         while not self._stopping.is_set():
-            self._stopping.wait(self._attempt())
+            wait = 0.0
+            with self._retry_backoff.guard():
+                wait = self.run_once()
+            self._stopping.wait(wait or min(self._interval, self._retry_backoff.wait))
 
     @abstractmethod
     def run_once(self) -> float:
         """Do what is due; return the seconds to wait until the next run."""
-
-    def _attempt(self) -> float:
-        """Run the task; return the seconds to wait, also after a failure."""
-        try:
-            wait = self.run_once()
-        except NousError as error:
-            if self._retry_backoff.record_failure(error):
-                log.warning("maintenance.retry_scheduled", task=self.name, error=str(error))
-        except Exception as error:  # the outermost loop: if it died, the worker would still look healthy
-            if self._retry_backoff.record_failure(error):
-                log.exception("maintenance.error", task=self.name)
-        else:
-            if failures := self._retry_backoff.reset():
-                log.info("maintenance.recovered", task=self.name, failures=failures)
-            return wait
-        return min(self._interval, self._retry_backoff.wait)
 
 
 class StreamTrimmer(PeriodicTask):

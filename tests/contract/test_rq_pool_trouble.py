@@ -37,7 +37,7 @@ def test_a_pool_that_starts_while_nothing_can_be_written_tells_it_in_a_line_and_
             thread.join()
 
     assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FINISHED
-    assert {line["event"] for line in logs} == {"pool.retry_scheduled", "pool.recovered"}
+    assert {line["event"] for line in logs} == {"task.retry_scheduled", "task.recovered"}
     assert workers_seen(redis_client) == []
 
 

@@ -84,34 +84,39 @@ class ShownJob(AllowListedJob):
         return self.description
 
 
+class ShownWorker(Worker):
+    """Worker for viewing."""
+
+    job_class = ShownJob
+
+    def get_current_job(self) -> Job | None:
+        """Return one of the jobs in flight; its description tells the number of the others."""
+        try:
+            job = super().get_current_job()
+        except NoSuchJobError:
+            return None
+        if job is not None and (others := len(self.get_current_executions()) - 1) > 0:
+            job.description = f"{job.description} and {others} more"
+        return job
+
+
 def _rq_names(connection: Redis, names: JobNames) -> dict[str, Any]:
     """Return what takes the place of RQ's names in rq-dashboard: it lists what one installation has."""
 
-    class ShownQueue(Queue):
+    class OwnQueue(Queue):
         job_class = ShownJob
 
         @classmethod
         def all(cls, *args: Any, **options: Any) -> list[Queue]:
             return [each for each in super().all(*args, **options) if names.owns_any([each.name])]
 
-    class ShownWorker(Worker):
-        job_class = ShownJob
-        queue_class = ShownQueue
+    class OwnWorker(ShownWorker):
+        queue_class = OwnQueue
 
         @classmethod
         def all(cls, *args: Any, **options: Any) -> list[Any]:
             found: list[Any] = super().all(*args, **options)
             return [each for each in found if names.owns_any(each.queue_names())]
-
-        def get_current_job(self) -> Job | None:
-            """Return one of the jobs in flight; its description tells the number of the others."""
-            try:
-                job = super().get_current_job()
-            except NoSuchJobError:
-                return None
-            if job is not None and (others := len(self.get_current_executions()) - 1) > 0:
-                job.description = f"{job.description} and {others} more"
-            return job
 
     def requeue_job(job_id: str, connection: Redis) -> Job:
         return ShownJob.fetch(job_id, connection=connection).requeue()
@@ -121,8 +126,8 @@ def _rq_names(connection: Redis, names: JobNames) -> dict[str, Any]:
 
     return {
         "Job": ShownJob,
-        "Queue": ShownQueue,
-        "Worker": ShownWorker,
+        "Queue": OwnQueue,
+        "Worker": OwnWorker,
         "requeue_job": requeue_job,
         "from_url": from_url,
     }

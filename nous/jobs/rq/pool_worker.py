@@ -20,7 +20,6 @@ from rq.worker import WorkerStatus
 from typing_extensions import override
 
 from nous.backoff import RetryBackoff
-from nous.domain.errors import Misconfigured, Retryable
 from nous.jobs.base import Runner
 from nous.jobs.rq.bookkeeping import JobBookkeeper, ResultWriter, StartedJob
 from nous.jobs.rq.job import AllowListedJob, decode_call
@@ -74,7 +73,7 @@ class PoolWorker(PlacedWorker):
         self._suspension_seen_at = 0.0
         self._is_suspended = False
         self._others_at = -_AFTERGLOW
-        self._retry_backoff = RetryBackoff()
+        self._retry_backoff = RetryBackoff(f"pool {name}")
         self._has_begun = False
 
     @override
@@ -107,25 +106,10 @@ class PoolWorker(PlacedWorker):
                 self._survive(self.teardown)
 
     def _survive(self, step: Callable[[], None]) -> None:
-        """Run *step*, and wait with backoff if it fails.
-
-        Neither server errors nor foreign data in RQ's keys end the pool. Repeated failures are logged ever more rarely.
-        Expected errors are logged without a traceback.
-        """
-        try:
-            with translated():
-                step()
-        except (Retryable, Misconfigured) as error:
-            if self._retry_backoff.record_failure(error):
-                log.warning("pool.retry_scheduled", rq_worker=self.name, error=str(error))
-            self._stopping.wait(self._retry_backoff.wait)
-        except Exception as error:  # the outermost loop: a pool that dies leaves a worker that looks healthy
-            if self._retry_backoff.record_failure(error):
-                log.exception("pool.error", rq_worker=self.name)
-            self._stopping.wait(self._retry_backoff.wait)
-        else:
-            if failures := self._retry_backoff.reset():
-                log.info("pool.recovered", rq_worker=self.name, failures=failures)
+        """Run *step*, and wait with backoff if it fails: neither server errors nor foreign data end the pool."""
+        with self._retry_backoff.guard(), translated():
+            step()
+        self._stopping.wait(self._retry_backoff.wait)
 
     def _begin(self) -> None:
         """Register this worker with RQ."""

@@ -11,7 +11,7 @@ from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Retryable, Unavailable
 from nous.domain.events import SessionEnded
-from nous.runtime.retry import retry_until_deadline
+from nous.runtime.attempt import retry_until_deadline
 
 TOY = Subscription("toy", SessionEnded)
 LEASE = 60.0

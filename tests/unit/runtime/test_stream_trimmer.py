@@ -1,6 +1,5 @@
 """Old events are let go, now and then, whatever is in the way at times."""
 
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -52,21 +51,6 @@ def test_what_is_older_than_it_is_to_stay_goes_from_both_lanes(ended: Any, clock
 
     assert (early, housekeeper(bus).tidy()) == (0, 4)
     assert [backlog.length for backlog in bus.backlogs(SUMMARIZER)] == [1, 1]
-
-
-@pytest.mark.parametrize("trouble", [Unavailable("Redis is away"), ValueError("a defect")])
-def test_what_goes_wrong_is_tried_again(trouble: Exception, wait_until: Any) -> None:
-    trimmer = Trimmer(trouble)
-    post = housekeeper(trimmer)
-    thread = threading.Thread(target=post.run)
-    thread.start()
-    wait_until(lambda: len(trimmer.asked) == 3, "a second try, of both lanes")
-    post.stop()
-    thread.join()
-
-    assert trimmer.asked == [
-        ("session_ended", priority, 30 * DAY) for priority in (Priority.LIVE, Priority.LIVE, Priority.BULK)
-    ]
 
 
 def test_it_stops_between_two_pages() -> None:
