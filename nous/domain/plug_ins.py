@@ -36,10 +36,6 @@ class PlugIns:
         """
         return frozenset({*self._built_in(), *self._entry_points()})
 
-    def installed_now(self) -> frozenset[str]:
-        """Return the names of all plug-ins, with those that were installed since this process began."""
-        return frozenset({*self._built_in(), *(point.name for point in _installed(self.group))})
-
     def load(self, name: str) -> Any:
         """Import the plug-in *name*; KeyError where there is none.
 

@@ -11,8 +11,7 @@ from nous.bus.base import Priority, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
-from nous.services.folder_watch import FolderWatcher
-from nous.services.folder_watch_rules import FileOutcome, PublishedSession, SweepReport, WatchRules
+from nous.services.folder_watch import FileOutcome, FolderWatcher, PublishedSession, SweepReport, WatchRules
 from nous.services.publisher import Producer
 from nous.services.session_intake import SessionIntake, SessionMetadata
 from nous.store.folder_state import FileRecord, MemoryFolderState, WatchedFolder

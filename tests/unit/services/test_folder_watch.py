@@ -11,8 +11,7 @@ from structlog.testing import capture_logs
 from nous.bus.base import Priority
 from nous.domain.errors import Unavailable
 from nous.domain.scope import Scope
-from nous.services.folder_watch import SweepLog
-from nous.services.folder_watch_rules import FileOutcome, SweepReport
+from nous.services.folder_watch import FileOutcome, SweepLog, SweepReport
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import WatchedFolder
 
