@@ -72,7 +72,7 @@ def worker_process(
             dangers=found,
         )
     )
-    return WorkerProcess([*loops, stream_trimmer(container)], last=[container.leases])
+    return WorkerProcess([*loops, stream_trimmer(container)], finish=container.leases.stop)
 
 
 def stream_trimmer(container: Container) -> StreamTrimmer:

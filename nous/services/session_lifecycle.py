@@ -195,28 +195,17 @@ class SessionRecovery:
         return None
 
     def _publish_end_again(self, session_state: SessionState, end: SessionEnded) -> RecoveryAction | None:
-        """Publish *end* again; return the action if it was new to the bus.
-
-        Of concurrent callers only the first returns an action. A recent end is deduplicated, though its entry may be
-        gone: its consumer is done with it. It counts as new once its idempotency key has expired.
-        """
+        """Publish *end* again; of concurrent callers only the first returns an action."""
         write = SaveSessionState(
             session_state=replace(session_state, by=uuid5(session_state.by, "ended again")), replaces=session_state
         )
-        is_said = self._applied(Effects(writes=(write,), events=(end,))) and self._is_known(end)
+        is_said = self._applied(Effects(writes=(write,), events=(end,)))
         return _action(end, "ended again: its end event was lost") if is_said else None
-
-    def _is_known(self, end: SessionEnded) -> bool:
-        return self._delivery_stats.locate(end.id, self._ends).where is not EventStatus.UNKNOWN
 
     def _abandon(self, session_state: SessionState | None, end: SessionEnded, reason: str) -> RecoveryAction | None:
         now = self._context.clock()
-        if (
-            session_state
-            and session_state.given_up
-            and session_state.ended_at
-            and session_state.ended_at >= covered_by_episode(end, now=now)
-        ):
+        ended_at = session_state.ended_at if session_state and session_state.given_up else None
+        if ended_at and ended_at >= covered_by_episode(end, now=now):
             return None
         write = SaveSessionState(
             session_state=abandoned(session_state, end, at=now, reason=reason), replaces=session_state
@@ -267,14 +256,9 @@ def follow(
         yield ChainStep(worker=worker.name, event_id=event_id, location=location)
         if location.where is EventStatus.DONE:
             for emitted in worker.emits:
-                yield from follow(
-                    _first_emitted(event_id, worker), emitted, workers=workers, delivery_stats=delivery_stats
-                )
+                first = uuid5(event_id, f"{worker.name}/0")
+                yield from follow(first, emitted, workers=workers, delivery_stats=delivery_stats)
 
 
 def all_at_rest(steps: Iterable[ChainStep]) -> bool:
     return all(step.is_at_rest for step in steps)
-
-
-def _first_emitted(event_id: UUID, worker: Worker) -> UUID:
-    return uuid5(event_id, f"{worker.name}/0")

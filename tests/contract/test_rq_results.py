@@ -1,16 +1,14 @@
 """What became of a job is told to RQ in the end, whatever stands in the way."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import pytest
 import redis
 from builders.rq import books_of, key_of, order_of, worker_of
-from rq.worker import BaseWorker
 
 from nous.jobs.base import BARE
 from nous.jobs.rq.bookkeeping import FinishedJob, JobBookkeeper, ResultWriter, StartedJob
-from nous.jobs.rq.queue import RqJobs, queue_named
+from nous.jobs.rq.queue import RqJobs
 
 ORDER = order_of(7)
 JOB = key_of(ORDER)
@@ -59,26 +57,6 @@ def test_what_the_server_refused_to_write_is_filed_later(redis_client: redis.Red
     filing.retry_pending()
 
     assert redis_client.hget(JOB, "status") == b"finished"
-
-
-def test_a_failure_that_could_not_be_filed_is_filed_later(redis_client: redis.Redis, begun: StartedJob) -> None:
-    class Cut(BaseWorker):
-        is_cut = True
-
-        def handle_job_failure(self, *args: Any, **kwargs: Any) -> None:
-            if self.is_cut:
-                raise redis.ConnectionError("cut")
-            super().handle_job_failure(*args, **kwargs)
-
-    worker = Cut([queue_named("toy", redis_client)], name="worker", connection=redis_client)
-    filing = ResultWriter(worker, JobBookkeeper(worker, redis_client), redis_client)
-
-    filing.failed(begun, ValueError("oops"))
-    assert redis_client.hget(JOB, "status") == b"started"
-    worker.is_cut = False
-    filing.retry_pending()
-
-    assert redis_client.hget(JOB, "status") == b"failed"
 
 
 def test_short_memory_does_not_keep_a_job_from_being_filed(redis_client: redis.Redis, begun: StartedJob) -> None:

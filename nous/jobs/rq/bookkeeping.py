@@ -130,10 +130,7 @@ class Batcher(Generic[T]):
 
 
 class ResultWriter:
-    """Records the results of one worker's jobs, and retries what failed.
-
-    Thread-safe.
-    """
+    """Records the results of one worker's jobs, and retries what could not be recorded. Thread-safe."""
 
     def __init__(self, worker: BaseWorker, bookkeeper: JobBookkeeper, client: redis.Redis) -> None:
         self._worker = worker
@@ -141,7 +138,6 @@ class ResultWriter:
         self._client = client
         self._batcher = Batcher(self._file)
         self._late: deque[FinishedJob] = deque(maxlen=_KEPT)
-        self._late_failures: deque[tuple[StartedJob, BaseException]] = deque(maxlen=_KEPT)
 
     def returned(self, job: StartedJob, said: str) -> None:
         """Record a job whose attempt returned."""
@@ -150,23 +146,19 @@ class ResultWriter:
     def failed(self, begun: StartedJob, error: BaseException) -> None:
         """Record a job as failed, with its traceback.
 
-        This is rare, so RQ's own code does it.
+        This is rare, so RQ's own code does it. A job that cannot be recorded is left to RQ's maintenance, which records
+        it as failed, too.
         """
         try:
             job: Any = AllowListedJob.fetch(begun.id, self._client, JSONSerializer)
             self._file_failure(job, begun, error)
-        except NoSuchJobError as trouble:
-            self._warn([begun], trouble)
-        except redis.RedisError as trouble:
-            self._late_failures.append((begun, error))
+        except (NoSuchJobError, redis.RedisError) as trouble:
             self._warn([begun], trouble)
 
     def retry_pending(self) -> None:
         """Record what could not be recorded before."""
         if late := _drained(self._late):
             self._file(late)
-        for job, error in _drained(self._late_failures):
-            self.failed(job, error)
 
     def _file(self, returned: Sequence[FinishedJob]) -> None:
         try:

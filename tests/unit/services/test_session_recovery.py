@@ -12,7 +12,6 @@ from builders.meddled import meddled
 from nous.bus.accounting import DeadLetter
 from nous.bus.base import Priority
 from nous.domain.effects import SaveSessionState
-from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState, SessionStatus, closed, ended_by_idleness
 from nous.services.session_lifecycle import RecoveryAction
@@ -195,20 +194,6 @@ def test_an_end_that_two_look_for_at_once_is_told_by_one(world: IdleWorld, path:
 
     assert [the_only([deed.what]) for deed in (*own, *others)] == ["ended again"]
     assert world.ends == 1
-
-
-def test_an_end_that_was_said_already_is_not_told_again_though_its_entry_is_gone(world: IdleWorld, path: Path) -> None:
-    path.write_text(SESSION)
-    session_state = half_closed(world, path)
-    world.bus.publish(ended_by_idleness(session_state))
-    world.publish("s2", text=SESSION)
-    world.work()
-    world.store.apply([SaveSessionState(session_state=session_state, replaces=world.session_state())])
-    assert sum(world.bus.trim(SessionEnded, priority=Priority.LIVE, keep=0)) == 1
-
-    assert (recovered(world), recovered(world)) == ([], [])
-
-    assert (world.stage(), world.ends) == (SessionStatus.CLOSING, 1)
 
 
 def test_a_session_of_which_an_older_release_noted_no_end_does_not_stay_closing(world: IdleWorld, path: Path) -> None:
