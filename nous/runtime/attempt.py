@@ -138,7 +138,8 @@ class Attempts:
         ref = self._ref(worker, priority, entry)
         delivery = self._bus.begin(ref, attempt=attempt, lease=self._retry_policy.lease)
         if delivery is None:
-            return f"nothing to do: {self._why_not(ref)}"
+            found = self._bus.open(ref)
+            return f"nothing to do: {found.state.in_words if found else 'it is over'}"
         event = delivery.event
         with structlog.contextvars.bound_contextvars(
             worker=ref.subscription.group,
@@ -149,10 +150,6 @@ class Attempts:
             job_id=self._names.own_id(job_id(ref.subscription.group, event.id, attempt)),
         ):
             return self._run(self._workers[worker], delivery)
-
-    def _why_not(self, ref: DeliveryRef) -> str:
-        delivery = self._bus.open(ref)
-        return delivery.state.in_words if delivery else "it is over"
 
     def blame(self, worker: str, priority: str, entry: str, attempt: int) -> None:
         """Record that a quarantined attempt crashed its process although nothing else ran in it.
@@ -229,15 +226,15 @@ class Attempts:
         return self._put_off(delivery, failed, usual if seconds is None else seconds, attempt_failure)
 
     def _dead_letter(self, delivery: Delivery, reason: str, attempt_failure: AttemptFailure, trace: str) -> str:
-        arguments = {
-            "progress": delivery.state,
-            "reason": reason,
-            "attempt_failure": attempt_failure,
-            "traceback": trace,
-        }
-        if retry_until_deadline(
-            partial(self._bus.dead_letter, delivery.ref, **arguments), seconds=self._retry_policy.lease
-        ):
+        recorded = partial(
+            self._bus.dead_letter,
+            delivery.ref,
+            progress=delivery.state,
+            reason=reason,
+            attempt_failure=attempt_failure,
+            traceback=trace,
+        )
+        if retry_until_deadline(recorded, seconds=self._retry_policy.lease):
             log.error("delivery.dead_lettered", reason=reason)
         return reason
 

@@ -29,10 +29,7 @@ class Dispatcher:
         self._lease = lease
 
     def dispatch(self) -> int | None:
-        """Queue as many entries as there is room for, live ones first; return how many.
-
-        None where a queue has no room.
-        """
+        """Queue as many entries as there is room for, live ones first; return how many, None where there is no room."""
         queued = [self._dispatch(priority) for priority in Priority]
         return None if None in queued else sum(filter(None, queued))
 
@@ -45,18 +42,8 @@ class Dispatcher:
         if room < max(self._ahead // 4, 1):
             return None
         deliveries = self._bus.receive(self._subscription, priority=priority, limit=room, lease=self._lease)
-        self._jobs.submit(
-            *(
-                JobSpec(
-                    ref=delivery.ref,
-                    event_id=delivery.event.id,
-                    session_id=delivery.event.session_id,
-                    attempt=delivery.state.attempt,
-                    line=QueueKind.of(priority),
-                )
-                for delivery in deliveries
-            )
-        )
+        line = QueueKind.of(priority)
+        self._jobs.submit(*(JobSpec.of(each, attempt=each.state.attempt, line=line) for each in deliveries))
         return len(deliveries)
 
 
@@ -143,10 +130,7 @@ class QuarantineStarter:
             self._processes[worker] = subprocess.Popen([*self._command, worker], stdin=subprocess.DEVNULL)
 
     def ask_to_end(self) -> None:
-        """Ask the processes to end after their current job.
-
-        A job that hangs is killed at its deadline.
-        """
+        """Ask the processes to end after their current job; one that hangs is killed at its deadline."""
         for process in self._processes.values():
             process.terminate()
 

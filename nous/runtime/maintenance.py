@@ -57,10 +57,7 @@ class PeriodicTask(ABC):
 
 
 class StreamTrimmer(PeriodicTask):
-    """Trims old events from the streams.
-
-    Events of *kinds* stay for *keep* seconds, and as long as a consumer group needs them.
-    """
+    """Trims events of *kinds* that are older than *keep* seconds and that no consumer group needs any more."""
 
     name = "stream_trimmer"
 
@@ -72,14 +69,12 @@ class StreamTrimmer(PeriodicTask):
 
     @override
     def run_once(self) -> float:
-        self.tidy()
+        for kind in self._kinds:
+            for priority in Priority:
+                self._trim(kind, priority)
         return self._interval
 
-    def tidy(self) -> int:
-        """Remove the events that are old enough; return how many."""
-        return sum(self._trim(kind, priority) for kind in self._kinds for priority in Priority)
-
-    def _trim(self, kind: type[Event], priority: Priority) -> int:
+    def _trim(self, kind: type[Event], priority: Priority) -> None:
         removed = 0
         for count in self._trimming.trim(kind, priority=priority, keep=self._keep):
             removed += count
@@ -87,7 +82,6 @@ class StreamTrimmer(PeriodicTask):
                 break
         if removed:
             log.info("stream_trimmer.trimmed", kind=kind.type, priority=priority, count=removed)
-        return removed
 
 
 class Auditor(PeriodicTask):
@@ -120,20 +114,13 @@ class Auditor(PeriodicTask):
 
     @override
     def run_once(self) -> float:
-        self.look()
-        return self._again if self._suspected != self._told else self._interval
-
-    def look(self) -> None:
-        """Check every group, and log the discrepancies that this check and the one before found.
-
-        New dangers of the server's configuration are logged at once.
-        """
         found = self._dangers()
         for danger in (each for each in found if each not in self._known):
             log.error("redis_server.unsafe", reason=danger)
         self._known = found
         for each in self._subscriptions:
             self._look(each.group, self._delivery_stats.counters(each))
+        return self._again if self._suspected != self._told else self._interval
 
     def _look(self, group: str, account: GroupCounters) -> None:
         difference = account.discrepancy

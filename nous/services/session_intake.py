@@ -191,7 +191,11 @@ class SessionIntake:
             "session_id": session_id,
             "transcript": inline,
             "dataref": dataref,
-            **_shared_fields(about, transcript),
+            "scope": about.scope,
+            "agent_id": about.agent_id,
+            "digest": transcript.digest,
+            "bytes": transcript.bytes,
+            "format": about.format,
         }
         if about.compacting:
             return SessionCompacting(**fields, at=transcript.ended_at or self._clock())
@@ -260,17 +264,6 @@ def _named(about: SessionMetadata, otherwise: str) -> SessionMetadata:
     session_id = otherwise if about.session_id is None else about.session_id
     checked_name(about.agent_id, "the id of an agent")
     return replace(about, session_id=checked_name(session_id, "the id of a session"))
-
-
-def _shared_fields(about: SessionMetadata, transcript: Transcript) -> dict[str, Any]:
-    """Return the fields that end and compaction events share."""
-    return {
-        "scope": about.scope,
-        "agent_id": about.agent_id,
-        "digest": transcript.digest,
-        "bytes": transcript.bytes,
-        "format": about.format,
-    }
 
 
 def _as_bytes(content: bytes | str | Messages) -> bytes:

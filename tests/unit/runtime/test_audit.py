@@ -80,7 +80,7 @@ def test_a_server_that_somebody_has_made_unsafe_is_told_of_once_and_again_when_i
 
     with capture_logs() as logs:
         for _ in range(6):
-            auditor.look()
+            auditor.run_once()
 
     assert [line["reason"] for line in logs] == ["it evicts", "it keeps no log", "it evicts"]
 
