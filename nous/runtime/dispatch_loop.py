@@ -29,7 +29,10 @@ class Dispatcher:
         self._lease = lease
 
     def dispatch(self) -> int | None:
-        """Queue as many entries as there is room for, live ones first; return how many, None where there is no room."""
+        """Queue as many entries as there is room for, live ones first; return how many.
+
+        None where a queue has no room.
+        """
         queued = [self._dispatch(priority) for priority in Priority]
         return None if None in queued else sum(filter(None, queued))
 
@@ -130,7 +133,7 @@ class QuarantineStarter:
             self._processes[worker] = subprocess.Popen([*self._command, worker], stdin=subprocess.DEVNULL)
 
     def ask_to_end(self) -> None:
-        """Ask the processes to end after their current job; one that hangs is killed at its deadline."""
+        """Ask the processes to end after their current job, or at its deadline."""
         for process in self._processes.values():
             process.terminate()
 

@@ -57,7 +57,7 @@ class PeriodicTask(ABC):
 
 
 class StreamTrimmer(PeriodicTask):
-    """Trims events of *kinds* that are older than *keep* seconds and that no consumer group needs any more."""
+    """Trims events older than *keep* seconds that no consumer group needs any more."""
 
     name = "stream_trimmer"
 

@@ -157,7 +157,7 @@ class Sweeper:
 
 
 def _failure_of(before: DeliveryState, after: DeliveryState) -> AttemptFailure | None:
-    """Return the failure of the attempt that is being replaced; None where it was recorded when it happened."""
+    """Return the failure of the replaced attempt; None where it is recorded already."""
     match before.state:
         case DeliveryStatus.WAITING:
             return None

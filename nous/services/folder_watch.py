@@ -102,7 +102,7 @@ class FileOutcome(StrEnum):
 
 
 def decide(found: SessionFile, remembered: FileRecord | None, now: float, *, rules: WatchRules) -> FileOutcome | None:
-    """Classify a file by time, size and record alone: None if it is over, and has to be published.
+    """Classify a file by time, size and record alone: None if it has to be published.
 
     *now* is in seconds since the epoch. An unchanged file with a record is not examined again, however old it has
     become. An mtime further in the future than clocks differ carries no information, so such a file is over.

@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 import orjson
 
@@ -175,20 +175,13 @@ class SessionIntake:
         dataref: str | None = None,
         inline: str | tuple[Mapping[str, Any], ...] | None = None,
     ) -> SessionEvent:
-        session_id = about.session_id or transcript.digest[:32]
-        # Idempotency: the same session with the same transcript has the same event id for every producer.
-        # Content and a file reference are different events, since one may succeed where the other is dead-lettered.
-        # If both succeed, the second is skipped.
-        carrier = "file" if dataref and dataref.startswith("file:") else "content"
-        kind = SessionCompacting if about.compacting else SessionEnded
-        name = f"{kind.type}\n{about.scope}\n{session_id}\n{transcript.digest}\n{carrier}"
-        event_id = uuid5(NAMESPACE, name)
+        event_id = _event_id(about, transcript, dataref)
         fields: dict[str, Any] = {
             "id": event_id,
             "trace_id": event_id,
             "time": self._clock(),
             "source": "nous/publish",
-            "session_id": session_id,
+            "session_id": about.session_id,
             "transcript": inline,
             "dataref": dataref,
             "scope": about.scope,
@@ -209,6 +202,18 @@ class SessionIntake:
             git={"branch": header.git_branch} if header.git_branch else None,
             model=header.model,
         )
+
+
+def _event_id(about: SessionMetadata, transcript: Transcript, dataref: str | None) -> UUID:
+    """Return the same id for the same session with the same transcript, for every producer.
+
+    Content and a file reference are different events, since one may succeed where the other is dead-lettered. If both
+    succeed, the second is skipped.
+    """
+    carrier = "file" if dataref and dataref.startswith("file:") else "content"
+    kind = SessionCompacting if about.compacting else SessionEnded
+    name = f"{kind.type}\n{about.scope}\n{about.session_id}\n{transcript.digest}\n{carrier}"
+    return uuid5(NAMESPACE, name)
 
 
 def _check_file(path: Path) -> None:
