@@ -28,9 +28,9 @@ class RetryBackoff:
 
     @contextmanager
     def guard(self) -> Generator[None]:
-        """Log an error of the block instead of raising it, since a task that dies leaves a process that looks healthy.
+        """Log an error of the block instead of raising it; afterwards, pause for `wait`.
 
-        Repeated failures are logged ever more rarely. Afterwards, pause for `wait`.
+        A task that dies would leave a process that looks healthy. Repeated failures are logged ever more rarely.
         """
         try:
             yield

@@ -130,7 +130,7 @@ class Batcher(Generic[T]):
 
 
 class ResultWriter:
-    """Records the results of one worker's jobs, and retries what could not be recorded. Thread-safe."""
+    """Records the results of one worker's jobs, and retries what failed. Thread-safe."""
 
     def __init__(self, worker: BaseWorker, bookkeeper: JobBookkeeper, client: redis.Redis) -> None:
         self._worker = worker

@@ -101,7 +101,7 @@ class ShownWorker(Worker):
 
 
 def _rq_names(connection: Redis, names: JobNames) -> dict[str, Any]:
-    """Return what takes the place of RQ's names in rq-dashboard: it lists what one installation has."""
+    """Return replacements of RQ's names that list what one installation has."""
 
     class OwnQueue(Queue):
         job_class = ShownJob

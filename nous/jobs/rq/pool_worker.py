@@ -106,7 +106,7 @@ class PoolWorker(PlacedWorker):
                 self._survive(self.teardown)
 
     def _survive(self, step: Callable[[], None]) -> None:
-        """Run *step*, and wait with backoff if it fails: neither server errors nor foreign data end the pool."""
+        """Run *step*, and wait with backoff if it fails, so that no error ends the pool."""
         with self._retry_backoff.guard(), translated():
             step()
         self._stopping.wait(self._retry_backoff.wait)

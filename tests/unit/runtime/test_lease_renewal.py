@@ -1,6 +1,5 @@
 """Whose leases a process renews."""
 
-import threading
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
@@ -138,21 +137,3 @@ def test_whatever_goes_wrong_while_leases_are_renewed_they_are_renewed_again(
 
     with keeper(bus, deadline=600) as leases, leases.held(ref):
         wait_until(lambda: not bus.is_overdue(), "the lease to be renewed")
-
-
-def test_who_gets_no_thread_for_leases_works_on_and_the_next_one_gets_it(
-    clock: Any, ended: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bus = Watched(clock)
-    ref = received(bus, ended)
-
-    def refused(_: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    with keeper(bus, deadline=600) as leases:
-        with monkeypatch.context() as patch:
-            patch.setattr(threading.Thread, "start", refused)
-            with leases.held(ref):
-                assert bus.renewed == []
-        with leases.held(ref):
-            wait_until(lambda: not bus.is_overdue(), "the lease to be renewed")
