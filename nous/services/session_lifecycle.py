@@ -4,7 +4,7 @@ All state is in the store and in the streams. Any number of processes may do thi
 moment: each step is one commit, which gets a conflict if another process was first, or if the session goes on.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -136,7 +136,7 @@ class SessionRecovery:
         if end.dataref is None:
             return self._abandon(session_state, end, NOWHERE)
         what = f"ended: idle since {end.time:%Y-%m-%d %H:%M:%S} UTC"
-        return self._moved(session_state, closed(session_state, end), end, what, events=(end,))
+        return self._moved(session_state, closed(session_state, end), end, what, publish=True)
 
     def _recover_dead_letter(self, letter: DeadLetter) -> RecoveryAction | None:
         end = self._delivery_stats.event(DeliveryRef(self._ends, letter.priority, letter.entry))
@@ -177,7 +177,7 @@ class SessionRecovery:
         match self._delivery_stats.locate(end.id, self._ends).where:
             case EventStatus.UNKNOWN:
                 again = replace(session_state, by=uuid5(session_state.by, "ended again"))
-                return self._moved(session_state, again, end, "ended again: its end event was lost", events=(end,))
+                return self._moved(session_state, again, end, "ended again: its end event was lost", publish=True)
             case EventStatus.DONE | EventStatus.SKIPPED:  # by a release that records no states, or the end was dropped
                 self._moved(session_state, end_handled(session_state, end, now=self._context.clock()), end, "finished")
             case _:
@@ -194,20 +194,14 @@ class SessionRecovery:
         )
 
     def _moved(
-        self,
-        before: SessionState | None,
-        after: SessionState,
-        end: SessionEnded,
-        what: str,
-        *,
-        events: Sequence[Event] = (),
+        self, before: SessionState | None, after: SessionState, end: SessionEnded, what: str, *, publish: bool = False
     ) -> RecoveryAction | None:
-        """Move a session to another state, and publish *events*: both or neither.
+        """Move a session to another state, and *publish* its end: both or neither.
 
         None if another process was first, or the session goes on.
         """
         write = SaveSessionState(session_state=after, replaces=before)
-        verdict = self._bus.apply(Effects(writes=(write,), events=tuple(events)))
+        verdict = self._bus.apply(Effects(writes=(write,), events=(end,) if publish else ()))
         return RecoveryAction(end.scope, end.session_id, what) if isinstance(verdict, Committed) else None
 
 
