@@ -72,9 +72,7 @@ def test_one_that_stays_lost_is_abandoned_once_with_the_reason_until_it_is_found
 
 
 def test_what_is_idle_and_lost_is_ended_then_abandoned_then_found(world: IdleWorld, path: Path) -> None:
-    world.touch(path=path)
-    world.work()
-    world.now += IDLE + 1
+    world.fall_silent(path)
     assert len(world.close()) == 1
     world.work()
     assert world.stage() is SessionStatus.CLOSING
@@ -209,9 +207,7 @@ def test_a_session_of_which_an_older_release_noted_no_end_does_not_stay_closing(
 
 
 def test_a_session_whose_dead_end_was_dropped_has_ended(world: IdleWorld, path: Path) -> None:
-    world.touch(path=path)
-    world.work()
-    world.now += IDLE + 1
+    world.fall_silent(path)
     world.close()
     world.work()
     for letter in world.bus.letters():
