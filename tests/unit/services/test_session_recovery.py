@@ -1,15 +1,12 @@
 """Ends that could not be dealt with are found and finished once they can be; hopeless ones are marked, and say why."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders.answers import SESSION
 from builders.idle import ENDS, IDLE, IdleWorld
 from builders.meddled import meddled
 
-from nous.bus.accounting import DeadLetter
 from nous.bus.base import Priority
 from nous.domain.effects import SaveSessionState
 from nous.domain.scope import Scope
@@ -71,21 +68,6 @@ def test_one_that_stays_lost_is_abandoned_once_with_the_reason_until_it_is_found
     assert world.store.sessions(SessionStatus.ABANDONED) == []
 
 
-def test_what_is_idle_and_lost_is_ended_then_abandoned_then_found(world: IdleWorld, path: Path) -> None:
-    world.fall_silent(path)
-    assert len(world.close()) == 1
-    world.work()
-    assert world.stage() is SessionStatus.CLOSING
-
-    assert the_only(recovered(world)) == "abandoned"
-    assert (world.stage(), recovered(world)) == (SessionStatus.ABANDONED, [])
-
-    path.write_text(SESSION)
-    assert the_only(recovered(world)) == "tried again"
-    world.work()
-    assert (world.stage(), len(world.episodes), world.ends) == (SessionStatus.ENDED, 1, 1)
-
-
 def test_what_is_dead_for_another_reason_is_not_tried_again(world: IdleWorld) -> None:
     world.publish(text=SESSION)
     [delivery] = world.bus.receive(ENDS, priority=Priority.LIVE, limit=1, lease=60)
@@ -138,23 +120,6 @@ def test_one_that_cannot_be_looked_at_does_not_stop_the_others(world: IdleWorld,
     world.use_courses(Stubborn())
 
     assert [deed.session_id for deed in world.recover()] == ["s2"]
-
-
-def test_each_letter_is_dealt_with_before_the_next_is_read(world: IdleWorld, path: Path, tmp_path: Path) -> None:
-    world.lose(path)
-    world.lose(tmp_path / "s2.txt", "s2")
-    read: list[str | None] = []
-
-    class Slow:
-        def each(self) -> Iterator[DeadLetter]:
-            for letter in world.bus.each():
-                read.append(letter.session_id)
-                yield letter
-
-    dead: Any = Slow()
-    first = next(world.finisher(dead=dead).recover())
-
-    assert (first.session_id, read) == ("s1", ["s1"])
 
 
 def half_closed(world: IdleWorld, path: Path) -> SessionState:
