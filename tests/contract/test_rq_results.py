@@ -7,7 +7,7 @@ import redis
 from builders.rq import books_of, key_of, order_of, worker_of
 
 from nous.jobs.base import BARE
-from nous.jobs.rq.bookkeeping import FinishedJob, JobBookkeeper, ResultWriter, StartedJob
+from nous.jobs.rq.bookkeeping import FinishedJob, JobBookkeeper, StartedJob
 from nous.jobs.rq.queue import RqJobs
 
 ORDER = order_of(7)
@@ -33,28 +33,27 @@ def test_what_could_not_be_filed_in_an_outage_is_filed_later(redis_client: redis
             super().finish(returned)
 
     books = Cut(worker_of(redis_client), redis_client)
-    filing = ResultWriter(worker_of(redis_client), books, redis_client)
 
-    filing.returned(begun, "done")
-    filing.retry_pending()
+    books.returned(begun, "done")
+    books.retry_pending()
     assert redis_client.hget(JOB, "status") == b"started"
     books.is_cut = False
-    filing.retry_pending()
+    books.retry_pending()
 
     assert redis_client.hget(JOB, "status") == b"finished"
     assert redis_client.zcard("rq:wip:toy") == 0
 
 
 def test_what_the_server_refused_to_write_is_filed_later(redis_client: redis.Redis, begun: StartedJob) -> None:
-    filing = _filing(redis_client)
+    books, _ = books_of(redis_client)
 
     redis_client.config_set("min-replicas-to-write", "1")
     try:
-        filing.returned(begun, "done")
+        books.returned(begun, "done")
         assert redis_client.hget(JOB, "status") == b"started"
     finally:
         redis_client.config_set("min-replicas-to-write", "0")
-    filing.retry_pending()
+    books.retry_pending()
 
     assert redis_client.hget(JOB, "status") == b"finished"
 
@@ -62,7 +61,7 @@ def test_what_the_server_refused_to_write_is_filed_later(redis_client: redis.Red
 def test_short_memory_does_not_keep_a_job_from_being_filed(redis_client: redis.Redis, begun: StartedJob) -> None:
     redis_client.config_set("maxmemory", "1")
     try:
-        _filing(redis_client).returned(begun, "done")
+        books_of(redis_client)[0].returned(begun, "done")
     finally:
         redis_client.config_set("maxmemory", "0")
 
@@ -75,12 +74,7 @@ def test_a_job_that_was_taken_for_abandoned_and_then_returned_has_not_failed(
     redis_client.zadd("rq:failed:toy", {begun.id: 9999999999})
     redis_client.hset(JOB, "status", "failed")
 
-    _filing(redis_client).returned(begun, "done")
+    books_of(redis_client)[0].returned(begun, "done")
 
     assert redis_client.hget(JOB, "status") == b"finished"
     assert redis_client.zcard("rq:failed:toy") == 0
-
-
-def _filing(client: redis.Redis) -> ResultWriter:
-    books, _ = books_of(client)
-    return ResultWriter(worker_of(client), books, client)

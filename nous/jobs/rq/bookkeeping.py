@@ -64,46 +64,6 @@ class FinishedJob:
     said: str
 
 
-class JobBookkeeper:
-    """Records in RQ which jobs a worker runs, and how they ended. Thread-safe."""
-
-    def __init__(self, worker: BaseWorker, client: redis.Redis) -> None:
-        self._name = worker.name
-        self._keys = (worker.key, worker.executions_key)
-        names = ("begin", "beat", "finish")
-        self._begin, self._beat, self._finish = (register(client, "nous.jobs.rq", name) for name in names)
-
-    def begin(self, queue: Queue, *, most: int) -> list[StartedJob]:
-        """Take up to *most* jobs from *queue*, oldest first, and mark them as started."""
-        at = now()
-        found: Any = self._begin(
-            keys=(queue.key, StartedJobRegistry(queue=queue).key, self._keys[1]),
-            args=(
-                *(RQ_KEY_PREFIX, self._name, utcformat(at), at.timestamp(), _OVERDUE),
-                *(uuid4().hex for _ in range(most)),
-            ),
-        )
-        return [StartedJob(job_id.decode(), execution.decode(), queue, at, data) for job_id, execution, data in found]
-
-    def beat(self, running: Iterable[StartedJob]) -> None:
-        """Send a heartbeat for the running jobs."""
-        at = now()
-        names = chain.from_iterable((job.id, job.execution, job.queue.name) for job in running)
-        self._beat(args=(RQ_KEY_PREFIX, utcformat(at), at.timestamp(), _OVERDUE, *names))
-
-    def finish(self, returned: Iterable[FinishedJob]) -> None:
-        """Mark jobs as finished and save their results. Idempotent."""
-        words = chain.from_iterable(map(_script_arguments, returned))
-        self._finish(keys=self._keys, args=(RQ_KEY_PREFIX, self._name, DEFAULT_RESULT_TTL, *words))
-
-
-def _script_arguments(each: FinishedJob) -> tuple[str | float | bytes, ...]:
-    job = each.job
-    began, ended = job.began.timestamp(), each.ended.timestamp()
-    value = b64encode(JSONSerializer.dumps(each.said))
-    return job.id, job.execution, job.queue.name, began, ended, utcformat(each.ended), value
-
-
 class Batcher(Generic[T]):
     """Batches the items of several threads, and calls *carry_out* with one batch at a time.
 
@@ -129,15 +89,43 @@ class Batcher(Generic[T]):
                 self._lock.release()
 
 
-class ResultWriter:
-    """Records the results of one worker's jobs, and retries what failed. Thread-safe."""
+class JobBookkeeper:
+    """Records in RQ which jobs a worker runs, and how they ended. Thread-safe.
 
-    def __init__(self, worker: BaseWorker, bookkeeper: JobBookkeeper, client: redis.Redis) -> None:
+    Results that could not be recorded are kept for a retry.
+    """
+
+    def __init__(self, worker: BaseWorker, client: redis.Redis) -> None:
         self._worker = worker
-        self._bookkeeper = bookkeeper
         self._client = client
+        self._keys = (worker.key, worker.executions_key)
+        names = ("begin", "beat", "finish")
+        self._begin, self._beat, self._finish = (register(client, "nous.jobs.rq", name) for name in names)
         self._batcher = Batcher(self._file)
         self._late: deque[FinishedJob] = deque(maxlen=_KEPT)
+
+    def begin(self, queue: Queue, *, most: int) -> list[StartedJob]:
+        """Take up to *most* jobs from *queue*, oldest first, and mark them as started."""
+        at = now()
+        found: Any = self._begin(
+            keys=(queue.key, StartedJobRegistry(queue=queue).key, self._keys[1]),
+            args=(
+                *(RQ_KEY_PREFIX, self._worker.name, utcformat(at), at.timestamp(), _OVERDUE),
+                *(uuid4().hex for _ in range(most)),
+            ),
+        )
+        return [StartedJob(job_id.decode(), execution.decode(), queue, at, data) for job_id, execution, data in found]
+
+    def beat(self, running: Iterable[StartedJob]) -> None:
+        """Send a heartbeat for the running jobs."""
+        at = now()
+        names = chain.from_iterable((job.id, job.execution, job.queue.name) for job in running)
+        self._beat(args=(RQ_KEY_PREFIX, utcformat(at), at.timestamp(), _OVERDUE, *names))
+
+    def finish(self, returned: Iterable[FinishedJob]) -> None:
+        """Mark jobs as finished and save their results. Idempotent."""
+        words = chain.from_iterable(map(_script_arguments, returned))
+        self._finish(keys=self._keys, args=(RQ_KEY_PREFIX, self._worker.name, DEFAULT_RESULT_TTL, *words))
 
     def returned(self, job: StartedJob, said: str) -> None:
         """Record a job whose attempt returned."""
@@ -162,7 +150,7 @@ class ResultWriter:
 
     def _file(self, returned: Sequence[FinishedJob]) -> None:
         try:
-            self._bookkeeper.finish(returned)
+            self.finish(returned)
         except redis.RedisError as error:
             self._late.extend(returned)
             self._warn([each.job for each in returned], error)
@@ -178,6 +166,13 @@ class ResultWriter:
 
     def _warn(self, jobs: Sequence[StartedJob], error: Exception) -> None:
         log.warning("rq_bookkeeping.failed", jobs=[job.id for job in jobs], error=str(error))
+
+
+def _script_arguments(each: FinishedJob) -> tuple[str | float | bytes, ...]:
+    job = each.job
+    began, ended = job.began.timestamp(), each.ended.timestamp()
+    value = b64encode(JSONSerializer.dumps(each.said))
+    return job.id, job.execution, job.queue.name, began, ended, utcformat(each.ended), value
 
 
 def _drained(queue: deque[T], most: int = _KEPT) -> list[T]:

@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from nous.backoff import RetryBackoff
 from nous.jobs.base import Runner
-from nous.jobs.rq.bookkeeping import JobBookkeeper, ResultWriter, StartedJob
+from nous.jobs.rq.bookkeeping import JobBookkeeper, StartedJob
 from nous.jobs.rq.job import AllowListedJob, decode_call
 from nous.jobs.rq.worker_stats import PlacedWorker
 from nous.redis_support.errors import translated
@@ -60,7 +60,6 @@ class PoolWorker(PlacedWorker):
             list(queues), name=name, connection=connection, job_class=AllowListedJob, serializer=JSONSerializer
         )
         self._bookkeeper = JobBookkeeper(self, connection)
-        self._results = ResultWriter(self, self._bookkeeper, connection)
         self._runner = runner
         self._concurrency = concurrency
         self._give_up_after = give_up_after
@@ -98,7 +97,7 @@ class PoolWorker(PlacedWorker):
                 self._survive(self._step)
             while self._running:
                 self._survive(self._drain)
-            self._survive(self._results.retry_pending)
+            self._survive(self._bookkeeper.retry_pending)
         finally:
             for _ in range(self._threads):
                 self._tasks.put(None)
@@ -192,10 +191,10 @@ class PoolWorker(PlacedWorker):
             outcome = self._runner(*decode_call(job.data))
         except BaseException as error:  # noqa: BLE001 (a handler may even try to exit)
             if job.execution in self._running:
-                self._results.failed(job, error)
+                self._bookkeeper.failed(job, error)
         else:
             if job.execution in self._running:
-                self._results.returned(job, outcome)
+                self._bookkeeper.returned(job, outcome)
 
     def _give_up_overdue(self) -> None:
         """Abandon jobs whose handler hangs, to make room.
@@ -208,7 +207,7 @@ class PoolWorker(PlacedWorker):
             if self._running.pop(job.execution, None):
                 self._threads -= 1
                 log.error("handler.hung", rq_worker=self.name, job_id=job.id, hint="its thread is abandoned")
-                self._results.failed(job, TimeoutError(f"not done after {self._give_up_after:g} s"))
+                self._bookkeeper.failed(job, TimeoutError(f"not done after {self._give_up_after:g} s"))
 
     def _beat(self) -> None:
         """Send the heartbeats of this worker and its jobs when due, and run RQ's maintenance."""
@@ -218,7 +217,7 @@ class PoolWorker(PlacedWorker):
         self._show_itself()
         self.heartbeat()
         self._bookkeeper.beat([job for job, _ in list(self._running.values())])
-        self._results.retry_pending()
+        self._bookkeeper.retry_pending()
         if self.should_run_maintenance_tasks:
             self.run_maintenance_tasks()
 
