@@ -64,10 +64,7 @@ def test_a_commit_outlasts_an_outage_and_the_handler_runs_once(
 
 @pytest.mark.usefixtures("briefly_out")
 def test_what_follows_from_a_failure_is_written_down_after_an_outage(runtime: Any, ended: Any) -> None:
-    def fail(_: Any) -> Effects:
-        raise Retryable("not yet")
-
-    runtime.toy.behave = fail
+    runtime.toy.fails(Retryable("not yet"))
     runtime.offer(ended())
     runtime.run()
 
