@@ -29,20 +29,13 @@ def counts(sweep: SweepReport) -> Mapping[FileOutcome, int]:
 
 
 class Forgetful(MemoryFolderState):
-    """Does something else first where it is to remember, and breaks off if it is dying.
-
-    That is as if the process were killed, or the server, between publishing and remembering.
-    """
-
-    is_dying = False
+    """Does something else first where it is to remember: as if the server were killed after publishing."""
 
     def __init__(self, is_published: Callable[[UUID], bool]) -> None:
         super().__init__(is_published)
         self.first: Callable[[], object] = lambda: None
 
     def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
-        if self.is_dying:
-            raise KeyboardInterrupt
         self.first()
         return super().remember(place, name, what, after=after)
 

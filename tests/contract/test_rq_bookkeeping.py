@@ -141,19 +141,6 @@ def test_a_job_that_fails_is_filed_as_rq_files_it(jobs: RqJobs, redis_client: re
     assert ours[f"rq:job:{order.id}"][0]["status"] == "failed"
 
 
-def test_what_a_job_returned_is_read_by_rq(jobs: RqJobs, redis_client: redis.Redis, order: JobSpec) -> None:
-    filed(jobs, redis_client, order, by_the_pool)
-
-    job = fetched(redis_client, order)
-    result = job.latest_result()
-
-    assert result is not None
-    assert (result.type, result.return_value, result.worker_name) == (result.Type.SUCCESSFUL, "done", "worker")
-    assert job.started_at is not None
-    assert job.ended_at is not None
-    assert job.started_at <= job.ended_at
-
-
 def test_a_worker_says_what_it_has_in_flight_and_counts_what_it_has_done(
     jobs: RqJobs, redis_client: redis.Redis
 ) -> None:

@@ -167,12 +167,10 @@ def test_what_is_put_off_time_and_again_leaves_the_jobs_of_its_last_attempts(
     assert (results, failed) == (MOST + 1, MOST + 1)
 
 
-@pytest.mark.parametrize("status", ["queued", "started"])
 def test_a_job_that_is_not_over_stays_however_many_attempts_came_after_it(
-    jobs: RqJobs, redis_client: redis.Redis, status: str
+    jobs: RqJobs, redis_client: redis.Redis
 ) -> None:
     jobs.submit(ORDER)
-    redis_client.hset(AllowListedJob.key_for(ORDER.id), "status", status)
 
     jobs.submit(replace(ORDER, attempt=1 + MOST))
 

@@ -48,16 +48,6 @@ def test_what_came_of_an_attempt_is_logged_with_every_id(
     assert [said.items() >= (ids | line).items() for said in lines] == [True]
 
 
-def test_a_job_names_the_event_and_holds_nothing_of_it(runtime: Any, ended: Any) -> None:
-    event = ended(text="User: the password is hunter2")
-    runtime.offer(event)
-
-    [order] = runtime.jobs.submitted
-
-    assert order.id == f"toy--{event.id}--1"
-    assert "hunter2" not in f"{order} {order.description}"
-
-
 def test_the_backlog_stays_in_the_stream(runtime: Any, ended: Any) -> None:
     runtime.bus.publish(*(ended(f"s{i}") for i in range(10)))
 
