@@ -142,8 +142,9 @@ def test_a_handler_that_hangs_keeps_neither_its_place_nor_the_pool_from_ending(
 
 
 def test_a_pool_that_is_suspended_takes_nothing_until_it_may_go_on(
-    jobs: RqJobs, redis_client: redis.Redis, wait_until: Any
+    jobs: RqJobs, redis_client: redis.Redis, wait_until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("nous.jobs.rq.pool_worker._BEAT", 0.05)
     suspend(redis_client)
     jobs.submit(order_of(1))
 

@@ -31,6 +31,7 @@ _LISTEN = 1
 _BATCH = 16
 """Jobs taken at once: enough to share a round trip, and few to resubmit if this process dies."""
 _BEAT = 15.0
+"""Seconds between two heartbeats. Also the longest time until `rq suspend` or `rq resume` is noticed."""
 _GLANCE = 0.02
 _AFTERGLOW = 2.0
 """Seconds after work in another queue than the first, in which the wait is short: Redis blocks on one queue only."""
@@ -69,7 +70,6 @@ class PoolWorker(PlacedWorker):
         self._has_room = threading.Event()
         self._stopping = threading.Event()
         self._beat_at = 0.0
-        self._suspension_seen_at = 0.0
         self._is_suspended = False
         self._others_at = -_AFTERGLOW
         self._retry_backoff = RetryBackoff(f"pool {name}")
@@ -111,7 +111,6 @@ class PoolWorker(PlacedWorker):
         self._stopping.wait(self._retry_backoff.wait)
 
     def _begin(self) -> None:
-        """Register this worker with RQ."""
         self.connection.delete(self.key)  # clean up after a try that failed halfway: no other worker has this name
         self.bootstrap(logging_level=None)
         self._has_begun = True
@@ -122,14 +121,13 @@ class PoolWorker(PlacedWorker):
         room = self._concurrency - len(self._running)
         if room <= 0:
             self._has_room.wait(_LISTEN)
-        elif self._look_for_suspension():
+        elif self._is_suspended:
             self._say(WorkerStatus.SUSPENDED)
             self._stopping.wait(_LISTEN)
         elif not self._start(min(room, _BATCH)):
             self._idle()
 
     def _start(self, most: int) -> bool:
-        """Start up to *most* jobs of the first non-empty queue; return whether there were any."""
         for queue in self.queues:
             if begun := self._bookkeeper.begin(queue, most=most):
                 self._running |= {job.execution: (job, time.monotonic()) for job in begun}
@@ -155,16 +153,6 @@ class PoolWorker(PlacedWorker):
     def _say(self, state: WorkerStatus) -> None:
         if self.get_state() != state:
             self.set_state(state)
-
-    def _look_for_suspension(self) -> bool:
-        """Return whether an operator ran `rq suspend`.
-
-        Looked up once a second, because every pool does.
-        """
-        if time.monotonic() - self._suspension_seen_at >= _LISTEN:
-            self._suspension_seen_at = time.monotonic()
-            self._is_suspended = bool(is_suspended(self.connection))
-        return self._is_suspended
 
     def _add_threads(self) -> None:
         """Have a thread for each job in flight.
@@ -214,6 +202,7 @@ class PoolWorker(PlacedWorker):
         if time.monotonic() - self._beat_at < _BEAT:
             return
         self._beat_at = time.monotonic()
+        self._is_suspended = bool(is_suspended(self.connection))  # an operator ran `rq suspend`
         self._show_itself()
         self.heartbeat()
         self._bookkeeper.beat([job for job, _ in list(self._running.values())])
@@ -239,7 +228,6 @@ class PoolWorker(PlacedWorker):
             self._has_room.wait(_LISTEN)
 
     def _tend(self) -> None:
-        """Keep what is in flight alive."""
         self._has_room.clear()
         self._beat()
         self._give_up_overdue()
