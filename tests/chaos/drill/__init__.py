@@ -1,7 +1,7 @@
 """A drill: sessions become facts while something is broken, again and again, and in the end everything is counted.
 
     stage.py      what a drill takes place on: a server, and processes that work; `Stage`
-    system.py     what is drilled, and how far it is
+    system.py     what is drilled: `Nous`; plain.py and plain_work.py are the same work without a fence, beside it
     process.py    the program of those processes; crew.py starts, kills and stops them
     aof.py        the log of the server's writes
     producer.py   publishes the sessions, as a producer that never gives up does

@@ -14,6 +14,8 @@ from typing import Self
 from builders.waiting import wait_until
 
 _ROOT = Path(__file__).parents[3]
+_DESKS = frozenset({"desks", "consumer", "scheduler"})
+"""Modes in which no handler runs."""
 
 
 class Nursery:
@@ -77,7 +79,7 @@ class Crew:
 
     def working(self) -> list[int]:
         """Those that run handlers."""
-        return [pid for pid, mode in self._modes.items() if mode != "desks"]
+        return [pid for pid, mode in self._modes.items() if mode not in _DESKS]
 
     def start(self, mode: str = "pool", *, nursery: Nursery | None = None) -> int:
         pid = (nursery or self._nursery).fork(mode, self._names, self._environment, self._log)

@@ -1,5 +1,6 @@
 """The drill: sessions are published and handled, something is broken at drawn moments, and all is counted."""
 
+import math
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from chaos.drill.fault import Fault
 from chaos.drill.report import Report, report_of
 from chaos.drill.size import Size
 from chaos.drill.stage import Stage, staged
-from chaos.drill.system import WORKERS
+from chaos.drill.system import WORKERS, Nous, System
 
 from nous.domain.errors import NousError
 
@@ -35,8 +36,11 @@ class Outcome:
     kind: str
     size: Size
     report: Report
+    stuck: int
+    """What came to a standstill, though some of it may have gone on when it was helped."""
+
     recoveries: tuple[float, ...]
-    """Seconds."""
+    """Seconds; infinite where nobody watched as long as it took."""
 
     seconds: float
 
@@ -84,11 +88,25 @@ class Watch:
         except NousError:
             return False
 
+    def keep_house(self) -> int:
+        """Have the system do what it would do much later, for as long as there is something; how much there was.
 
-def drill(fault: Fault, size: Size, nursery: Nursery) -> Outcome:
-    """Break *fault* as often as *size* says, and wait until all is over."""
+        What has not healed by then does not heal while anybody watches.
+        """
+        self.look()
+        self.recoveries += [math.inf for _ in self.wounds]
+        self.wounds.clear()
+        found = 0
+        while stuck := self.stage.system.keep_house(self.stage.container):
+            found += stuck
+            _until(self, self.is_at_rest, "what was stuck to come to rest")
+        return found
+
+
+def drill(fault: Fault, size: Size, nursery: Nursery, system: System | None = None) -> Outcome:
+    """Break *fault* as often as *size* says under *system*, the product unless said, and wait until all is over."""
     began = time.monotonic()
-    with staged(size, nursery, fault) as stage, _set_up(fault, stage):
+    with staged(size, nursery, fault, system or Nous()) as stage, _set_up(fault, stage):
         watch = Watch(stage)
         stage.producer.start(watch.handled)
         for moment in _moments(stage):
@@ -100,12 +118,13 @@ def drill(fault: Fault, size: Size, nursery: Nursery) -> Outcome:
         _until(watch, lambda: not stage.is_broken, "the last fault to be over")
         fault.clear(stage)
         _until(watch, watch.is_at_rest, "everything to come to rest")
-        watch.look()
+        stuck = watch.keep_house()
         report = report_of(stage, expected_dead=fault.expected_dead(), may_be_lost=fault.may_be_lost())
         return Outcome(
             kind=fault.name,
             size=size,
             report=report,
+            stuck=stuck,
             recoveries=tuple(sorted(watch.recoveries)),
             seconds=time.monotonic() - began,
         )

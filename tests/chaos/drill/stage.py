@@ -15,7 +15,7 @@ from typing import Protocol
 from chaos.drill.crew import Crew, Nursery
 from chaos.drill.producer import Producer
 from chaos.drill.size import Size
-from chaos.drill.system import WORKERS, Nous
+from chaos.drill.system import WORKERS, System
 
 from nous.app.container import Container, build
 from nous.redis_server import data_dir, embedded
@@ -41,13 +41,13 @@ class Stage:
     """All that a fault may break. `world` looks at the server directly; processes reach it by `environment`."""
 
     size: Size
+    system: System
     directory: Path
     container: Container
     crew: Crew
     nursery: Nursery
     producer: Producer
     chance: random.Random
-    system: Nous = field(default_factory=Nous)
     timers: list[Timer] = field(default_factory=list[Timer])
     trouble: list[BaseException] = field(default_factory=list[BaseException])
     """What went wrong with what was to be done later."""
@@ -121,7 +121,7 @@ def environment(directory: Path, more: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def staged(size: Size, nursery: Nursery, fault: Set) -> Generator[Stage]:
+def staged(size: Size, nursery: Nursery, fault: Set, system: System) -> Generator[Stage]:
     """A stage with nobody at work yet; nothing is left of it afterwards."""
     with tempfile.TemporaryDirectory(prefix="nous-chaos-") as name:
         directory = Path(name)
@@ -133,6 +133,7 @@ def staged(size: Size, nursery: Nursery, fault: Set) -> Generator[Stage]:
             told = {"NOUS_REDIS_URL": url, **fault.environment(directory)}
             yield Stage(
                 size=size,
+                system=system,
                 directory=directory,
                 container=container,
                 crew=Crew(nursery, names=WORKERS, environment=environment(directory, told), log=directory / "crew.log"),

@@ -1,7 +1,7 @@
 """What is drilled: who works, how far they are, and what they themselves say of it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from chaos.drill.crew import Crew
 
@@ -15,11 +15,46 @@ WORKERS = ("episode-summarizer", "fact-extractor")
 """In the order in which work passes through them."""
 
 
-class Nous:
-    """The product: work passes through the workers in one direction, and whatever is not through is pending.
+class System(Protocol):
+    """Turns what is published into episodes and facts. Who looks at a server that is out gets `Unavailable`."""
 
-    Who looks at a server that is out gets `Unavailable`.
-    """
+    name: str
+
+    def start(self, crew: Crew) -> None:
+        """Get everybody to work who has to, with `PROCESSES` that run handlers."""
+        ...
+
+    def start_forking(self, crew: Crew) -> None:
+        """The same, with processes that fork for each job."""
+        ...
+
+    def through(self, container: Container) -> tuple[int, int]:
+        """How many deliveries are through with each of `WORKERS`, be they handled or lost."""
+        ...
+
+    def running(self, container: Container) -> set[tuple[str, bytes]]:
+        """What is being handled, each under a name that it keeps until it is through."""
+        ...
+
+    def is_at_rest(self, container: Container) -> bool:
+        """Whether nothing would follow any more if nothing else were published. To be asked again and again."""
+        ...
+
+    def keep_house(self, container: Container) -> int:
+        """Do now what the system does only long after a fault; how much was found stuck, which may go on then."""
+        ...
+
+    def dead(self, container: Container) -> dict[str, str]:
+        """The sessions that were given up, as the system says itself, each with the reason."""
+        ...
+
+    def accounts(self, container: Container) -> Mapping[str, GroupCounters]: ...
+
+
+class Nous:
+    """The product: work passes through the workers in one direction, and whatever is not through is pending."""
+
+    name = "nous"
 
     def start(self, crew: Crew) -> None:
         for _ in range(PROCESSES):
@@ -31,13 +66,11 @@ class Nous:
             crew.start("forks")
 
     def through(self, container: Container) -> tuple[int, int]:
-        """How many deliveries are through with each of `WORKERS`."""
         accounts = [container.delivery_stats.counters(container.subscription(each)) for each in WORKERS]
         first, second = (account.received - account.in_flight for account in accounts)
         return first, second
 
     def running(self, container: Container) -> set[tuple[str, bytes]]:
-        """What is being handled, each under a name that it keeps until it is through."""
         keys, found = BusKeys(container.settings.prefix), set[tuple[str, bytes]]()
         with translated():
             for name in WORKERS:
@@ -52,6 +85,11 @@ class Nous:
             for name in WORKERS
             for backlog in container.delivery_stats.backlogs(container.subscription(name))
         )
+
+    def keep_house(self, container: Container) -> int:
+        """Nothing: the sweepers have done it."""
+        del container
+        return 0
 
     def dead(self, container: Container) -> dict[str, str]:
         return {letter.session_id or letter.id: letter.reason for letter in container.dead_letters.letters(limit=10**6)}
