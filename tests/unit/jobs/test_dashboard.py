@@ -1,10 +1,8 @@
 """Who may see the dashboard, and from where it may be used."""
 
 import pickle
-import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -13,10 +11,8 @@ from fakeredis import FakeRedis
 
 pytest.importorskip("rq_dashboard", reason="needs the extra `dashboard`")
 
-import rq_dashboard.web
 from flask import Flask
 from rq import Queue
-from rq.job import Job
 from rq.worker import BaseWorker
 
 from nous.cli import main
@@ -114,15 +110,6 @@ def test_what_does_not_exist_is_not_found(app: Flask) -> None:
     assert [client.get(path).status_code for path in ("/0/view/job/gone", "/nothing")] == [404, 404]
 
 
-def test_the_address_of_the_server_is_shown_as_told(redis: FakeRedis) -> None:
-    assert "the embedded server" in build(redis, shown_as="the embedded server").test_client().get("/").text
-
-
-@pytest.mark.usefixtures("app")
-def test_rq_dashboard_stays_as_it_was_for_others() -> None:
-    assert rq_dashboard.web.Job is Job
-
-
 def test_what_a_producer_sent_never_becomes_markup(app: Flask, redis: FakeRedis) -> None:
     queue_named("some", redis).enqueue(FUNCTION, job_id="hostile", description="<img src=x onerror=alert(1)>")
 
@@ -157,28 +144,12 @@ def test_a_pickled_job_of_another_application_is_shown_and_never_unpickled(
     assert not (tmp_path / "exploded").exists()
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
-def test_loopback_is_recognised(host: str) -> None:
-    assert is_loopback(host)
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "localhost.example", ""])  # noqa: S104 - nothing is bound
-def test_whatever_others_might_reach_is_no_loopback(host: str) -> None:
-    assert not is_loopback(host)
-
-
-def test_the_server_answers_over_http(app: Flask) -> None:
-    with listen(app, host="127.0.0.1", port=0) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        connection = HTTPConnection("127.0.0.1", server.port)
-        connection.request("GET", PAGE)
-        status = connection.getresponse().status
-        connection.close()
-        server.shutdown()
-        thread.join()
-
-    assert status == 200
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("127.8.8.8", True), ("::1", True), ("localhost", True), ("192.168.1.2", False), ("localhost.example", False)],
+)
+def test_only_what_this_machine_alone_reaches_is_loopback(host: str, *, expected: bool) -> None:
+    assert is_loopback(host) == expected
 
 
 def test_a_taken_port_is_said_to_be_taken(app: Flask) -> None:
