@@ -191,12 +191,8 @@ class SweepReport:
         return any(self.fates[fate] for fate in (FileOutcome.HANDED_OVER, FileOutcome.REFUSED, FileOutcome.PUT_OFF))
 
     def __str__(self) -> str:
-        return f"{self.seen} seen: {', '.join(self._counts())}"
-
-    def _counts(self) -> Iterator[str]:
-        for fate in FileOutcome:
-            if self.fates[fate] or fate in _ALWAYS_SHOWN:
-                yield f"{self.fates[fate]} {fate}"
+        shown = (fate for fate in FileOutcome if self.fates[fate] or fate in _ALWAYS_SHOWN)
+        return f"{self.seen} seen: {', '.join(f'{self.fates[fate]} {fate}' for fate in shown)}"
 
 
 class PublishFile(Protocol):

@@ -30,16 +30,10 @@ def failing(times: int, error: Exception = OUT) -> Callable[[], str]:
     return say
 
 
-def test_what_the_server_does_not_take_is_said_until_it_does() -> None:
+def test_a_call_is_repeated_until_it_is_taken_or_for_a_while_and_one_that_cannot_succeed_is_made_once() -> None:
     assert retry_until_deadline(failing(3), seconds=60) == "taken"
-
-
-def test_it_is_given_up_after_a_while() -> None:
     with pytest.raises(Retryable):
         retry_until_deadline(failing(1000), seconds=0.1)
-
-
-def test_what_can_never_go_well_is_said_once() -> None:
     with pytest.raises(ValueError, match="wrong"):
         retry_until_deadline(failing(1, ValueError("wrong")), seconds=60)
 

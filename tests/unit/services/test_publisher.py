@@ -203,18 +203,9 @@ def test_a_text_without_speakers_is_a_session_only_where_that_is_said(world: Wor
     assert len(world.publish(session, SessionMetadata(format="plain_text"))) == 1
 
 
-def test_a_session_in_which_one_alone_has_spoken_is_one(world: World, session: Path) -> None:
-    session.write_text("User: Please remember that I live in Berlin.\n")
-
-    assert len(world.publish(session)) == 1
-
-
-def test_a_directory_is_no_session(world: World, tmp_path: Path) -> None:
+def test_what_is_no_file_is_named(world: World, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is a directory; name the files in it"):
         world.publish(tmp_path)
-
-
-def test_a_missing_file_is_named(world: World, tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"gone\.txt"):
         world.publish(tmp_path / "gone.txt")
 
