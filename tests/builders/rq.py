@@ -1,5 +1,8 @@
 """Attempts as jobs of a worker called `toy`, a pool for them, and the books of an RQ worker called `worker`."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 from uuid import UUID
 
@@ -39,6 +42,18 @@ def pool_of(client: redis.Redis, runner: Any, *, concurrency: int, give_up_after
         concurrency=concurrency,
         give_up_after=give_up_after,
     )
+
+
+@contextmanager
+def at_work(pool: PoolWorker) -> Generator[None]:
+    """*pool* takes jobs, and in the end is stopped and has ended."""
+    thread = Thread(target=pool.run)
+    thread.start()
+    try:
+        yield
+    finally:
+        pool.stop()
+        thread.join()
 
 
 def books_of(client: redis.Redis) -> tuple[JobBookkeeper, Queue]:
