@@ -7,6 +7,7 @@ keeps RQ's bookkeeping in the same way, so its dashboards see queues, workers an
 import threading
 import time
 from collections.abc import Callable, Sequence
+from math import inf
 from queue import SimpleQueue
 from typing import Any
 
@@ -17,7 +18,6 @@ from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.suspension import is_suspended
 from rq.worker import WorkerStatus
-from typing_extensions import override
 
 from nous.backoff import RetryBackoff
 from nous.jobs.base import Runner
@@ -69,15 +69,10 @@ class PoolWorker(PlacedWorker):
         self._running: dict[str, tuple[StartedJob, float]] = {}
         self._has_room = threading.Event()
         self._stopping = threading.Event()
-        self._beat_at = 0.0
+        self._beat_at = -inf
         self._is_suspended = False
         self._others_at = -_AFTERGLOW
         self._retry_backoff = RetryBackoff(f"pool {name}")
-        self._has_begun = False
-
-    @override
-    def subscribe(self) -> None:
-        """Do not listen to RQ's commands: threads cannot be killed, and signals stop the process."""
 
     def stop(self) -> None:
         """Take no more jobs. `run` returns when those in flight have ended."""
@@ -88,11 +83,9 @@ class PoolWorker(PlacedWorker):
     def run(self) -> None:
         """Take and run jobs until `stop`, then wait for those in flight.
 
-        Jobs are taken once the worker is registered with RQ.
+        Jobs are taken once the worker is registered with RQ. It does not listen to RQ's commands: signals stop it.
         """
         try:
-            while not (self._has_begun or self._stopping.is_set()):
-                self._survive(self._begin)
             while not self._stopping.is_set():
                 self._survive(self._step)
             while self._running:
@@ -101,7 +94,7 @@ class PoolWorker(PlacedWorker):
         finally:
             for _ in range(self._threads):
                 self._tasks.put(None)
-            if self._has_begun:
+            if self.birth_date:
                 self._survive(self.teardown)
 
     def _survive(self, step: Callable[[], None]) -> None:
@@ -109,11 +102,6 @@ class PoolWorker(PlacedWorker):
         with self._retry_backoff.guard(), translated():
             step()
         self._stopping.wait(self._retry_backoff.wait)
-
-    def _begin(self) -> None:
-        self.connection.delete(self.key)  # clean up after a try that failed halfway: no other worker has this name
-        self.bootstrap(logging_level=None)
-        self._has_begun = True
 
     def _step(self) -> None:
         """Start some jobs, or wait a moment if there are none, or no room for them."""
@@ -201,9 +189,9 @@ class PoolWorker(PlacedWorker):
         """Send the heartbeats of this worker and its jobs when due, and run RQ's maintenance."""
         if time.monotonic() - self._beat_at < _BEAT:
             return
+        self._show_itself()
         self._beat_at = time.monotonic()
         self._is_suspended = bool(is_suspended(self.connection))  # an operator ran `rq suspend`
-        self._show_itself()
         self.heartbeat()
         self._bookkeeper.beat([job for job, _ in list(self._running.values())])
         self._bookkeeper.retry_pending()
@@ -211,14 +199,14 @@ class PoolWorker(PlacedWorker):
             self.run_maintenance_tasks()
 
     def _show_itself(self) -> None:
-        """Register this worker again where RQ has lost it.
+        """Register this worker with RQ, again where RQ has lost it.
 
         Its keys expire in a long pause, and the server may have been flushed.
         """
         if self.connection.hexists(self.key, "birth"):
             worker_registration.register(self)
         else:
-            self.connection.delete(self.key)  # counters and heartbeats have left fields there meanwhile
+            self.connection.delete(self.key)  # counters and heartbeats may have left fields there meanwhile
             self.register_birth()
             self.set_state(self.get_state())
 
