@@ -1,6 +1,12 @@
 """Exponential backoff and log sampling for one repeatedly failing background task."""
 
 import random
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import structlog
+
+from nous.domain.errors import NousError
 
 _FIRST = 1.0
 _LONGEST = 8.0
@@ -8,14 +14,35 @@ _LONGEST = 8.0
 _DOUBLINGS = 10
 """More than the limit allows. Without this cap the power would overflow a float."""
 
+log = structlog.get_logger(__name__)
+
 
 class RetryBackoff:
-    """Consecutive failures of one task. Not thread-safe."""
+    """Consecutive failures of the background task *name*. Not thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "") -> None:
+        self._name = name
         self._count = 0
         self._last = ""
         self._repeated = 0
+
+    @contextmanager
+    def guard(self) -> Generator[None]:
+        """Log an error of the block instead of raising it; afterwards, pause for `wait`.
+
+        A task that dies would leave a process that looks healthy. Repeated failures are logged ever more rarely.
+        """
+        try:
+            yield
+        except NousError as error:
+            if self.record_failure(error):
+                log.warning("task.retry_scheduled", task=self._name, error=str(error))
+        except Exception as error:  # the outermost loop of the task
+            if self.record_failure(error):
+                log.exception("task.error", task=self._name)
+        else:
+            if failures := self.reset():
+                log.info("task.recovered", task=self._name, failures=failures)
 
     def record_failure(self, error: Exception) -> bool:
         """Count a failure; return whether it should be logged.
@@ -31,8 +58,13 @@ class RetryBackoff:
 
     @property
     def wait(self) -> float:
-        """Seconds until the next try, with jitter; doubles with each failure, up to a limit."""
-        longest = min(_LONGEST, _FIRST * 2 ** min(max(self._count - 1, 0), _DOUBLINGS))
+        """Seconds until the next try, with jitter: 0 after a success.
+
+        Doubles with each failure, up to a limit.
+        """
+        if self._count == 0:
+            return 0.0
+        longest = min(_LONGEST, _FIRST * 2 ** min(self._count - 1, _DOUBLINGS))
         return longest / 2 * (1 + random.random())  # noqa: S311 (spreading load is no secret)
 
     def reset(self) -> int:

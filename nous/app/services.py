@@ -22,8 +22,7 @@ from nous.llm.redis.keys import LlmKeys
 from nous.llm.redis.state import RedisResponseStore
 from nous.services.erasure import Eraser
 from nous.services.erasure_targets import Stores
-from nous.services.folder_watch import FolderWatcher, PublishFile, SweepLog, Told
-from nous.services.folder_watch_rules import PublishedSession, WatchRules
+from nous.services.folder_watch import FolderWatcher, PublishedSession, PublishFile, SweepLog, Told, WatchRules
 from nous.services.publisher import Producer
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import FolderState, Untouched, WatchedFolder

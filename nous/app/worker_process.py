@@ -76,7 +76,7 @@ def worker_process(
         )
     )
     loops.append(PlugInNotice(_plug_ins, interval=_SWEEPS * sweep))
-    return WorkerProcess([*loops, stream_trimmer(container)], last=[container.leases])
+    return WorkerProcess([*loops, stream_trimmer(container)], finish=container.leases.stop)
 
 
 def _plug_ins() -> frozenset[str]:

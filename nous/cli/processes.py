@@ -233,7 +233,6 @@ def rq_dashboard(app: App, *, host: str, port: int) -> None:
     except ModuleNotFoundError as error:
         raise Misconfigured(f"{error.name} is not installed: install nous with the extra `dashboard`") from error
     from nous.jobs.base import JobNames  # noqa: PLC0415 - RQ is needed here only
-    from nous.jobs.rq.job import AllowListedJob  # noqa: PLC0415 - RQ is needed here only
 
     login = _login(app.settings.dashboard)
     if login is None and not dashboard.is_loopback(host):
@@ -244,7 +243,7 @@ def rq_dashboard(app: App, *, host: str, port: int) -> None:
     shown_as = masked(address(app.settings))
     names = JobNames(app.settings.prefix)
     client = connect_rq(app.settings)
-    pages = dashboard.build(client, shown_as=shown_as, job_class=AllowListedJob, names=names, login=login)
+    pages = dashboard.build(client, shown_as=shown_as, names=names, login=login)
     with dashboard.listen(pages, host=host, port=port) as server:
         click.echo(f"rq-dashboard of {shown_as} on http://{f'[{host}]' if ':' in host else host}:{server.port}")
         server.serve_forever()

@@ -17,8 +17,7 @@ from nous.cli.framework import FAILED, App
 from nous.cli.output import counted, print_json, say
 from nous.domain.errors import BadInput
 from nous.domain.scope import Scope
-from nous.services.folder_watch import FolderWatcher, SweepLog
-from nous.services.folder_watch_rules import FileOutcome, SweepReport
+from nous.services.folder_watch import FileOutcome, FolderWatcher, SweepLog, SweepReport
 from nous.settings.model import Seconds, Settings
 from nous.text.sanitize import one_line
 
@@ -72,7 +71,7 @@ def watch(
     if once or dry_run:
         sweep = sweeper.sweep()
         report(sweep)
-        ctx.exit(FAILED if sweep.refused or sweep.defects else 0)
+        ctx.exit(FAILED if sweep.refused else 0)
     _stop_on_signals(sweeper)
     sweeper.run()
 

@@ -2,13 +2,13 @@
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
-from nous.bus.base import DeliveryRef, Priority
+from nous.bus.base import Delivery, DeliveryRef, Priority
 
 _USUAL = "nous"
 _BETWEEN = "--"
@@ -108,6 +108,11 @@ class JobSpec:
     attempt: int
     line: QueueKind
 
+    @classmethod
+    def of(cls, delivery: Delivery, *, attempt: int, line: QueueKind) -> "JobSpec":
+        event = delivery.event
+        return cls(ref=delivery.ref, event_id=event.id, session_id=event.session_id, attempt=attempt, line=line)
+
     @property
     def worker(self) -> str:
         return self.ref.subscription.group
@@ -152,13 +157,8 @@ class Jobs(Protocol):
         ...
 
 
-class Runner(Protocol):
-    """Callable that a job invokes.
-
-    It makes the attempt that the four arguments name, and returns a short text about the outcome.
-    """
-
-    def __call__(self, worker: str, priority: str, entry: str, attempt: int) -> str: ...
+Runner = Callable[[str, str, str, int], str]
+"""Makes the attempt with this worker, priority, stream entry and number; returns a short text about the outcome."""
 
 
 class MemoryJobs:

@@ -2,10 +2,11 @@
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from typing import TypeVar
 
 import structlog
 
@@ -18,13 +19,37 @@ from nous.pipeline.worker import Handler, Worker, WorkerContext
 from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, place, said, traced
 from nous.runtime.lease_renewal import LeaseKeeper
-from nous.runtime.retry import retry_until_deadline
 
 _MOST_CONFLICTS = 50
 """Conflicts in a row before the delivery is deferred. Each means that another worker has made progress."""
 _PUT_OFF = 2.0
+_FIRST = 0.05
+_LONGEST = 1.0
+"""Seconds between two tries, the first and the longest. A server does not announce that it is back, so poll it."""
+
+_Answer = TypeVar("_Answer")
 
 log = structlog.get_logger(__name__)
+
+
+def retry_until_deadline(call: Callable[[], _Answer], *, seconds: float) -> _Answer:
+    """Call *call*, and retry it on transient errors for *seconds*. It has to be idempotent.
+
+    So finished work is neither repeated nor blamed because the server was down when the result was to be written. The
+    wait between two tries doubles each time, up to a second.
+
+    Raises:
+        Retryable: the last failure.
+    """
+    until, pause = time.monotonic() + seconds, _FIRST
+    while True:
+        try:
+            return call()
+        except Retryable:
+            if time.monotonic() + pause > until:
+                raise
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST)
 
 
 def execute(
@@ -113,7 +138,8 @@ class Attempts:
         ref = self._ref(worker, priority, entry)
         delivery = self._bus.begin(ref, attempt=attempt, lease=self._retry_policy.lease)
         if delivery is None:
-            return f"nothing to do: {self._why_not(ref)}"
+            found = self._bus.open(ref)
+            return f"nothing to do: {found.state.in_words if found else 'it is over'}"
         event = delivery.event
         with structlog.contextvars.bound_contextvars(
             worker=ref.subscription.group,
@@ -124,10 +150,6 @@ class Attempts:
             job_id=self._names.own_id(job_id(ref.subscription.group, event.id, attempt)),
         ):
             return self._run(self._workers[worker], delivery)
-
-    def _why_not(self, ref: DeliveryRef) -> str:
-        delivery = self._bus.open(ref)
-        return delivery.state.in_words if delivery else "it is over"
 
     def blame(self, worker: str, priority: str, entry: str, attempt: int) -> None:
         """Record that a quarantined attempt crashed its process although nothing else ran in it.
@@ -204,15 +226,15 @@ class Attempts:
         return self._put_off(delivery, failed, usual if seconds is None else seconds, attempt_failure)
 
     def _dead_letter(self, delivery: Delivery, reason: str, attempt_failure: AttemptFailure, trace: str) -> str:
-        arguments = {
-            "progress": delivery.state,
-            "reason": reason,
-            "attempt_failure": attempt_failure,
-            "traceback": trace,
-        }
-        if retry_until_deadline(
-            partial(self._bus.dead_letter, delivery.ref, **arguments), seconds=self._retry_policy.lease
-        ):
+        recorded = partial(
+            self._bus.dead_letter,
+            delivery.ref,
+            progress=delivery.state,
+            reason=reason,
+            attempt_failure=attempt_failure,
+            traceback=trace,
+        )
+        if retry_until_deadline(recorded, seconds=self._retry_policy.lease):
             log.error("delivery.dead_lettered", reason=reason)
         return reason
 

@@ -9,7 +9,6 @@ import structlog
 
 from nous.backoff import RetryBackoff
 from nous.bus.base import Bus, Priority, Subscription
-from nous.domain.errors import NousError
 from nous.jobs.base import Jobs, JobSpec, QueueKind
 from nous.runtime.sweeper import Sweeper
 
@@ -46,18 +45,8 @@ class Dispatcher:
         if room < max(self._ahead // 4, 1):
             return None
         deliveries = self._bus.receive(self._subscription, priority=priority, limit=room, lease=self._lease)
-        self._jobs.submit(
-            *(
-                JobSpec(
-                    ref=delivery.ref,
-                    event_id=delivery.event.id,
-                    session_id=delivery.event.session_id,
-                    attempt=delivery.state.attempt,
-                    line=QueueKind.of(priority),
-                )
-                for delivery in deliveries
-            )
-        )
+        line = QueueKind.of(priority)
+        self._jobs.submit(*(JobSpec.of(each, attempt=each.state.attempt, line=line) for each in deliveries))
         return len(deliveries)
 
 
@@ -93,35 +82,23 @@ class DispatchLoop:
         self._open_quarantine = open_quarantine
         self._stopping = threading.Event()
         self._sweep_at = 0.0
-        self._sweeping = RetryBackoff()
-        self._dispatching = RetryBackoff()
+        self._sweeping = RetryBackoff("sweep")
+        self._dispatching = RetryBackoff("dispatch")
 
     def stop(self) -> None:
         self._stopping.set()
 
     def run(self) -> None:
-        """Dispatch and sweep until `stop`; retry failures with backoff, and sample their log lines."""
+        """Dispatch and sweep until `stop`; a failure of one does not hold up the other."""
         with structlog.contextvars.bound_contextvars(worker=self._worker):
             while not self._stopping.is_set():
                 if time.monotonic() >= self._sweep_at:
-                    self._survive(self._sweep, self._sweeping)
-                self._survive(self._dispatch, self._dispatching)
-
-    def _survive(self, duty: Callable[[], None], retry_backoff: RetryBackoff) -> None:
-        """Run one duty, with its own backoff, so that its failure does not hold up the other duty."""
-        try:
-            duty()
-        except NousError as error:
-            if retry_backoff.record_failure(error):
-                log.warning("dispatch_loop.retry_scheduled", error=str(error))
-            self._stopping.wait(retry_backoff.wait)
-        except Exception as error:  # the outermost loop: if it died, the worker would still look healthy
-            if retry_backoff.record_failure(error):
-                log.exception("dispatch_loop.error")
-            self._stopping.wait(retry_backoff.wait)
-        else:
-            if failures := retry_backoff.reset():
-                log.info("dispatch_loop.recovered", failures=failures)
+                    with self._sweeping.guard():
+                        self._sweep()
+                    self._stopping.wait(self._sweeping.wait)
+                with self._dispatching.guard():
+                    self._dispatch()
+                self._stopping.wait(self._dispatching.wait)
 
     def _dispatch(self) -> None:
         queued = self._dispatcher.dispatch()
@@ -156,10 +133,7 @@ class QuarantineStarter:
             self._processes[worker] = subprocess.Popen([*self._command, worker], stdin=subprocess.DEVNULL)
 
     def ask_to_end(self) -> None:
-        """Ask the processes to end after their current job.
-
-        A job that hangs is killed at its deadline.
-        """
+        """Ask the processes to end after their current job, or at its deadline."""
         for process in self._processes.values():
             process.terminate()
 

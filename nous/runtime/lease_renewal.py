@@ -5,12 +5,8 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
-import structlog
-
+from nous.backoff import RetryBackoff
 from nous.bus.base import Bus, DeliveryRef
-from nous.domain.errors import NousError
-
-log = structlog.get_logger(__name__)
 
 
 class LeaseKeeper:
@@ -51,21 +47,14 @@ class LeaseKeeper:
         # Started at first use, so that a process that forks before it has any work does not fork a thread.
         if self._thread is None:
             thread = threading.Thread(target=self._renew_forever, name="leases", daemon=True)
-            try:
-                thread.start()
-            except RuntimeError as error:  # a lease lasts for a while, and the next delivery tries again
-                log.warning("lease_renewal.thread_unavailable", error=str(error))
-            else:
-                self._thread = thread
+            thread.start()
+            self._thread = thread
 
     def _renew_forever(self) -> None:
+        renewing = RetryBackoff("lease_renewal")
         while not self._stopping.wait(self._lease / 3):
-            try:
+            with renewing.guard():
                 self._bus.renew(self._alive(), lease=self._lease)
-            except NousError as error:
-                log.warning("lease_renewal.error", error=str(error))
-            except Exception:  # the outermost loop: without it, running work would lose its leases
-                log.exception("lease_renewal.error")
 
     def _alive(self) -> list[DeliveryRef]:
         now = time.monotonic()

@@ -17,7 +17,7 @@ from nous.bus.accounting import DeliveryStats, GroupCounters, Trimming
 from nous.bus.base import Bus, Committed, Priority, Subscription
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt, RemoveFromResummaries, for_today
 from nous.domain.episode import Episode, Tier
-from nous.domain.errors import Misconfigured, NousError
+from nous.domain.errors import Misconfigured
 from nous.domain.events import EpisodeOutdated, Event
 from nous.domain.scope import Scope
 from nous.pipeline.worker import WorkerContext
@@ -38,7 +38,7 @@ class PeriodicTask(ABC):
     def __init__(self, *, interval: float) -> None:
         self._interval = interval
         self._stopping = threading.Event()
-        self._retry_backoff = RetryBackoff()
+        self._retry_backoff = RetryBackoff(self.name)
 
     def stop(self) -> None:
         self._stopping.set()
@@ -46,34 +46,18 @@ class PeriodicTask(ABC):
     def run(self) -> None:
         """Run the task at once, and then periodically until `stop`."""
         while not self._stopping.is_set():
-            self._stopping.wait(self._attempt())
+            wait = 0.0
+            with self._retry_backoff.guard():
+                wait = self.run_once()
+            self._stopping.wait(wait or min(self._interval, self._retry_backoff.wait))
 
     @abstractmethod
     def run_once(self) -> float:
         """Do what is due; return the seconds to wait until the next run."""
 
-    def _attempt(self) -> float:
-        """Run the task; return the seconds to wait, also after a failure."""
-        try:
-            wait = self.run_once()
-        except NousError as error:
-            if self._retry_backoff.record_failure(error):
-                log.warning("maintenance.retry_scheduled", task=self.name, error=str(error))
-        except Exception as error:  # the outermost loop: if it died, the worker would still look healthy
-            if self._retry_backoff.record_failure(error):
-                log.exception("maintenance.error", task=self.name)
-        else:
-            if failures := self._retry_backoff.reset():
-                log.info("maintenance.recovered", task=self.name, failures=failures)
-            return wait
-        return min(self._interval, self._retry_backoff.wait)
-
 
 class StreamTrimmer(PeriodicTask):
-    """Trims old events from the streams.
-
-    Events of *kinds* stay for *keep* seconds, and as long as a consumer group needs them.
-    """
+    """Trims events older than *keep* seconds that no consumer group needs any more."""
 
     name = "stream_trimmer"
 
@@ -85,14 +69,12 @@ class StreamTrimmer(PeriodicTask):
 
     @override
     def run_once(self) -> float:
-        self.tidy()
+        for kind in self._kinds:
+            for priority in Priority:
+                self._trim(kind, priority)
         return self._interval
 
-    def tidy(self) -> int:
-        """Remove the events that are old enough; return how many."""
-        return sum(self._trim(kind, priority) for kind in self._kinds for priority in Priority)
-
-    def _trim(self, kind: type[Event], priority: Priority) -> int:
+    def _trim(self, kind: type[Event], priority: Priority) -> None:
         removed = 0
         for count in self._trimming.trim(kind, priority=priority, keep=self._keep):
             removed += count
@@ -100,7 +82,6 @@ class StreamTrimmer(PeriodicTask):
                 break
         if removed:
             log.info("stream_trimmer.trimmed", kind=kind.type, priority=priority, count=removed)
-        return removed
 
 
 class Auditor(PeriodicTask):
@@ -133,20 +114,13 @@ class Auditor(PeriodicTask):
 
     @override
     def run_once(self) -> float:
-        self.look()
-        return self._again if self._suspected != self._told else self._interval
-
-    def look(self) -> None:
-        """Check every group, and log the discrepancies that this check and the one before found.
-
-        New dangers of the server's configuration are logged at once.
-        """
         found = self._dangers()
         for danger in (each for each in found if each not in self._known):
             log.error("redis_server.unsafe", reason=danger)
         self._known = found
         for each in self._subscriptions:
             self._look(each.group, self._delivery_stats.counters(each))
+        return self._again if self._suspected != self._told else self._interval
 
     def _look(self, group: str, account: GroupCounters) -> None:
         difference = account.discrepancy

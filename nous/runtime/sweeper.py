@@ -93,10 +93,6 @@ class Sweeper:
         return now < self._waits_until
 
     def _revive_safely(self, ref: DeliveryRef, progress: DeliveryState) -> bool:
-        """Handle one overdue delivery.
-
-        An error with it does not keep the others from being handled.
-        """
         try:
             return self._revive(ref, progress)
         except (Unavailable, Misconfigured):  # the others would fail in the same way
@@ -123,10 +119,7 @@ class Sweeper:
         return self._resubmit(delivery, progress)
 
     def _has_room(self, line: QueueKind) -> bool:
-        """Return whether the queue has room for one more job.
-
-        The backlog is read once in each sweep.
-        """
+        # The backlog is read once in each sweep.
         if line not in self._room:
             self._room[line] = 2 * self._ahead - self._jobs.backlog(self._subscription.group, line)
         self._room[line] -= 1
@@ -146,35 +139,25 @@ class Sweeper:
             # Another sweeper was first, or our reply was lost. Queueing the same attempt again is idempotent.
             found = self._bus.open(delivery.ref)
             return bool(found) and found.state == after and self._jobs.submit(order) > 0
-        reason = after.reason or "its job was lost"
-        event = delivery.event
         # A deferred delivery was logged when it was deferred.
         write = log.debug if progress.state is DeliveryStatus.WAITING else log.info
         write(
             "delivery.resubmitted",
-            event_id=str(event.id),
-            session_id=event.session_id,
+            event_id=str(delivery.event.id),
+            session_id=delivery.event.session_id,
             attempt=after.attempt,
-            reason=reason,
+            reason=after.reason or "its job was lost",
         )
         return self._jobs.submit(order) > 0
 
     def _order(self, delivery: Delivery, progress: DeliveryState) -> JobSpec:
         is_suspect = self._retry_policy.wants_quarantine(progress)
-        return JobSpec(
-            ref=delivery.ref,
-            event_id=delivery.event.id,
-            session_id=delivery.event.session_id,
-            attempt=progress.attempt,
-            line=QueueKind.QUARANTINE if is_suspect else QueueKind.of(delivery.ref.priority),
-        )
+        line = QueueKind.QUARANTINE if is_suspect else QueueKind.of(delivery.ref.priority)
+        return JobSpec.of(delivery, attempt=progress.attempt, line=line)
 
 
 def _failure_of(before: DeliveryState, after: DeliveryState) -> AttemptFailure | None:
-    """Return the failure of the attempt that is being replaced.
-
-    None where it was recorded when it happened.
-    """
+    """Return the failure of the replaced attempt; None where it is recorded already."""
     match before.state:
         case DeliveryStatus.WAITING:
             return None

@@ -5,7 +5,7 @@ For each worker there is a dispatch loop and a pool, each on its own thread.
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import structlog
@@ -27,29 +27,27 @@ class Loop(Protocol):
 class WorkerProcess:
     """Runs *loops*, each on a thread, and stops them together.
 
-    Stopping drains: the loops take nothing new, and work in flight finishes. *last* are stopped after all loops,
-    because the loops need them while they drain.
+    Stopping drains: the loops take nothing new, and work in flight finishes. *finish* is called after all loops have
+    ended, to stop what they need while they drain.
     """
 
-    def __init__(self, loops: Sequence[Loop], *, last: Sequence["Stoppable"] = ()) -> None:
+    def __init__(self, loops: Sequence[Loop], *, finish: Callable[[], object] = lambda: None) -> None:
         self._loops = loops
-        self._last = last
-        self._threads = [threading.Thread(target=_run, args=(loop,), name=type(loop).__name__) for loop in loops]
+        self._finish = finish
+        # Daemons, so the process ends if one of them cannot be started.
+        self._threads = [
+            threading.Thread(target=_run, args=(loop,), name=type(loop).__name__, daemon=True) for loop in loops
+        ]
         self._was_asked = False
 
     def start(self) -> None:
         """Start every loop.
 
         Raises:
-            RuntimeError: the system cannot start another thread. The loops that were started are stopped again.
+            RuntimeError: the system cannot start another thread.
         """
-        try:
-            for thread in self._threads:
-                thread.start()
-        except RuntimeError:
-            for loop in self._loops:
-                loop.stop()
-            raise
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         """Ask every loop to stop. Safe in a signal handler, and idempotent."""
@@ -75,8 +73,7 @@ class WorkerProcess:
             loop.stop()
         for thread in self._threads:
             thread.join()
-        for each in self._last:
-            each.stop()
+        self._finish()
         return was_asked
 
 
@@ -85,9 +82,3 @@ def _run(loop: Loop) -> None:
         loop.run()
     except Exception:  # the outermost call of a thread: `wait` logs that it has ended, this logs why
         log.exception("worker_process.loop_failed", loop=type(loop).__name__)
-
-
-class Stoppable(Protocol):
-    """Part that is stopped after all loops."""
-
-    def stop(self) -> None: ...

@@ -123,18 +123,14 @@ class Eraser:
         self._stores.bus.purge()
         is_all = act.wanted(met).everything
         if is_all or removed.counts.keys() & REWRITTEN or (known and not known.is_done):
-            self._follow_up(act.scope, is_empty=is_all)
+            if self._stores.indexes:
+                self._stores.indexes.erase(act.scope)
+            if not is_all:
+                self._on_rewritten(act.scope)
         is_off_disk = self._stores.bus.purge_files()
         tombstones.close()
         receipt = self._receipt(act, removed, known)
         return receipt if is_off_disk else replace(receipt, stays=(*receipt.stays, _IN_FILES))
-
-    def _follow_up(self, scope: Scope, *, is_empty: bool) -> None:
-        """Invalidate indexes of the log, and trigger the embedding of facts that lack vectors."""
-        if self._stores.indexes:
-            self._stores.indexes.erase(scope)
-        if not is_empty:
-            self._on_rewritten(scope)
 
     def _preview(self, act: ErasureRequest, known: Tombstone | None) -> tuple[LogMatches, _Removed]:
         """Return what matches, and what would be removed. Raises `NotFound`."""

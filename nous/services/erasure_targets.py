@@ -4,7 +4,7 @@ Each states what to erase from the streams and the fact log, and removes the res
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 from uuid import UUID
@@ -16,6 +16,7 @@ from nous.domain.fact import Row, occurrences
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.erase import Erased, without, without_fact, without_session
+from nous.knowledge.vector_scan import CandidateIndexes
 from nous.pipeline.fact_learner import RULINGS
 from nous.store.erasure import Erasure
 
@@ -47,12 +48,6 @@ class CachedResponseErasure(Protocol):
     def invalidate(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int: ...
 
 
-class IndexErasure(Protocol):
-    """Remove the search indexes of a scope; they are rebuilt from the log on demand."""
-
-    def erase(self, scope: Scope) -> int: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
     """All stores from which something may have to be erased.
@@ -65,7 +60,7 @@ class Stores:
     jobs: JobErasure
     store: Erasure
     responses: CachedResponseErasure
-    indexes: IndexErasure | None = None
+    indexes: CandidateIndexes | None = None
 
 
 class LogMatches(NamedTuple):
@@ -187,7 +182,8 @@ class EraseFact:
     def met(self, rows: Sequence[Row], erased: Erased) -> LogMatches:
         facts = erased.gone | {self.id}
         marks = frozenset(mark_of(self.scope, form) for form in wordings(rows, facts))
-        return LogMatches(facts, marks, frozenset(_episodes(rows, facts)))
+        stated_in = frozenset(source.episode_id for fact, source, _ in occurrences(rows) if fact in facts)
+        return LogMatches(facts, marks, stated_in)
 
     def wanted(self, met: LogMatches) -> ErasureTarget:
         return ErasureTarget(scope=self.scope, facts=met.facts, forms=SuppressedTexts(self.scope, met.marks))
@@ -260,8 +256,3 @@ def _invalidated(stores: Stores, scope: Scope, met: LogMatches, *, dry_run: bool
     return Counter(
         {"pinned answers": sum(stores.responses.invalidate(scope, each, dry_run=dry_run) for each in subjects)}
     )
-
-
-def _episodes(rows: Iterable[Row], facts: Collection[UUID]) -> set[UUID]:
-    """Return the episodes in which any of *facts* was stated."""
-    return {source.episode_id for fact, source, _ in occurrences(rows) if fact in facts}

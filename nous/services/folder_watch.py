@@ -1,48 +1,198 @@
-"""Polling watcher: publish ended sessions found in folders where agents keep transcripts."""
+"""Polling watcher: publish ended sessions found in folders where agents keep transcripts.
+
+The rules come first, which decide by time, size and record; then the watcher that acts.
+"""
 
 import os
+import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
 from typing import Protocol
+from uuid import UUID
 
 import structlog
 
+from nous.backoff import RetryBackoff
 from nous.bus.base import Priority
 from nous.bus.tombstones import FORGOTTEN, WasForgotten
 from nous.domain.errors import BadInput, NotFound, NousError, Retryable
 from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, said, traced
-from nous.services.folder_watch_rules import (
-    AT_ONCE,
-    FileOutcome,
-    FileStatus,
-    PublishedFile,
-    PublishedSession,
-    PublishOutcome,
-    SessionFile,
-    SweepReport,
-    WatchRules,
-    decide,
-    lane_of,
-)
 from nous.store.folder_state import FileRecord, FolderState, WatchedFolder, name_of
 from nous.transcript.detect import UnknownFormat
 from nous.transcript.discovery import below, parts_of_sessions
 
+_DAY = 86400.0
+"""Seconds by which clocks may differ, and up to which age a session has live priority."""
 _NO_TRANSCRIPT = "no transcript that nous can read"
 _MOST_LOGGED = 20
 """Limit of refused files that are logged by name in one sweep."""
-_RETRY_AFTER = 3600.0
-"""Seconds until an unchanged file is retried that made nous fail: reading is costly, and each try is logged.
-
-The wait is kept in memory, so a restarted process, such as a new release, retries at once.
-"""
 _LOST = "the server no longer knows the events published for it; it is published again"
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """A file with its size in bytes and the time of its last write.
+
+    `changed_ns` is the time of its last change of any kind. Both times are in nanoseconds since the epoch.
+    """
+
+    path: Path
+    size: int
+    mtime_ns: int
+    changed_ns: int = 0
+
+    def age(self, now: float) -> float:
+        """Return the seconds since the last write, at *now* in seconds since the epoch."""
+        return now - self.mtime_ns / 1e9
+
+    def told(self) -> FileRecord:
+        """Return the record of the published file as it was found.
+
+        A later write changes size or mtime, so the next sweep sees it.
+        """
+        return FileRecord(self.size, self.mtime_ns)
+
+    def refused(self, why: str, *, release: str) -> FileRecord:
+        """Return the record of a file that *release* cannot publish.
+
+        The reason is redacted and does not contain the file's name, which may name a session that is erased later.
+        """
+        for name in (str(self.path), self.path.name):
+            why = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "this file", why)
+        return FileRecord(self.size, self.mtime_ns, redacted(why), self.changed_ns, release)
+
+    def is_refused_as(self, remembered: FileRecord) -> bool:
+        """Return whether *remembered* is a refusal, by any release, of the unchanged file."""
+        stood = remembered.size, remembered.mtime_ns, remembered.changed_ns
+        return remembered.refused is not None and stood == (self.size, self.mtime_ns, self.changed_ns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchRules:
+    """Thresholds of the watcher.
+
+    A session is over if its file was not written for *idle* seconds, and past after *since* seconds. A file that
+    another *release* of nous has refused is examined again: this one may be able to read it.
+    """
+
+    idle: float
+    since: float
+    release: str = ""
+
+
+class FileOutcome(StrEnum):
+    """Outcome of a file in a sweep. `PUT_OFF` is temporary: the file is examined again."""
+
+    HANDED_OVER = "handed over"
+    KNOWN = "known"
+    GOING = "still going"
+    PAST = "past"
+    REFUSED = "refused"
+    REFUSED_BEFORE = "refused before"
+    PUT_OFF = "put off"
+
+
+def decide(found: SessionFile, remembered: FileRecord | None, now: float, *, rules: WatchRules) -> FileOutcome | None:
+    """Classify a file by time, size and record alone: None if it has to be published.
+
+    *now* is in seconds since the epoch. An unchanged file with a record is not examined again, however old it has
+    become. An mtime further in the future than clocks differ carries no information, so such a file is over.
+    """
+    if remembered == found.told():
+        return FileOutcome.KNOWN
+    if remembered and remembered.release == rules.release and found.is_refused_as(remembered):
+        return FileOutcome.REFUSED_BEFORE
+    age = found.age(now)
+    if -_DAY <= age < rules.idle:
+        return FileOutcome.GOING
+    return FileOutcome.PAST if age > rules.since else None
+
+
+def lane_of(found: SessionFile, now: float) -> Priority:
+    """Return live priority for sessions of the last day, bulk priority for older ones.
+
+    Sessions of the last day are treated as if a hook had reported them. So a watcher that was off for a night catches
+    up, and a first sweep of a month delays no current session.
+    """
+    return Priority.LIVE if found.age(now) <= _DAY else Priority.BULK
+
+
+_ALWAYS_SHOWN = (FileOutcome.HANDED_OVER, FileOutcome.KNOWN, FileOutcome.GOING, FileOutcome.PAST, FileOutcome.REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSession:
+    """A published session, its event, and whether the event was new."""
+
+    session_id: str
+    event_id: UUID
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PublishOutcome:
+    """Outcome of publishing a file: *why*, for display only, and the record to *remember*.
+
+    Without a record the file is examined again.
+    """
+
+    fate: FileOutcome
+    why: str = ""
+    remember: FileRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """A file whose sessions were published, by their ids."""
+
+    path: Path
+    priority: Priority
+    sessions: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class SweepReport:
+    """Outcome of every file of a sweep.
+
+    Unreadable folders are listed apart and do not count as files.
+    """
+
+    fates: Counter[FileOutcome] = field(default_factory=Counter[FileOutcome])
+    handed_over: list[PublishedFile] = field(default_factory=list[PublishedFile])
+    refused: dict[Path, str] = field(default_factory=dict[Path, str])
+    refused_before: dict[Path, str] = field(default_factory=dict[Path, str])
+    put_off: dict[Path, str] = field(default_factory=dict[Path, str])
+    unreadable: dict[Path, str] = field(default_factory=dict[Path, str])
+
+    def add(self, path: Path, outcome: PublishOutcome) -> None:
+        """Count the outcome of a file, and keep the reason if it was not published."""
+        self.fates[outcome.fate] += 1
+        if outcome.fate is FileOutcome.REFUSED:
+            self.refused[path] = outcome.why
+        if outcome.fate is FileOutcome.PUT_OFF:
+            self.put_off[path] = outcome.why
+
+    @property
+    def seen(self) -> int:
+        return self.fates.total()
+
+    @property
+    def has_news(self) -> bool:
+        """Return whether the report says more than how many files there are."""
+        return any(self.fates[fate] for fate in (FileOutcome.HANDED_OVER, FileOutcome.REFUSED, FileOutcome.PUT_OFF))
+
+    def __str__(self) -> str:
+        shown = (fate for fate in FileOutcome if self.fates[fate] or fate in _ALWAYS_SHOWN)
+        return f"{self.seen} seen: {', '.join(f'{self.fates[fate]} {fate}' for fate in shown)}"
 
 
 class PublishFile(Protocol):
@@ -87,8 +237,6 @@ class FolderWatcher:
         self._clock = clock
         self._interval = interval
         self._on_sweep = told
-        self._resting: dict[SessionFile, tuple[float, PublishOutcome]] = {}
-        self._refused_here: dict[Path, SessionFile] = {}
         self._stopping = threading.Event()
 
     def stop(self) -> None:
@@ -96,13 +244,10 @@ class FolderWatcher:
 
     def run(self) -> None:
         """Sweep every *interval* seconds until `stop`."""
+        sweeping = RetryBackoff("folder_watch")
         while not self._stopping.is_set():
-            try:
+            with sweeping.guard():
                 self._on_sweep(self.sweep())
-            except NousError as error:
-                log.warning("folder_watch.sweep_incomplete", error=str(error), hint="retried at the next sweep")
-            except Exception:  # the outermost loop: a watcher that dies leaves a process that looks healthy
-                log.exception("folder_watch.error")
             self._stopping.wait(self._interval)
 
     def sweep(self) -> SweepReport:
@@ -114,12 +259,10 @@ class FolderWatcher:
             Retryable: the server took nothing; what was published before that is recorded.
             Misconfigured: the server never will.
         """
-        self._resume()
         sweep, seen = SweepReport(), set[Path]()
         for place in self._places:
             if not self._stopping.is_set():
                 self._sweep(place, sweep, seen)
-        self._refused_here = {path: found for path, found in self._refused_here.items() if path in seen}
         return sweep
 
     def _sweep(self, place: WatchedFolder, sweep: SweepReport, seen: set[Path]) -> None:
@@ -129,15 +272,15 @@ class FolderWatcher:
         over: list[tuple[SessionFile, str]] = []
         for found in _found(place.folder, sweep, seen):
             name = name_of(found.path)
-            verdict = self._verdict(found, known.get(name))
+            outcome = decide(found, known.get(name), self._clock(), rules=self._rules)
             # The record of a past file is of no use: it describes an earlier state of the file.
-            if verdict is not FileStatus.PAST:
+            if outcome is not FileOutcome.PAST:
                 names.add(name)
-            if verdict is FileStatus.OVER:
+            if outcome is None:
                 over.append((found, name))
                 continue
-            sweep.fates[AT_ONCE[verdict]] += 1
-            if verdict is FileStatus.REFUSED_BEFORE:
+            sweep.fates[outcome] += 1
+            if outcome is FileOutcome.REFUSED_BEFORE:
                 sweep.refused_before[found.path] = known[name].refused or ""
         for found, name in sorted(over, key=lambda each: -each[0].mtime_ns):
             if self._stopping.is_set():
@@ -146,28 +289,15 @@ class FolderWatcher:
         is_whole = len(sweep.unreadable) == before
         self._watched.keep(place, without=known.keys() - names if is_whole else ())
 
-    def _verdict(self, found: SessionFile, remembered: FileRecord | None) -> FileStatus:
-        """Return what `decide` returns, but keep refusals of this process.
-
-        A file that this process refused stays refused, even if another release has refused it since. Otherwise two
-        releases side by side would read and log it in turn at every sweep.
-        """
-        verdict = decide(found, remembered, self._clock(), rules=self._rules)
-        is_refused = remembered and found.is_refused_as(remembered) and self._refused_here.get(found.path) == found
-        return FileStatus.REFUSED_BEFORE if verdict is FileStatus.OVER and is_refused else verdict
-
     def _take(self, found: SessionFile, name: str, place: WatchedFolder, sweep: SweepReport) -> None:
         """Publish a file that is over, and record its outcome."""
         priority, sent = lane_of(found, self._clock()), list[PublishedSession]()
-        _, rested = self._resting.get(found, (0.0, None))
-        outcome = rested or self._handed_over(found, place, priority, sent)
+        outcome = self._handed_over(found, place, priority, sent)
         after = [each.event_id for each in sent]
         if outcome.remember and not self._watched.remember(place, name, outcome.remember, after=after):
             log.warning("folder_watch.events_lost", path=str(found.path), reason=_LOST)
             outcome = PublishOutcome(FileOutcome.PUT_OFF, _LOST)
         sweep.add(found.path, outcome)
-        if outcome.fate is FileOutcome.REFUSED:
-            self._refused_here[found.path] = found
         if outcome.fate is FileOutcome.HANDED_OVER:
             sweep.handed_over.append(PublishedFile(found.path, priority, tuple(each.session_id for each in sent)))
 
@@ -181,7 +311,8 @@ class FolderWatcher:
         try:
             # extend() keeps the sessions that were published before an error.
             sent.extend(self._hand_over(found.path, priority=priority))
-        except NotFound as error:
+        except (NotFound, Retryable, OSError, MemoryError) as error:
+            self._watched.keep(place)  # raises if the server, and not the file, is unavailable
             return PublishOutcome(FileOutcome.PUT_OFF, str(error))
         except WasForgotten:
             return self._refused(found, FORGOTTEN)
@@ -190,32 +321,18 @@ class FolderWatcher:
             return self._refused(found, str(error), kept=_NO_TRANSCRIPT)
         except BadInput as error:
             return self._refused(found, str(error))
-        except Retryable as error:
-            self._watched.keep(place)  # raises if the server, and not the file, is unavailable
-            return PublishOutcome(FileOutcome.PUT_OFF, str(error))
         except NousError:
             raise
-        except Exception as error:  # noqa: BLE001 (the outermost call for one file: the others are still published)
-            return self._failed(found, error)
+        except Exception as error:  # noqa: BLE001 (a defect of nous: another release may publish this file)
+            trace = "\n".join(folded(traced(error)))
+            log.error("folder_watch.file_failed", path=str(found.path), error=said(error), traceback=trace)  # noqa: TRY400
+            return self._refused(found, f"a defect in nous: {said(error)}")
         is_news = any(each.is_new for each in sent)
         return PublishOutcome(FileOutcome.HANDED_OVER if is_news else FileOutcome.KNOWN, remember=found.told())
 
     def _refused(self, found: SessionFile, why: str, *, kept: str | None = None) -> PublishOutcome:
         reason = why.removeprefix(f"{found.path} ").removeprefix(f"{found.path}: ")
         return PublishOutcome(FileOutcome.REFUSED, reason, found.refused(kept or reason, release=self._rules.release))
-
-    def _failed(self, found: SessionFile, error: Exception) -> PublishOutcome:
-        """Log a defect of nous, and do not retry the file for a while."""
-        trace = "\n".join(folded(traced(error)))
-        log.error("folder_watch.file_failed", path=str(found.path), error=said(error), traceback=trace)
-        outcome = PublishOutcome(FileOutcome.PUT_OFF, f"a defect in nous: {said(error)}", is_defect=True)
-        self._resting[found] = self._clock() + _RETRY_AFTER, outcome
-        return outcome
-
-    def _resume(self) -> None:
-        """Allow files to be retried whose wait is over."""
-        now = self._clock()
-        self._resting = {each: rest for each, rest in self._resting.items() if now < rest[0] <= now + _RETRY_AFTER}
 
 
 class SweepLog:

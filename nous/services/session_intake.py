@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 import orjson
 
@@ -175,23 +175,20 @@ class SessionIntake:
         dataref: str | None = None,
         inline: str | tuple[Mapping[str, Any], ...] | None = None,
     ) -> SessionEvent:
-        session_id = about.session_id or transcript.digest[:32]
-        # Idempotency: the same session with the same transcript has the same event id for every producer.
-        # Content and a file reference are different events, since one may succeed where the other is dead-lettered.
-        # If both succeed, the second is skipped.
-        carrier = "file" if dataref and dataref.startswith("file:") else "content"
-        kind = SessionCompacting if about.compacting else SessionEnded
-        name = f"{kind.type}\n{about.scope}\n{session_id}\n{transcript.digest}\n{carrier}"
-        event_id = uuid5(NAMESPACE, name)
+        event_id = _event_id(about, transcript, dataref)
         fields: dict[str, Any] = {
             "id": event_id,
             "trace_id": event_id,
             "time": self._clock(),
             "source": "nous/publish",
-            "session_id": session_id,
+            "session_id": about.session_id,
             "transcript": inline,
             "dataref": dataref,
-            **_shared_fields(about, transcript),
+            "scope": about.scope,
+            "agent_id": about.agent_id,
+            "digest": transcript.digest,
+            "bytes": transcript.bytes,
+            "format": about.format,
         }
         if about.compacting:
             return SessionCompacting(**fields, at=transcript.ended_at or self._clock())
@@ -205,6 +202,18 @@ class SessionIntake:
             git={"branch": header.git_branch} if header.git_branch else None,
             model=header.model,
         )
+
+
+def _event_id(about: SessionMetadata, transcript: Transcript, dataref: str | None) -> UUID:
+    """Return the same id for the same session with the same transcript, for every producer.
+
+    Content and a file reference are different events, since one may succeed where the other is dead-lettered. If both
+    succeed, the second is skipped.
+    """
+    carrier = "file" if dataref and dataref.startswith("file:") else "content"
+    kind = SessionCompacting if about.compacting else SessionEnded
+    name = f"{kind.type}\n{about.scope}\n{about.session_id}\n{transcript.digest}\n{carrier}"
+    return uuid5(NAMESPACE, name)
 
 
 def _check_file(path: Path) -> None:
@@ -260,17 +269,6 @@ def _named(about: SessionMetadata, otherwise: str) -> SessionMetadata:
     session_id = otherwise if about.session_id is None else about.session_id
     checked_name(about.agent_id, "the id of an agent")
     return replace(about, session_id=checked_name(session_id, "the id of a session"))
-
-
-def _shared_fields(about: SessionMetadata, transcript: Transcript) -> dict[str, Any]:
-    """Return the fields that end and compaction events share."""
-    return {
-        "scope": about.scope,
-        "agent_id": about.agent_id,
-        "digest": transcript.digest,
-        "bytes": transcript.bytes,
-        "format": about.format,
-    }
 
 
 def _as_bytes(content: bytes | str | Messages) -> bytes:

@@ -33,7 +33,7 @@ from nous.pipeline.worker import Worker, WorkerContext
 NOWHERE = "nobody has said where its transcript is"
 """Reason for abandoning a session that was touched and never named a transcript."""
 
-_PAGE = 100
+_ALL = 10**9
 
 T = TypeVar("T")
 
@@ -111,42 +111,32 @@ class SessionRecovery:
     ) -> Iterator[RecoveryAction]:
         def look(place: tuple[Scope, str]) -> RecoveryAction | None:
             session_state = self._context.session_states.session_state(*place)
-            is_still = (
-                session_state
-                and session_state.status is stage
-                and (before is None or (session_state.since or before) < before)
-            )
-            return finish(session_state) if session_state and is_still else None
+            if session_state is None or session_state.status is not stage:
+                return None
+            is_too_new = before and session_state.since and session_state.since >= before
+            return None if is_too_new else finish(session_state)
 
-        left = 0
-        while places := self._context.session_states.sessions(stage, before=before, limit=_PAGE, skip=left):
-            for place in places:
-                yield from self._safely(look, place)
-            # Sessions that could not be finished stay first in the list: skip them to reach those behind.
-            still_there = set(self._context.session_states.sessions(stage, before=before, limit=_PAGE, skip=left))
-            left += len(still_there.intersection(places))
+        for place in self._context.session_states.sessions(stage, before=before, limit=_ALL):
+            yield from self._safely(look, place)
 
     def _safely(self, finish: Callable[[T], RecoveryAction | None], what: T) -> Iterator[RecoveryAction]:
         """Run *finish* for one session; log errors so that the others are not held up."""
-        action = None
         try:
-            action = finish(what)
+            if action := finish(what):
+                yield action
         except Unavailable:
             raise
         except NousError as error:
             log.warning("session.recovery_failed", reason=str(error), seldom=f"finishing {what}")
         except Exception:  # the outermost call for one session: the others are still finished
             log.exception("session.recovery_error", seldom=f"finishing {what}")
-        if action:
-            yield action
 
     def _close(self, session_state: SessionState) -> RecoveryAction | None:
         end = ended_by_idleness(session_state)
         if end.dataref is None:
             return self._abandon(session_state, end, NOWHERE)
-        write = SaveSessionState(session_state=closed(session_state, end), replaces=session_state)
-        action = f"ended: idle since {end.time:%Y-%m-%d %H:%M:%S} UTC"
-        return _action(end, action) if self._applied(Effects(writes=(write,), events=(end,))) else None
+        what = f"ended: idle since {end.time:%Y-%m-%d %H:%M:%S} UTC"
+        return self._moved(session_state, closed(session_state, end), end, what, publish=True)
 
     def _recover_dead_letter(self, letter: DeadLetter) -> RecoveryAction | None:
         end = self._delivery_stats.event(DeliveryRef(self._ends, letter.priority, letter.entry))
@@ -178,7 +168,7 @@ class SessionRecovery:
     def _redriven(self, letter: DeadLetter, end: SessionEnded) -> RecoveryAction | None:
         with suppress(NotFound):
             if self._dead.redrive(letter, self._ends):
-                return _action(end, "tried again: its transcript can be read now")
+                return RecoveryAction(end.scope, end.session_id, "tried again: its transcript can be read now")
         return None
 
     def _check_closing(self, session_state: SessionState) -> RecoveryAction | None:
@@ -186,49 +176,33 @@ class SessionRecovery:
         end = ended_by_idleness(session_state)
         match self._delivery_stats.locate(end.id, self._ends).where:
             case EventStatus.UNKNOWN:
-                return self._publish_end_again(session_state, end)
+                again = replace(session_state, by=uuid5(session_state.by, "ended again"))
+                return self._moved(session_state, again, end, "ended again: its end event was lost", publish=True)
             case EventStatus.DONE | EventStatus.SKIPPED:  # by a release that records no states, or the end was dropped
-                done = end_handled(session_state, end, now=self._context.clock())
-                self._applied(Effects(writes=(SaveSessionState(session_state=done, replaces=session_state),)))
+                self._moved(session_state, end_handled(session_state, end, now=self._context.clock()), end, "finished")
             case _:
                 pass
         return None
 
-    def _publish_end_again(self, session_state: SessionState, end: SessionEnded) -> RecoveryAction | None:
-        """Publish *end* again; return the action if it was new to the bus.
-
-        Of concurrent callers only the first returns an action. A recent end is deduplicated, though its entry may be
-        gone: its consumer is done with it. It counts as new once its idempotency key has expired.
-        """
-        write = SaveSessionState(
-            session_state=replace(session_state, by=uuid5(session_state.by, "ended again")), replaces=session_state
-        )
-        is_said = self._applied(Effects(writes=(write,), events=(end,))) and self._is_known(end)
-        return _action(end, "ended again: its end event was lost") if is_said else None
-
-    def _is_known(self, end: SessionEnded) -> bool:
-        return self._delivery_stats.locate(end.id, self._ends).where is not EventStatus.UNKNOWN
-
     def _abandon(self, session_state: SessionState | None, end: SessionEnded, reason: str) -> RecoveryAction | None:
         now = self._context.clock()
-        if (
-            session_state
-            and session_state.given_up
-            and session_state.ended_at
-            and session_state.ended_at >= covered_by_episode(end, now=now)
-        ):
+        ended_at = session_state.ended_at if session_state and session_state.given_up else None
+        if ended_at and ended_at >= covered_by_episode(end, now=now):
             return None
-        write = SaveSessionState(
-            session_state=abandoned(session_state, end, at=now, reason=reason), replaces=session_state
+        return self._moved(
+            session_state, abandoned(session_state, end, at=now, reason=reason), end, f"abandoned: {reason}"
         )
-        return _action(end, f"abandoned: {reason}") if self._applied(Effects(writes=(write,))) else None
 
-    def _applied(self, effects: Effects) -> bool:
-        return isinstance(self._bus.apply(effects), Committed)
+    def _moved(
+        self, before: SessionState | None, after: SessionState, end: SessionEnded, what: str, *, publish: bool = False
+    ) -> RecoveryAction | None:
+        """Move a session to another state, and *publish* its end: both or neither.
 
-
-def _action(end: SessionEnded, what: str) -> RecoveryAction:
-    return RecoveryAction(end.scope, end.session_id, what)
+        None if another process was first, or the session goes on.
+        """
+        write = SaveSessionState(session_state=after, replaces=before)
+        verdict = self._bus.apply(Effects(writes=(write,), events=(end,) if publish else ()))
+        return RecoveryAction(end.scope, end.session_id, what) if isinstance(verdict, Committed) else None
 
 
 _AT_REST = frozenset({EventStatus.DONE, EventStatus.SKIPPED, EventStatus.DEAD, EventStatus.PARKED})
@@ -267,14 +241,9 @@ def follow(
         yield ChainStep(worker=worker.name, event_id=event_id, location=location)
         if location.where is EventStatus.DONE:
             for emitted in worker.emits:
-                yield from follow(
-                    _first_emitted(event_id, worker), emitted, workers=workers, delivery_stats=delivery_stats
-                )
+                first = uuid5(event_id, f"{worker.name}/0")
+                yield from follow(first, emitted, workers=workers, delivery_stats=delivery_stats)
 
 
 def all_at_rest(steps: Iterable[ChainStep]) -> bool:
     return all(step.is_at_rest for step in steps)
-
-
-def _first_emitted(event_id: UUID, worker: Worker) -> UUID:
-    return uuid5(event_id, f"{worker.name}/0")

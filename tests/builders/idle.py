@@ -40,6 +40,13 @@ class IdleWorld(ModelWorld):
         self.bus.publish(event)
         return event
 
+    def fall_silent(self, path: Path | None = None, session: str = "s1") -> SessionTouched:
+        """Have *session* touched, and then idle for longer than allowed."""
+        touch = self.touch(session, path)
+        self.work()
+        self.now += IDLE + 1
+        return touch
+
     def lose(self, path: Path, session: str = "s1") -> SessionEnded:
         """Have the end of a session dealt with whose file, at *path*, is not there."""
         told = {"time": self.date(), "session_id": session, "dataref": path.as_uri()}

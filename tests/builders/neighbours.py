@@ -258,7 +258,6 @@ NOT_READ: Mapping[str, str] = {
     "BusErasure.purge_files": "it writes anew what there is",
     "JobErasure.erase": _WRITES,
     "CachedResponseErasure.invalidate": _WRITES,
-    "IndexErasure.erase": _WRITES,
     "CandidateIndexes.rebuild": _WRITES,
     "CandidateIndexes.erase": _WRITES,
     "ResponseStore.save": "it gives what `ResponseStore.find` would",

@@ -1,5 +1,8 @@
 """Attempts as jobs of a worker called `toy`, a pool for them, and the books of an RQ worker called `worker`."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 from uuid import UUID
 
@@ -41,6 +44,18 @@ def pool_of(client: redis.Redis, runner: Any, *, concurrency: int, give_up_after
     )
 
 
+@contextmanager
+def at_work(pool: PoolWorker) -> Generator[None]:
+    """*pool* takes jobs, and in the end is stopped and has ended."""
+    thread = Thread(target=pool.run)
+    thread.start()
+    try:
+        yield
+    finally:
+        pool.stop()
+        thread.join()
+
+
 def books_of(client: redis.Redis) -> tuple[JobBookkeeper, Queue]:
     """The books of that worker, and its queue."""
     return JobBookkeeper(worker_of(client), client), queue_named("toy", client)
@@ -52,8 +67,3 @@ def fetched(client: redis.Redis, order: JobSpec) -> Job:
 
 def key_of(order: JobSpec) -> str:
     return AllowListedJob.key_for(order.id)
-
-
-def status_of(client: redis.Redis, order: JobSpec) -> Any:
-    """What the job's hash says, even where RQ cannot read it."""
-    return client.hget(key_of(order), "status")

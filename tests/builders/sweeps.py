@@ -11,8 +11,7 @@ from nous.bus.base import Priority, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
-from nous.services.folder_watch import FolderWatcher
-from nous.services.folder_watch_rules import FileOutcome, PublishedSession, SweepReport, WatchRules
+from nous.services.folder_watch import FileOutcome, FolderWatcher, PublishedSession, SweepReport, WatchRules
 from nous.services.publisher import Producer
 from nous.services.session_intake import SessionIntake, SessionMetadata
 from nous.store.folder_state import FileRecord, MemoryFolderState, WatchedFolder
@@ -30,20 +29,13 @@ def counts(sweep: SweepReport) -> Mapping[FileOutcome, int]:
 
 
 class Forgetful(MemoryFolderState):
-    """Does something else first where it is to remember, and breaks off if it is dying.
-
-    That is as if the process were killed, or the server, between publishing and remembering.
-    """
-
-    is_dying = False
+    """Does something else first where it is to remember: as if the server were killed after publishing."""
 
     def __init__(self, is_published: Callable[[UUID], bool]) -> None:
         super().__init__(is_published)
         self.first: Callable[[], object] = lambda: None
 
     def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
-        if self.is_dying:
-            raise KeyboardInterrupt
         self.first()
         return super().remember(place, name, what, after=after)
 

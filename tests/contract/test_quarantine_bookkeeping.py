@@ -10,7 +10,7 @@ from rq.serializers import JSONSerializer
 from structlog.testing import capture_logs
 
 from nous.jobs.rq.job import AllowListedJob
-from nous.jobs.rq.quarantine_worker import QuarantineWorker
+from nous.jobs.rq.quarantine_worker import QuarantineWorker, is_to_blame
 from nous.jobs.rq.queue import RqJobs, queue_named
 
 
@@ -40,36 +40,14 @@ def test_a_server_that_is_full_when_a_job_ends_does_not_end_its_process(
 
 
 @pytest.mark.parametrize(
-    ("status", "is_to_blame"),
-    [(signal.SIGKILL, True), (1 << 8, True), (signal.SIGTERM, False), (signal.SIGHUP, False)],
-    ids=["killed", "exited", "asked to end", "hung up on"],
+    ("status", "expected"),
+    [(None, True), (signal.SIGKILL, True), (1 << 8, True), (signal.SIGTERM, False), (signal.SIGHUP, False)],
+    ids=["hung", "killed", "exited", "asked to end", "hung up on"],
 )
 def test_a_job_is_blamed_for_the_end_of_its_process_unless_somebody_asked_for_it(
-    jobs: RqJobs, redis_client: redis.Redis, status: int, *, is_to_blame: bool
+    status: int | None, *, expected: bool
 ) -> None:
-    order = order_of(7)
-    jobs.submit(order)
-    job = AllowListedJob.fetch(order.id, connection=redis_client, serializer=JSONSerializer)
-
-    assert _worker(queue_named(order.queue, redis_client), redis_client).is_to_blame(job, status) == is_to_blame
-
-
-def test_a_job_has_hung_that_was_looked_at_for_as_long_as_it_may_take_and_not_one_that_slept_with_its_machine(
-    jobs: RqJobs, redis_client: redis.Redis
-) -> None:
-    order = order_of(7)
-    jobs.submit(order)
-    queue = queue_named(order.queue, redis_client)
-    worker = _worker(queue, redis_client)
-    worker.register_birth()
-    job = AllowListedJob.fetch(order.id, connection=redis_client, serializer=JSONSerializer)
-    job.timeout = 2 * worker.job_monitoring_interval
-
-    worker.maintain_heartbeats(job, worker.prepare_execution(job))
-    slept = worker.is_to_blame(job, None)
-    worker.maintain_heartbeats(job, worker.prepare_execution(job))
-
-    assert (slept, worker.is_to_blame(job, None)) == (False, True)
+    assert is_to_blame(status) == expected
 
 
 def _worker(queue: Queue, client: redis.Redis) -> QuarantineWorker:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from math import inf
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker, SimpleWorker
 
 from nous.jobs.base import JobSpec
-from nous.jobs.rq.bookkeeping import FinishedJob
+from nous.jobs.rq.bookkeeping import FinishedJob, StartedJob
 from nous.jobs.rq.job import AllowListedJob
 from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import RqJobs, queue_named
@@ -30,6 +29,15 @@ _OF_A_RUN = re.compile(r"[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|1\d{9}(\.\d+)?(-\
 @pytest.fixture
 def order() -> JobSpec:
     return order_of(7)
+
+
+@pytest.fixture
+def begun(jobs: RqJobs, redis_client: redis.Redis, order: JobSpec) -> StartedJob:
+    """A job that has begun."""
+    jobs.submit(order)
+    books, queue = books_of(redis_client)
+    [job] = books.begin(queue, most=1)
+    return job
 
 
 def by_rq(client: redis.Redis, runner: Runner) -> None:
@@ -142,19 +150,6 @@ def test_a_job_that_fails_is_filed_as_rq_files_it(jobs: RqJobs, redis_client: re
     assert ours[f"rq:job:{order.id}"][0]["status"] == "failed"
 
 
-def test_what_a_job_returned_is_read_by_rq(jobs: RqJobs, redis_client: redis.Redis, order: JobSpec) -> None:
-    filed(jobs, redis_client, order, by_the_pool)
-
-    job = fetched(redis_client, order)
-    result = job.latest_result()
-
-    assert result is not None
-    assert (result.type, result.return_value, result.worker_name) == (result.Type.SUCCESSFUL, "done", "worker")
-    assert job.started_at is not None
-    assert job.ended_at is not None
-    assert job.started_at <= job.ended_at
-
-
 def test_a_worker_says_what_it_has_in_flight_and_counts_what_it_has_done(
     jobs: RqJobs, redis_client: redis.Redis
 ) -> None:
@@ -217,16 +212,53 @@ def test_a_job_whose_hash_is_gone_is_passed_over(jobs: RqJobs, redis_client: red
     assert redis_client.llen(queue.key) == 0
 
 
-@pytest.mark.parametrize("life", [0, -1])
-def test_a_result_is_kept_as_long_as_its_job_says(
-    jobs: RqJobs, redis_client: redis.Redis, order: JobSpec, life: int
-) -> None:
+def test_a_job_that_is_filed_twice_is_counted_once(jobs: RqJobs, redis_client: redis.Redis, order: JobSpec) -> None:
     jobs.submit(order)
-    redis_client.hset(key_of(order), "result_ttl", life)
     books, queue = books_of(redis_client)
+    returned = [FinishedJob(job, job.began, "done") for job in books.begin(queue, most=1)]
 
-    books.finish([FinishedJob(job, job.began, "done") for job in books.begin(queue, most=1)])
+    books.finish(returned)
+    books.finish(returned)
 
-    assert redis_client.exists(key_of(order)) == (life != 0)
-    assert redis_client.ttl(key_of(order)) == (-2 if life == 0 else -1)
-    assert redis_client.zscore("rq:finished:toy", order.id) == (None if life == 0 else inf)
+    assert redis_client.hget("rq:worker:worker", "successful_job_count") == b"1"
+    assert redis_client.xlen(f"rq:results:{order.id}") == 1
+
+
+def test_what_the_server_refused_to_write_is_filed_later(
+    redis_client: redis.Redis, order: JobSpec, begun: StartedJob
+) -> None:
+    books, _ = books_of(redis_client)
+
+    redis_client.config_set("min-replicas-to-write", "1")
+    try:
+        books.returned(begun, "done")
+        assert redis_client.hget(key_of(order), "status") == b"started"
+    finally:
+        redis_client.config_set("min-replicas-to-write", "0")
+    books.retry_pending()
+
+    assert redis_client.hget(key_of(order), "status") == b"finished"
+
+
+def test_short_memory_does_not_keep_a_job_from_being_filed(
+    redis_client: redis.Redis, order: JobSpec, begun: StartedJob
+) -> None:
+    redis_client.config_set("maxmemory", "1")
+    try:
+        books_of(redis_client)[0].returned(begun, "done")
+    finally:
+        redis_client.config_set("maxmemory", "0")
+
+    assert redis_client.hget(key_of(order), "status") == b"finished"
+
+
+def test_a_job_that_was_taken_for_abandoned_and_then_returned_has_not_failed(
+    redis_client: redis.Redis, order: JobSpec, begun: StartedJob
+) -> None:
+    redis_client.zadd("rq:failed:toy", {begun.id: 9999999999})
+    redis_client.hset(key_of(order), "status", "failed")
+
+    books_of(redis_client)[0].returned(begun, "done")
+
+    assert redis_client.hget(key_of(order), "status") == b"finished"
+    assert redis_client.zcard("rq:failed:toy") == 0

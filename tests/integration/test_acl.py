@@ -20,7 +20,6 @@ from nous.app.container import Container, build, default_container
 from nous.app.worker_process import worker_process
 from nous.domain.errors import NotAllowed
 from nous.domain.scope import Scope
-from nous.jobs.rq.job import AllowListedJob
 from nous.redis_server import binary
 from nous.redis_support.errors import translated
 from nous.settings.model import Settings, WorkerSettings
@@ -237,7 +236,7 @@ def test_a_viewer_has_a_dashboard_that_only_shows(server: Guarded, user: As, tol
     _work(server, lambda container: container.context.facts.read(Scope(project="shown")).rows)
 
     with server.client("viewer") as client:
-        pages = dashboard.build(client, shown_as="it", job_class=AllowListedJob).test_client()
+        pages = dashboard.build(client, shown_as="it").test_client()
         asked: Any = pages.get("/0/data/jobs/episode-summarizer/finished/8/asc/1.json", base_url="http://localhost")
         job = asked.json["jobs"][0]["id"]
         statuses = [

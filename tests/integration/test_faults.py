@@ -133,58 +133,5 @@ def test_events_whose_handlers_hang_are_buried_and_their_neighbours_live(
     assert process.wait(timeout=30) == 0
 
 
-def test_an_idle_replacement_takes_over_the_work_of_a_killed_fleet_without_new_traffic(
-    container: Container, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
-) -> None:
-    container.bus.publish(*(ended(f"endless-{number}") for number in range(4)))
-    first = fleet.start()
-    wait_until(lambda: _begun(container) == 4, "four handlers to begin")
-
-    first.kill()
-    first.wait()
-    (directory / "enough").touch()
-    fleet.start()
-    wait_until(lambda: container.delivery_stats.counters(TOY).done == 4, "the replacement to do the work")
-
-    assert container.delivery_stats.counters(TOY) == GroupCounters(received=4, done=4)
-
-
-def test_a_worker_that_is_told_to_stop_finishes_what_it_has_begun(
-    container: Container, fleet: Fleet, ended: Any, wait_until: Any
-) -> None:
-    container.bus.publish(*(ended(f"plain-{number}") for number in range(20)))
-    process = fleet.start()
-    wait_until(lambda: container.delivery_stats.counters(TOY).done > 0, "some work to be done")
-
-    process.terminate()
-
-    assert process.wait(timeout=30) == 0
-    account = container.delivery_stats.counters(TOY)
-    assert account.discrepancy == 0
-    fleet.start()
-    wait_until(lambda: container.delivery_stats.counters(TOY).done == 20, "another process to do the rest")
-
-
-def test_losing_every_key_of_the_queue_loses_nothing(
-    container: Container, fleet: Fleet, directory: Path, ended: Any, wait_until: Any
-) -> None:
-    container.bus.publish(*(ended(f"endless-{number}") for number in range(12)))
-    process = fleet.start()
-    wait_until(lambda: _begun(container) == 4, "four handlers to begin")
-
-    container.client.delete(*container.client.scan_iter("rq:*"))
-    (directory / "enough").touch()
-    process.kill()
-    fleet.start()
-
-    wait_until(lambda: container.delivery_stats.counters(TOY).done == 12, "everything to be done")
-    assert container.delivery_stats.counters(TOY) == GroupCounters(received=12, done=12)
-
-
-def _begun(container: Container) -> int:
-    values: Any = container.client.hvals("nous:progress:toy")
-    return sum(b"running" in value for value in values)
-
-
 def _never(_: Any) -> Callable[[Any], Any]:
     raise AssertionError("the test itself runs no handler")

@@ -132,20 +132,6 @@ def test_two_processes_that_close_at_once_end_each_session_once(
     assert json.loads(nous("status", "--json").stdout)["balance"] == 0
 
 
-def test_a_session_that_goes_on_after_it_was_closed_gets_another_edition(
-    nous: Nous, crew: Crew, paths: list[Path]
-) -> None:
-    crew.start(*BOTH, idle="0.5s")
-    touch(nous, paths[0])
-    wait_until(lambda: summarized(nous) == {"s0": 1}, "it to be summarized")
-
-    with paths[0].open("a") as file:
-        file.write("\nUser: And staging?\n\nAssistant: Staging uses port 9018.\n")
-    touch(nous, paths[0])
-
-    wait_until(lambda: summarized(nous) == {"s0": 2}, "its second edition")
-
-
 def test_what_was_left_lying_is_recovered_by_hand_and_shown_until_then(
     nous: Nous, crew: Crew, monkeypatch: pytest.MonkeyPatch, paths: list[Path]
 ) -> None:

@@ -34,23 +34,15 @@ def killed(nous: Nous, directory: Path) -> Iterator[Path]:
         process.wait()
 
 
-def test_a_worker_that_was_killed_is_not_shown(killed: Path, nous: Nous) -> None:
+def test_a_worker_that_was_killed_is_not_shown_nor_counted_on(killed: Path, nous: Nous, tmp_path: Path) -> None:
+    session = tmp_path / "session.txt"
+    session.write_text("User: What is a gift?\n\nAssistant: Something that is given.\n")
+
     assert _seen(killed) == []
     assert json.loads(nous("status", "--json").stdout)["workers"] == []
     assert "no worker runs: nous up" in nous("status").stdout
     assert nous("status").stdout.endswith("\nthe counters reconcile, and nothing is dead\n")
-
-
-@pytest.mark.usefixtures("killed")
-def test_who_publishes_is_told_that_the_worker_was_killed(nous: Nous, tmp_path: Path) -> None:
-    session = tmp_path / "session.txt"
-    session.write_text("User: What is a gift?\n\nAssistant: Something that is given.\n")
-
     assert "no worker runs yet" in nous("publish", session).stderr
-
-
-@pytest.mark.usefixtures("killed")
-def test_who_stops_the_server_hears_nothing_of_workers_that_were_killed(nous: Nous) -> None:
     assert json.loads(nous("down", "--json").stdout)["workers"] == 0
 
 

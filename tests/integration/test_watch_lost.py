@@ -18,8 +18,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.domain.scope import Scope
 from nous.redis_server import data_dir, embedded
 from nous.redis_server.data_dir import locate
-from nous.services.folder_watch import FolderWatcher
-from nous.services.folder_watch_rules import FileOutcome, PublishedSession, SweepReport, WatchRules
+from nous.services.folder_watch import FileOutcome, FolderWatcher, PublishedSession, SweepReport, WatchRules
 from nous.services.publisher import Producer
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import FileRecord, WatchedFolder

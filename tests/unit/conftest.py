@@ -40,6 +40,19 @@ class Toy:
     behave: Callable[[Event], Effects] = lambda _: Effects()
     seen: list[str] = field(default_factory=list[str])
 
+    def fails(self, error: BaseException, *, only: str = "") -> None:
+        """From now on, it fails with *error*, or does so for the session *only*."""
+
+        def behave(event: Event) -> Effects:
+            if only in {"", event.session_id}:
+                raise error
+            return Effects()
+
+        self.behave = behave
+
+    def succeeds(self, effects: Effects | None = None) -> None:
+        self.behave = lambda _: effects or Effects()
+
     def handle(self, event: Event) -> Effects:
         self.seen.append(event.session_id)
         return self.behave(event)
@@ -73,8 +86,24 @@ class RuntimeWorld:
             wall=lambda: self.wall,
         )
 
+    def offer(self, *events: Event) -> None:
+        """Publish *events*, and queue a job for each that there is room for."""
+        self.bus.publish(*events)
+        self.dispatcher.dispatch()
+
     def run(self, line: QueueKind = QueueKind.LIVE) -> list[str]:
         return self.jobs.run(self.attempts, "toy", line)
+
+    def die(self, line: QueueKind = QueueKind.LIVE) -> None:
+        """Run the first job of a queue, whose handler kills its process."""
+        self.toy.fails(KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            self.run(line)
+
+    def again(self, seconds: float = LEASE + 1) -> int:
+        """Sweep *seconds* later; return how many were resubmitted."""
+        self.later(seconds)
+        return self.sweeper.sweep()
 
     def nap(self, seconds: float) -> None:
         """The machine sleeps: its own clock stands still meanwhile, and the server's does not."""

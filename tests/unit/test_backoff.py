@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from nous.backoff import RetryBackoff
 from nous.domain.errors import Retryable, Unavailable
@@ -44,3 +45,20 @@ def test_the_wait_doubles_up_to_a_limit(failures: int) -> None:
 
     longest = min(8, 2 ** (failures - 1))
     assert longest / 2 <= retry_backoff.wait <= longest
+
+
+def test_a_task_outlives_its_errors_which_are_logged_with_a_traceback_only_where_they_are_unexpected() -> None:
+    retry_backoff = RetryBackoff("toy")
+
+    with capture_logs() as logs:
+        for error in (Unavailable("no answer"), KeyError("x"), None):
+            with retry_backoff.guard():
+                if error:
+                    raise error
+
+    assert [(line["event"], "exc_info" in line) for line in logs] == [
+        ("task.retry_scheduled", False),
+        ("task.error", True),
+        ("task.recovered", False),
+    ]
+    assert retry_backoff.wait == 0

@@ -7,22 +7,22 @@ The entries are for people to look at. An attempt whose job could not be recorde
 is safe in the stream.
 """
 
+import threading
 import traceback
 from base64 import b64encode
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
 import redis
 import structlog
-from rq.defaults import DEFAULT_FAILURE_TTL, DEFAULT_RESULT_TTL, RQ_KEY_PREFIX
+from rq.defaults import DEFAULT_RESULT_TTL, RQ_KEY_PREFIX
 from rq.exceptions import NoSuchJobError
 from rq.executions import Execution
-from rq.job import Job, JobStatus
 from rq.queue import Queue
 from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
@@ -31,12 +31,17 @@ from rq.worker import BaseWorker
 
 from nous.domain.errors import NousError
 from nous.jobs.rq.job import AllowListedJob
-from nous.jobs.rq.thread_pool import Batcher
 from nous.redaction.secrets import masked
 from nous.redis_support.scripts import register
 
 _OVERDUE = 90
 """Seconds without a heartbeat until RQ considers a job abandoned, as RQ's own worker sets it."""
+_KEPT = 1000
+"""Jobs kept for a retry. Beyond that, the oldest are left to RQ's maintenance."""
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +64,45 @@ class FinishedJob:
     said: str
 
 
+class Batcher(Generic[T]):
+    """Batches the items of several threads, and calls *carry_out* with one batch at a time.
+
+    The first thread processes its own item and those that others add until it is done, so the others need not wait. The
+    busier the process, the larger the batches. *most* limits the items per batch. (Known as flat combining: Hendler,
+    Incze, Shavit, Tzafrir 2010.)
+    """
+
+    def __init__(self, carry_out: Callable[[Sequence[T]], object], *, most: int = 64) -> None:
+        self._carry_out = carry_out
+        self._most = most
+        self._waiting: deque[T] = deque()
+        self._lock = threading.Lock()
+
+    def __call__(self, item: T) -> None:
+        """Add *item* and process what waits, unless another thread is doing so."""
+        self._waiting.append(item)
+        # Check again after each batch, once the lock is free: else an item added in between would never be processed.
+        while self._waiting and self._lock.acquire(blocking=False):
+            try:
+                self._carry_out(_drained(self._waiting, self._most))
+            finally:
+                self._lock.release()
+
+
 class JobBookkeeper:
-    """Records in RQ which jobs a worker runs, and how they ended. Thread-safe."""
+    """Records in RQ which jobs a worker runs, and how they ended. Thread-safe.
+
+    Results that could not be recorded are kept for a retry.
+    """
 
     def __init__(self, worker: BaseWorker, client: redis.Redis) -> None:
+        self._worker = worker
         self._client = client
-        self._name = worker.name
         self._keys = (worker.key, worker.executions_key)
         names = ("begin", "beat", "finish")
         self._begin, self._beat, self._finish = (register(client, "nous.jobs.rq", name) for name in names)
+        self._batcher = Batcher(self._file)
+        self._late: deque[FinishedJob] = deque(maxlen=_KEPT)
 
     def begin(self, queue: Queue, *, most: int) -> list[StartedJob]:
         """Take up to *most* jobs from *queue*, oldest first, and mark them as started."""
@@ -75,7 +110,7 @@ class JobBookkeeper:
         found: Any = self._begin(
             keys=(queue.key, StartedJobRegistry(queue=queue).key, self._keys[1]),
             args=(
-                *(RQ_KEY_PREFIX, self._name, utcformat(at), at.timestamp(), _OVERDUE),
+                *(RQ_KEY_PREFIX, self._worker.name, utcformat(at), at.timestamp(), _OVERDUE),
                 *(uuid4().hex for _ in range(most)),
             ),
         )
@@ -87,58 +122,10 @@ class JobBookkeeper:
         names = chain.from_iterable((job.id, job.execution, job.queue.name) for job in running)
         self._beat(args=(RQ_KEY_PREFIX, utcformat(at), at.timestamp(), _OVERDUE, *names))
 
-    def finish(self, returned: Sequence[FinishedJob]) -> dict[str, str]:
-        """Mark jobs as finished and save their results. Idempotent.
-
-        Returns the error of each job that could not be recorded, by job id.
-        """
+    def finish(self, returned: Iterable[FinishedJob]) -> None:
+        """Mark jobs as finished and save their results. Idempotent."""
         words = chain.from_iterable(map(_script_arguments, returned))
-        found: Any = self._finish(keys=self._keys, args=(RQ_KEY_PREFIX, self._name, DEFAULT_RESULT_TTL, *words))
-        return {job_id.decode(): error.decode() for job_id, error in zip(found[::2], found[1::2], strict=True)}
-
-    def mark_failed(self, job: StartedJob) -> None:
-        """Mark a job as failed that RQ cannot read.
-
-        Otherwise it would block RQ's maintenance.
-        """
-        name = f"{job.id}:{job.execution}"
-        with self._client.pipeline() as pipe:
-            pipe.delete(f"{RQ_KEY_PREFIX}:execution:{name}", f"{RQ_KEY_PREFIX}:executions:{job.id}")
-            pipe.zrem(StartedJobRegistry(queue=job.queue).key, name)
-            pipe.srem(self._keys[1], name)
-            pipe.hset(Job.key_for(job.id), mapping={"status": JobStatus.FAILED, "ended_at": utcformat(now())})
-            pipe.expire(Job.key_for(job.id), DEFAULT_FAILURE_TTL)
-            pipe.execute()
-
-
-def _script_arguments(each: FinishedJob) -> tuple[str | float | bytes, ...]:
-    job = each.job
-    began, ended = job.began.timestamp(), each.ended.timestamp()
-    value = b64encode(JSONSerializer.dumps(each.said))
-    return job.id, job.execution, job.queue.name, began, ended, utcformat(each.ended), value
-
-
-_KEPT = 1000
-"""Jobs kept for a retry. Beyond that, the oldest are left to RQ's maintenance."""
-
-T = TypeVar("T")
-
-log = structlog.get_logger(__name__)
-
-
-class ResultWriter:
-    """Records the results of one worker's jobs, and retries what failed.
-
-    Thread-safe.
-    """
-
-    def __init__(self, worker: BaseWorker, bookkeeper: JobBookkeeper, client: redis.Redis) -> None:
-        self._worker = worker
-        self._bookkeeper = bookkeeper
-        self._client = client
-        self._batcher = Batcher(self._file)
-        self._late: deque[FinishedJob] = deque(maxlen=_KEPT)
-        self._late_failures: deque[tuple[StartedJob, BaseException]] = deque(maxlen=_KEPT)
+        self._finish(keys=self._keys, args=(RQ_KEY_PREFIX, self._worker.name, DEFAULT_RESULT_TTL, *words))
 
     def returned(self, job: StartedJob, said: str) -> None:
         """Record a job whose attempt returned."""
@@ -147,41 +134,29 @@ class ResultWriter:
     def failed(self, begun: StartedJob, error: BaseException) -> None:
         """Record a job as failed, with its traceback.
 
-        This is rare, so RQ's own code does it.
+        This is rare, so RQ's own code does it. A job that cannot be recorded is left to RQ's maintenance, which records
+        it as failed, too.
         """
         try:
             job: Any = AllowListedJob.fetch(begun.id, self._client, JSONSerializer)
             self._file_failure(job, begun, error)
-        except NoSuchJobError as trouble:
+        except (NoSuchJobError, redis.RedisError) as trouble:
             self._warn([begun], trouble)
-        except redis.RedisError as trouble:
-            self._late_failures.append((begun, error))
-            self._warn([begun], trouble)
-        except Exception as trouble:  # a foreign job may hold anything: it is marked, and the others are recorded
-            log.warning("rq_bookkeeping.failed", jobs=[begun.id], exc_info=trouble)
-            self._bookkeeper.mark_failed(begun)
 
     def retry_pending(self) -> None:
         """Record what could not be recorded before."""
         if late := _drained(self._late):
             self._file(late)
-        for job, error in _drained(self._late_failures):
-            self.failed(job, error)
 
     def _file(self, returned: Sequence[FinishedJob]) -> None:
         try:
-            failures = self._bookkeeper.finish(returned)
+            self.finish(returned)
         except redis.RedisError as error:
             self._late.extend(returned)
             self._warn([each.job for each in returned], error)
-        else:
-            self._late.extend(each for each in returned if each.job.id in failures)
-            for job_id, error in failures.items():
-                log.warning("rq_bookkeeping.failed", jobs=[job_id], error=error)
 
     def _file_failure(self, job: Any, begun: StartedJob, error: BaseException) -> None:
         job.started_at, job.ended_at = begun.began, now()
-        job.origin = begun.queue.name  # the stored field may be forged; the job was taken from this queue
         execution = Execution(begun.execution, begun.id, self._client, self._worker.name)
         execution.created_at = begun.began
         text = masked("".join(traceback.format_exception(error)))
@@ -193,5 +168,12 @@ class ResultWriter:
         log.warning("rq_bookkeeping.failed", jobs=[job.id for job in jobs], error=str(error))
 
 
-def _drained(queue: deque[T]) -> list[T]:
-    return [queue.popleft() for _ in range(len(queue))]
+def _script_arguments(each: FinishedJob) -> tuple[str | float | bytes, ...]:
+    job = each.job
+    began, ended = job.began.timestamp(), each.ended.timestamp()
+    value = b64encode(JSONSerializer.dumps(each.said))
+    return job.id, job.execution, job.queue.name, began, ended, utcformat(each.ended), value
+
+
+def _drained(queue: deque[T], most: int = _KEPT) -> list[T]:
+    return [queue.popleft() for _ in range(min(len(queue), most))]

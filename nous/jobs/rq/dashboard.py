@@ -3,10 +3,8 @@
 rq-dashboard 0.9.0 was written for RQ 1 and for pickled jobs. Against RQ 3 and our JSON jobs it answers 500
 
 - on the list of workers while one is busy: it fetches the current job without saying that it is JSON;
-- on a job that depends on another: RQ's ids are no longer bytes;
-- on deleting a job whose execution ended, or expired with its worker, since it was listed;
-- on compacting an empty queue;
-- on a worker whose job was deleted meanwhile.
+- on a worker whose job was deleted meanwhile;
+- on deleting a job whose execution ended, or expired with its worker, since it was listed.
 """
 
 import socket
@@ -16,7 +14,7 @@ from hmac import compare_digest
 from importlib.util import find_spec, module_from_spec
 from ipaddress import ip_address
 from types import ModuleType
-from typing import Any, ClassVar, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, abort, request
@@ -31,7 +29,8 @@ from rq.serializers import JSONSerializer
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from nous.domain.errors import Misconfigured
-from nous.jobs.base import JobNames
+from nous.jobs.base import BARE, JobNames
+from nous.jobs.rq.job import AllowListedJob
 
 UNREADABLE = "(not JSON)"
 """Placeholder for data that another application pickled on the same server."""
@@ -51,15 +50,6 @@ class JsonOnly(JSONSerializer):
             return UNREADABLE
 
 
-class _Id(str):
-    """Job id with a `decode` method, because rq-dashboard expects bytes."""
-
-    __slots__ = ()
-
-    def decode(self, _encoding: str) -> str:
-        return str(self)
-
-
 class _Executions(ExecutionRegistry):
     """Executions of a job.
 
@@ -76,15 +66,11 @@ class _Executions(ExecutionRegistry):
             return Execution(id=name, job_id=self.job_id, connection=self.connection)
 
 
-class ShownJob(Job):
+class ShownJob(AllowListedJob):
     """Job for viewing, deleting and requeueing, never for running."""
 
     def __init__(self, id: str | None = None, connection: Redis | None = None, serializer: object = None) -> None:  # noqa: A002, ARG002 - the parameters are RQ's
         super().__init__(id, connection=connection, serializer=JsonOnly)
-
-    @property
-    def dependency_ids(self) -> list[str]:
-        return [_Id(name) for name in super().dependency_ids]
 
     @property
     def execution_registry(self) -> ExecutionRegistry:
@@ -98,36 +84,13 @@ class ShownJob(Job):
         return self.description
 
 
-class ShownQueue(Queue):
-    """Queue that may be empty when it is compacted."""
-
-    names: ClassVar[JobNames | None] = None
-
-    @classmethod
-    def all(cls, *args: Any, **options: Any) -> list[Queue]:
-        """Return the queues of the installation, or of all installations without *names*."""
-        return [each for each in super().all(*args, **options) if cls.names is None or cls.names.owns_any([each.name])]
-
-    def compact(self) -> None:
-        if not self.is_empty():
-            super().compact()
-
-
 class ShownWorker(Worker):
-    """Registered worker for viewing.
+    """Worker for viewing."""
 
-    It shows one of its jobs in flight and the number of the others.
-    """
-
-    names: ClassVar[JobNames | None] = None
-
-    @classmethod
-    def all(cls, *args: Any, **options: Any) -> list[Any]:
-        """Return the workers of the installation, or of all installations without *names*."""
-        found: list[Any] = super().all(*args, **options)
-        return [each for each in found if cls.names is None or cls.names.owns_any(each.queue_names())]
+    job_class = ShownJob
 
     def get_current_job(self) -> Job | None:
+        """Return one of the jobs in flight; its description tells the number of the others."""
         try:
             job = super().get_current_job()
         except NoSuchJobError:
@@ -137,33 +100,39 @@ class ShownWorker(Worker):
         return job
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """The four RQ names that rq-dashboard uses."""
+def _rq_names(connection: Redis, names: JobNames) -> dict[str, Any]:
+    """Return replacements of RQ's names that list what one installation has."""
 
-    job: type[Job]
-    queue: type[Queue]
-    worker: type[Worker]
-    requeue: Callable[..., Job]
+    class OwnQueue(Queue):
+        job_class = ShownJob
+
+        @classmethod
+        def all(cls, *args: Any, **options: Any) -> list[Queue]:
+            return [each for each in super().all(*args, **options) if names.owns_any([each.name])]
+
+    class OwnWorker(ShownWorker):
+        queue_class = OwnQueue
+
+        @classmethod
+        def all(cls, *args: Any, **options: Any) -> list[Any]:
+            found: list[Any] = super().all(*args, **options)
+            return [each for each in found if names.owns_any(each.queue_names())]
+
+    def requeue_job(job_id: str, connection: Redis) -> Job:
+        return ShownJob.fetch(job_id, connection=connection).requeue()
+
+    def from_url(*_: object, **__: object) -> tuple[None, Redis]:
+        return None, connection  # the original makes a client for each request
+
+    return {
+        "Job": ShownJob,
+        "Queue": OwnQueue,
+        "Worker": OwnWorker,
+        "requeue_job": requeue_job,
+        "from_url": from_url,
+    }
 
 
-def shown(job_class: type[Job], names: JobNames | None = None) -> Shown:
-    """Return viewable variants of RQ's classes, for jobs of the class *job_class*.
-
-    With *names* they list what one installation has.
-    """
-    job = cast("type[Job]", type("Job", (ShownJob, job_class), {}))
-    queue = cast("type[Queue]", type("Queue", (ShownQueue,), {"job_class": job, "names": names}))
-    nouns = {"job_class": job, "queue_class": queue, "names": names}
-    worker = cast("type[Worker]", type("Worker", (ShownWorker,), nouns))
-
-    def requeue(job_id: str, connection: Redis) -> Job:
-        return job.fetch(job_id, connection=connection).requeue()
-
-    return Shown(job, queue, worker, requeue)
-
-
-REGISTRIES = frozenset({"queued", "started", "failed", "finished", "deferred", "scheduled", "canceled"})
 ACTIONS = frozenset({"delete_job_view", "requeue_job_view", "requeue_all", "empty_queue", "compact_queue"})
 """The endpoints that change something. `requeue_all` answers GET, too."""
 
@@ -175,37 +144,24 @@ class Login:
     username: str
     password: str
 
-    def fits(self, username: str | None, password: str | None) -> bool:
-        """Return whether the credentials match, in constant time."""
-        name_fits = compare_digest(self.username.encode(), (username or "").encode())
-        return compare_digest(self.password.encode(), (password or "").encode()) and name_fits
 
-
-def build(
-    connection: Redis,
-    *,
-    shown_as: str,
-    job_class: type[Job] = Job,
-    names: JobNames | None = None,
-    login: Login | None = None,
-) -> Flask:
+def build(connection: Redis, *, shown_as: str, names: JobNames = BARE, login: Login | None = None) -> Flask:
     """Build the dashboard app for the server behind *connection*.
 
-    Its pages call the server *shown_as*. With *names* it lists the queues and workers of one installation; a job of any
-    installation is found by its id. Without a *login* it answers only to host names of this machine, so that a foreign
-    site cannot reach it by pointing its own name here (DNS rebinding). RQ changes the timeouts of *connection*: pass
-    one that is used for nothing else.
+    Its pages call the server *shown_as*. It lists the queues and workers of one installation; a job of any installation
+    is found by its id. Without a *login* it answers only to host names of this machine, so that a foreign site cannot
+    reach it by pointing its own name here (DNS rebinding). RQ changes the timeouts of *connection*: pass one that is
+    used for nothing else.
 
     Raises:
         Misconfigured: rq-dashboard is absent, or not the release that this was written for.
     """
-    web = _web(connection, shown(job_class, names))
+    web = _private_copy("rq_dashboard.web", _rq_names(connection, names))
     app = Flask("rq_dashboard")
     app.json = _WithoutMarkup(app)
     app.config["RQ_DASHBOARD_REDIS_URL"] = [shown_as]
     web.setup_rq_connection(app)
     app.before_request(_demand(login) if login else _refuse_foreign_names)
-    app.before_request(_refuse_the_unknown)
     app.before_request(_refuse_foreign_sites)
     app.register_blueprint(web.blueprint)
     _answer_errors(app)
@@ -238,27 +194,6 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _web(connection: Redis, nouns: Shown) -> ModuleType:
-    """Load a private copy of rq-dashboard's views, with our classes in place of RQ's.
-
-    All requests share one client; the original makes one for each request.
-    """
-
-    def connect(*_: object, **__: object) -> tuple[None, Redis]:
-        return None, connection
-
-    return _private_copy(
-        "rq_dashboard.web",
-        {
-            "Job": nouns.job,
-            "Queue": nouns.queue,
-            "Worker": nouns.worker,
-            "requeue_job": nouns.requeue,
-            "from_url": connect,
-        },
-    )
-
-
 def _private_copy(name: str, names: Mapping[str, Any]) -> ModuleType:
     """Execute the module *name* once more, unregistered, with *names* in place of its own.
 
@@ -279,7 +214,8 @@ def _private_copy(name: str, names: Mapping[str, Any]) -> ModuleType:
 def _demand(login: Login) -> Callable[[], Response | None]:
     def check() -> Response | None:
         given = request.authorization
-        if given is not None and login.fits(given.username, given.password):
+        credentials = f"{given.username}:{given.password}" if given else ""
+        if compare_digest(credentials.encode(), f"{login.username}:{login.password}".encode()):  # in constant time
             return None
         return Response("Log in to see the queues.", 401, {"WWW-Authenticate": 'Basic realm="nous"'})
 
@@ -289,12 +225,6 @@ def _demand(login: Login) -> Callable[[], Response | None]:
 def _refuse_foreign_names() -> None:
     if not is_loopback(urlsplit(f"//{request.host}").hostname or ""):
         abort(403)
-
-
-def _refuse_the_unknown() -> None:
-    asked = request.view_args or {}
-    if asked.get("instance_number", 0) != 0 or asked.get("registry_name", "queued") not in REGISTRIES:
-        abort(404)
 
 
 def _refuse_foreign_sites() -> None:

@@ -7,26 +7,11 @@ from uuid import UUID
 import redis
 from rq.defaults import RQ_KEY_PREFIX
 from rq.job import Job
-from rq.registry import (
-    CanceledJobRegistry,
-    DeferredJobRegistry,
-    FailedJobRegistry,
-    FinishedJobRegistry,
-    ScheduledJobRegistry,
-    StartedJobRegistry,
-)
+from rq.registry import FailedJobRegistry, FinishedJobRegistry, StartedJobRegistry
 
 from nous.jobs.base import JobNames
 from nous.jobs.rq.queue import queue_named
 from nous.redis_support.errors import translated
-
-_REGISTRIES = (
-    CanceledJobRegistry,
-    DeferredJobRegistry,
-    FailedJobRegistry,
-    FinishedJobRegistry,
-    ScheduledJobRegistry,
-)
 
 
 class RqErasure:
@@ -92,7 +77,7 @@ class RqErasure:
             running = [f"{job_id}:{each.decode()}" for each in self._client.zrange(executions, 0, -1)]
             with self._client.pipeline() as pipe:
                 pipe.lrem(queue.key, 0, job_id)
-                for registry in _REGISTRIES:
+                for registry in (FinishedJobRegistry, FailedJobRegistry):
                     pipe.zrem(registry(queue=queue).key, job_id)
                 for execution in running:
                     pipe.zrem(StartedJobRegistry(queue=queue).key, execution)

@@ -7,7 +7,8 @@ keeps RQ's bookkeeping in the same way, so its dashboards see queues, workers an
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from math import inf
+from queue import SimpleQueue
 from typing import Any
 
 import redis
@@ -16,17 +17,13 @@ from rq import worker_registration
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.suspension import is_suspended
-from rq.timeouts import BaseDeathPenalty
-from rq.worker import BaseWorker, WorkerStatus
-from typing_extensions import override
+from rq.worker import WorkerStatus
 
 from nous.backoff import RetryBackoff
-from nous.domain.errors import Misconfigured, Retryable
 from nous.jobs.base import Runner
-from nous.jobs.rq.bookkeeping import JobBookkeeper, ResultWriter, StartedJob
+from nous.jobs.rq.bookkeeping import JobBookkeeper, StartedJob
 from nous.jobs.rq.job import AllowListedJob, decode_call
-from nous.jobs.rq.thread_pool import DaemonThreadPool
-from nous.jobs.rq.worker_stats import PLACE, here
+from nous.jobs.rq.worker_stats import PlacedWorker
 from nous.redis_support.errors import translated
 
 _LISTEN = 1
@@ -34,8 +31,7 @@ _LISTEN = 1
 _BATCH = 16
 """Jobs taken at once: enough to share a round trip, and few to resubmit if this process dies."""
 _BEAT = 15.0
-_DEAF = 5.0
-"""Seconds after a server error until the worker listens to RQ's commands again."""
+"""Seconds between two heartbeats. Also the longest time until `rq suspend` or `rq resume` is noticed."""
 _GLANCE = 0.02
 _AFTERGLOW = 2.0
 """Seconds after work in another queue than the first, in which the wait is short: Redis blocks on one queue only."""
@@ -43,26 +39,13 @@ _AFTERGLOW = 2.0
 log = structlog.get_logger(__name__)
 
 
-class NoPenalty(BaseDeathPenalty):
-    """RQ job timeout that does nothing.
-
-    RQ's own uses SIGALRM, which reaches the main thread only. The pool abandons hung jobs instead.
-    """
-
-    def setup_death_penalty(self) -> None: ...
-
-    def cancel_death_penalty(self) -> None: ...
-
-
-class PoolWorker(BaseWorker):
+class PoolWorker(PlacedWorker):
     """Runs up to *concurrency* jobs at a time, each on a thread.
 
     The first queue has priority over the second. A thread cannot be ended from outside. So a job that is not done after
     *give_up_after* seconds is recorded as failed, its thread is abandoned and another takes its place: a handler that
-    hangs does not make the pool smaller.
+    hangs does not make the pool smaller. The threads are daemons, so the process can exit while one hangs.
     """
-
-    death_penalty_class = NoPenalty
 
     def __init__(
         self,
@@ -78,39 +61,18 @@ class PoolWorker(BaseWorker):
             list(queues), name=name, connection=connection, job_class=AllowListedJob, serializer=JSONSerializer
         )
         self._bookkeeper = JobBookkeeper(self, connection)
-        self._results = ResultWriter(self, self._bookkeeper, connection)
         self._runner = runner
         self._concurrency = concurrency
         self._give_up_after = give_up_after
-        self._threads = DaemonThreadPool(name)
+        self._tasks: SimpleQueue[StartedJob | None] = SimpleQueue()
+        self._threads = 0
         self._running: dict[str, tuple[StartedJob, float]] = {}
         self._has_room = threading.Event()
         self._stopping = threading.Event()
-        self._beat_at = 0.0
-        self._suspension_seen_at = 0.0
+        self._beat_at = -inf
         self._is_suspended = False
         self._others_at = -_AFTERGLOW
-        self._retry_backoff = RetryBackoff()
-        self._has_begun = False
-
-    @override
-    def serialize(self) -> dict[str, Any]:
-        """Return RQ's fields of a worker, and the place.
-
-        The place says on which machine and in which pid namespace the pid is valid.
-        """
-        return {**super().serialize(), PLACE: here()}
-
-    @override
-    def _pubsub_exception_handler(self, exc: Exception, pubsub: Any, pubsub_thread: Any) -> None:
-        """Resume listening to RQ's commands a moment after a server error.
-
-        The error is not logged, because the pool logs it. RQ's own handler logs it too, and stops listening for good
-        when the server refuses to answer, as one that cannot write does.
-        """
-        if not isinstance(exc, redis.RedisError):
-            super()._pubsub_exception_handler(exc, pubsub, pubsub_thread)
-        self._stopping.wait(_DEAF)
+        self._retry_backoff = RetryBackoff(f"pool {name}")
 
     def stop(self) -> None:
         """Take no more jobs. `run` returns when those in flight have ended."""
@@ -121,70 +83,45 @@ class PoolWorker(BaseWorker):
     def run(self) -> None:
         """Take and run jobs until `stop`, then wait for those in flight.
 
-        Jobs are taken once the worker is registered with RQ.
+        Jobs are taken once the worker is registered with RQ. It does not listen to RQ's commands: signals stop it.
         """
         try:
-            while not (self._has_begun or self._stopping.is_set()):
-                self._survive(self._begin)
             while not self._stopping.is_set():
                 self._survive(self._step)
             while self._running:
                 self._survive(self._drain)
-            self._survive(self._results.retry_pending)
+            self._survive(self._bookkeeper.retry_pending)
         finally:
-            self._threads.shutdown()
-            self._survive(self.teardown if self._has_begun else self.unsubscribe)
+            for _ in range(self._threads):
+                self._tasks.put(None)
+            if self.birth_date:
+                self._survive(self.teardown)
 
     def _survive(self, step: Callable[[], None]) -> None:
-        """Run *step*, and wait with backoff if it fails.
-
-        Neither server errors nor foreign data in RQ's keys end the pool. Repeated failures are logged ever more rarely.
-        Expected errors are logged without a traceback.
-        """
-        try:
-            with translated():
-                step()
-        except (Retryable, Misconfigured) as error:
-            if self._retry_backoff.record_failure(error):
-                log.warning("pool.retry_scheduled", rq_worker=self.name, error=str(error))
-            self._stopping.wait(self._retry_backoff.wait)
-        except Exception as error:  # the outermost loop: a pool that dies leaves a worker that looks healthy
-            if self._retry_backoff.record_failure(error):
-                log.exception("pool.error", rq_worker=self.name)
-            self._stopping.wait(self._retry_backoff.wait)
-        else:
-            if failures := self._retry_backoff.reset():
-                log.info("pool.recovered", rq_worker=self.name, failures=failures)
-
-    def _begin(self) -> None:
-        """Register this worker with RQ."""
-        self.unsubscribe()  # clean up after a try that failed halfway: no other worker has this name
-        self.connection.delete(self.key)
-        self.bootstrap(logging_level=None)
-        self._has_begun = True
+        """Run *step*, and wait with backoff if it fails, so that no error ends the pool."""
+        with self._retry_backoff.guard(), translated():
+            step()
+        self._stopping.wait(self._retry_backoff.wait)
 
     def _step(self) -> None:
         """Start some jobs, or wait a moment if there are none, or no room for them."""
-        self._beat()
-        self._give_up_overdue()
-        self._threads.catch_up()
-        self._has_room.clear()
+        self._tend()
         room = self._concurrency - len(self._running)
         if room <= 0:
             self._has_room.wait(_LISTEN)
-        elif self._look_for_suspension():
+        elif self._is_suspended:
             self._say(WorkerStatus.SUSPENDED)
             self._stopping.wait(_LISTEN)
         elif not self._start(min(room, _BATCH)):
             self._idle()
 
     def _start(self, most: int) -> bool:
-        """Start up to *most* jobs of the first non-empty queue; return whether there were any."""
         for queue in self.queues:
             if begun := self._bookkeeper.begin(queue, most=most):
                 self._running |= {job.execution: (job, time.monotonic()) for job in begun}
                 for job in begun:
-                    self._threads.submit(partial(self._perform, job))
+                    self._tasks.put(job)
+                self._add_threads()
                 if queue is not self.queues[0]:
                     self._others_at = time.monotonic()
                 self._say(WorkerStatus.BUSY)
@@ -205,35 +142,35 @@ class PoolWorker(BaseWorker):
         if self.get_state() != state:
             self.set_state(state)
 
-    def _look_for_suspension(self) -> bool:
-        """Return whether an operator ran `rq suspend`.
+    def _add_threads(self) -> None:
+        """Have a thread for each job in flight.
 
-        Looked up once a second, because every pool does.
+        Called periodically, because the system may have refused to start a thread earlier.
         """
-        if time.monotonic() - self._suspension_seen_at >= _LISTEN:
-            self._suspension_seen_at = time.monotonic()
-            self._is_suspended = bool(is_suspended(self.connection))
-        return self._is_suspended
+        while self._threads < len(self._running):
+            threading.Thread(target=self._work, name=self.name, daemon=True).start()
+            self._threads += 1
 
-    def _perform(self, job: StartedJob) -> None:
-        try:
-            self._run(job)
-        except Exception:  # the outermost call of a thread: the error would be lost
-            log.exception("rq_bookkeeping.failed", jobs=[job.id])
-        finally:
-            self._running.pop(job.execution, None)
+    def _work(self) -> None:
+        while job := self._tasks.get():
+            try:
+                self._perform(job)
+            except Exception:  # the outermost call of a thread: the error would be lost
+                log.exception("rq_bookkeeping.failed", jobs=[job.id])
+            if self._running.pop(job.execution, None) is None:
+                return  # the job was abandoned, and another thread has the place of this one
             self._has_room.set()
 
-    def _run(self, job: StartedJob) -> None:
+    def _perform(self, job: StartedJob) -> None:
         """Make the job's call and record the result, unless the job was abandoned meanwhile."""
         try:
             outcome = self._runner(*decode_call(job.data))
         except BaseException as error:  # noqa: BLE001 (a handler may even try to exit)
             if job.execution in self._running:
-                self._results.failed(job, error)
+                self._bookkeeper.failed(job, error)
         else:
             if job.execution in self._running:
-                self._results.returned(job, outcome)
+                self._bookkeeper.returned(job, outcome)
 
     def _give_up_overdue(self) -> None:
         """Abandon jobs whose handler hangs, to make room.
@@ -244,37 +181,42 @@ class PoolWorker(BaseWorker):
             if time.monotonic() - since < self._give_up_after:
                 break
             if self._running.pop(job.execution, None):
+                self._threads -= 1
                 log.error("handler.hung", rq_worker=self.name, job_id=job.id, hint="its thread is abandoned")
-                self._results.failed(job, TimeoutError(f"not done after {self._give_up_after:g} s"))
+                self._bookkeeper.failed(job, TimeoutError(f"not done after {self._give_up_after:g} s"))
 
     def _beat(self) -> None:
         """Send the heartbeats of this worker and its jobs when due, and run RQ's maintenance."""
         if time.monotonic() - self._beat_at < _BEAT:
             return
-        self._beat_at = time.monotonic()
         self._show_itself()
+        self._beat_at = time.monotonic()
+        self._is_suspended = bool(is_suspended(self.connection))  # an operator ran `rq suspend`
         self.heartbeat()
         self._bookkeeper.beat([job for job, _ in list(self._running.values())])
-        self._results.retry_pending()
+        self._bookkeeper.retry_pending()
         if self.should_run_maintenance_tasks:
             self.run_maintenance_tasks()
 
     def _show_itself(self) -> None:
-        """Register this worker again where RQ has lost it.
+        """Register this worker with RQ, again where RQ has lost it.
 
         Its keys expire in a long pause, and the server may have been flushed.
         """
         if self.connection.hexists(self.key, "birth"):
             worker_registration.register(self)
         else:
-            self.connection.delete(self.key)  # counters and heartbeats have left fields there meanwhile
+            self.connection.delete(self.key)  # counters and heartbeats may have left fields there meanwhile
             self.register_birth()
             self.set_state(self.get_state())
 
     def _drain(self) -> None:
-        self._has_room.clear()
+        self._tend()
         if self._running:
             self._has_room.wait(_LISTEN)
+
+    def _tend(self) -> None:
+        self._has_room.clear()
         self._beat()
         self._give_up_overdue()
-        self._threads.catch_up()
+        self._add_threads()

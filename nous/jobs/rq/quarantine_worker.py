@@ -16,13 +16,11 @@ from rq.job import Job
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.worker import Worker
-from typing_extensions import override
 
-from nous.domain.errors import Fatal
 from nous.jobs.base import QueueKind, Runner
 from nous.jobs.rq.job import AllowListedJob, decode_call
 from nous.jobs.rq.queue import queue_named
-from nous.jobs.rq.worker_stats import PLACE, here
+from nous.jobs.rq.worker_stats import PlacedWorker
 
 log = structlog.get_logger(__name__)
 
@@ -33,42 +31,10 @@ _ASKED = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 """Signals by which an operator or a supervisor ends a process. An event that kills it causes others, or none."""
 
 
-class QuarantineWorker(Worker):
+class QuarantineWorker(PlacedWorker, Worker):
     """Stock RQ worker whose forked jobs use the application that is already built."""
 
     runner: Runner
-    looks = 0
-    """How often this process has checked whether its current job hangs."""
-
-    def is_to_blame(self, job: Job, status: int | None) -> bool:
-        """Return whether the job killed its process, which ended with the exit *status*.
-
-        *status* is None for a job that RQ killed because it hung. RQ measures that by the wall clock, which continues
-        while a machine sleeps or a whole container is paused. So a job counts as hung only if it was watched for as
-        long as it may take.
-        """
-        if status is None:
-            allowed: Any = job.timeout
-            return self.looks * self.job_monitoring_interval >= allowed
-        return not (os.WIFSIGNALED(status) and os.WTERMSIG(status) in _ASKED)
-
-    @override
-    def monitor_work_horse(self, job: Job, queue: Queue, execution: Execution) -> None:
-        self.looks = 0
-        super().monitor_work_horse(job, queue, execution)
-
-    @override
-    def maintain_heartbeats(self, job: Job, execution: Execution) -> None:
-        self.looks += 1
-        super().maintain_heartbeats(job, execution)
-
-    @override
-    def serialize(self) -> dict[str, Any]:
-        """Return RQ's fields of a worker, and the place.
-
-        The place says on which machine and in which pid namespace the pid is valid.
-        """
-        return {**super().serialize(), PLACE: here()}
 
     def perform_job(self, job: Any, queue: Queue, execution: Execution) -> bool:
         job.runner = self.runner
@@ -80,6 +46,14 @@ class QuarantineWorker(Worker):
             return False
 
 
+def is_to_blame(status: int | None) -> bool:
+    """Return whether a job killed its process, which ended with the exit *status*.
+
+    *status* is None for a job that RQ killed because it hung.
+    """
+    return status is None or not (os.WIFSIGNALED(status) and os.WTERMSIG(status) in _ASKED)
+
+
 def run_quarantine(worker: str, *, client: redis.Redis, name: str, runner: Runner, blame: Blame) -> None:
     """Run the jobs of the worker's quarantine queue until it is empty, each in its own process.
 
@@ -87,14 +61,11 @@ def run_quarantine(worker: str, *, client: redis.Redis, name: str, runner: Runne
     """
 
     def on_death(job: Job, _pid: int | None, status: int | None, *_usage: Any) -> None:
-        if not quarantine.is_to_blame(job, status):
-            hint = "the process was stopped from outside, or the machine slept; the event is not blamed"
-            log.warning("quarantine.job_interrupted", job_id=job.id, hint=hint)
-            return
-        try:
+        if is_to_blame(status):
             blame(*decode_call(job.data))
-        except Fatal as error:  # a foreign job: RQ records it as failed, and there is no event to blame
-            log.warning("quarantine.foreign_job_died", job_id=job.id, error=str(error))
+        else:
+            hint = "the process was stopped from outside; the event is not blamed"
+            log.warning("quarantine.job_interrupted", job_id=job.id, hint=hint)
 
     quarantine = QuarantineWorker(
         [queue_named(QueueKind.QUARANTINE.queue(worker), client)],

@@ -5,27 +5,23 @@ jobs; its list of workers removes those whose keys have expired. Here their keys
 
 A pid identifies a process only in its own pid namespace, and only until the machine restarts. Containers share host
 names and even pids, for different processes. So a worker records its place beside its pid, and readers in the same
-place check whether its process runs. For the others the last heartbeat is known, and RQ drops them when that is too
-old.
+place check whether its process runs. The others count as alive until their keys expire, since no heartbeat came.
 """
 
-import math
 import os
 import socket
 import sys
-import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import redis
 from rq.registry import FailedJobRegistry, FinishedJobRegistry, StartedJobRegistry
-from rq.utils import as_text, now, utcparse
 from rq.worker import BaseWorker
 from rq.worker_registration import get_keys
+from typing_extensions import override
 
 from nous.jobs.base import JobNames, QueueKind
 from nous.jobs.rq.queue import queue_named
@@ -34,35 +30,17 @@ from nous.redis_support.errors import translated
 PLACE = "place"
 """The field that our workers add to the hash of an RQ worker."""
 
-_SLACK = 1.0
-"""Seconds by which a process may seem younger than its heartbeat: the clocks are read one after the other."""
-_ENDED = frozenset("ZX")
-"""States of a process that has ended, but whose parent has not collected its exit status."""
 _PROCESSES = Path("/proc")
+_ENDED = frozenset({b"Z", b"X"})
+"""States of a process that has ended, but whose parent has not collected its exit status."""
 
 
-@dataclass(frozen=True, slots=True)
-class LivenessRecord:
-    """Last heartbeat of a process.
+class PlacedWorker(BaseWorker):
+    """RQ worker that records where its pid is valid."""
 
-    *age* is in seconds. *place* is the value of `here` in that process.
-    """
-
-    pid: int | None
-    place: str
-    age: float
-
-
-def lives(sign: LivenessRecord, *, at: str, age_of: Callable[[int], float | None]) -> bool:
-    """Return whether the process lives, as seen from the place *at*; true when in doubt.
-
-    *age_of* returns the seconds that a process has run, and None if it is gone. A process that is younger than the
-    heartbeat has only reused the pid.
-    """
-    if sign.pid is None or not sign.place or sign.place != at:
-        return True
-    age = age_of(sign.pid)
-    return age is not None and age > sign.age - _SLACK
+    @override
+    def serialize(self) -> dict[str, Any]:
+        return {**super().serialize(), PLACE: here()}
 
 
 def here() -> str:
@@ -81,34 +59,17 @@ def here() -> str:
         return ""
 
 
-def age_of(pid: int) -> float | None:
-    """Return the seconds that the process *pid* has run.
-
-    None if it is gone, infinite where the system does not say.
-    """
+def is_running(pid: int) -> bool:
+    """Return whether the process *pid* runs; true when in doubt."""
     try:
         os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return None
-    except PermissionError:
-        pass  # another user's, so it exists
-    try:
-        stat = (_PROCESSES / str(pid) / "stat").read_text("utf-8", errors="replace")
+        stat = (_PROCESSES / str(pid) / "stat").read_bytes()
+    except ProcessLookupError:
+        return False
     except OSError:
-        return math.inf
-    return age_told(stat, now=time.clock_gettime(time.CLOCK_BOOTTIME), ticks=os.sysconf("SC_CLK_TCK"))
-
-
-def age_told(stat: str, *, now: float, ticks: int) -> float | None:
-    """Return a process's age in seconds from its line *stat* in /proc.
-
-    *now* is in seconds since boot. None if the process has ended.
-    """
-    state, *numbers = stat.rpartition(")")[2].split()  # the process name is in brackets, and may hold anything
-    if state in _ENDED:
-        return None
-    age = now - int(numbers[18]) / ticks  # the 22nd field of proc(5)
-    return age if age >= 0 else math.inf
+        return True  # another user's, or no /proc
+    state, *_ = stat.rpartition(b")")[2].split()  # the process name is in brackets, and may hold anything
+    return state not in _ENDED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +96,8 @@ class WorkerSeen:
     name: str
     queues: tuple[str, ...]
     state: str
-    pid: int | None
-    host: str | None
+    pid: int
+    host: str
 
 
 def queues_of(worker: str, client: redis.Redis) -> list[QueueCount]:
@@ -154,43 +115,33 @@ def workers_seen(client: redis.Redis, names: JobNames | None = None) -> list[Wor
     counts as alive as long as RQ believes so: its key expires when no heartbeat came for the period that the worker set
     itself, by default eight minutes.
     """
-    at, place = now(), here()
-    living = [seen for seen, sign in _registered(client, at) if lives(sign, at=place, age_of=age_of)]
-    return [seen for seen in living if names is None or names.owns_any(seen.queues)]
-
-
-def _registered(client: redis.Redis, at: datetime) -> Iterator[tuple[WorkerSeen, LivenessRecord]]:
-    """Yield the workers on RQ's list, by name, with the last heartbeat as of the time *at*."""
     with translated():
         keys = sorted(get_keys(connection=client))
         with client.pipeline(transaction=False) as pipe:
             for key in keys:
                 pipe.hgetall(key)
-                pipe.ttl(key)
-            replies: list[Any] = pipe.execute()
-    for key, row, expires_in in zip(keys, replies[::2], replies[1::2], strict=True):
-        found = {as_text(name): as_text(value) for name, value in row.items()}
-        if "last_heartbeat" in found and expires_in >= 0:  # else it has expired, and only counters were added since
-            sign = LivenessRecord(
-                _pid(found), found.get(PLACE, ""), (at - utcparse(found["last_heartbeat"])).total_seconds()
-            )
-            yield _seen(key.removeprefix(BaseWorker.redis_worker_namespace_prefix), found), sign
+            rows: list[Any] = pipe.execute()
+    place = here()
+    found = [_seen(key, row) for key, row in zip(keys, rows, strict=True) if _is_alive(row, place)]
+    return [each for each in found if names is None or names.owns_any(each.queues)]
 
 
-def _seen(name: str, found: Mapping[str, str]) -> WorkerSeen:
-    queues = found.get("queues")
+def _is_alive(row: Mapping[bytes, bytes], place: str) -> bool:
+    """Return whether a worker lives, as seen from *place*; true when in doubt."""
+    if b"birth" not in row:
+        return False  # its key has expired, and only counters were added since
+    return not place or row.get(PLACE.encode()) != place.encode() or is_running(int(row[b"pid"]))
+
+
+def _seen(key: str, row: Mapping[bytes, bytes]) -> WorkerSeen:
+    found = {name.decode(): value.decode() for name, value in row.items()}
     return WorkerSeen(
-        name=name,
-        queues=tuple(queues.split(",")) if queues else (),
+        name=key.removeprefix(BaseWorker.redis_worker_namespace_prefix),
+        queues=tuple(found["queues"].split(",")),
         state=found.get("state", "?"),
-        pid=_pid(found),
-        host=found.get("hostname") or None,
+        pid=int(found["pid"]),
+        host=found["hostname"],
     )
-
-
-def _pid(found: Mapping[str, str]) -> int | None:
-    pid = found.get("pid", "")
-    return int(pid) if pid.isdecimal() else None
 
 
 def _counted(name: str, client: Any) -> QueueCount:

@@ -129,7 +129,7 @@ def run_fleet(names: list[str], *, desks_only: bool) -> None:
     if desks_only:
         crew = WorkerProcess(
             [dispatch_loop(container, each, open_quarantine=quarantines.open) for each in names],
-            last=[container.leases],
+            finish=container.leases.stop,
         )
     else:
         crew = worker_process(container, names, open_quarantine=quarantines.open)

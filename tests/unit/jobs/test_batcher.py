@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from nous.jobs.rq.thread_pool import Batcher
+from nous.jobs.rq.bookkeeping import Batcher
 
 
 def test_what_many_threads_hand_in_is_carried_out_once_each_and_never_twice_at_once() -> None:
@@ -48,28 +48,6 @@ def test_who_finds_somebody_at_it_leaves_his_part_to_him() -> None:
     first.join()
 
     assert handfuls == [["a"], ["b", "c"], ["d"]]
-
-
-def test_what_was_handed_in_while_another_failed_is_carried_out_all_the_same() -> None:
-    done: list[str] = []
-    is_at_it, go_on = threading.Event(), threading.Event()
-
-    def carry_out(items: Sequence[str]) -> None:
-        if "bad" in items:
-            is_at_it.set()
-            go_on.wait()
-            raise ValueError("bad")
-        done.extend(items)
-
-    gather = Batcher(carry_out)
-    with ThreadPoolExecutor() as threads:
-        first = threads.submit(gather, "bad")
-        is_at_it.wait()
-        gather("good")
-        go_on.set()
-
-    assert isinstance(first.exception(), ValueError)
-    assert done == ["good"]
 
 
 def test_a_failure_is_told_to_who_carried_out_and_the_next_go_on() -> None:

@@ -1,10 +1,8 @@
 """Who may see the dashboard, and from where it may be used."""
 
 import pickle
-import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -13,10 +11,8 @@ from fakeredis import FakeRedis
 
 pytest.importorskip("rq_dashboard", reason="needs the extra `dashboard`")
 
-import rq_dashboard.web
 from flask import Flask
 from rq import Queue
-from rq.job import Job
 from rq.worker import BaseWorker
 
 from nous.cli import main
@@ -28,7 +24,7 @@ from nous.jobs.rq.job import FUNCTION
 from nous.jobs.rq.queue import queue_named
 
 PAGE = "/0/data/queues.json"
-BUTTON = "/queue/some/compact"
+BUTTON = "/queue/some/queued/empty"
 
 
 @pytest.fixture
@@ -46,20 +42,15 @@ def test_a_login_is_asked_for_where_there_is_one(redis: FakeRedis) -> None:
     client = build(redis, shown_as="a fake", login=Login("ann", "sésame")).test_client()
 
     answers = [
+        client.get("/static/css/main.css").status_code,
+        client.get("/nothing").status_code,
         client.get(PAGE).status_code,
         client.get(PAGE, headers=basic("ann", "wrong")).status_code,
         client.get(PAGE, headers=basic("bob", "sésame")).status_code,
         client.get(PAGE, headers=basic("ann", "sésame")).status_code,
     ]
 
-    assert answers == [401, 401, 401, 200]
-
-
-def test_a_login_also_guards_files_and_what_does_not_exist(redis: FakeRedis) -> None:
-    client = build(redis, shown_as="a fake", login=Login("ann", "sesame")).test_client()
-
-    assert client.get("/static/css/main.css").status_code == 401
-    assert client.get("/nothing").status_code == 401
+    assert answers == [401, 401, 401, 401, 401, 200]
 
 
 def test_an_installation_is_shown_the_queues_and_workers_of_its_own(redis: FakeRedis) -> None:
@@ -72,7 +63,6 @@ def test_an_installation_is_shown_the_queues_and_workers_of_its_own(redis: FakeR
 
     assert seen["nous"] == (["toy"], ["toy-worker"])
     assert seen["mine"] == (["mine--toy"], ["mine--toy-worker"])
-    assert len(lists(build(redis, shown_as="it"))[0]) == 3
 
 
 def lists(app: Flask) -> tuple[list[str], list[str]]:
@@ -114,27 +104,10 @@ def test_every_endpoint_that_takes_a_post_counts_as_an_action(app: Flask) -> Non
     assert posts == {f"rq_dashboard.{action}" for action in ACTIONS}
 
 
-@pytest.mark.parametrize(
-    "path", ["/7/view/queues", "/0/view/jobs/some/nothing/8/asc/1", "/0/view/job/gone", "/nothing"]
-)
-def test_what_does_not_exist_is_not_found(app: Flask, path: str) -> None:
-    assert app.test_client().get(path).status_code == 404
+def test_what_does_not_exist_is_not_found(app: Flask) -> None:
+    client = app.test_client()
 
-
-def test_the_address_of_the_server_is_shown_as_told(redis: FakeRedis) -> None:
-    assert "the embedded server" in build(redis, shown_as="the embedded server").test_client().get("/").text
-
-
-def test_two_dashboards_of_different_jobs_stand_side_by_side_and_rq_dashboard_stays_as_it_was(redis: FakeRedis) -> None:
-    class OtherJob(Job): ...
-
-    apps = [
-        build(redis, shown_as="one", login=Login("ann", "sesame")),
-        build(redis, shown_as="two", job_class=OtherJob),
-    ]
-
-    assert [app.test_client().get(PAGE).status_code for app in apps] == [401, 200]
-    assert rq_dashboard.web.Job is Job
+    assert [client.get(path).status_code for path in ("/0/view/job/gone", "/nothing")] == [404, 404]
 
 
 def test_what_a_producer_sent_never_becomes_markup(app: Flask, redis: FakeRedis) -> None:
@@ -171,28 +144,12 @@ def test_a_pickled_job_of_another_application_is_shown_and_never_unpickled(
     assert not (tmp_path / "exploded").exists()
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
-def test_loopback_is_recognised(host: str) -> None:
-    assert is_loopback(host)
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "localhost.example", ""])  # noqa: S104 - nothing is bound
-def test_whatever_others_might_reach_is_no_loopback(host: str) -> None:
-    assert not is_loopback(host)
-
-
-def test_the_server_answers_over_http(app: Flask) -> None:
-    with listen(app, host="127.0.0.1", port=0) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        connection = HTTPConnection("127.0.0.1", server.port)
-        connection.request("GET", PAGE)
-        status = connection.getresponse().status
-        connection.close()
-        server.shutdown()
-        thread.join()
-
-    assert status == 200
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("127.8.8.8", True), ("::1", True), ("localhost", True), ("192.168.1.2", False), ("localhost.example", False)],
+)
+def test_only_what_this_machine_alone_reaches_is_loopback(host: str, *, expected: bool) -> None:
+    assert is_loopback(host) == expected
 
 
 def test_a_taken_port_is_said_to_be_taken(app: Flask) -> None:

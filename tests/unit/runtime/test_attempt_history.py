@@ -1,6 +1,5 @@
 """What a dead letter tells of each attempt, and what it does not tell."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -8,34 +7,19 @@ import pytest
 
 from nous import log
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, gathered, history_of
-from nous.domain.effects import Effects
 from nous.domain.errors import BadInput, Deferred, Retryable
-from nous.domain.events import Event
 from nous.jobs.base import QueueKind
 
 SAID = "'I want to tell my boss that this is over', password=hunter22"
 
 
-def _raise(error: BaseException) -> Callable[[Event], Effects]:
-    def behave(_: Event) -> Effects:
-        raise error
-
-    return behave
-
-
-def _again(runtime: Any) -> None:
-    runtime.later()
-    runtime.sweeper.sweep()
-
-
 def test_each_attempt_is_told_with_what_went_wrong_and_where(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended())
     later = Deferred("quota", until=runtime.clock.date() + timedelta(seconds=30))
     for error in (Retryable("away"), later, KeyError("content"), BadInput("hopeless")):
-        runtime.toy.behave = _raise(error)
+        runtime.toy.fails(error)
         runtime.run()
-        _again(runtime)
+        runtime.again()
 
     [letter] = runtime.bus.letters()
     assert [(each.attempt, each.fate, each.text) for each in letter.history] == [
@@ -51,18 +35,15 @@ def test_each_attempt_is_told_with_what_went_wrong_and_where(runtime: Any, ended
 
 
 def test_crashes_are_told_from_deaths_and_from_jobs_that_were_lost(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended("poison"))
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended("poison"))
     runtime.jobs.lose()
-    _again(runtime)
-    runtime.toy.behave = _raise(KeyboardInterrupt())
+    runtime.again()
     for line in (QueueKind.LIVE, QueueKind.LIVE, QueueKind.QUARANTINE, QueueKind.QUARANTINE):
-        with pytest.raises(KeyboardInterrupt):
-            runtime.run(line)
+        runtime.die(line)
         if line is QueueKind.QUARANTINE:
             order = runtime.jobs.submitted[-1]
             runtime.attempts.blame("toy", order.ref.priority, order.ref.entry, order.attempt)
-        _again(runtime)
+        runtime.again()
 
     [letter] = runtime.bus.letters()
     assert [(each.attempt, each.fate) for each in letter.history] == [
@@ -79,9 +60,8 @@ def test_what_an_error_quotes_is_neither_kept_nor_logged_nor_told_to_the_queue(
     runtime: Any, ended: Any, error: Exception, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log.configure("debug", "json")
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _raise(error)
+    runtime.offer(ended())
+    runtime.toy.fails(error)
 
     said: list[str] = []
     for _ in range(3):

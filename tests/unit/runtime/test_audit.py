@@ -65,9 +65,9 @@ def test_a_server_that_does_not_answer_ends_nothing_and_is_told_ever_more_rarely
     told = told_of(*[Unavailable("away")] * 5, KeyError("x"), BAD, BAD)
 
     assert [event for _, event, _ in told] == [
-        *["maintenance.retry_scheduled"] * 3,
-        "maintenance.error",
-        "maintenance.recovered",
+        *["task.retry_scheduled"] * 3,
+        "task.error",
+        "task.recovered",
         ALARM,
     ]
 
@@ -80,7 +80,7 @@ def test_a_server_that_somebody_has_made_unsafe_is_told_of_once_and_again_when_i
 
     with capture_logs() as logs:
         for _ in range(6):
-            auditor.look()
+            auditor.run_once()
 
     assert [line["reason"] for line in logs] == ["it evicts", "it keeps no log", "it evicts"]
 

@@ -1,62 +1,49 @@
-"""The clerk of a worker, whose server is in trouble."""
+"""The dispatch loop of a worker, whose server is in trouble."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from structlog.testing import capture_logs
 
 from nous.backoff import RetryBackoff
 from nous.domain.errors import Unavailable
+from nous.jobs.base import MemoryJobs
 from nous.runtime.dispatch_loop import DispatchLoop
 
 
-@pytest.mark.parametrize(
-    ("trouble", "told"),
-    [(Unavailable("no writing: X"), "dispatch_loop.retry_scheduled"), (KeyError("x"), "dispatch_loop.error")],
-)
-def test_what_goes_wrong_again_and_again_is_told_ever_more_rarely_though_the_sweeping_goes_well(
-    trouble: Exception, told: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(RetryBackoff, "wait", 0.0)
-    dispatcher, sweeper = Mock(), Mock()
-    dispatcher.dispatch.side_effect = [*[trouble] * 100, 0]
-    clerk = _clerk(dispatcher, sweeper)
-    dispatcher.wait.side_effect = _stopping(clerk)
+class Duties:
+    """A dispatcher that fails thrice and then stops the loop, and a sweeper that always fails."""
 
-    with capture_logs() as logs:
-        clerk.run()
+    def __init__(self) -> None:
+        self._left: Iterator[bool] = iter([True] * 3)
+        duties: Any = self
+        self.loop = DispatchLoop(
+            "toy",
+            dispatcher=duties,
+            sweeper=duties,
+            jobs=MemoryJobs(),
+            sweep_interval=0,
+            open_quarantine=lambda _: None,
+        )
 
-    assert [line["event"] for line in logs] == [*[told] * 7, "dispatch_loop.recovered"]
-    assert logs[-1]["failures"] == 100
-    assert sweeper.sweep.call_count == 101
+    def dispatch(self) -> int:
+        if next(self._left, False):
+            raise Unavailable("no dispatching")
+        return 0
+
+    def wait(self, _seconds: float) -> None:
+        self.loop.stop()
+
+    def sweep(self) -> int:
+        raise Unavailable("no sweeping")
 
 
 def test_each_duty_is_told_of_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RetryBackoff, "wait", 0.0)
-    dispatcher, sweeper = Mock(), Mock()
-    sweeper.sweep.side_effect = Unavailable("no sweeping")
-    dispatcher.dispatch.side_effect = [*[Unavailable("no dispatching")] * 3, 0]
-    clerk = _clerk(dispatcher, sweeper)
-    dispatcher.wait.side_effect = _stopping(clerk)
 
     with capture_logs() as logs:
-        clerk.run()
+        Duties().loop.run()
 
     assert sorted(line["error"] for line in logs if "error" in line) == ["no dispatching"] * 2 + ["no sweeping"] * 3
-
-
-def _stopping(clerk: DispatchLoop) -> Callable[[float], None]:
-    def wait(_seconds: float) -> None:
-        clerk.stop()
-
-    return wait
-
-
-def _clerk(dispatcher: Any, sweeper: Any) -> DispatchLoop:
-    jobs = Mock()
-    jobs.backlog.return_value = 0
-    return DispatchLoop(
-        "toy", dispatcher=dispatcher, sweeper=sweeper, jobs=jobs, sweep_interval=0, open_quarantine=lambda _: None
-    )
+    assert [line["task"] for line in logs if line["event"] == "task.recovered"] == ["dispatch"]

@@ -1,6 +1,5 @@
 """What follows from each way in which an attempt can fail."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -11,26 +10,40 @@ from nous.bus.accounting import GroupCounters
 from nous.bus.base import Subscription
 from nous.domain.effects import DegradedResult, Effects
 from nous.domain.errors import BadInput, Deferred, Fatal, InTheWay, NotAllowed, Retryable
-from nous.domain.events import Event, SessionEnded
+from nous.domain.events import SessionEnded
 from nous.jobs.base import QueueKind
 
 LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)
 
 
-def test_an_error_that_may_pass_is_tried_again_exactly_as_often_as_configured(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _raise(Retryable("not now"))
+class Panic(BaseException):
+    """As a native library raises it, so that nobody takes it for an error."""
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (Retryable("not now"), "Retryable: not now"),
+        (ZeroDivisionError("a defect"), "ZeroDivisionError: a defect"),
+        (SystemExit(0), "SystemExit: 0"),
+        (Panic("index out of range"), "Panic: index out of range"),
+    ],
+    ids=["transient", "defect", "exit", "panic"],
+)
+def test_an_error_that_may_pass_is_tried_again_exactly_as_often_as_configured(
+    runtime: Any, ended: Any, error: BaseException, text: str
+) -> None:
+    runtime.offer(ended())
+    runtime.toy.fails(error)
 
     for _ in range(10):
         runtime.run()
-        runtime.later(20)
-        runtime.sweeper.sweep()
+        runtime.again(20)
 
     assert len(runtime.toy.seen) == 3
     [letter] = runtime.bus.letters()
-    assert letter.reason == "failed 3 times; Retryable: not now"
+    assert letter.reason == f"failed 3 times; {text}"
     assert runtime.account == GroupCounters(received=1, dead=1)
 
 
@@ -38,9 +51,8 @@ def test_an_error_that_quotes_half_a_character_is_an_error_like_any_other(
     runtime: Any, ended: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log.configure("warning", "json")
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _raise(ValueError("bad \ud800 text"))
+    runtime.offer(ended())
+    runtime.toy.fails(ValueError("bad \ud800 text"))
 
     assert runtime.run() == ["failed: ValueError: bad ? text"]
 
@@ -49,37 +61,14 @@ def test_an_error_that_quotes_half_a_character_is_an_error_like_any_other(
     assert "delivery.retry_scheduled" in capsys.readouterr().err
 
 
-class Panic(BaseException):
-    """As a native library raises it, so that nobody takes it for an error."""
-
-
-@pytest.mark.parametrize("raised", [SystemExit(0), Panic("index out of range")], ids=["exit", "panic"])
-def test_a_handler_that_tries_to_exit_has_failed_like_any_other(
-    runtime: Any, ended: Any, raised: BaseException
-) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _raise(raised)
-
-    for _ in range(10):
-        runtime.run()
-        runtime.later(20)
-        runtime.sweeper.sweep()
-
-    assert len(runtime.toy.seen) == 3
-    assert runtime.account == GroupCounters(received=1, dead=1)
-
-
 def test_a_compromise_is_taken_at_the_last_attempt_and_not_before(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _raise(DegradedResult(Retryable("not now"), Effects(skipped="made do")))
+    runtime.offer(ended())
+    runtime.toy.fails(DegradedResult(Retryable("not now"), Effects(skipped="made do")))
 
     said = []
     for _ in range(10):
         said += runtime.run()
-        runtime.later(20)
-        runtime.sweeper.sweep()
+        runtime.again(20)
 
     assert said == ["failed: DegradedResult: not now", "failed: DegradedResult: not now", "done"]
     assert runtime.bus.letters() == []
@@ -87,21 +76,17 @@ def test_a_compromise_is_taken_at_the_last_attempt_and_not_before(runtime: Any, 
 
 
 def test_a_retry_waits_for_its_backoff(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _raise(Retryable("not now"))
+    runtime.offer(ended())
+    runtime.toy.fails(Retryable("not now"))
     runtime.run()
 
-    runtime.later(0.4)
-    assert runtime.sweeper.sweep() == 0
-    runtime.later(1.0)
-    assert runtime.sweeper.sweep() == 1
+    assert runtime.again(0.4) == 0
+    assert runtime.again(1.0) == 1
 
 
 def test_input_that_can_never_work_is_buried_at_once(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended("bad"), ended("good"))
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _only("bad", _raise(BadInput("no such file")))
+    runtime.offer(ended("bad"), ended("good"))
+    runtime.toy.fails(BadInput("no such file"), only="bad")
 
     assert runtime.run() == ["failed: BadInput: no such file", "done"]
     assert runtime.account == GroupCounters(received=2, done=1, dead=1)
@@ -111,9 +96,8 @@ def test_input_that_can_never_work_is_buried_at_once(runtime: Any, ended: Any) -
 def test_what_the_operator_has_to_change_leaves_him_time_and_is_buried_in_the_end(
     runtime: Any, ended: Any, error: type[Fatal]
 ) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _raise(error("Redis does not do that"))
+    runtime.offer(ended())
+    runtime.toy.fails(error("Redis does not do that"))
 
     for attempt in (1, 2):
         assert runtime.run() == [f"failed: {error.__name__}: Redis does not do that"]
@@ -128,62 +112,40 @@ def test_what_the_operator_has_to_change_leaves_him_time_and_is_buried_in_the_en
 
 
 def test_being_told_when_to_come_back_costs_no_attempt(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended())
 
     for _ in range(10):
-        runtime.toy.behave = _raise(Deferred("quota", until=runtime.clock.date() + timedelta(seconds=30)))
+        runtime.toy.fails(Deferred("quota", until=runtime.clock.date() + timedelta(seconds=30)))
         runtime.run()
-        runtime.later(31)
-        runtime.sweeper.sweep()
-    runtime.toy.behave = _succeed
+        runtime.again(31)
+    runtime.toy.succeeds()
 
     assert runtime.run() == ["done"]
     assert runtime.account.dead == 0
 
 
-def test_a_defect_in_a_handler_is_tried_again_and_then_buried(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _raise(ZeroDivisionError("oops"))
-
-    for _ in range(5):
-        runtime.run()
-        runtime.later(20)
-        runtime.sweeper.sweep()
-
-    assert runtime.bus.letters()[0].reason == "failed 3 times; ZeroDivisionError: oops"
-
-
 def test_the_second_crash_leads_into_quarantine_and_neighbours_live(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended("poison"), ended("neighbour"))
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _only("poison", _die)
+    runtime.offer(ended("poison"), ended("neighbour"))
+    runtime.toy.fails(KeyboardInterrupt(), only="poison")
 
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             runtime.run()
         runtime.run()
-        runtime.later()
-        runtime.sweeper.sweep()
+        runtime.again()
 
     assert runtime.account.done == 1
     assert runtime.jobs.submitted[-1].line is QueueKind.QUARANTINE
 
 
 def test_an_event_is_buried_after_two_deaths_where_it_was_alone(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended("poison"))
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _die
+    runtime.offer(ended("poison"))
 
     for _ in range(2):
-        with pytest.raises(KeyboardInterrupt):
-            runtime.run()
-        runtime.later()
-        runtime.sweeper.sweep()
+        runtime.die()
+        runtime.again()
     for _ in range(2):
-        with pytest.raises(KeyboardInterrupt):
-            runtime.run(QueueKind.QUARANTINE)
+        runtime.die(QueueKind.QUARANTINE)
         order = runtime.jobs.submitted[-1]
         runtime.attempts.blame("toy", order.ref.priority, order.ref.entry, order.attempt)
         runtime.sweeper.sweep()
@@ -194,38 +156,31 @@ def test_an_event_is_buried_after_two_deaths_where_it_was_alone(runtime: Any, en
 
 
 def test_a_killed_fleet_in_quarantine_is_not_held_against_its_event(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended("innocent"))
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _die
+    runtime.offer(ended("innocent"))
 
     for _ in range(6):
         for line in (QueueKind.LIVE, QueueKind.QUARANTINE):
             if runtime.jobs.backlog("toy", line):
-                with pytest.raises(KeyboardInterrupt):
-                    runtime.run(line)
-        runtime.later()
-        runtime.sweeper.sweep()
-    runtime.toy.behave = _succeed
+                runtime.die(line)
+        runtime.again()
+    runtime.toy.succeeds()
 
     assert runtime.run(QueueKind.QUARANTINE) == ["done"]
     assert runtime.account.dead == 0
 
 
 def test_a_redriven_letter_is_attempted_afresh_under_numbers_of_its_own(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _raise(Retryable("not now"))
+    runtime.offer(ended())
+    runtime.toy.fails(Retryable("not now"))
     for _ in range(3):
         runtime.run()
-        runtime.later(20)
-        runtime.sweeper.sweep()
+        runtime.again(20)
 
     runtime.bus.redrive(runtime.bus.letters()[0], TOY)
-    runtime.later(1)
-    runtime.sweeper.sweep()
+    runtime.again(1)
     runtime.run()
     runtime.later(20)
-    runtime.toy.behave = _succeed
+    runtime.toy.succeeds()
     runtime.sweeper.sweep()
 
     assert runtime.run() == ["done"]
@@ -234,14 +189,10 @@ def test_a_redriven_letter_is_attempted_afresh_under_numbers_of_its_own(runtime:
 
 
 def test_a_death_that_is_told_late_counts_all_the_same(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended("endless"))
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _die
+    runtime.offer(ended("endless"))
     for line in (QueueKind.LIVE, QueueKind.LIVE, QueueKind.QUARANTINE):
-        with pytest.raises(KeyboardInterrupt):
-            runtime.run(line)
-        runtime.later()
-        runtime.sweeper.sweep()
+        runtime.die(line)
+        runtime.again()
 
     for order in runtime.jobs.submitted[-2:]:
         runtime.attempts.blame("toy", order.ref.priority, order.ref.entry, 3)
@@ -253,8 +204,7 @@ def test_a_death_that_is_told_late_counts_all_the_same(runtime: Any, ended: Any)
 def test_a_delivery_that_cannot_be_looked_at_does_not_keep_the_others_waiting(
     runtime: Any, ended: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runtime.bus.publish(ended("odd"), ended("plain"))
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended("odd"), ended("plain"))
     runtime.jobs.lose()
     runtime.later()
     look = runtime.bus.open
@@ -269,26 +219,6 @@ def test_a_delivery_that_cannot_be_looked_at_does_not_keep_the_others_waiting(
 
     assert runtime.sweeper.sweep() == 1
     assert runtime.jobs.submitted[-1].session_id == "plain"
-
-
-def _die(_: Event) -> Effects:
-    raise KeyboardInterrupt
-
-
-def _succeed(_: Event) -> Effects:
-    return Effects()
-
-
-def _raise(error: BaseException) -> Callable[[Event], Effects]:
-    def behave(_: Event) -> Effects:
-        raise error
-
-    return behave
-
-
-def _only(session_id: str, behave: Callable[[Event], Effects]) -> Callable[[Event], Effects]:
-    """Behave so with that session, and well with every other."""
-    return lambda event: behave(event) if event.session_id == session_id else Effects()
 
 
 def _overdue(runtime: Any) -> Any:

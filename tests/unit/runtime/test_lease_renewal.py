@@ -1,6 +1,5 @@
 """Whose leases a process renews."""
 
-import threading
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
@@ -41,7 +40,13 @@ class Watched(MemoryBus):
         return bool(self.overdue(TOY, limit=1))
 
 
-def received(bus: MemoryBus, ended: Any) -> DeliveryRef:
+@pytest.fixture
+def bus(clock: Any) -> Watched:
+    return Watched(clock)
+
+
+@pytest.fixture
+def ref(bus: Watched, ended: Any) -> DeliveryRef:
     """A delivery whose lease has just ended."""
     bus.publish(ended())
     [delivery] = bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=0)
@@ -57,20 +62,18 @@ def keeper(bus: MemoryBus, *, deadline: float) -> Generator[LeaseKeeper]:
         keeper.stop()
 
 
-def test_the_lease_of_what_is_being_handled_is_renewed(clock: Any, ended: Any, wait_until: Any) -> None:
-    bus = Watched(clock)
-    ref = received(bus, ended)
-
+def test_the_lease_of_what_is_being_handled_is_renewed(
+    bus: Watched, ref: DeliveryRef, clock: Any, wait_until: Any
+) -> None:
     with keeper(bus, deadline=600) as leases, leases.held(ref):
         wait_until(lambda: not bus.is_overdue(), "the lease to be renewed")
         clock.now += 60
         wait_until(lambda: not bus.is_overdue(), "the lease to be renewed again")
 
 
-def test_the_lease_of_what_is_not_done_in_its_time_is_left_to_end(clock: Any, ended: Any, wait_until: Any) -> None:
-    bus = Watched(clock)
-    ref = received(bus, ended)
-
+def test_the_lease_of_what_is_not_done_in_its_time_is_left_to_end(
+    bus: Watched, ref: DeliveryRef, wait_until: Any
+) -> None:
     with keeper(bus, deadline=0) as leases, leases.held(ref):
         wait_until(lambda: len(bus.renewed) >= 3, "three looks at the leases")
 
@@ -78,10 +81,7 @@ def test_the_lease_of_what_is_not_done_in_its_time_is_left_to_end(clock: Any, en
     assert bus.is_overdue()
 
 
-def test_the_lease_of_what_is_over_is_renewed_no_more(clock: Any, ended: Any, wait_until: Any) -> None:
-    bus = Watched(clock)
-    ref = received(bus, ended)
-
+def test_the_lease_of_what_is_over_is_renewed_no_more(bus: Watched, ref: DeliveryRef, wait_until: Any) -> None:
     with keeper(bus, deadline=600) as leases:
         with leases.held(ref):
             wait_until(lambda: [ref] in bus.renewed, "the lease to be renewed")
@@ -91,10 +91,9 @@ def test_the_lease_of_what_is_over_is_renewed_no_more(clock: Any, ended: Any, wa
     assert not any(bus.renewed[looks:])
 
 
-def test_an_attempt_holds_its_lease_while_its_handler_runs(clock: Any, ended: Any, wait_until: Any) -> None:
-    bus = Watched(clock)
-    ref = received(bus, ended)
-
+def test_an_attempt_holds_its_lease_while_its_handler_runs(
+    bus: Watched, ref: DeliveryRef, clock: Any, wait_until: Any
+) -> None:
     def handle(_: Event) -> Effects:
         wait_until(lambda: [ref] in bus.renewed, "the lease to be renewed", seconds=10)
         return Effects()
@@ -108,11 +107,8 @@ def test_an_attempt_holds_its_lease_while_its_handler_runs(clock: Any, ended: An
 
 
 def test_an_attempt_that_hung_and_ends_takes_no_lease_from_the_next_one(
-    clock: Any, ended: Any, wait_until: Any
+    bus: Watched, ref: DeliveryRef, wait_until: Any
 ) -> None:
-    bus = Watched(clock)
-    ref = received(bus, ended)
-
     with keeper(bus, deadline=600) as leases, leases.held(ref):
         with leases.held(ref):
             wait_until(lambda: bus.renewed, "a look at the leases")
@@ -123,10 +119,8 @@ def test_an_attempt_that_hung_and_ends_takes_no_lease_from_the_next_one(
 
 
 def test_whatever_goes_wrong_while_leases_are_renewed_they_are_renewed_again(
-    clock: Any, ended: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
+    bus: Watched, ref: DeliveryRef, wait_until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bus = Watched(clock)
-    ref = received(bus, ended)
     renew, troubles = bus.renew, iter([OSError(24, "too many open files"), Unavailable("gone")])
 
     def troubled(refs: Iterable[DeliveryRef], *, lease: float) -> None:
@@ -138,21 +132,3 @@ def test_whatever_goes_wrong_while_leases_are_renewed_they_are_renewed_again(
 
     with keeper(bus, deadline=600) as leases, leases.held(ref):
         wait_until(lambda: not bus.is_overdue(), "the lease to be renewed")
-
-
-def test_who_gets_no_thread_for_leases_works_on_and_the_next_one_gets_it(
-    clock: Any, ended: Any, wait_until: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bus = Watched(clock)
-    ref = received(bus, ended)
-
-    def refused(_: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    with keeper(bus, deadline=600) as leases:
-        with monkeypatch.context() as patch:
-            patch.setattr(threading.Thread, "start", refused)
-            with leases.held(ref):
-                assert bus.renewed == []
-        with leases.held(ref):
-            wait_until(lambda: not bus.is_overdue(), "the lease to be renewed")

@@ -11,7 +11,7 @@ from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Retryable, Unavailable
 from nous.domain.events import SessionEnded
-from nous.runtime.retry import retry_until_deadline
+from nous.runtime.attempt import retry_until_deadline
 
 TOY = Subscription("toy", SessionEnded)
 LEASE = 60.0
@@ -30,16 +30,10 @@ def failing(times: int, error: Exception = OUT) -> Callable[[], str]:
     return say
 
 
-def test_what_the_server_does_not_take_is_said_until_it_does() -> None:
+def test_a_call_is_repeated_until_it_is_taken_or_for_a_while_and_one_that_cannot_succeed_is_made_once() -> None:
     assert retry_until_deadline(failing(3), seconds=60) == "taken"
-
-
-def test_it_is_given_up_after_a_while() -> None:
     with pytest.raises(Retryable):
         retry_until_deadline(failing(1000), seconds=0.1)
-
-
-def test_what_can_never_go_well_is_said_once() -> None:
     with pytest.raises(ValueError, match="wrong"):
         retry_until_deadline(failing(1, ValueError("wrong")), seconds=60)
 
@@ -55,8 +49,7 @@ def test_a_commit_outlasts_an_outage_and_the_handler_runs_once(
         return commit(delivery, effects)
 
     monkeypatch.setattr(runtime.bus, "commit", commit_when_back)
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended())
 
     assert runtime.run() == ["done"]
     assert runtime.toy.seen == ["s1"]
@@ -65,12 +58,8 @@ def test_a_commit_outlasts_an_outage_and_the_handler_runs_once(
 
 @pytest.mark.usefixtures("briefly_out")
 def test_what_follows_from_a_failure_is_written_down_after_an_outage(runtime: Any, ended: Any) -> None:
-    def fail(_: Any) -> Effects:
-        raise Retryable("not yet")
-
-    runtime.toy.behave = fail
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
+    runtime.toy.fails(Retryable("not yet"))
+    runtime.offer(ended())
     runtime.run()
 
     [(_, progress)] = _pending(runtime)
@@ -134,8 +123,7 @@ def test_what_nobody_renews_after_that_is_submitted_again(
 
 def test_a_sweeper_that_looks_seldom_is_not_taken_for_a_blind_one(runtime: Any, ended: Any) -> None:
     begin(runtime, ended)
-    runtime.later()
-    runtime.sweeper.sweep()
+    runtime.again()
     runtime.later()
     runtime.monotonic += 10 * LEASE
 
@@ -169,8 +157,7 @@ def test_a_sweeper_that_has_just_begun_waits_for_nobody(runtime: Any, ended: Any
 
 def begin(runtime: Any, ended: Any) -> None:
     """Have an attempt begun by a process that is not heard of again."""
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended())
     order = runtime.jobs.submitted[-1]
     assert runtime.bus.begin(order.ref, attempt=1, lease=LEASE)
 
@@ -181,8 +168,7 @@ def _pending(runtime: Any) -> list[Any]:
 
 
 def test_after_a_nap_of_the_machine_who_lives_renews_his_lease_first(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended("lives"), ended("died"))
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended("lives"), ended("died"))
     lives, died = (order.ref for order in runtime.jobs.submitted)
     for each in (lives, died):
         assert runtime.bus.begin(each, attempt=1, lease=LEASE)
@@ -202,8 +188,7 @@ def test_after_a_nap_of_the_machine_who_lives_renews_his_lease_first(runtime: An
 def test_an_attempt_is_queued_although_the_reply_was_lost_that_it_is_offered(
     runtime: Any, ended: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended())
     runtime.jobs.lose()
     runtime.later()
     amend = runtime.bus.compare_and_set_state

@@ -55,25 +55,16 @@ def made_by_a_model(episode: Episode) -> Episode:
     return replace(episode, tier=Tier.LLM, edition=episode.edition + 1, model="another", prompt_version="p")
 
 
-def test_an_episode_that_a_model_has_made_is_not_offered_and_not_looked_at_again() -> None:
+def test_an_episode_that_a_model_has_made_or_that_is_gone_is_not_offered_and_not_looked_at_again() -> None:
     world = ModelWorld()
     world.publish()
     world.work()
-    (episode,) = world.episodes
-    list_as_before(world, episode.id)
+    for episode_id in (world.episodes[0].id, UUID(int=1)):
+        list_as_before(world, episode_id)
 
     assert world.offer() == 0
 
     assert (list(world.store.unrefined()), offered(world)) == ([], 0)
-
-
-def test_an_episode_that_is_gone_is_not_looked_at_again() -> None:
-    world = ModelWorld()
-    list_as_before(world, UUID(int=1))
-
-    assert world.offer() == 0
-
-    assert list(world.store.unrefined()) == []
 
 
 def test_an_episode_that_a_model_makes_while_it_is_offered_is_not_offered() -> None:

@@ -1,6 +1,5 @@
 """Events become jobs, jobs commit once, and what is lost on the way is found again."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -38,30 +37,15 @@ def test_what_came_of_an_attempt_is_logged_with_every_id(
     runtime: Any, ended: Any, effects: Effects, line: dict[str, Any]
 ) -> None:
     event = ended()
-    runtime.bus.publish(event)
-    runtime.dispatcher.dispatch()
+    runtime.offer(event)
 
-    def behave(_: Event) -> Effects:
-        return effects
-
-    runtime.toy.behave = behave
+    runtime.toy.succeeds(effects)
 
     with capture_logs(processors=[merge_contextvars]) as lines:
         runtime.run()
 
     ids = {"worker": "toy", "event_id": str(event.id), "session_id": "s1", "job_id": f"toy--{event.id}--1"}
     assert [said.items() >= (ids | line).items() for said in lines] == [True]
-
-
-def test_a_job_names_the_event_and_holds_nothing_of_it(runtime: Any, ended: Any) -> None:
-    event = ended(text="User: the password is hunter2")
-    runtime.bus.publish(event)
-    runtime.dispatcher.dispatch()
-
-    [order] = runtime.jobs.submitted
-
-    assert order.id == f"toy--{event.id}--1"
-    assert "hunter2" not in f"{order} {order.description}"
 
 
 def test_the_backlog_stays_in_the_stream(runtime: Any, ended: Any) -> None:
@@ -103,20 +87,17 @@ def test_an_entry_whose_dispatcher_died_is_submitted_by_the_sweeper(runtime: Any
     runtime.bus.publish(ended())
     runtime.bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=LEASE)
 
-    runtime.later()
-    runtime.sweeper.sweep()
+    runtime.again()
 
     assert runtime.run() == ["done"]
     assert runtime.account.done == 1
 
 
 def test_a_job_that_still_waits_is_not_submitted_again(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended())
 
     for _ in range(3):
-        runtime.later()
-        runtime.sweeper.sweep()
+        runtime.again()
 
     assert len(runtime.jobs.submitted) == 1
     assert runtime.run() == ["done"]
@@ -127,8 +108,7 @@ def test_losing_every_job_loses_nothing(runtime: Any, ended: Any) -> None:
     runtime.dispatcher.dispatch()
 
     runtime.jobs.lose()
-    runtime.later()
-    runtime.sweeper.sweep()
+    runtime.again()
 
     assert runtime.run() == ["done"] * 4
     assert runtime.account.discrepancy == 0
@@ -156,26 +136,20 @@ def test_what_is_tried_again_waits_while_its_queue_is_full_and_is_not_kept_away_
 
 
 def test_an_attempt_whose_process_died_is_made_again_by_the_sweeper_alone(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
-    runtime.toy.behave = _die
-
-    with pytest.raises(KeyboardInterrupt):
-        runtime.run()
-    runtime.toy.behave = _succeed
+    runtime.offer(ended())
+    runtime.die()
+    runtime.toy.succeeds()
     runtime.sweeper.sweep()
     assert runtime.run() == []
 
-    runtime.later()
-    runtime.sweeper.sweep()
+    runtime.again()
 
     assert runtime.run() == ["done"]
     assert runtime.jobs.submitted[-1].attempt == 2
 
 
 def test_two_sweepers_submit_an_attempt_once(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended())
     runtime.jobs.lose()
     runtime.later()
 
@@ -185,13 +159,11 @@ def test_two_sweepers_submit_an_attempt_once(runtime: Any, ended: Any) -> None:
 
 
 def test_a_worker_that_wakes_after_its_lease_commits_nothing_twice(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended())
 
     def sleep_through_the_lease(_: Event) -> Effects:
-        runtime.toy.behave = _emit(ended("follow-up"))
-        runtime.later()
-        runtime.sweeper.sweep()
+        runtime.toy.succeeds(Effects(events=(ended("follow-up"),)))
+        runtime.again()
         outcome = runtime.jobs.run(runtime.attempts, "toy")
         assert outcome == ["done"]
         return Effects(events=(ended("another"),))
@@ -206,29 +178,12 @@ def test_a_worker_that_wakes_after_its_lease_commits_nothing_twice(runtime: Any,
 
 
 def test_a_job_of_an_attempt_that_was_given_up_does_nothing(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.dispatcher.dispatch()
+    runtime.offer(ended())
     [stale] = runtime.jobs.submitted
     runtime.jobs.lose()
-    runtime.later()
-    runtime.sweeper.sweep()
+    runtime.again()
 
     outcome = runtime.attempts("toy", stale.ref.priority, stale.ref.entry, stale.attempt)
 
     assert outcome == "nothing to do: attempt 2 is offered"
     assert runtime.toy.seen == []
-
-
-def _die(_: Event) -> Effects:
-    raise KeyboardInterrupt
-
-
-def _succeed(_: Event) -> Effects:
-    return Effects()
-
-
-def _emit(event: Event) -> Callable[[Event], Effects]:
-    def behave(_: Event) -> Effects:
-        return Effects(events=(event,))
-
-    return behave

@@ -11,8 +11,7 @@ from structlog.testing import capture_logs
 from nous.bus.base import Priority
 from nous.domain.errors import Unavailable
 from nous.domain.scope import Scope
-from nous.services.folder_watch import SweepLog
-from nous.services.folder_watch_rules import FileOutcome, SweepReport
+from nous.services.folder_watch import FileOutcome, SweepLog, SweepReport
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import WatchedFolder
 
@@ -61,17 +60,6 @@ def test_a_session_that_goes_on_is_handed_over_again_when_it_is_idle_again(scene
 def test_what_a_hook_has_told_of_is_known(scene: Scene) -> None:
     path = scene.write("s.txt")
     list(scene.producer.publish(path, SessionMetadata(reason="clear")))
-
-    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1}
-    assert scene.received() == ["s"]
-
-
-def test_one_that_is_killed_before_it_remembers_hands_over_again_and_that_is_one_event(scene: Scene) -> None:
-    scene.write("s.txt")
-    scene.watched.is_dying = True
-    with pytest.raises(KeyboardInterrupt):
-        scene.sweep()
-    scene.watched.is_dying = False
 
     assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1}
     assert scene.received() == ["s"]
@@ -160,22 +148,6 @@ def test_the_log_names_what_cannot_be_read_once_and_is_short_where_nothing_came_
         ("folder_watch.unreadable", "warning", None, str(gone)),
         ("folder_watch.swept", "debug", 0, None),
     ]
-
-
-def test_two_watchers_at_once_make_no_doubles_and_do_not_disturb_each_other(scene: Scene) -> None:
-    for number in range(3):
-        scene.write(f"{number}.txt", age=(number + 1) * HOUR)
-    other = scene.watcher()
-
-    def meanwhile(_: Path) -> None:
-        scene.instead = lambda _: None
-        other.sweep()
-
-    scene.instead = meanwhile
-
-    assert scene.sweep().fates.total() == 3
-    assert sorted(scene.received()) == ["0", "1", "2"]
-    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 3}
 
 
 def test_it_sweeps_until_it_is_stopped_and_goes_on_when_a_sweep_fails(scene: Scene) -> None:

@@ -1,7 +1,6 @@
 """What a file is to a sweep, by its time and size alone."""
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nous.bus.base import Priority
-from nous.services.folder_watch_rules import (
+from nous.services.folder_watch import (
     FileOutcome,
-    FileStatus,
     SessionFile,
     SweepReport,
     WatchRules,
@@ -33,51 +31,35 @@ def found(age: float, *, size: int = 100, changed_ns: int = 5) -> SessionFile:
 @pytest.mark.parametrize(
     ("age", "verdict"),
     [
-        (0, FileStatus.GOING),
-        (HOUR - 1, FileStatus.GOING),
-        (HOUR, FileStatus.OVER),
-        (30 * DAY, FileStatus.OVER),
-        (30 * DAY + 1, FileStatus.PAST),
-        (-HOUR, FileStatus.GOING),
-        (-2 * DAY, FileStatus.OVER),
+        (0, FileOutcome.GOING),
+        (HOUR - 1, FileOutcome.GOING),
+        (HOUR, None),
+        (30 * DAY, None),
+        (30 * DAY + 1, FileOutcome.PAST),
+        (-HOUR, FileOutcome.GOING),
+        (-2 * DAY, None),
     ],
     ids=["just now", "a moment too early", "idle", "the oldest", "past", "of a clock ahead", "of a clock gone wrong"],
 )
-def test_a_file_is_judged_by_how_long_nobody_wrote_to_it(age: float, verdict: FileStatus) -> None:
+def test_a_file_is_judged_by_how_long_nobody_wrote_to_it(age: float, verdict: FileOutcome | None) -> None:
     assert decide(found(age), None, NOW, rules=RULES) is verdict
-
-
-def test_a_file_that_is_as_it_was_is_known_however_old_it_has_become() -> None:
-    ages = (2 * HOUR, 400 * DAY)
-
-    assert [decide(found(age), found(age).told(), NOW, rules=RULES) for age in ages] == [FileStatus.KNOWN] * 2
 
 
 def test_a_file_that_has_grown_since_is_over_again_once_it_is_idle() -> None:
     remembered = found(5 * HOUR).told()
 
-    assert decide(found(0, size=200), remembered, NOW, rules=RULES) is FileStatus.GOING
-    assert decide(found(2 * HOUR, size=200), remembered, NOW, rules=RULES) is FileStatus.OVER
-    assert decide(found(5 * HOUR, size=99), remembered, NOW, rules=RULES) is FileStatus.OVER
+    assert decide(found(0, size=200), remembered, NOW, rules=RULES) is FileOutcome.GOING
+    assert decide(found(2 * HOUR, size=200), remembered, NOW, rules=RULES) is None
+    assert decide(found(5 * HOUR, size=99), remembered, NOW, rules=RULES) is None
 
 
 def test_a_refused_file_is_looked_at_again_only_when_anything_about_it_has_changed() -> None:
     refused = found(2 * HOUR).refused("it is empty", release="")
 
-    assert decide(found(2 * HOUR), refused, NOW, rules=RULES) is FileStatus.REFUSED_BEFORE
-    assert decide(found(2 * HOUR, size=101), refused, NOW, rules=RULES) is FileStatus.OVER
-    assert decide(found(2 * HOUR, changed_ns=6), refused, NOW, rules=RULES) is FileStatus.OVER
-
-
-def test_what_another_release_has_refused_is_looked_at_again() -> None:
-    refused = found(2 * HOUR).refused("it is empty", release="1.0")
-    verdicts = [
-        decide(found(2 * HOUR), each, NOW, rules=replace(RULES, release=release))
-        for each in (refused, replace(refused, release=""), found(2 * HOUR).told())
-        for release in ("1.0", "1.1")
-    ]
-
-    assert verdicts == [FileStatus.REFUSED_BEFORE, *[FileStatus.OVER] * 3, *[FileStatus.KNOWN] * 2]
+    assert decide(found(2 * HOUR), refused, NOW, rules=RULES) is FileOutcome.REFUSED_BEFORE
+    assert decide(found(2 * HOUR, size=101), refused, NOW, rules=RULES) is None
+    assert decide(found(2 * HOUR, changed_ns=6), refused, NOW, rules=RULES) is None
+    assert decide(found(2 * HOUR, changed_ns=6), found(2 * HOUR).told(), NOW, rules=RULES) is FileOutcome.KNOWN
 
 
 def test_why_it_was_refused_is_kept_without_its_name_what_it_says_and_credentials() -> None:
@@ -86,12 +68,6 @@ def test_why_it_was_refused_is_kept_without_its_name_what_it_says_and_credential
     kept = found(0).refused(f"/sessions/one.jsonl: of 'one.jsonl' the line {quoted}", release="").refused
 
     assert kept == "this file: of 'this file' the line '41 characters' and [hidden]"
-
-
-def test_who_may_read_it_is_nothing_to_a_file_that_was_handed_over() -> None:
-    remembered = found(2 * HOUR).told()
-
-    assert decide(found(2 * HOUR, changed_ns=6), remembered, NOW, rules=RULES) is FileStatus.KNOWN
 
 
 def test_sessions_of_today_are_live_and_older_ones_come_behind() -> None:
@@ -108,9 +84,9 @@ def test_any_file_is_one_of_these_and_handing_it_over_makes_it_known(
 ) -> None:
     any_file = SessionFile(FILE, size, mtime_ns)
 
-    assert decide(any_file, remembered, NOW, rules=RULES) in set(FileStatus)
-    assert decide(any_file, any_file.told(), NOW, rules=RULES) is FileStatus.KNOWN
-    assert decide(any_file, any_file.refused("no", release=""), NOW, rules=RULES) is FileStatus.REFUSED_BEFORE
+    assert decide(any_file, remembered, NOW, rules=RULES) in {None, *FileOutcome}
+    assert decide(any_file, any_file.told(), NOW, rules=RULES) is FileOutcome.KNOWN
+    assert decide(any_file, any_file.refused("no", release=""), NOW, rules=RULES) is FileOutcome.REFUSED_BEFORE
     assert lane_of(any_file, NOW) in set(Priority)
 
 

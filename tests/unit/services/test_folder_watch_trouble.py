@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from nous.bus.base import Priority
 from nous.domain.errors import Misconfigured, NotFound, Unavailable
 from nous.domain.scope import Scope
-from nous.services.folder_watch_rules import FileOutcome
+from nous.services.folder_watch import FileOutcome
 from nous.store.folder_state import WatchedFolder
 
 
@@ -66,7 +66,7 @@ def test_a_refused_file_is_told_once_and_again_when_it_has_changed(scene: Scene)
     [
         NotFound("it is gone"),
         Unavailable("the disk fails"),
-        RecursionError("a defect"),
+        MemoryError("for now"),
     ],
 )
 def test_what_goes_wrong_with_one_file_stops_no_other(scene: Scene, error: Exception) -> None:
@@ -84,42 +84,24 @@ def test_what_goes_wrong_with_one_file_stops_no_other(scene: Scene, error: Excep
     assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1, FileOutcome.HANDED_OVER: 1}
 
 
-def test_a_defect_is_logged_as_such_and_the_file_is_tried_again_when_it_has_rested(scene: Scene) -> None:
+def test_a_file_over_which_nous_stumbles_is_refused_and_logged_once_and_tried_by_another_release(scene: Scene) -> None:
     path = scene.write("s.txt")
-    watcher = scene.watcher()
 
     def stumble(_: Path) -> None:
         raise KeyError(f"{path}: 'what the user said in this session of hers is nobody else's'")
 
     scene.instead = stumble
     with capture_logs() as logs:
-        first, second = watcher.sweep(), watcher.sweep()
+        first, second = scene.sweep(), scene.sweep()
 
-    assert (counts(first), counts(second)) == ({FileOutcome.PUT_OFF: 1}, {FileOutcome.PUT_OFF: 1})
-    assert first.put_off[path].startswith("a defect in nous: KeyError: ")
-    assert (first.defects, first.refused, second.has_news) == ({path}, {}, False)
+    assert (counts(first), counts(second)) == ({FileOutcome.REFUSED: 1}, {FileOutcome.REFUSED_BEFORE: 1})
+    assert first.refused[path].startswith("a defect in nous: KeyError: ")
     assert [(each["event"], each["path"]) for each in logs] == [("folder_watch.file_failed", str(path))]
     assert "in stumble" in logs[0]["traceback"]
     assert "what the user said" not in repr(logs)
     scene.instead = lambda _: None
-    scene.now += HOUR
-    assert counts(watcher.sweep()) == {FileOutcome.HANDED_OVER: 1}
-
-
-def test_a_file_over_which_nous_stumbled_is_tried_at_once_when_it_has_changed(scene: Scene) -> None:
-    scene.write("s.txt")
-    watcher = scene.watcher()
-
-    def stumble(_: Path) -> None:
-        raise RecursionError("a defect")
-
-    scene.instead = stumble
-    watcher.sweep()
-    scene.instead = lambda _: None
-
-    scene.write("s.txt", text=TEXT * 2)
-
-    assert counts(watcher.sweep()) == {FileOutcome.HANDED_OVER: 1}
+    scene.release = "1.1"
+    assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}
 
 
 def test_what_another_release_refused_is_looked_at_again_by_this_one(scene: Scene) -> None:
@@ -131,21 +113,6 @@ def test_what_another_release_refused_is_looked_at_again_by_this_one(scene: Scen
 
     assert counts(scene.sweep()) == {FileOutcome.REFUSED: 1}
     assert counts(scene.sweep()) == {FileOutcome.REFUSED_BEFORE: 1}
-
-
-def test_two_releases_side_by_side_look_at_what_they_refuse_once_each(scene: Scene) -> None:
-    scene.write("s.jsonl", text="{}\n")
-    older = scene.watcher()
-    scene.release = "1.1"
-    newer = scene.watcher()
-    assert [counts(each.sweep()) for each in (older, newer)] == [{FileOutcome.REFUSED: 1}] * 2
-    scene.read.clear()
-
-    assert [counts(each.sweep()) for each in (older, newer) * 2] == [{FileOutcome.REFUSED_BEFORE: 1}] * 4
-
-    assert scene.read == []
-    scene.write("s.jsonl", text=TEXT)
-    assert counts(older.sweep()) == {FileOutcome.HANDED_OVER: 1}
 
 
 def test_what_is_past_is_not_kept_in_mind_for_what_it_was_once(scene: Scene) -> None:

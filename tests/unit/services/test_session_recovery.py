@@ -1,18 +1,14 @@
 """Ends that could not be dealt with are found and finished once they can be; hopeless ones are marked, and say why."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders.answers import SESSION
 from builders.idle import ENDS, IDLE, IdleWorld
 from builders.meddled import meddled
 
-from nous.bus.accounting import DeadLetter
 from nous.bus.base import Priority
 from nous.domain.effects import SaveSessionState
-from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState, SessionStatus, closed, ended_by_idleness
 from nous.services.session_lifecycle import RecoveryAction
@@ -72,23 +68,6 @@ def test_one_that_stays_lost_is_abandoned_once_with_the_reason_until_it_is_found
     assert world.store.sessions(SessionStatus.ABANDONED) == []
 
 
-def test_what_is_idle_and_lost_is_ended_then_abandoned_then_found(world: IdleWorld, path: Path) -> None:
-    world.touch(path=path)
-    world.work()
-    world.now += IDLE + 1
-    assert len(world.close()) == 1
-    world.work()
-    assert world.stage() is SessionStatus.CLOSING
-
-    assert the_only(recovered(world)) == "abandoned"
-    assert (world.stage(), recovered(world)) == (SessionStatus.ABANDONED, [])
-
-    path.write_text(SESSION)
-    assert the_only(recovered(world)) == "tried again"
-    world.work()
-    assert (world.stage(), len(world.episodes), world.ends) == (SessionStatus.ENDED, 1, 1)
-
-
 def test_what_is_dead_for_another_reason_is_not_tried_again(world: IdleWorld) -> None:
     world.publish(text=SESSION)
     [delivery] = world.bus.receive(ENDS, priority=Priority.LIVE, limit=1, lease=60)
@@ -143,23 +122,6 @@ def test_one_that_cannot_be_looked_at_does_not_stop_the_others(world: IdleWorld,
     assert [deed.session_id for deed in world.recover()] == ["s2"]
 
 
-def test_each_letter_is_dealt_with_before_the_next_is_read(world: IdleWorld, path: Path, tmp_path: Path) -> None:
-    world.lose(path)
-    world.lose(tmp_path / "s2.txt", "s2")
-    read: list[str | None] = []
-
-    class Slow:
-        def each(self) -> Iterator[DeadLetter]:
-            for letter in world.bus.each():
-                read.append(letter.session_id)
-                yield letter
-
-    dead: Any = Slow()
-    first = next(world.finisher(dead=dead).recover())
-
-    assert (first.session_id, read) == ("s1", ["s1"])
-
-
 def half_closed(world: IdleWorld, path: Path) -> SessionState:
     """A session that was closed, and whose end is nowhere."""
     world.touch(path=path)
@@ -197,20 +159,6 @@ def test_an_end_that_two_look_for_at_once_is_told_by_one(world: IdleWorld, path:
     assert world.ends == 1
 
 
-def test_an_end_that_was_said_already_is_not_told_again_though_its_entry_is_gone(world: IdleWorld, path: Path) -> None:
-    path.write_text(SESSION)
-    session_state = half_closed(world, path)
-    world.bus.publish(ended_by_idleness(session_state))
-    world.publish("s2", text=SESSION)
-    world.work()
-    world.store.apply([SaveSessionState(session_state=session_state, replaces=world.session_state())])
-    assert sum(world.bus.trim(SessionEnded, priority=Priority.LIVE, keep=0)) == 1
-
-    assert (recovered(world), recovered(world)) == ([], [])
-
-    assert (world.stage(), world.ends) == (SessionStatus.CLOSING, 1)
-
-
 def test_a_session_of_which_an_older_release_noted_no_end_does_not_stay_closing(world: IdleWorld, path: Path) -> None:
     path.write_text(SESSION)
     session_state = half_closed(world, path)
@@ -224,9 +172,7 @@ def test_a_session_of_which_an_older_release_noted_no_end_does_not_stay_closing(
 
 
 def test_a_session_whose_dead_end_was_dropped_has_ended(world: IdleWorld, path: Path) -> None:
-    world.touch(path=path)
-    world.work()
-    world.now += IDLE + 1
+    world.fall_silent(path)
     world.close()
     world.work()
     for letter in world.bus.letters():
