@@ -11,7 +11,7 @@ import workers
 from nous.app.from_settings import deadline_of, excerpts, policy, retry_policy_of
 from nous.app.llm import LlmStack, LlmStores, cache_subject, llm_stack, stores_of
 from nous.app.memory import embedder, indexes_of
-from nous.bus.accounting import DeadLetterQueue, DeliveryStats
+from nous.bus.accounting import DeadLetterQueue, DeliveryStats, EventStatus
 from nous.bus.base import Bus, Subscription
 from nous.bus.delivery_state import RetryPolicy
 from nous.bus.redis.accounting import RedisDeliveryStats
@@ -217,25 +217,17 @@ def _session_intake(
 
 
 def _needs_upload(delivery_stats: DeliveryStats, found: Iterable[Worker], event: SessionEvent) -> bool:
-    """Return whether the transcript of *event* has to be uploaded.
+    """Return whether the transcript of *event* has to be uploaded: a worker will read it.
 
-    False only for an event that is known while this user may not see its state. The event is queued or was read
-    already. And a user without that permission may not delete an upload that no worker reads.
+    No worker reads an event that is known and not dead. A user who may not see its state may see that of an unknown
+    one.
     """
     reader = next((Subscription(each.name, each.consumes) for each in found if each.consumes is type(event)), None)
-    return reader is None or _may_locate(event, reader, delivery_stats)
-
-
-def _may_locate(event: SessionEvent, reader: Subscription, delivery_stats: DeliveryStats) -> bool:
-    """Return whether the server lets this user see the state of *event*.
-
-    It allows that for an unknown event.
-    """
     try:
-        delivery_stats.locate(event.id, reader)
+        where = delivery_stats.locate(event.id, reader).where if reader else EventStatus.UNKNOWN
     except NotAllowed:
         return False
-    return True
+    return where in {EventStatus.UNKNOWN, EventStatus.DEAD}
 
 
 def discover() -> dict[str, Worker]:

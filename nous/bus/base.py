@@ -131,14 +131,6 @@ class Bus(Protocol):
         """
         ...
 
-    def release(self, event: Event) -> bool:
-        """Delete the upload of *event* if it is no longer needed; return whether it was deleted.
-
-        The event may be published or erased. Its upload is needed until every group has finished with the event, and as
-        long as a dead letter could have it retried.
-        """
-        ...
-
     def receive(
         self, subscription: Subscription, *, priority: Priority, limit: int, lease: float
     ) -> Sequence[Delivery]:

@@ -36,10 +36,9 @@ session that has ended does not restart it. Sessions leave the three sets when t
 after 30 days at most.
 
 All but the last six are written only by a commit, and removed only by a commit or by an erasure. A transcript is
-written by a producer that publishes with an upload. It is released by the commit of its event, or by a producer that
-publishes the same content again once no consumer group needs it. Folder records are written by every process that
-sweeps that folder of that host; their TTL of 30 days starts again with each sweep. Candidates, which may be on another
-server, are an index of the log, updated by every process that is about to compare facts.
+written by a producer that publishes with an upload, and released by the commit of its event. Folder records are written
+by every process that sweeps that folder of that host; their TTL of 30 days starts again with each sweep. Candidates,
+which may be on another server, are an index of the log, updated by every process that is about to compare facts.
 """
 
 from dataclasses import dataclass

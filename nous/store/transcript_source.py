@@ -4,8 +4,7 @@ A file may have been written to since its event was published. It is read as it 
 the transcript's skip counts, which are stored with the episode. Growth does no harm: the episode then covers a newer
 version, and the event that announces that version finds the work done.
 
-An upload has no TTL, so it lives as long as its event. It is removed by the commit that releases it, or when its event
-is published again and no consumer group needs it any more (see `Bus.release`).
+An upload has no TTL, so it lives as long as its event. It is removed by the commit that releases it.
 """
 
 import gzip

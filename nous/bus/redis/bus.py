@@ -96,9 +96,6 @@ class RedisBus:
     ) -> Sequence[PublishReceipt]:
         return self._publisher.publish(*events, priority=priority, durable=durable)
 
-    def release(self, event: Event) -> bool:
-        return self._publisher.release(event)
-
     def receive(
         self, subscription: Subscription, *, priority: Priority, limit: int, lease: float
     ) -> Sequence[Delivery]:

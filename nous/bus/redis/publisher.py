@@ -8,13 +8,11 @@ import redis
 from nous.bus.base import Priority, PublishReceipt
 from nous.bus.redis.blocking import wait_for_disk, wait_for_write
 from nous.bus.redis.consumer_groups import ConsumerGroups
-from nous.bus.redis.entries import whole_entries
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import name_of, refusal
 from nous.domain.errors import Unavailable
 from nous.domain.event_codec import encode
 from nous.domain.events import Event
-from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
 _FORGOTTEN, _BARE = -1, -2
@@ -55,35 +53,6 @@ class RedisPublisher:
         elif markers:
             wait_for_write(self._client, markers)
         return receipts
-
-    def release(self, event: Event) -> bool:
-        upload = self._upload_of(event)
-        if upload is None:
-            return False
-        kind, keys = type(event).type, self._keys
-        marker = keys.marker(event.id)
-        with translated():
-            place: bytes = self._client.get(marker) or b""
-        last = self._last_letter_beside(kind, place) if place else "0-0"
-        if last is None:
-            return False
-        about = (upload, marker, keys.forgotten(event.scope), keys.letters)
-        streams = (keys.stream(kind, priority) for priority in Priority)
-        arguments = (keys.prefix, name_of(event), kind, place, last, *(priority.value for priority in Priority))
-        return bool(self._run("release_upload", (*about, *streams), arguments))
-
-    def _last_letter_beside(self, kind: str, place: bytes) -> str | None:
-        """Return the id of the last dead letter, or None if one is about that event.
-
-        The event is of *kind* and stands at *place*, which is "priority/entry".
-        """
-        last = b"0-0"
-        for letter_id, letter in whole_entries(self._client, self._keys.letters):
-            subject = letter.get(b"kind"), letter.get(b"lane", b"") + b"/" + letter.get(b"entry", b"")
-            if subject == (kind.encode(), place):
-                return None
-            last = letter_id
-        return last.decode()
 
     def _publish(self, event: Event, priority: Priority) -> PublishReceipt:
         keys = [self._keys.stream(event.type, priority), self._keys.marker(event.id), self._keys.forgotten(event.scope)]
