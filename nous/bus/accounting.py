@@ -137,8 +137,6 @@ class DeadLetter:
 
     *history* holds the last failures, oldest first. *traceback* is that of the last error, as written by
     `nous.redaction.tracebacks`. Both are empty in records of older releases.
-
-    A record that another program wrote may be unreadable. It refers to no delivery: its group is empty.
     """
 
     id: str
@@ -154,10 +152,6 @@ class DeadLetter:
     session_id: str | None = None
     history: tuple[AttemptFailure, ...] = ()
     traceback: str = ""
-
-    @property
-    def is_readable(self) -> bool:
-        return bool(self.group)
 
     def is_about(self, ref: DeliveryRef) -> bool:
         return (self.group, self.priority, self.entry) == (ref.subscription.group, ref.priority, ref.entry)

@@ -59,7 +59,7 @@ class Work:
 
     def redrive(self) -> None:
         for letter in self._dead.letters(limit=5):
-            if letter.is_readable and self._dead.payload(letter):
+            if self._dead.payload(letter):
                 self._dead.redrive(letter, SUMMARIZER)
 
     def claim_unleased(self) -> None:

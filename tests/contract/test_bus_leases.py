@@ -88,7 +88,7 @@ def test_an_attempt_that_was_offered_begins_once_and_holds_its_lease(world: Any,
     event = ended()
     world.publish(event)
     [received] = world.receive()
-    offered = DeliveryState(errors=bool(reason), reason=reason)
+    offered = DeliveryState(errors=len(reason), reason=reason)
     world.bus.compare_and_set_state(received.ref, before=received.state, after=offered, lease=0)
 
     first, second = (world.bus.begin(received.ref, attempt=1, lease=LEASE) for _ in range(2))

@@ -18,7 +18,6 @@ from nous.domain.event_codec import decode
 from nous.domain.events import Event
 from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
-from nous.redis_support.scripts import Scripts
 
 
 class RedisDeliveryStats:
@@ -26,7 +25,6 @@ class RedisDeliveryStats:
 
     def __init__(self, client: redis.Redis, keys: BusKeys | None = None) -> None:
         self._client: Any = client  # narrowed where its answers enter
-        self._run = Scripts(client, package="nous.bus.redis")
         self._keys = keys or BusKeys()
 
     def counters(self, subscription: Subscription) -> GroupCounters:
@@ -41,7 +39,10 @@ class RedisDeliveryStats:
                 raise wrong
         counts, leased, *pending = answers
         in_flight = sum(each["pending"] for each in pending if isinstance(each, dict))
-        numbers = {name.decode(errors="replace"): _number(count) for name, count in counts.items()}
+        numbers = {
+            name.decode(errors="replace"): int(count) if count.lstrip(b"-").isdigit() else 0
+            for name, count in counts.items()
+        }
         return GroupCounters.of(numbers, in_flight=in_flight, leased=leased)
 
     def backlogs(self, subscription: Subscription) -> Sequence[Backlog]:
@@ -60,9 +61,8 @@ class RedisDeliveryStats:
         return self._search(ref)
 
     def event(self, ref: DeliveryRef) -> Event | None:
-        # Callers may write, and so run scripts. The event of a dead letter may be too large to be read.
         stream = self._keys.stream(ref.subscription.kind.type, ref.priority)
-        return event_of(peek(self._run, stream, ref.entry), ref)
+        return event_of(peek(self._client, stream, ref.entry), ref)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
         stored = (
@@ -146,14 +146,6 @@ class RedisDeliveryStats:
         with translated():
             groups: Iterable[dict[str, Any]] = self._client.xinfo_groups(stream) if self._client.exists(stream) else ()
         return next((each for each in groups if each["name"] == group.encode()), {})
-
-
-def _number(count: bytes) -> int:
-    """Parse a counter; 0 if another program has damaged it, so that the discrepancy shows it."""
-    try:
-        return int(count)
-    except ValueError:
-        return 0
 
 
 def _may_name(raw: bytes, session_id: str) -> bool:

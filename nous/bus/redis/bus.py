@@ -32,13 +32,13 @@ from nous.bus.delivery_state import AttemptFailure, DeliveryState
 from nous.bus.redis import commit
 from nous.bus.redis.blocking import wait_for, wait_for_entry
 from nous.bus.redis.commit import CommitPlan, Precondition, RedisCommand
-from nous.bus.redis.consumer_groups import ConsumerGroups, overdue
+from nous.bus.redis.consumer_groups import ConsumerGroups
 from nous.bus.redis.dead_lettering import LOST, RedisDeadLettering
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.publisher import RedisPublisher
 from nous.bus.tombstones import FORGOTTEN, name_of, texts_told_by, told_by
 from nous.domain.effects import Effects, Write
-from nous.domain.errors import BadInput, Fatal
+from nous.domain.errors import BadInput
 from nous.domain.event_codec import LARGEST, UnknownEvent, decode, too_large
 from nous.domain.events import Event
 from nous.domain.scope import Scope
@@ -157,14 +157,8 @@ class RedisBus:
         by_group: dict[str, list[str]] = {}
         for ref in refs:
             by_group.setdefault(ref.subscription.group, []).append(ref.name)
-        errors: list[Fatal] = []
         for group, names in by_group.items():
-            try:
-                self._run("renew", (self._keys.leases(group),), (lease, *names))
-            except Fatal as error:  # another program has damaged the leases of that group: renew the others
-                errors.append(error)
-        if errors:
-            raise errors[0]
+            self._run("renew", (self._keys.leases(group),), (lease, *names))
 
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
         group = subscription.group
@@ -173,7 +167,15 @@ class RedisBus:
         return int(clamped)
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
-        return overdue(self._run, self._keys, subscription, limit=limit)
+        leases, progress, _ = self._keys.of_group(subscription.group)
+        found = self._run("expired_leases", (leases, progress), (limit,))
+        pairs = [(name, DeliveryState.decode(raw) if raw else _FIRST, raw) for name, raw in found]
+        for name, state, raw in pairs:
+            # Each step compares the stored bytes, so they have to be as this release encodes the state. A later
+            # release, which was rolled back since, may have added to them.
+            if raw and raw != state.encode():
+                self._run("replace_key", (progress,), (name, raw, state.encode()))
+        return [(DeliveryRef.named(name.decode(), subscription), state) for name, state, _ in pairs]
 
     def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
         stream, group = self._keys.stream(subscription.kind.type, priority), subscription.group
@@ -181,7 +183,7 @@ class RedisBus:
         cursor = self._cursors.get((group, priority), "0-0")
         cursor, claimed, lost, restored = self._run(
             "claim_unleased",
-            (stream, *self._group_keys(group)),
+            (stream, *self._keys.of_group(group)),
             (group, CONSUMER, cursor, priority.value, _FIRST.encode()),
         )
         # The cursor is kept from call to call: beginning at 0-0 each time would never reach the end of a long list.
@@ -205,7 +207,7 @@ class RedisBus:
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
         ref = delivery.ref
-        keys = (self._stream(ref), *self._group_keys(ref.subscription.group))
+        keys = (self._stream(ref), *self._keys.of_group(ref.subscription.group))
         fence = (ref.subscription.group, ref.entry, ref.name, outcome_of(effects))
         also = self._known(texts_told_by(effects)) + self._note(delivery, effects)
         return self._commit(keys, fence, effects, priority=ref.priority, also=also)
@@ -236,7 +238,7 @@ class RedisBus:
         """Read new entries: the id of each, and its event, or the size of one that is too large."""
         stream = self._keys.stream(subscription.kind.type, priority)
         self._groups.ensure(stream, subscription.group)
-        keys = (stream, *self._group_keys(subscription.group))
+        keys = (stream, *self._keys.of_group(subscription.group))
         arguments = (subscription.group, CONSUMER, limit, priority.value, _FIRST.encode(), lease, LARGEST)
         try:
             return self._run("receive", keys, arguments)
@@ -327,6 +329,3 @@ class RedisBus:
 
     def _stream(self, ref: DeliveryRef) -> str:
         return self._keys.stream(ref.subscription.kind.type, ref.priority)
-
-    def _group_keys(self, group: str) -> tuple[str, str, str]:
-        return self._keys.leases(group), self._keys.progress(group), self._keys.counters(group)

@@ -94,7 +94,7 @@ class RedisDeadLettering:
 
     def _peek(self, ref: DeliveryRef) -> Event | None:
         """Return the event at *ref*, if it exists and can be read."""
-        return event_of(peek(self._run, self._stream(ref), ref.entry), ref)
+        return event_of(peek(self._client, self._stream(ref), ref.entry), ref)
 
     def _keys_of(self, ref: DeliveryRef) -> Sequence[str]:
         group = ref.subscription.group

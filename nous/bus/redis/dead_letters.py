@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, starmap
 from typing import Any
-from uuid import UUID, uuid4
 
 import redis
 
@@ -13,7 +12,7 @@ from nous.bus.base import Subscription
 from nous.bus.dead_letter import dropped, read_letter
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState
 from nous.bus.redis.bus import CONSUMER
-from nous.bus.redis.entries import peek_as_viewer, whole_entries
+from nous.bus.redis.entries import peek, whole_entries
 from nous.bus.redis.keys import BusKeys
 from nous.domain.errors import BadInput, NotFound
 from nous.redis_support.errors import translated
@@ -58,10 +57,7 @@ class RedisDeadLetterQueue:
             return int(self._client.xlen(self._keys.letters))
 
     def payload(self, letter: DeadLetter) -> bytes | int | None:
-        if not letter.is_readable:
-            return None
-        stream = self._keys.stream(letter.kind, letter.priority)
-        return peek_as_viewer(self._client, self._run, stream, letter.entry)
+        return peek(self._client, self._keys.stream(letter.kind, letter.priority), letter.entry)
 
     def find(self, letter_id: str) -> DeadLetter:
         if not _ID.fullmatch(letter_id):
@@ -74,19 +70,11 @@ class RedisDeadLetterQueue:
 
     def redrive(self, letter: DeadLetter, subscription: Subscription) -> bool:
         group = subscription.group
-        made_pending = self._run(
-            "redrive",
-            (
-                self._keys.stream(letter.kind, letter.priority),
-                *(self._keys.leases(group), self._keys.progress(group), self._keys.counters(group)),
-                *(self._keys.letters, self._keys.taken(letter.id)),
-            ),
-            (
-                *(group, CONSUMER, letter.entry, f"{letter.priority}/{letter.entry}"),
-                *(letter.id, letter.letter_kind.value, DeliveryState.redriven(letter.attempts).encode()),
-                *(AttemptFailure(fate=AttemptOutcome.REDRIVEN, attempt=letter.attempts).encode(), uuid4().hex),
-            ),
-        )
+        keys = (self._keys.stream(letter.kind, letter.priority), *self._keys.of_group(group), self._keys.letters)
+        delivery = (group, CONSUMER, letter.entry, f"{letter.priority}/{letter.entry}")
+        state = DeliveryState.redriven(letter.attempts).encode()
+        redriven = AttemptFailure(fate=AttemptOutcome.REDRIVEN, attempt=letter.attempts).encode()
+        made_pending = self._run("redrive", keys, (*delivery, letter.id, letter.letter_kind.value, state, redriven))
         if made_pending < 0:
             raise NotFound(
                 f"the event of dead letter {letter.id} is no longer in its stream: it cannot be redriven, only dropped"
@@ -94,15 +82,9 @@ class RedisDeadLetterQueue:
         return bool(made_pending)
 
     def drop(self, letter: DeadLetter) -> bool:
-        about = _id_in(letter)
-        skipped, reason = (self._keys.skipped(letter.group, about), dropped(letter)) if about else ("", "")
-        keys = (self._keys.letters, skipped, self._keys.taken(letter.id))
-        return bool(self._run("delete_dead_letter", keys, (letter.id, reason, self._marker_ttl, uuid4().hex)))
-
-
-def _id_in(letter: DeadLetter) -> UUID | None:
-    """Return the id of the event of a dead letter; a foreign one may have none."""
-    try:
-        return UUID(letter.event_id) if letter.is_readable and letter.event_id else None
-    except ValueError:
-        return None
+        if letter.event_id is None:
+            skipped, reason = "", ""
+        else:
+            skipped, reason = self._keys.skipped(letter.group, letter.event_id), dropped(letter)
+        keys = (self._keys.letters, skipped)
+        return bool(self._run("delete_dead_letter", keys, (letter.id, reason, self._marker_ttl)))

@@ -6,10 +6,8 @@ Streams are read with plain commands, for users who may only read. `peek` reads 
 from collections.abc import Iterator
 from typing import Any
 
-from nous.domain.errors import NotAllowed
 from nous.domain.event_codec import LARGEST
 from nous.redis_support.errors import translated
-from nous.redis_support.scripts import Scripts
 
 _PAGE = 500
 _ENOUGH = 1 << 24
@@ -43,24 +41,12 @@ def whole_entries(
         count = max(1, min(2 * count, _PAGE, _ENOUGH // max(largest, 1)))
 
 
-def peek(run: Scripts, stream: str, entry: str) -> bytes | int | None:
+def peek(client: Any, stream: str, entry: str) -> bytes | int | None:
     """Return the event in *entry*, or None if the entry is gone.
 
-    If the event is larger than allowed, return its size in bytes. A script reads it, so a large one is not transferred.
+    If the event is larger than allowed, return its size in bytes. *client* must not decode responses.
     """
-    found: list[bytes | int] = run("peek", (stream,), (entry, LARGEST))
-    return found[0] if found else None
-
-
-def peek_as_viewer(client: Any, run: Scripts, stream: str, entry: str) -> bytes | int | None:
-    """Like `peek`, but also for users who may not run scripts.
-
-    To them the event is transferred, however large it is. *client* must not decode responses.
-    """
-    try:
-        return peek(run, stream, entry)
-    except NotAllowed:
-        with translated():
-            found = client.xrange(stream, entry, entry)
-        event: bytes = found[0][1].get(b"event", b"") if found else b""
-        return (len(event) if len(event) > LARGEST else event) if found else None
+    with translated():
+        found: list[tuple[bytes, dict[bytes, bytes]]] = client.xrange(stream, entry, entry)
+    event = found[0][1].get(b"event", b"") if found else None
+    return len(event) if event and len(event) > LARGEST else event

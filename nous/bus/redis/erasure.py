@@ -6,11 +6,11 @@ stream with deletions is copied, and the copy replaces it. The keys are listed i
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from itertools import chain, groupby, starmap
+from itertools import chain, groupby
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
@@ -20,9 +20,8 @@ import orjson
 import redis
 from pydantic import TypeAdapter
 
-from nous.bus.accounting import DeadLetter
 from nous.bus.base import Priority
-from nous.bus.dead_letter import accepted_at, read_letter
+from nous.bus.dead_letter import accepted_at
 from nous.bus.erasure import EntryHead, ErasableEntry, ErasureMatches, ErasureTarget, amended, said
 from nous.bus.redis import entries as pages
 from nous.bus.redis.keys import BusKeys
@@ -99,13 +98,12 @@ class RedisBusErasure:
                 elif (left := _left(head, raw, kind, wanted, at=accepted_at(entry_id))) is not None:
                     entries.append(ErasableEntry(stream, kind, priority, entry_id, head.event_id, left))
                     sessions |= {head.session_id} if head.session_id else set()
-        gone, unreadable_letters = self._letters(entries, others, wanted)
         return ErasureMatches(
             entries=tuple(entries),
-            letters=gone,
+            letters=tuple(self._letters(entries, others, wanted)),
             sessions=frozenset(sessions),
             others=frozenset(others),
-            unreadable=unreadable + unreadable_letters,
+            unreadable=unreadable,
         )
 
     def erase(self, found: ErasureMatches) -> Counter[str]:
@@ -163,18 +161,22 @@ class RedisBusErasure:
 
     def _letters(
         self, entries: Iterable[ErasableEntry], others: Iterable[UUID], wanted: ErasureTarget
-    ) -> tuple[tuple[str, ...], int]:
-        """Return the dead letters to erase (see `_goes`) and the number of unreadable others."""
+    ) -> Iterator[str]:
+        """Yield the ids of the dead letters to erase.
+
+        They are about an entry of which nothing is left, or about the erased session; but not about an event of a
+        session with the same name in another scope.
+        """
         about = {_place(entry) for entry in entries if not entry.amended}
         of_others = {str(event_id) for event_id in others}
-        gone: list[str] = []
-        unreadable = 0
-        for letter in starmap(read_letter, pages.whole_entries(self._client, self._keys.letters)):
-            if _goes(letter, about, of_others, wanted):
-                gone.append(letter.id)
-            else:
-                unreadable += not letter.is_readable
-        return tuple(gone), unreadable
+        for letter_id, fields in pages.whole_entries(self._client, self._keys.letters):
+            told = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
+            kind, session = told.get("kind", ""), told.get("session_id")
+            is_of_session = session is not None and session == wanted.session_id
+            is_of_session &= not is_of_none(session, kinds().get(kind, Event))
+            is_about = (kind, told.get("lane", ""), told.get("entry", "")) in about
+            if is_about or (is_of_session and told.get("event_id") not in of_others):
+                yield letter_id.decode()
 
     def _purge(self, stream: str, priority: Priority) -> bool:
         """Rewrite *stream* if anything was ever deleted from it; return whether it was."""
@@ -246,20 +248,6 @@ def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget, *, at: 
     if wanted.forms and kind == EpisodeSummarized.type and head.scope == wanted.scope:
         return amended(raw, wanted.forms, event_id=head.event_id, at=at)
     return None
-
-
-def _goes(
-    letter: DeadLetter, about: Container[_Place], of_others: Container[str | None], wanted: ErasureTarget
-) -> bool:
-    """Return whether a dead letter has to be erased.
-
-    It does if it is *about* an entry of which nothing is left. It also does if it is about the erased session, unless
-    its event belongs to a session with the same name in another scope.
-    """
-    is_of_session = wanted.session_id is not None and letter.session_id == wanted.session_id
-    is_of_session &= not is_of_none(letter.session_id, kinds().get(letter.kind, Event))
-    is_left_over = is_of_session and letter.event_id not in of_others
-    return is_left_over or (letter.kind, letter.priority, letter.entry) in about
 
 
 def _place(entry: ErasableEntry) -> _Place:

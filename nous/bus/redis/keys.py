@@ -15,7 +15,6 @@
 | <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
 | <p>:dead                       | stream | kept       | dead letters: delivery, reason, and the failure of            |
 |                                |        |            | each attempt, until redriven or dropped                       |
-| <p>:dead:<letter>              | string | an hour    | which call has redriven or dropped a dead letter              |
 | <p>:forgotten:<scope>          | hash   | kept       | tombstones: episode id or hash of a fact -> when it was erased|
 | <p>:aside:<stream>:<name>      | stream | an hour    | copy of a stream that is rewritten, until it replaces it      |
 """
@@ -45,7 +44,7 @@ class BusKeys:
     def marker(self, event_id: UUID) -> str:
         return f"{self.prefix}:marker:{event_id}"
 
-    def skipped(self, group: str, event_id: UUID) -> str:
+    def skipped(self, group: str, event_id: UUID | str) -> str:
         return f"{self.prefix}:skipped:{group}:{event_id}"
 
     def leases(self, group: str) -> str:
@@ -60,15 +59,16 @@ class BusKeys:
     def counters(self, group: str) -> str:
         return f"{self.prefix}:account:{group}"
 
+    def of_group(self, group: str) -> tuple[str, str, str]:
+        """Return the keys of a group's leases, delivery states and counters."""
+        return self.leases(group), self.progress(group), self.counters(group)
+
     def forgotten(self, scope: Scope) -> str:
         return f"{self.prefix}:forgotten:{quote(str(scope), safe='/')}"
 
     @property
     def letters(self) -> str:
         return f"{self.prefix}:dead"
-
-    def taken(self, letter_id: str) -> str:
-        return f"{self.letters}:{letter_id}"
 
 
 def through(name: str) -> str:

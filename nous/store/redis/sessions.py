@@ -89,16 +89,11 @@ class RedisSessionStates:
         self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
     ) -> Sequence[tuple[Scope, str]]:
         until = f"({before.timestamp()!r}" if before else "+inf"
-        while True:
-            with translated():
-                names: list[bytes] = self._client.zrangebyscore(
-                    self._keys.sessions_at(stage), "-inf", until, start=skip, num=limit
-                )
-            found = [place for name in names if (place := session_named(name))]
-            if found or len(names) < max(limit, 1):
-                return found
-            # A full page of foreign names is not the end of the list: an empty answer would be taken for it.
-            skip += limit
+        with translated():
+            names: list[bytes] = self._client.zrangebyscore(
+                self._keys.sessions_at(stage), "-inf", until, start=skip, num=limit
+            )
+        return [session_named(name) for name in names]
 
 
 class RedisAnchoredSummaries:

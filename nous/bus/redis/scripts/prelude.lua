@@ -84,16 +84,6 @@ local function demand_letter(letters, deaths, progress, name)
   demand('XADD', deaths, '*', '', '')
 end
 
--- The unique name of the call that took a dead letter: a call that is sent twice recognizes itself.
-local LIFE_OF_TAKING = 3600
-local function take(taken, call)
-  redis.call('SET', taken, call, 'EX', LIFE_OF_TAKING)
-end
-
-local function was_taken_by(taken, call)
-  return redis.call('GET', taken) == call
-end
-
 -- Increment a counter; beyond the maximum number of counters, skip reasons share one.
 local function count(counters, outcome)
   if redis.call('HLEN', counters) >= MOST_COUNTERS and redis.call('HEXISTS', counters, outcome) == 0 then
