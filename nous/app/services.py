@@ -39,7 +39,7 @@ def erasable_stores(container: Container) -> Stores:
     prefix, retention = container.settings.prefix, container.settings.retention
     return Stores(
         tombstones=container.tombstones,
-        bus=RedisBusErasure(container.client, BusKeys(prefix), marker_ttl=retention.marker_ttl),
+        bus=RedisBusErasure(container.client, BusKeys(prefix)),
         jobs=RqErasure(container.rq_client, container.job_names),
         store=RedisErasure(container.client, StoreKeys(prefix)),
         responses=RedisResponseStore(container.client, LlmKeys(prefix), answer_ttl=retention.answer_ttl),

@@ -69,7 +69,7 @@ class Work:
         self._bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
 
     def erase(self) -> None:
-        erasure = RedisBusErasure(self._client, KEYS, marker_ttl=60)
+        erasure = RedisBusErasure(self._client, KEYS)
         erasure.erase(erasure.find(ErasureTarget(scope=Scope(), session_id=f"s-{self._seed}-1-0")))
 
     def _received(self) -> list[Any]:

@@ -138,7 +138,7 @@ def test_streams_are_written_anew_and_counted_whichever_reply_is_lost(
         server.xdel(stream, entries[0])
 
     Forgetful.loses = lost
-    written = RedisBusErasure(client, marker_ttl=60).purge()
+    written = RedisBusErasure(client).purge()
     Forgetful.loses = 0
 
     assert written == len(streams)

@@ -247,7 +247,7 @@ def test_each_group_counts_what_it_had_not_finished_as_erased_and_cannot_commit_
 ) -> None:
     keys = BusKeys("t")
     bus = RedisBus(client, plan_of=lambda _: CommitPlan(), keys=keys, subscriptions=(FAST, SLOW))
-    delivery_stats, erasure = RedisDeliveryStats(client, keys), RedisBusErasure(client, keys, marker_ttl=60)
+    delivery_stats, erasure = RedisDeliveryStats(client, keys), RedisBusErasure(client, keys)
     bus.publish(ended("mine", "done"), ended("theirs"), ended("mine", "in hand"), ended("mine", "waits"))
     done, theirs, in_hand = bus.receive(FAST, priority=Priority.LIVE, limit=3, lease=60)
     bus.commit(done, Effects())
@@ -271,7 +271,7 @@ def test_a_stream_that_is_written_anew_keeps_its_entries_its_groups_and_what_the
 ) -> None:
     keys, server = BusKeys("t"), redis_client
     bus = RedisBus(server, plan_of=lambda _: CommitPlan(), keys=keys, subscriptions=(FAST, SLOW))
-    delivery_stats, erasure = RedisDeliveryStats(server, keys), RedisBusErasure(server, keys, marker_ttl=60)
+    delivery_stats, erasure = RedisDeliveryStats(server, keys), RedisBusErasure(server, keys)
     bus.publish(*(ended(f"{'mine' if number % 3 else 'theirs'}", f"planted {number}") for number in range(1200)))
     taken = bus.receive(FAST, priority=Priority.LIVE, limit=600, lease=60)
     erasure.erase(erasure.find(ErasureTarget(scope=Scope(), session_id="mine")))

@@ -9,7 +9,7 @@ import redis
 
 from nous.bus.accounting import EventStatus
 from nous.bus.base import Priority, Subscription
-from nous.bus.erasure import ErasableEntry, ErasureMatches, ErasureTarget
+from nous.bus.erasure import ErasureTarget
 from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan
@@ -18,7 +18,6 @@ from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.trimming import RedisTrimming
 from nous.domain.effects import Effects
-from nous.domain.event_codec import encode
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 
@@ -37,7 +36,7 @@ class Town:
         self.client: Any = client
         self.event = event
         self.delivery_stats, self.dead = RedisDeliveryStats(client, KEYS), RedisDeadLetterQueue(client, KEYS)
-        self.erasure = RedisBusErasure(client, KEYS, marker_ttl=60)
+        self.erasure = RedisBusErasure(client, KEYS)
         self.trimming = RedisTrimming(client, KEYS)
         self.bus = RedisBus(client, plan_of=lambda _: CommitPlan(), keys=KEYS)
         self.bus.publish(event)
@@ -51,32 +50,9 @@ class Town:
     def dead_letter(self) -> None:
         self.bus.dead_letter(self.delivery.ref, progress=None, reason="cannot work")
 
-    def compare_and_set_state(self) -> None:
-        """Take something out of the event, as whoever forgets a fact does."""
-        entry = ErasableEntry(
-            STREAM, SessionEnded.type, Priority.LIVE, self.delivery.ref.entry, self.event.id, encode(self.event)
-        )
-        self.erasure.erase(ErasureMatches(entries=(entry,)))
-
     @property
     def where(self) -> EventStatus:
         return self.delivery_stats.locate(self.event.id, SUMMARIZER).where
-
-
-class Late:
-    """A client of *town* that buries the delivery once all letters were read."""
-
-    def __init__(self, town: Town) -> None:
-        self._town = town
-
-    def xrange(self, *arguments: Any, **how: Any) -> Any:
-        found = self._town.client.xrange(*arguments, **how)
-        if len(found) < how["count"]:
-            self._town.dead_letter()
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._town.client, name)
 
 
 @pytest.fixture
@@ -131,28 +107,6 @@ def test_whoever_looks_for_what_has_to_go_reads_pages(town: Town) -> None:
 
     assert all(most and most <= PAGE for most in looks)
     assert len(town.erasure.find(wanted).letters) == 1
-
-
-def test_of_an_entry_that_is_amended_the_letter_alone_is_looked_up(town: Town) -> None:
-    town.dead_letter()
-
-    looks = asked(town, town.compare_and_set_state)
-
-    assert 1 in looks
-    assert all(most is not None and most <= PAGE for most in looks)
-    assert town.where is EventStatus.DEAD
-    assert town.dead.count() == MANY + 1
-
-
-def test_a_letter_that_is_written_while_others_are_read_is_about_what_the_entry_has_become(town: Town) -> None:
-    late: Any = Late(town)
-    town.erasure = RedisBusErasure(late, KEYS, marker_ttl=60)
-
-    town.compare_and_set_state()
-
-    [letter] = [each for each in town.dead.each() if each.group == SUMMARIZER.group]
-    assert letter.entry != town.delivery.ref.entry
-    assert town.where is EventStatus.DEAD
 
 
 def test_whoever_trims_reads_pages(town: Town) -> None:

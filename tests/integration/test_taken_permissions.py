@@ -67,7 +67,7 @@ def desk(server: Guarded, ended: Callable[..., SessionEnded]) -> Iterator[Desk]:
         operator.flushall()
         operator.execute_command("ACL", "SETUSER", USER, "reset", "on", f">{USER}", "~*", "&*", "+@all")
         keys = BusKeys("t")
-        dead, erasure = RedisDeadLetterQueue(client, keys), RedisBusErasure(client, keys, marker_ttl=60)
+        dead, erasure = RedisDeadLetterQueue(client, keys), RedisBusErasure(client, keys)
         yield Desk(stores.on_redis(client).bus, dead, erasure, operator, ended)
 
 

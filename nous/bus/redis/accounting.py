@@ -12,7 +12,7 @@ from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import accepted_at, event_of, order, read_letter
 from nous.bus.delivery_state import DeliveryState
 from nous.bus.redis.entries import entries, peek, whole_entries
-from nous.bus.redis.keys import BusKeys, through
+from nous.bus.redis.keys import BusKeys
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode
 from nous.domain.events import Event
@@ -83,10 +83,7 @@ class RedisDeliveryStats:
         if known and (found := self._in_flight(ref)):
             return found
         if order(ref.entry) > order(known.get("last-delivered-id", b"0-0").decode()):
-            with translated():
-                is_finished = self._client.hexists(self._keys.progress(group), through(ref.name))
-            if not is_finished:
-                return EventLocation(where=EventStatus.WAITING, ref=ref)
+            return EventLocation(where=EventStatus.WAITING, ref=ref)
         # Filtered before they are decoded: most dead letters are about other entries.
         letters = whole_entries(self._client, self._keys.letters)
         near = (each for each in letters if each[1].get(b"entry") == ref.entry.encode())

@@ -5,14 +5,13 @@ stream with deletions is copied, and the copy replaces it. The keys are listed i
 """
 
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from secrets import token_hex
+from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -50,38 +49,13 @@ _Place = tuple[str, str, str]
 """An entry: the type of its event, its priority and its id."""
 
 
-@dataclass(slots=True)
-class _Letters:
-    """Ids of the dead letters about *entries*, as far as they were read: up to *last*.
-
-    Each id has a blank behind it.
-    """
-
-    entries: set[_Place]
-    last: str = "0-0"
-    ids: dict[_Place, str] = field(default_factory=lambda: defaultdict[_Place, str](str))
-
-    def read(self, letters: Iterable[tuple[bytes, dict[bytes, bytes]]]) -> None:
-        for letter_id, fields in letters:
-            self.last = letter_id.decode()
-            kind, priority, entry = (
-                fields.get(name, b"").decode(errors="replace") for name in (b"kind", b"lane", b"entry")
-            )
-            if (place := (kind, priority, entry)) in self.entries:
-                self.ids[place] += f"{self.last} "
-
-
 class RedisBusErasure:
-    """`BusErasure` over the keys of `RedisBus`.
+    """`BusErasure` over the keys of `RedisBus`."""
 
-    *marker_ttl* is the life of its idempotency keys in seconds.
-    """
-
-    def __init__(self, client: redis.Redis, keys: BusKeys | None = None, *, marker_ttl: int) -> None:
+    def __init__(self, client: redis.Redis, keys: BusKeys | None = None) -> None:
         self._client: Any = client  # narrowed where its answers enter
         self._run = Scripts(client, package="nous.bus.redis")
         self._keys = keys or BusKeys()
-        self._marker_ttl = marker_ttl
 
     def find(self, wanted: ErasureTarget) -> ErasureMatches:
         entries: list[ErasableEntry] = []
@@ -95,7 +69,7 @@ class RedisBusErasure:
                     unreadable += 1
                 elif wanted.is_of_another(head):
                     others.add(head.event_id)
-                elif (left := _left(head, raw, kind, wanted, at=accepted_at(entry_id))) is not None:
+                elif (left := _left(head, raw, kind, wanted)) is not None:
                     entries.append(ErasableEntry(stream, kind, priority, entry_id, head.event_id, left))
                     sessions |= {head.session_id} if head.session_id else set()
         return ErasureMatches(
@@ -111,18 +85,15 @@ class RedisBusErasure:
         for some in _batches(found.letters):
             with translated():
                 counts["dead letters"] += self._client.xdel(self._keys.letters, *some)
-        about = _Letters({_place(each) for each in found.entries if each.amended})
         for (stream, priority), entries in groupby(found.entries, key=lambda entry: (entry.stream, entry.priority)):
-            for some in _batches(tuple(entries)):
-                if about.entries:
-                    about.read(pages.whole_entries(self._client, self._keys.letters, after=f"({about.last}"))
-                fields = chain.from_iterable(
-                    (each.id, str(each.event_id), each.amended, about.ids[_place(each)]) for each in some
-                )
-                arguments = (self._keys.prefix, priority.value, self._marker_ttl, about.last, *fields)
-                gone, deliveries = self._run("erase", (stream,), arguments)
+            whole, amended = _divided(entries)
+            for some in _batches(whole):
+                fields = chain.from_iterable((each.id, str(each.event_id)) for each in some)
+                gone, deliveries = self._run("erase", (stream,), (self._keys.prefix, priority.value, *fields))
                 counts["stream entries"] += gone
                 counts["deliveries"] += deliveries
+            for some in _batches(amended):
+                counts["stream entries"] += self._amend(stream, priority, {each.id: each.amended for each in some})
         return counts
 
     def purge(self) -> int:
@@ -178,25 +149,43 @@ class RedisBusErasure:
             if is_about or (is_of_session and told.get("event_id") not in of_others):
                 yield letter_id.decode()
 
-    def _purge(self, stream: str, priority: Priority) -> bool:
-        """Rewrite *stream* if anything was ever deleted from it; return whether it was."""
+    def _amend(self, stream: str, priority: Priority, amended: Mapping[str, bytes]) -> int:
+        """Replace the events of entries, and return how many there were.
+
+        The entries keep their ids: to every group they are what they were, done, dead, pending or unread. The effects
+        of a delivery that was read before are checked for the erased texts when they are committed.
+        """
         for _ in range(_ATTEMPTS):
+            if all(self._is_amended(stream, entry, event) for entry, event in amended.items()):
+                return len(amended)
+            self._run("record_deletion", (stream,), ())
+            self._purge(stream, priority, amended)
+        raise _too_busy(stream)
+
+    def _is_amended(self, stream: str, entry: str, event: bytes) -> bool:
+        with translated():
+            found = self._client.xrange(stream, entry, entry)
+        return not found or found[0][1].get(b"event") == event
+
+    def _purge(self, stream: str, priority: Priority, amended: Mapping[str, bytes] = MappingProxyType({})) -> bool:
+        """Rewrite *stream*, some entries with *amended* events, if anything was ever deleted from it.
+
+        Returns whether it was rewritten.
+        """
+        for attempt in range(_ATTEMPTS):
             with translated():
                 self._drop_copies(stream)
-                if not self._client.exists(stream):
-                    return False
-                known = self._client.xinfo_stream(stream)
-            if known.get("max-deleted-entry-id", b"0-0") == b"0-0":
-                return False
-            if self._rewritten(stream, priority):
-                return True
-        raise Retryable(f"entries of {stream} are deleted all the time, so it was not rewritten; run the erasure again")
-
-    def _rewritten(self, stream: str, priority: Priority) -> bool:
-        aside, after = self._keys.aside(stream, token_hex(8)), "-"
-        while last := self._run("copy_stream", (stream, aside), (after, _PAGE, _ASIDE)):
-            after = f"({last.decode()}"
-        return bool(self._run("rewrite_entry", (stream, aside), (after, self._keys.prefix, priority.value)))
+                known = self._client.xinfo_stream(stream) if self._client.exists(stream) else {}
+            last_deleted: bytes = known.get("max-deleted-entry-id", b"0-0")
+            if last_deleted == b"0-0":
+                return attempt > 0
+            aside, after = self._keys.aside(stream, token_hex(8)), "-"
+            replaced = chain.from_iterable(amended.items())
+            how = (_PAGE, _ASIDE, *replaced)
+            while last := self._run("copy_stream", (stream, aside), (after, *how)):
+                after = f"({last.decode()}"
+            self._run("rewrite_entry", (stream, aside), (after, self._keys.prefix, priority.value, last_deleted))
+        raise _too_busy(stream)
 
     def _begin_file(self) -> None:
         try:
@@ -238,7 +227,7 @@ class RedisBusErasure:
             self._client.unlink(*copies)
 
 
-def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget, *, at: datetime) -> bytes | None:
+def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget) -> bytes | None:
     """Return what is left of an entry; None if it stays as it is.
 
     It is empty if the whole entry has to go.
@@ -246,8 +235,21 @@ def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget, *, at: 
     if wanted.takes(head):
         return b""
     if wanted.forms and kind == EpisodeSummarized.type and head.scope == wanted.scope:
-        return amended(raw, wanted.forms, event_id=head.event_id, at=at)
+        return amended(raw, wanted.forms, event_id=head.event_id)
     return None
+
+
+def _divided(entries: Iterable[ErasableEntry]) -> tuple[list[ErasableEntry], list[ErasableEntry]]:
+    """Divide *entries* into those to erase, and those of which something is left."""
+    whole: list[ErasableEntry] = []
+    amended: list[ErasableEntry] = []
+    for each in entries:
+        (amended if each.amended else whole).append(each)
+    return whole, amended
+
+
+def _too_busy(stream: str) -> Retryable:
+    return Retryable(f"entries of {stream} are deleted all the time, so it was not rewritten; run the erasure again")
 
 
 def _place(entry: ErasableEntry) -> _Place:

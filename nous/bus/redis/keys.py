@@ -9,8 +9,7 @@
 | <p>:skipped:<group>:<event id> | string | marker_ttl | why a group skipped an event                                  |
 | <p>:leases:<group>             | zset   | kept       | pending deliveries by the end of their lease; empty at rest   |
 | <p>:longest-lease:<group>      | string | an hour    | seconds: longest lease that a process of the group reported   |
-| <p>:progress:<group>           | hash   | kept       | state of pending deliveries; entries that the group passes    |
-|                                |        |            | over, as it finished the one they replace; empty at rest      |
+| <p>:progress:<group>           | hash   | kept       | state of pending deliveries; empty at rest                    |
 | <p>:progress:<group>:<delivery>| list   | a week     | the last failures of a pending delivery                       |
 | <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
 | <p>:dead                       | stream | kept       | dead letters: delivery, reason, and the failure of            |
@@ -69,11 +68,3 @@ class BusKeys:
     @property
     def letters(self) -> str:
         return f"{self.prefix}:dead"
-
-
-def through(name: str) -> str:
-    """Return the field of a group's progress hash that marks the delivery *name* as finished.
-
-    The group will pass over that delivery (see `prelude.lua`).
-    """
-    return f"through {name}"

@@ -124,32 +124,11 @@ local function demand_lease(leases, progress)
   demand('ZADD', leases, 0, '')
 end
 
--- An entry that is delivered to a group gets a lease, or is passed over.
-local function demand_offer(stream, leases, progress, counters, group)
+-- A delivery that is new to a group.
+local function demand_offer(leases, progress, counters)
   demand_lease(leases, progress)
   demand('HSETNX', progress, '', '')
-  demand('HDEL', progress, '')
-  demand('HEXISTS', progress, '')
   demand('HINCRBY', counters, '', 1)
-  demand('XACK', stream, group, '0-1')
-end
-
--- The field of a group's progress that marks an entry as finished before it is delivered: the group had finished with
--- the entry that it replaces.
-local function through(name)
-  return 'through ' .. name
-end
-
--- Return whether a group has finished with an entry that is delivered to it now. If so, acknowledge the entry, unless
--- it was redriven meanwhile.
-local function is_passed_over(stream, progress, group, name, entry)
-  if redis.call('HDEL', progress, through(name)) == 0 then
-    return false
-  end
-  if redis.call('HEXISTS', progress, name) == 0 then
-    redis.call('XACK', stream, group, entry)
-  end
-  return true
 end
 
 -- Return the event in the fields of an entry, or its size if that is more than *largest* bytes.

@@ -13,7 +13,7 @@ if #redis.call('XRANGE', KEYS[1], ARGV[3], ARGV[3]) == 0 then
   return -1
 end
 local was_pending = is_pending(KEYS[1], ARGV[1], ARGV[3])
-demand_offer(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1])
+demand_offer(KEYS[2], KEYS[3], KEYS[4])
 demand('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'FORCE', 'JUSTID')
 demand_note(KEYS[3], ARGV[4])
 demand('XDEL', KEYS[5], ARGV[5])
