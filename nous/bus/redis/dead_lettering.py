@@ -25,13 +25,12 @@ _FOREIGN_ACK = (
 
 
 class RedisDeadLettering:
-    """The dead-lettering part of `RedisBus`.
-
-    The keys are listed in `nous.bus.redis.keys`.
-    """
+    """The dead-lettering part of `RedisBus`."""
 
     def __init__(self, client: redis.Redis, keys: BusKeys, run: Scripts) -> None:
-        self._client: Any = client  # narrowed where its answers enter
+        # redis-py types its replies for sync and async clients and both protocols at once; they are narrowed where they
+        # enter.
+        self._client: Any = client
         self._keys = keys
         self._run = run
 
@@ -41,16 +40,16 @@ class RedisDeadLettering:
         *,
         progress: DeliveryState | None,
         reason: str,
-        grave: DeadLetterKind,
-        attempt_failure: AttemptFailure | None,
-        traceback: str,
+        grave: DeadLetterKind = DeadLetterKind.DEAD,
+        attempt_failure: AttemptFailure | None = None,
+        traceback: str = "",
     ) -> bool:
         event = self._peek(ref)
         letter = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
         return self._write(ref, progress, grave, letter, event=event, attempt_failure=attempt_failure)
 
-    def dead_letter_unreadable(self, ref: DeliveryRef, *, reason: str, grave: DeadLetterKind) -> bool:
-        """Dead-letter an entry that cannot be read, in any state, without reading it again."""
+    def _dead_letter_unread(self, ref: DeliveryRef, *, reason: str, grave: DeadLetterKind) -> bool:
+        """Dead-letter an entry in any state, without reading it."""
         letter = fields_of(ref, progress=None, reason=reason, grave=grave, event=None)
         return self._write(ref, None, grave, letter)
 
@@ -74,16 +73,11 @@ class RedisDeadLettering:
         attempt_failure: AttemptFailure | None = None,
     ) -> bool:
         announced = self._announced(ref, event, letter, progress) if grave is DeadLetterKind.DEAD else b""
-        arguments = (
-            *(ref.subscription.group, ref.entry, ref.name, progress.encode() if progress else ""),
-            *(
-                grave.value,
-                attempt_failure.encode() if attempt_failure else "",
-                announced,
-                *chain.from_iterable(letter.items()),
-            ),
+        state, failure = progress.encode() if progress else "", attempt_failure.encode() if attempt_failure else ""
+        delivery = (ref.subscription.group, ref.entry, ref.name, state, grave.value, failure)
+        return bool(
+            self._run("dead_letter", self._keys_of(ref), (*delivery, announced, *chain.from_iterable(letter.items())))
         )
-        return bool(self._run("dead_letter", self._keys_of(ref), arguments))
 
     def _announced(
         self, ref: DeliveryRef, event: Event | None, letter: dict[str, str | int], progress: DeliveryState | None
@@ -97,10 +91,8 @@ class RedisDeadLettering:
         return event_of(peek(self._client, self._stream(ref), ref.entry), ref)
 
     def _keys_of(self, ref: DeliveryRef) -> Sequence[str]:
-        group = ref.subscription.group
         deaths = self._keys.stream(JobDeadLettered.type, Priority.LIVE)
-        counters = self._keys.leases(group), self._keys.progress(group), self._keys.counters(group)
-        return self._stream(ref), *counters, self._keys.letters, deaths
+        return self._stream(ref), *self._keys.of_group(ref.subscription.group), self._keys.letters, deaths
 
     def _stream(self, ref: DeliveryRef) -> str:
         return self._keys.stream(ref.subscription.kind.type, ref.priority)
