@@ -122,8 +122,6 @@ def _make_private(directory: Path) -> None:
         directory.chmod(0o700)
 
 
-_LAST_STREAM = 2
-
 _POLL = 0.02
 """Seconds between two tries: `flock` has no timeout, it blocks for ever or does not block."""
 
@@ -137,7 +135,10 @@ def held(path: Path, *, within: float) -> Generator[int]:
     Raises:
         Unavailable: another process held it for *within* seconds.
     """
-    descriptor = _beyond_streams(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    # Beyond the standard streams: where one is closed, a child would get its own stream there, and lose the lock.
+    descriptor = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(opened)
     try:
         _take(descriptor, path, until=time.monotonic() + within)
         yield descriptor
@@ -153,19 +154,6 @@ def is_held(path: Path) -> bool:
         return False
     try:
         return not _taken(descriptor, fcntl.LOCK_SH)  # shared, so that two concurrent checks do not see each other
-    finally:
-        os.close(descriptor)
-
-
-def _beyond_streams(descriptor: int) -> int:
-    """Return *descriptor*, moved beyond the standard streams if it has one of their numbers.
-
-    That happens where a standard stream is closed. A child gets its own stream there, and would lose the lock.
-    """
-    if descriptor > _LAST_STREAM:
-        return descriptor
-    try:
-        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _LAST_STREAM + 1)
     finally:
         os.close(descriptor)
 
