@@ -41,7 +41,7 @@ from nous.store.redis.episodes import RedisEpisodes
 from nous.store.redis.fact_log import RedisFactLog
 from nous.store.redis.plans import plan_for
 from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
-from nous.store.redis.uploads import RedisUploads
+from nous.store.redis.transcripts import RedisUploads
 from nous.store.transcript_source import StoredTranscripts, Uploads, upload_of
 
 WORKERS = PlugIns(workers, attribute="WORKER", group="nous.workers")

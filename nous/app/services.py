@@ -31,7 +31,7 @@ from nous.settings import load_settings
 from nous.store.folder_state import FolderState, Untouched, WatchedFolder
 from nous.store.keys import StoreKeys
 from nous.store.redis.erasure import RedisErasure
-from nous.store.redis.folder_state import RedisFolderState
+from nous.store.redis.transcripts import RedisFolderState
 
 
 def erasable_stores(container: Container) -> Stores:

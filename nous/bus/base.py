@@ -15,10 +15,6 @@ REPEATED = "published twice"
 """Reason for skipping an entry whose event is in another entry too: a foreign producer published it twice."""
 
 
-READ_ON = 10
-"""Maximum number of reads per call, while everything that was read had to be dead-lettered or skipped."""
-
-
 class Priority(StrEnum):
     """Priority of an event; each priority has its own stream.
 

@@ -31,36 +31,21 @@ LONGEST_SOCKET = 100
 _SHARED = Path("/tmp")  # noqa: S108 - the directory in it is private, and refused if it is not
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DataDir:
     """Paths of one embedded server's files."""
 
     home: Path
     socket: Path
+    log: Path
+    pid: Path
+    election: Path
+    alive: Path
+    stopped: Path
 
     @property
     def url(self) -> str:
         return f"unix://{quote(str(self.socket))}"
-
-    @property
-    def log(self) -> Path:
-        return self.home / "server.log"
-
-    @property
-    def pid(self) -> Path:
-        return self.home / "server.pid"
-
-    @property
-    def election(self) -> Path:
-        return self.home / "election.lock"
-
-    @property
-    def alive(self) -> Path:
-        return self.home / "alive.lock"
-
-    @property
-    def stopped(self) -> Path:
-        return self.home / "stopped"
 
 
 def locate(directory: Path) -> DataDir:
@@ -73,7 +58,15 @@ def locate(directory: Path) -> DataDir:
     if len(os.fsencode(socket)) > LONGEST_SOCKET:
         name = sha256(os.fsencode(home)).hexdigest()[:16]
         socket = _SHARED / f"nous-{os.getuid()}" / f"{name}.sock"
-    return DataDir(home, socket)
+    return DataDir(
+        home=home,
+        socket=socket,
+        log=home / "server.log",
+        pid=home / "server.pid",
+        election=home / "election.lock",
+        alive=home / "alive.lock",
+        stopped=home / "stopped",
+    )
 
 
 def prepare(place: DataDir) -> None:

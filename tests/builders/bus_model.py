@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from nous.bus.accounting import EventStatus
-from nous.bus.base import READ_ON, REPEATED, DeadLetterKind, Priority
+from nous.bus.base import REPEATED, DeadLetterKind, Priority
 from nous.bus.dead_letter import DROPPED
 from nous.bus.delivery_state import DeliveryState
 
@@ -82,11 +82,7 @@ class Model:
 
     def receive(self, group: str, priority: Priority, limit: int, lease: float) -> list[Entry]:
         self.join(group, priority)
-        for _ in range(READ_ON):
-            entries = self._take(group, priority, limit, lease)
-            if (offered := [entry for entry in entries if self._is_news(group, entry)]) or not entries:
-                return offered
-        return []
+        return [entry for entry in self._take(group, priority, limit, lease) if self._is_news(group, entry)]
 
     def open(self, group: str, entry: Entry) -> DeliveryState | None:
         """How far a delivery has come; what nobody can read is set aside by looking at it."""

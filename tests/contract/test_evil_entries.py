@@ -137,15 +137,6 @@ def test_what_follows_and_is_too_large_is_not_committed(world: Any, ended: Any) 
     assert world.account.in_flight == 1
 
 
-def test_behind_any_number_of_bad_entries_the_good_one_is_found(world: Any, ended: Any) -> None:
-    for _ in range(25):
-        world.foreign_append(b"not json")
-    world.publish(ended())
-
-    assert len(world.receive(limit=4)) == 1
-    assert world.account.dead == 25
-
-
 def test_no_more_is_handed_over_at_once_than_one_may_have(world: Any) -> None:
     if isinstance(world.bus, MemoryBus):
         pytest.skip("what is in memory is not handed over")

@@ -11,8 +11,7 @@ from nous.bus.delivery_state import DeliveryState, RetryPolicy
 from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan
-from nous.bus.redis.dead_lettering import RedisDeadLettering
-from nous.bus.redis.dead_letters import RedisDeadLetterQueue
+from nous.bus.redis.dead_letters import RedisDeadLettering, RedisDeadLetterQueue
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.errors import Misconfigured, Unavailable

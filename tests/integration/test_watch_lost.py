@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 from builders.waiting import wait_until
+from nous.store.redis.transcripts import RedisFolderState
 from typing_extensions import override
 
 from nous.app.container import Container
@@ -24,7 +25,6 @@ from nous.services.publisher import Producer
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import FileRecord, WatchedFolder
 from nous.store.keys import StoreKeys
-from nous.store.redis.folder_state import RedisFolderState
 
 HOUR = 3600.0
 

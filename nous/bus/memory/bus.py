@@ -7,7 +7,6 @@ from uuid import uuid4
 
 from nous.bus.accounting import outcome_of
 from nous.bus.base import (
-    READ_ON,
     REPEATED,
     Committed,
     Conflict,
@@ -65,13 +64,9 @@ class MemoryBus(MemoryDeliveryStats):
         self, subscription: Subscription, *, priority: Priority, limit: int, lease: float
     ) -> Sequence[Delivery]:
         with self._log.changed:
-            for _ in range(READ_ON):
-                refs = self._take(subscription, priority, limit, lease)
-                deliveries = [self._read(ref, _FIRST) for ref in refs]
-                first = [delivery for delivery in deliveries if delivery and self._is_first_publication(delivery)]
-                if first or not refs:
-                    return first
-        return ()
+            refs = self._take(subscription, priority, limit, lease)
+            deliveries = [self._read(ref, _FIRST) for ref in refs]
+            return [delivery for delivery in deliveries if delivery and self._is_first_publication(delivery)]
 
     def wait(self, subscription: Subscription, *, priorities: Iterable[Priority], seconds: float) -> None:
         streams, group = self._log.streams, self._log.groups[subscription.group]

@@ -11,8 +11,8 @@ from nous.bus.accounting import Backlog, EventLocation, EventStatus, GroupCounte
 from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import accepted_at, event_of, order, read_letter
 from nous.bus.delivery_state import DeliveryState
-from nous.bus.redis.entries import entries, peek, whole_entries
 from nous.bus.redis.keys import BusKeys
+from nous.bus.redis.streams import entries, peek, whole_entries
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode
 from nous.domain.events import Event

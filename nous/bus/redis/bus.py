@@ -17,7 +17,6 @@ import structlog
 
 from nous.bus.accounting import outcome_of
 from nous.bus.base import (
-    READ_ON,
     REPEATED,
     DeadLetterKind,
     Delivery,
@@ -32,9 +31,9 @@ from nous.bus.delivery_state import AttemptFailure, DeliveryState
 from nous.bus.redis import commit
 from nous.bus.redis.blocking import wait_for, wait_for_disk, wait_for_entry, wait_for_write
 from nous.bus.redis.commit import CommitPlan, Precondition, RedisCommand
-from nous.bus.redis.consumer_groups import ConsumerGroups
-from nous.bus.redis.dead_lettering import LOST, RedisDeadLettering
-from nous.bus.redis.keys import BusKeys
+from nous.bus.redis.dead_letters import LOST, RedisDeadLettering
+from nous.bus.redis.keys import CONSUMER, BusKeys
+from nous.bus.redis.streams import ConsumerGroups
 from nous.bus.tombstones import FORGOTTEN, name_of, refusal, texts_told_by, told_by
 from nous.domain.effects import Effects, Write
 from nous.domain.errors import BadInput, Unavailable
@@ -46,8 +45,6 @@ from nous.redis_support.errors import GroupGone, translated
 from nous.redis_support.scripts import Scripts
 from nous.text.sanitize import shortened
 
-CONSUMER = "nous"
-"""One consumer name for all processes: deliveries belong to the group, and XGROUP DELCONSUMER would drop them."""
 _FIRST = DeliveryState()
 _FORGOTTEN, _BARE = -1, -2
 """Replies of the script `publish` for an event that it did not append: erased, or without its upload."""
@@ -103,16 +100,11 @@ class RedisBus(RedisDeadLettering):
     def receive(
         self, subscription: Subscription, *, priority: Priority, limit: int, lease: float
     ) -> Sequence[Delivery]:
-        # A caller that gets nothing waits. If all entries were dead-lettered or skipped, there may be more: read on.
-        for _ in range(READ_ON):
-            entries = self._take(subscription, priority, limit, lease)
-            deliveries = [
-                self._read(DeliveryRef(subscription, priority, entry.decode()), raw, _FIRST) for entry, raw in entries
-            ]
-            first = self._first_publications([delivery for delivery in deliveries if delivery])
-            if first or not entries:
-                return first
-        return ()
+        entries = self._take(subscription, priority, limit, lease)
+        deliveries = [
+            self._read(DeliveryRef(subscription, priority, entry.decode()), raw, _FIRST) for entry, raw in entries
+        ]
+        return self._first_publications([delivery for delivery in deliveries if delivery])
 
     def wait(self, subscription: Subscription, *, priorities: Iterable[Priority], seconds: float) -> None:
         # From what the group has read, not from "$": an event that came since the last look must not be waited past.

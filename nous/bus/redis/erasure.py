@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 from nous.bus.base import Priority
 from nous.bus.dead_letter import accepted_at
 from nous.bus.erasure import EntryHead, ErasableEntry, ErasureMatches, ErasureTarget, amended, said
-from nous.bus.redis import entries as pages
+from nous.bus.redis import streams as pages
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, mark_in
 from nous.domain.errors import Retryable
@@ -109,7 +109,7 @@ class RedisBusErasure:
                 # A file that is being written now was begun before the last deletion, and would keep the deleted data.
                 known = self._settled(until)
                 if known["aof_enabled"]:
-                    self._begin_file()
+                    self._client.bgrewriteaof()
                     known = self._settled(until)
                 if self._has_snapshot(known):
                     self._client.bgsave()
@@ -186,13 +186,6 @@ class RedisBusErasure:
                 after = f"({last.decode()}"
             self._run("rewrite_entry", (stream, aside), (after, self._keys.prefix, priority.value, last_deleted))
         raise _too_busy(stream)
-
-    def _begin_file(self) -> None:
-        try:
-            self._client.bgrewriteaof()
-        except redis.ResponseError as error:
-            if "already in progress" not in str(error):  # another client has started one, which is as good
-                raise
 
     def _has_snapshot(self, known: Mapping[str, Any]) -> bool:
         """Return whether the server may have a snapshot.

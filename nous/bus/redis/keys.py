@@ -25,6 +25,9 @@ from uuid import UUID
 from nous.bus.base import Priority
 from nous.domain.scope import Scope
 
+CONSUMER = "nous"
+"""One consumer name for all processes: deliveries belong to the group, and XGROUP DELCONSUMER would drop them."""
+
 _STREAM_OF_PRIORITY = {Priority.LIVE: "events", Priority.BULK: "bulk"}
 
 

@@ -12,9 +12,8 @@ import redis
 
 from nous.bus.base import Priority, Subscription
 from nous.bus.dead_letter import order
-from nous.bus.redis.consumer_groups import ConsumerGroups
-from nous.bus.redis.entries import whole_entries
 from nous.bus.redis.keys import BusKeys
+from nous.bus.redis.streams import ConsumerGroups, whole_entries
 from nous.domain.events import Event
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts

@@ -13,8 +13,8 @@ import structlog
 
 from nous.bus.base import Priority
 from nous.bus.dead_letter import accepted_at
-from nous.bus.redis.entries import whole_entries
 from nous.bus.redis.keys import BusKeys
+from nous.bus.redis.streams import whole_entries
 from nous.domain.episode import Decision
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode as decode_event

@@ -7,7 +7,7 @@ from typing import Any, Self
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.bus.redis.entries import entries
+from nous.bus.redis.streams import entries
 
 LARGE = 4 << 20
 ENOUGH = 16 << 20

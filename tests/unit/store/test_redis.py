@@ -11,6 +11,7 @@ import fakeredis
 import numpy as np
 import pytest
 import redis
+from nous.store.redis.transcripts import RedisUploads
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -26,7 +27,6 @@ from nous.store.keys import StoreKeys
 from nous.store.redis.episodes import RedisEpisodes
 from nous.store.redis.fact_log import RedisFactLog
 from nous.store.redis.plans import plan_for
-from nous.store.redis.uploads import RedisUploads
 from nous.store.transcript_source import upload
 
 KEYS = StoreKeys()

@@ -1,4 +1,4 @@
-"""Records of watched folders in Redis, one hash for each folder. Keys: `nous.store.keys`."""
+"""Uploaded transcripts and the records of watched folders in Redis. Keys: `nous.store.keys`."""
 
 from collections.abc import Collection, Mapping
 from importlib import resources
@@ -46,3 +46,18 @@ class RedisFolderState:
 
     def _key(self, place: WatchedFolder) -> str:
         return self._keys.watched(place.scope, digest_of(place))
+
+
+class RedisUploads:
+    """`Uploads` on one Redis primary. *client* must not decode responses."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def put(self, key: str, packed: bytes) -> None:
+        with translated():
+            self._client.set(key, packed)
+
+    def fetch(self, key: str) -> bytes | None:
+        with translated():
+            return cast("bytes | None", self._client.get(key))
