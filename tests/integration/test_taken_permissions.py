@@ -137,7 +137,7 @@ def erasing(desk: Desk) -> Act:
     return lambda: desk.erasure.erase(found)["stream entries"] == 1
 
 
-LATER = frozenset({(receiving, "get"), (receiving, "xpending")})
+LATER = frozenset((receiving, command) for command in ("get", "hexists", "xpending"))
 """What of an act is a step of its own: what was received, and not looked at, comes back when its lease ends."""
 
 ACTS = (publishing, receiving, beginning, amending, committing, burying, redriving, dropping, erasing)

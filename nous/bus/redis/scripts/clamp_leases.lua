@@ -9,7 +9,7 @@
 -- ARGV  1 length of this process's leases in seconds  2 how many late leases to skip
 -- Returns {number of leases that were shortened, number of late leases to skip in the next call}.
 local AT_ONCE, REMEMBERED = 1000, 3600
-demand_type(KEYS[3], 'string')
+demand('SET', KEYS[3], '')
 local longest, skip = tonumber(redis.call('GET', KEYS[3])) or 0, tonumber(ARGV[2])
 if longest <= tonumber(ARGV[1]) then
   redis.call('SET', KEYS[3], ARGV[1], 'EX', REMEMBERED)

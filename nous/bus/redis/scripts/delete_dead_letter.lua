@@ -3,11 +3,12 @@
 -- KEYS  1 dead letters  2 why the group skipped the event
 -- ARGV  1 id of the dead letter  2 reason to store, or "" for none  3 its TTL in seconds
 -- Returns 1, or 0 if the dead letter is gone.
+if #redis.call('XRANGE', KEYS[1], ARGV[1], ARGV[1]) == 0 then
+  return 0
+end
+plan('XDEL', KEYS[1], ARGV[1])
 if ARGV[2] ~= '' then
-  demand('SET', KEYS[2], '', 'EX', 1)
+  plan('SET', KEYS[2], ARGV[2], 'EX', ARGV[3])
 end
-local deleted = redis.call('XDEL', KEYS[1], ARGV[1])
-if deleted == 1 and ARGV[2] ~= '' then
-  redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3])
-end
-return deleted
+apply()
+return 1

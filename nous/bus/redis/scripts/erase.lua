@@ -18,18 +18,10 @@ end
 
 local function erase_for(group, name, entry)
   if redis.call('HEXISTS', group.progress, name) == 0 then
-    redis.pcall('HINCRBY', group.account, 'received', 1)
+    plan('HINCRBY', group.account, 'received', 1)
   end
-  close(KEYS[1], group.leases, group.progress, group.account, group.name, name, entry, 'erased')
+  plan_close(KEYS[1], group.leases, group.progress, group.account, group.name, name, entry, 'erased')
 end
-
-for _, group in ipairs(groups) do
-  demand_close(KEYS[1], group.leases, group.progress, group.account, group.name, '', '0-1')
-  demand('DEL', ARGV[1] .. ':skipped:' .. group.name)
-end
-demand_type(KEYS[1], 'stream')
-demand('XDEL', KEYS[1], '0-1')
-demand('DEL', ARGV[1] .. ':marker:')
 
 local entries, deliveries = 0, 0
 for i = 3, #ARGV - 1, 2 do
@@ -40,11 +32,12 @@ for i = 3, #ARGV - 1, 2 do
         erase_for(group, ARGV[2] .. '/' .. entry, entry)
         deliveries = deliveries + 1
       end
-      redis.call('DEL', ARGV[1] .. ':skipped:' .. group.name .. ':' .. id)
+      plan('DEL', ARGV[1] .. ':skipped:' .. group.name .. ':' .. id)
     end
-    redis.call('XDEL', KEYS[1], entry)
-    redis.call('DEL', ARGV[1] .. ':marker:' .. id)
+    plan('XDEL', KEYS[1], entry)
+    plan('DEL', ARGV[1] .. ':marker:' .. id)
     entries = entries + 1
   end
 end
+apply()
 return { entries, deliveries }

@@ -7,7 +7,9 @@
 -- KEYS  1 stream  2 leases  3 progress  4 counters
 -- ARGV  1 group  2 consumer  3 limit  4 priority  5 first progress  6 lease in seconds  7 maximum bytes of an event
 -- Returns {{id, event, or its size as a number if it is too large}, ...}.
-demand_offer(KEYS[2], KEYS[3], KEYS[4])
+demand('HSET', KEYS[3], '', '')
+demand('ZADD', KEYS[2], 0, '')
+demand('HINCRBY', KEYS[4], '', 1)
 local taken, handed, received = {}, 0, 0
 local ends = clock() + tonumber(ARGV[6])
 while #taken < tonumber(ARGV[3]) and handed < tonumber(ARGV[7]) do

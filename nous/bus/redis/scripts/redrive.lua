@@ -12,24 +12,17 @@ end
 if #redis.call('XRANGE', KEYS[1], ARGV[3], ARGV[3]) == 0 then
   return -1
 end
-local was_pending = is_pending(KEYS[1], ARGV[1], ARGV[3])
-demand_offer(KEYS[2], KEYS[3], KEYS[4])
-demand('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'FORCE', 'JUSTID')
-demand_note(KEYS[3], ARGV[4])
-demand('XDEL', KEYS[5], ARGV[5])
 -- It is pending already if the group was deleted and created again, and received all entries once more: then it is
 -- counted.
-if was_pending then
-  redis.call('XDEL', KEYS[5], ARGV[5])
-  return 1
+if not is_pending(KEYS[1], ARGV[1], ARGV[3]) then
+  plan('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'FORCE', 'JUSTID')
+  plan_progress(KEYS[2], KEYS[3], ARGV[4], ARGV[7], clock())
+  plan('HINCRBY', KEYS[4], ARGV[6], -1)
+  for line in (fields_of(letter[2]).history or ''):gmatch('[^\n]+') do
+    plan('RPUSH', mishaps_of(KEYS[3], ARGV[4]), line)
+  end
+  plan_note(KEYS[3], ARGV[4], ARGV[8])
 end
-redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'FORCE', 'JUSTID')
-redis.call('HSET', KEYS[3], ARGV[4], ARGV[7])
-redis.call('ZADD', KEYS[2], clock(), ARGV[4])
-redis.pcall('HINCRBY', KEYS[4], ARGV[6], -1)
-for line in (fields_of(letter[2]).history or ''):gmatch('[^\n]+') do
-  redis.call('RPUSH', mishaps_of(KEYS[3], ARGV[4]), line)
-end
-note(KEYS[3], ARGV[4], ARGV[8])
-redis.call('XDEL', KEYS[5], ARGV[5])
+plan('XDEL', KEYS[5], ARGV[5])
+apply()
 return 1

@@ -35,10 +35,11 @@ local function claim(group, pending)
     local name = ARGV[3] .. '/' .. entry
     local account = ARGV[2] .. ':account:' .. group
     if redis.call('HEXISTS', ARGV[2] .. ':progress:' .. group, name) == 0 then
-      redis.call('HINCRBY', account, 'received', 1)
+      plan('HINCRBY', account, 'received', 1)
     end
-    close(KEYS[1], ARGV[2] .. ':leases:' .. group, ARGV[2] .. ':progress:' .. group, account, group, name, entry,
+    plan_close(KEYS[1], ARGV[2] .. ':leases:' .. group, ARGV[2] .. ':progress:' .. group, account, group, name, entry,
       'erased')
+    apply()
   end
 end
 
