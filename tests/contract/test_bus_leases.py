@@ -135,18 +135,6 @@ def test_a_lease_of_a_clock_that_was_set_back_is_pulled_in(world: Any, ended: An
     assert {ref for ref, _ in world.bus.overdue(SUMMARIZER, limit=10)} == {offered.ref, running.ref}
 
 
-def test_a_lease_that_was_pulled_in_is_renewed_by_who_lives(world: Any, ended: Any) -> None:
-    world.publish(ended())
-    [delivery] = world.receive()
-    world.clock.now -= HOUR
-    world.bus.clamp_leases(SUMMARIZER, lease=LEASE)
-    world.clock.now += LEASE - 1
-    world.bus.renew([delivery.ref], lease=LEASE)
-    world.clock.now += 2
-
-    assert world.bus.overdue(SUMMARIZER, limit=10) == []
-
-
 @pytest.mark.parametrize("lease", [LEASE, 10 * LEASE])
 def test_no_lease_is_cut_that_some_process_of_the_group_takes(world: Any, ended: Any, lease: float) -> None:
     world.bus.clamp_leases(SUMMARIZER, lease=lease)

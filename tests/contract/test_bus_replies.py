@@ -67,21 +67,6 @@ def test_an_attempt_whose_beginning_was_not_heard_of_has_begun_all_the_same(bus:
     assert bus.begin(second.ref, attempt=1, lease=60) is None
 
 
-def test_so_has_a_second_attempt(bus: RedisBus, ended: Any) -> None:
-    bus.publish(ended("s1"))
-    [delivery] = bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=60)
-    second = delivery.state.failed("oops").resubmitted()
-    bus.compare_and_set_state(delivery.ref, before=delivery.state, after=second, lease=60)
-    bus.open(delivery.ref)  # the server knows the script now
-
-    Forgetful.loses = 2  # the first look only finds that it is no first attempt
-    begun = bus.begin(delivery.ref, attempt=2, lease=60)
-
-    assert not Forgetful.loses
-    assert begun is not None
-    assert begun.state.errors == 1
-
-
 def test_a_publication_whose_reply_was_lost_is_one_event(bus: RedisBus, redis_client: redis.Redis, ended: Any) -> None:
     bus.publish(ended("s1"))
 

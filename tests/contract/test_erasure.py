@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 from uuid import UUID, uuid5
 
 import numpy as np
@@ -202,44 +202,6 @@ def test_who_is_overtaken_writes_nothing_aside_any_more(client: redis.Redis) -> 
 
     assert not logs.put(HOME, log, without_session(log.rows, "mine"))
     assert list(client.scan_iter("t:aside:*")) == []
-
-
-def test_a_log_stays_when_what_is_aside_has_expired(client: redis.Redis) -> None:
-    store, server, lost = stores.on_redis(client), cast("Any", client), list[int]()
-    rows = taught(store, 10)
-
-    def expire() -> None:
-        lost.append(server.delete(*server.scan_iter("t:aside:*")))
-
-    RedisErasure(Stopped(client, expire), KEYS).rewrite(HOME, without("mine"))
-
-    assert lost == [3]
-    assert_theirs_alone_is_left(store, rows)
-
-
-class Forgetful(redis.Redis):
-    """What is aside expires once, when *batches* of it are written: before each, a pipeline is asked for."""
-
-    def __init__(self, client: redis.Redis, batches: int) -> None:
-        super().__init__(connection_pool=client.connection_pool)
-        self._batches = batches
-
-    def pipeline(self, *arguments: Any, **named: Any) -> Any:
-        aside = list(cast("Any", self).scan_iter("t:aside:*"))
-        self._batches -= bool(aside)
-        if aside and self._batches == 0:
-            self.delete(*aside)
-        return super().pipeline(*arguments, **named)
-
-
-@pytest.mark.parametrize("batches", [1, 4])
-def test_a_log_stays_whole_when_what_is_aside_expires_too_early(client: redis.Redis, batches: int) -> None:
-    store = stores.on_redis(client)
-    rows = taught(store, 5000)
-
-    RedisErasure(Forgetful(client, batches), KEYS).rewrite(HOME, without("mine"))
-
-    assert_theirs_alone_is_left(store, rows)
 
 
 def test_each_group_counts_what_it_had_not_finished_as_erased_and_cannot_commit_it(

@@ -139,12 +139,15 @@ def test_what_two_amend_at_once_is_amended_by_both(street: Street, redis_client:
     others = iter([street])
 
     class Overtaken(redis.Redis):
-        """A client before whose copy takes the place of the stream another one amends it."""
+        """A client before whose copy takes the place of the stream another one, which saw no copy, amends it."""
 
         def register_script(self, script: Any) -> Any:
             if "Replace a stream by its copy" in script:
                 for other in others:
+                    copies = {key: self.dump(key) for key in self.scan_iter(KEYS.aside(STREAM, "*"))}
                     other.forget("the shop is shut")
+                    for key, copy in copies.items():
+                        self.restore(key, 0, copy)
             return super().register_script(script)
 
     overtaken = Street(Overtaken(connection_pool=redis_client.connection_pool))

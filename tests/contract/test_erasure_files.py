@@ -78,17 +78,6 @@ def test_what_a_killed_server_was_writing_is_gone_when_it_is_back(place: Path, s
     assert [*home.glob("temp-*")] == []
 
 
-def test_a_snapshot_is_taken_anew(place: Path, server: Any) -> None:
-    server.config_set("save", "3600 1")
-    server.set("secret", "plantedwords")
-    server.save()
-    server.delete("secret")
-
-    assert RedisBusErasure(server).purge_files()
-
-    assert not holds(place, b"plantedwords")
-
-
 def test_a_snapshot_that_somebody_had_taken_is_taken_anew_though_none_is_taken_by_itself(
     place: Path, server: Any
 ) -> None:
@@ -124,9 +113,3 @@ def test_a_server_that_cannot_write_its_file_is_told_of(place: Path, server: Any
         folder.touch()
 
     assert not RedisBusErasure(server).purge_files()
-
-
-def test_where_no_file_is_kept_there_is_nothing_to_do(server: Any) -> None:
-    server.config_set("appendonly", "no")
-
-    assert RedisBusErasure(server).purge_files()

@@ -15,7 +15,7 @@ from nous.bus.redis.dead_letters import RedisDeadLettering, RedisDeadLetterQueue
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.errors import Misconfigured, Unavailable
-from nous.domain.events import JobDeadLettered, SessionEnded
+from nous.domain.events import SessionEnded
 from nous.jobs.base import MemoryJobs
 from nous.redis_support.errors import GroupGone
 from nous.runtime.sweeper import Sweeper
@@ -24,7 +24,6 @@ from nous.store.redis.episodes import RedisEpisodes
 
 GROUP = "episode-summarizer"
 SUMMARIZER = Subscription(GROUP, SessionEnded)
-WATCHER = Subscription("watcher", JobDeadLettered)
 STREAM, PROGRESS = "t:events:session_ended", "t:progress:episode-summarizer"
 LEASE = 60.0
 
@@ -119,19 +118,6 @@ def test_a_group_that_is_destroyed_is_offered_all_again_and_counts_nothing_twice
     assert len(again) == 2
     assert (shop.account.received, shop.account.done, shop.account.in_flight, shop.account.discrepancy) == (4, 1, 3, 0)
     assert shop.reasons == []
-
-
-def test_a_dead_letter_of_a_group_that_was_destroyed_is_redriven_without_being_counted_twice(shop: Shop) -> None:
-    buried, *_ = shop.receive()
-    shop.bus.dead_letter(buried.ref, progress=None, reason="x")
-    shop.client.xgroup_destroy(STREAM, GROUP)
-    with pytest.raises(GroupGone):
-        shop.receive()
-    shop.receive()
-
-    assert shop.dead.redrive(shop.dead.letters()[0], SUMMARIZER)
-
-    assert (shop.account.in_flight, shop.account.discrepancy) == (3, 0)
 
 
 @pytest.mark.parametrize("key", ["t:leases:episode-summarizer", "t:progress:episode-summarizer"])

@@ -142,26 +142,6 @@ def test_what_an_earlier_release_took_for_a_session_called_like_none_is_forgotte
     assert town.facts().keys() == before
 
 
-def test_what_others_write_of_a_forgotten_session_and_take_in_hand_themselves_does_not_bring_it_back(
-    town: Town,
-) -> None:
-    publish(town, SECRET, "plantedwords")
-    publish(town, OTHER, "otherwords")
-    town.settle()
-    said = [fields for _, fields in town.client.xrange(ENDED)]
-    for session in (SECRET, OTHER):
-        forget(town, EraseSession(scope=HERE, name=session))
-    town.container.tombstones.lift(HERE, session_name(HERE, OTHER))
-
-    for fields in said:
-        town.client.xadd(ENDED, fields)
-    town.client.xreadgroup("episode-summarizer", "a stranger", {ENDED: ">"}, count=10)
-    town.settle()
-
-    assert [each.session_id for each in town.container.context.episodes.recent(HERE)] == [OTHER]
-    assert town.balances() == {0}
-
-
 def rows(town: Town) -> Sequence[Row]:
     return town.container.context.facts.read(HERE, embedder=NO_VECTORS).rows
 
@@ -215,18 +195,6 @@ def test_what_is_dead_of_other_sessions_can_be_redriven_when_a_fact_was_forgotte
     assert town.balances() == {0}
 
 
-def test_the_receipt_tells_when_the_server_does_not_write_its_file_anew(town: Town) -> None:
-    publish(town, SECRET, "plantedwords")
-    town.client.execute_command("ACL", "SETUSER", "default", "-bgrewriteaof")
-
-    refused = forget(town, EraseSession(scope=HERE, name=SECRET))
-    town.client.execute_command("ACL", "SETUSER", "default", "+@all")
-    done = forget(town, EraseSession(scope=HERE, name=SECRET))
-
-    assert any("BGREWRITEAOF" in each for each in refused.stays)
-    assert not any("BGREWRITEAOF" in each for each in done.stays)
-
-
 def test_the_upload_of_a_session_with_a_like_name_stays(town: Town) -> None:
     words = "plantedupload " * 1000
     for session, compacting in ((SECRET, False), (SECRET, True), (f"{SECRET} compacting", False)):
@@ -241,14 +209,3 @@ def test_the_upload_of_a_session_with_a_like_name_stays(town: Town) -> None:
     town.settle()
     assert town.container.dead_letters.letters() == []
     assert town.client.exists(left) == 0
-
-
-def test_what_is_forgotten_is_in_no_file_when_the_server_is_stopped_next(nous: Nous, directory: Path) -> None:
-    assert nous("facts", "learn", "--session", SECRET, stdin='"The plantedwords door is green"\n').exit_code == 0
-
-    assert nous("forget", "--session", SECRET, "--yes").exit_code == 0
-    assert nous("down").exit_code == 0
-
-    files = [path.read_bytes() for path in directory.rglob("*") if path.is_file()]
-    assert files
-    assert not any(b"plantedwords" in content for content in files)

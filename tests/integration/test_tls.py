@@ -1,6 +1,6 @@
 """A server behind TLS: with an authority of one's own, with client certificates, and what is not trusted is refused."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,8 +17,6 @@ from nous.redis_server import embedded
 from nous.redis_server.client import connect, connect_rq
 from nous.redis_server.data_dir import locate
 from nous.settings.model import Settings
-
-Way = Callable[..., str]
 
 
 @pytest.fixture(scope="module")

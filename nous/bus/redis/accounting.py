@@ -13,8 +13,6 @@ from nous.bus.dead_letter import accepted_at, event_of, order, read_letter
 from nous.bus.delivery_state import DeliveryState
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.streams import entries, peek, whole_entries
-from nous.domain.errors import BadInput
-from nous.domain.event_codec import decode
 from nous.domain.events import Event
 from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
@@ -65,10 +63,12 @@ class RedisDeliveryStats:
         return event_of(peek(self._client, stream, ref.entry), ref)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
-        stored = (
-            entry for priority in Priority for entry in entries(self._client, self._keys.stream(kind.type, priority))
+        found = (
+            event_of(raw, DeliveryRef(Subscription("", kind), priority, entry))
+            for priority in Priority
+            for entry, raw in entries(self._client, self._keys.stream(kind.type, priority))
+            if _may_name(raw, session_id)
         )
-        found = (_decoded(entry, raw, kind) for entry, raw in stored if _may_name(raw, session_id))
         return list(
             dict.fromkeys(each.id for each in found if each and (each.session_id, each.scope) == (session_id, scope))
         )
@@ -151,10 +151,3 @@ def _may_name(raw: bytes, session_id: str) -> bool:
     A plain id stands in the bytes as it is; another one may be escaped.
     """
     return not session_id.isascii() or not session_id.isalnum() or session_id.encode() in raw
-
-
-def _decoded(entry: str, raw: bytes, kind: type[Event]) -> Event | None:
-    try:
-        return decode(raw, type_hint=kind.type, accepted_at=accepted_at(entry))
-    except BadInput:
-        return None

@@ -45,8 +45,6 @@ _FILE_TIMEOUT = 60.0
 """Timeout in seconds for a server to rewrite its files: gigabytes, at the speed of an ordinary disk."""
 
 T = TypeVar("T")
-_Place = tuple[str, str, str]
-"""An entry: the type of its event, its priority and its id."""
 
 
 class RedisBusErasure:
@@ -86,13 +84,13 @@ class RedisBusErasure:
             with translated():
                 counts["dead letters"] += self._client.xdel(self._keys.letters, *some)
         for (stream, priority), entries in groupby(found.entries, key=lambda entry: (entry.stream, entry.priority)):
-            whole, amended = _divided(entries)
-            for some in _batches(whole):
+            all_ = tuple(entries)
+            for some in _batches([each for each in all_ if not each.amended]):
                 fields = chain.from_iterable((each.id, str(each.event_id)) for each in some)
                 gone, deliveries = self._run("erase", (stream,), (self._keys.prefix, priority.value, *fields))
                 counts["stream entries"] += gone
                 counts["deliveries"] += deliveries
-            for some in _batches(amended):
+            for some in _batches([each for each in all_ if each.amended]):
                 counts["stream entries"] += self._amend(stream, priority, {each.id: each.amended for each in some})
         return counts
 
@@ -138,7 +136,7 @@ class RedisBusErasure:
         They are about an entry of which nothing is left, or about the erased session; but not about an event of a
         session with the same name in another scope.
         """
-        about = {_place(entry) for entry in entries if not entry.amended}
+        about = {(entry.kind, entry.priority, entry.id) for entry in entries if not entry.amended}
         of_others = {str(event_id) for event_id in others}
         for letter_id, fields in pages.whole_entries(self._client, self._keys.letters):
             told = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
@@ -232,21 +230,8 @@ def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget) -> byte
     return None
 
 
-def _divided(entries: Iterable[ErasableEntry]) -> tuple[list[ErasableEntry], list[ErasableEntry]]:
-    """Divide *entries* into those to erase, and those of which something is left."""
-    whole: list[ErasableEntry] = []
-    amended: list[ErasableEntry] = []
-    for each in entries:
-        (amended if each.amended else whole).append(each)
-    return whole, amended
-
-
 def _too_busy(stream: str) -> Retryable:
     return Retryable(f"entries of {stream} are deleted all the time, so it was not rewritten; run the erasure again")
-
-
-def _place(entry: ErasableEntry) -> _Place:
-    return entry.kind, entry.priority, entry.id
 
 
 def _batches(all_: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -3,9 +3,8 @@
 The keys are listed in `nous.bus.redis.keys`.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from heapq import nsmallest
 from typing import Any
 
 import redis
@@ -20,26 +19,6 @@ from nous.redis_support.scripts import Scripts
 
 _PAGE = 100
 """Entries examined per script call: the server serves no other client meanwhile."""
-
-
-@dataclass(slots=True)
-class _DeadLetteredEntries:
-    """The entries of one stream that dead letters are about, read up to the dead letter *last*."""
-
-    kind: str
-    priority: Priority
-    last: str = "0-0"
-    entries: set[str] = field(default_factory=set[str])
-
-    def read(self, letter: str, about: dict[bytes, bytes]) -> None:
-        self.last = letter
-        if (about.get(b"kind"), about.get(b"lane")) == (self.kind.encode(), self.priority.value.encode()):
-            self.entries.add(about.get(b"entry", b"").decode(errors="replace"))
-
-    def after(self, begin: str) -> list[str]:
-        """Return the next of them after *begin*, as many as one call may meet."""
-        behind = order(begin.removeprefix("(")) if begin != "-" else (-1, -1)
-        return nsmallest(_PAGE, (entry for entry in self.entries if order(entry) > behind), key=order)
 
 
 class RedisTrimming:
@@ -70,16 +49,24 @@ class RedisTrimming:
         # A foreign producer may have published before the first worker of its events: their group has to exist, reading
         # from 0, before anything is trimmed. And the server may have lost groups since the last check.
         ConsumerGroups(self._client, self._subscriptions).ensure_subscribers(stream, kind)
-        lettered, begin = _DeadLetteredEntries(kind.type, priority), "-"
+        last, lettered = self._dead_lettered(kind, priority)
+        begin, after = "-", (0, 0)
         while begin:
-            self._read_letters(lettered)
-            where = (keep, kind.type, priority.value, begin, _PAGE, self._keys.prefix)
-            arguments = (*where, lettered.last, *lettered.after(begin))
-            removed, place = self._run("trim", (stream, self._keys.letters), arguments)
+            where = (keep, kind.type, priority.value, begin, _PAGE, self._keys.prefix, last)
+            next_ = lettered[bisect_right(lettered, after, key=order) :][:_PAGE]
+            removed, place = self._run("trim", (stream, self._keys.letters), (*where, *next_))
             begin = place.decode()
+            after = order(begin.removeprefix("(")) if begin else after
             yield int(removed)
 
-    def _read_letters(self, lettered: _DeadLetteredEntries) -> None:
-        """Read on after the last dead letter; the script itself checks those written later."""
-        for letter, about in whole_entries(self._client, self._keys.letters, after=f"({lettered.last}"):
-            lettered.read(letter.decode(), about)
+    def _dead_lettered(self, kind: type[Event], priority: Priority) -> tuple[str, list[str]]:
+        """Return the id of the last dead letter, and the entries of one stream that dead letters are about, in order.
+
+        The script itself checks dead letters that are written later.
+        """
+        last, about = b"0-0", set[str]()
+        of_stream = (kind.type.encode(), priority.value.encode())
+        for last, letter in whole_entries(self._client, self._keys.letters):  # noqa: B007 - kept for the end
+            if (letter.get(b"kind"), letter.get(b"lane")) == of_stream:
+                about.add(letter.get(b"entry", b"").decode())
+        return last.decode(), sorted(about, key=order)

@@ -29,13 +29,19 @@ local TYPES = {
   ZADD = 'zset', ZREM = 'zset', SADD = 'set', SREM = 'set', XADD = 'stream', XDEL = 'stream', XACK = 'stream',
 }
 
--- Raise an error if this user may not run a command, or a key of another type is in its way.
+local function is_allowed(command, key, ...)
+  return not redis.acl_check_cmd or redis.acl_check_cmd(command, key, ...)
+end
+
+-- Raise an error if this user may not run a command, or a key of another type is in its way. A user who may not see the
+-- type of a key, such as a producer, only publishes: there the first write fails.
 local function demand(command, key, ...)
-  if redis.acl_check_cmd and not redis.acl_check_cmd(command, key, ...) then
+  if not is_allowed(command, key, ...) then
     error({ err = 'NOPERM this user may not run ' .. command:lower() .. ' on ' .. key })
   end
-  local wanted, found = TYPES[command], redis.call('TYPE', key).ok
-  if wanted and found ~= 'none' and found ~= wanted then
+  local wanted = TYPES[command]
+  local found = wanted and is_allowed('TYPE', key) and redis.call('TYPE', key).ok or 'none'
+  if found ~= 'none' and found ~= wanted then
     error({ err = 'WRONGTYPE ' .. key .. ' is a ' .. found .. ', and has to be a ' .. wanted })
   end
 end
