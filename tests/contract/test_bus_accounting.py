@@ -149,33 +149,12 @@ def test_of_an_event_that_waits_it_is_known_when_it_is_tried_again(world: Any, e
     assert location.next_try is not None
 
 
-def test_a_skipped_event_says_why(world: Any, ended: Any) -> None:
-    world.publish(ended())
-    [delivery] = world.receive()
-    world.bus.commit(delivery, Effects(skipped="too short"))
-
-    location = world.delivery_stats.locate(delivery.event.id, SUMMARIZER)
-
-    assert (location.where, location.reason) == (EventStatus.SKIPPED, "too short")
-
-
 def test_the_events_of_a_session_are_found_in_its_scope_alone(world: Any, ended: Any) -> None:
     first, second, other = ended("s1", "User: a"), ended("s1", "User: b"), ended("s2")
     world.publish(first, other, second)
 
     assert world.delivery_stats.events_of("s1", Scope(), SessionEnded) == [first.id, second.id]
     assert world.delivery_stats.events_of("s1", Scope(project="another"), SessionEnded) == []
-
-
-def test_backlogs_tell_what_waits_and_what_is_pending(world: Any, ended: Any) -> None:
-    world.publish(*(ended(f"s{i}") for i in range(5)))
-    world.receive(limit=2)
-
-    live, bulk = world.delivery_stats.backlogs(SUMMARIZER)
-
-    assert (live.length, live.waiting, live.pending) == (5, 3, 2)
-    assert live.oldest_pending is not None
-    assert (bulk.length, bulk.pending) == (0, 0)
 
 
 def test_nothing_waits_in_a_backlog_that_somebody_has_cut_off(

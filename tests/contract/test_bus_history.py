@@ -205,15 +205,3 @@ def test_who_redrives_each_letter_is_not_told_of_what_dies_again_meanwhile(world
 
     assert told == [f"s{number}" for number in range(20)]
     assert world.dead.count() == 20
-
-
-def test_there_are_as_many_letters_as_there_are(world: Any, ended: Any) -> None:
-    world.publish(*(ended(f"s{number}") for number in range(1200)))
-    for delivery in world.receive(limit=1200):
-        world.bus.dead_letter(delivery.ref, progress=None, reason="x", grave=DeadLetterKind.PARKED)
-
-    assert (len(world.dead.letters()), world.dead.count(), len(world.dead.letters(limit=7))) == (
-        1200,
-        1200,
-        7,
-    )

@@ -42,12 +42,6 @@ def test_an_upload_waits_packed_until_a_commit_releases_it(store: Store) -> None
     assert fetched(store, dataref) is None
 
 
-def test_releasing_twice_does_no_harm(store: Store) -> None:
-    dataref = uploaded(store, b"User: hi")
-
-    assert [released(store, dataref), released(store, dataref)] == [True, True]
-
-
 def test_only_uploaded_transcripts_can_be_released(store: Store) -> None:
     store.uploads.put(KEYS.scopes, b"not a transcript")
 

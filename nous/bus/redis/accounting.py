@@ -5,25 +5,18 @@ from itertools import starmap
 from typing import Any
 from uuid import UUID
 
-import redis
-
 from nous.bus.accounting import Backlog, EventLocation, EventStatus, GroupCounters
 from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import accepted_at, event_of, order, read_letter
 from nous.bus.delivery_state import DeliveryState
-from nous.bus.redis.keys import BusKeys
-from nous.bus.redis.streams import entries, peek, whole_entries
+from nous.bus.redis.streams import RedisPart, entries, peek, whole_entries
 from nous.domain.events import Event
 from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
 
 
-class RedisDeliveryStats:
+class RedisDeliveryStats(RedisPart):
     """`DeliveryStats` over the keys of `RedisBus`."""
-
-    def __init__(self, client: redis.Redis, keys: BusKeys | None = None) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._keys = keys or BusKeys()
 
     def counters(self, subscription: Subscription) -> GroupCounters:
         with translated(), self._client.pipeline(transaction=True) as pipe:

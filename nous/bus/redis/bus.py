@@ -42,7 +42,6 @@ from nous.domain.events import Event
 from nous.domain.scope import Scope
 from nous.redaction.error_text import redacted
 from nous.redis_support.errors import GroupGone, translated
-from nous.redis_support.scripts import Scripts
 from nous.text.sanitize import shortened
 
 _FIRST = DeliveryState()
@@ -75,7 +74,7 @@ class RedisBus(RedisDeadLettering):
         marker_ttl: int = _WEEK,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        super().__init__(client, keys or BusKeys(), Scripts(client, clock, package="nous.bus.redis"))
+        super().__init__(client, keys, clock=clock)
         self._plan_of = plan_of
         self._upload_of = upload_of
         self._marker_ttl = marker_ttl

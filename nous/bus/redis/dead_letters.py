@@ -13,12 +13,11 @@ from nous.bus.base import DeadLetterKind, DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import announcement, dropped, event_of, fields_of, read_letter
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState
 from nous.bus.redis.keys import CONSUMER, BusKeys
-from nous.bus.redis.streams import peek, whole_entries
+from nous.bus.redis.streams import RedisPart, peek, whole_entries
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import encode
 from nous.domain.events import Event, JobDeadLettered
 from nous.redis_support.errors import translated
-from nous.redis_support.scripts import Scripts
 
 LOST = "its entry was deleted from the stream while it was pending"
 _FOREIGN_ACK = (
@@ -27,15 +26,8 @@ _FOREIGN_ACK = (
 )
 
 
-class RedisDeadLettering:
+class RedisDeadLettering(RedisPart):
     """The dead-lettering part of `RedisBus`."""
-
-    def __init__(self, client: redis.Redis, keys: BusKeys, run: Scripts) -> None:
-        # redis-py types its replies for sync and async clients and both protocols at once; they are narrowed where they
-        # enter.
-        self._client: Any = client
-        self._keys = keys
-        self._run = run
 
     def dead_letter(
         self,
@@ -105,7 +97,7 @@ _WEEK = 7 * 24 * 3600
 _ID = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20})?")
 
 
-class RedisDeadLetterQueue:
+class RedisDeadLetterQueue(RedisPart):
     """`DeadLetterQueue` over the keys of `RedisBus`.
 
     For *marker_ttl* seconds, the event of a dropped dead letter is reported as skipped.
@@ -119,9 +111,7 @@ class RedisDeadLetterQueue:
         marker_ttl: int = _WEEK,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._run = Scripts(client, clock, package="nous.bus.redis")
-        self._keys = keys or BusKeys()
+        super().__init__(client, keys, clock=clock)
         self._marker_ttl = marker_ttl
 
     def letters(self, *, limit: int | None = None) -> Sequence[DeadLetter]:

@@ -23,7 +23,7 @@ from nous.bus.base import Priority
 from nous.bus.dead_letter import accepted_at
 from nous.bus.erasure import EntryHead, ErasableEntry, ErasureMatches, ErasureTarget, amended, said
 from nous.bus.redis import streams as pages
-from nous.bus.redis.keys import BusKeys
+from nous.bus.redis.streams import RedisPart
 from nous.bus.tombstones import Tombstone, mark_in
 from nous.domain.errors import Retryable
 from nous.domain.event_codec import is_of_none
@@ -31,7 +31,6 @@ from nous.domain.events import EpisodeSummarized, Event, kinds
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import SuppressedTexts
 from nous.redis_support.errors import translated
-from nous.redis_support.scripts import Scripts
 
 _PAGE = 500
 _AT_ONCE = 100
@@ -47,13 +46,8 @@ _FILE_TIMEOUT = 60.0
 T = TypeVar("T")
 
 
-class RedisBusErasure:
+class RedisBusErasure(RedisPart):
     """`BusErasure` over the keys of `RedisBus`."""
-
-    def __init__(self, client: redis.Redis, keys: BusKeys | None = None) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._run = Scripts(client, package="nous.bus.redis")
-        self._keys = keys or BusKeys()
 
     def find(self, wanted: ErasureTarget) -> ErasureMatches:
         entries: list[ErasableEntry] = []
@@ -238,15 +232,8 @@ def _batches(all_: Sequence[T]) -> Iterator[Sequence[T]]:
     return (all_[start : start + _AT_ONCE] for start in range(0, len(all_), _AT_ONCE))
 
 
-class RedisTombstones:
-    """`Tombstones` on one Redis primary.
-
-    *client* must not decode responses.
-    """
-
-    def __init__(self, client: redis.Redis, keys: BusKeys | None = None) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._keys = keys or BusKeys()
+class RedisTombstones(RedisPart):
+    """`Tombstones` on one Redis primary. *client* must not decode responses."""
 
     def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
         raw = orjson.dumps(tombstone, option=orjson.OPT_UTC_Z)

@@ -4,19 +4,37 @@ Streams are read with plain commands, for users who may only read. A group start
 however late it is created.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import redis
 
 from nous.bus.base import Subscription
+from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import LARGEST
 from nous.domain.events import Event
 from nous.redis_support.errors import translated
+from nous.redis_support.scripts import Scripts
 
 _PAGE = 500
 _ENOUGH = 1 << 24
 """Maximum bytes per page, if its entries are no larger than those before: foreign ones have any size."""
+
+
+class RedisPart:
+    """A part of the bus on one Redis primary. The keys are listed in `nous.bus.redis.keys`.
+
+    *clock* replaces the server's time (seconds since the epoch), for tests.
+    """
+
+    def __init__(
+        self, client: redis.Redis, keys: BusKeys | None = None, *, clock: Callable[[], float] | None = None
+    ) -> None:
+        # redis-py types its replies for sync and async clients and both protocols at once; they are narrowed where they
+        # enter.
+        self._client: Any = client
+        self._keys = keys or BusKeys()
+        self._run = Scripts(client, clock, package="nous.bus.redis")
 
 
 def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:

@@ -5,23 +5,21 @@ The keys are listed in `nous.bus.redis.keys`.
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import redis
 
 from nous.bus.base import Priority, Subscription
 from nous.bus.dead_letter import order
 from nous.bus.redis.keys import BusKeys
-from nous.bus.redis.streams import ConsumerGroups, whole_entries
+from nous.bus.redis.streams import ConsumerGroups, RedisPart, whole_entries
 from nous.domain.events import Event
 from nous.redis_support.errors import translated
-from nous.redis_support.scripts import Scripts
 
 _PAGE = 100
 """Entries examined per script call: the server serves no other client meanwhile."""
 
 
-class RedisTrimming:
+class RedisTrimming(RedisPart):
     """`Trimming` over the keys of `RedisBus`.
 
     *subscriptions* are groups that may have to be created first. *clock* replaces the server's time (seconds since the
@@ -36,9 +34,7 @@ class RedisTrimming:
         subscriptions: Sequence[Subscription] = (),
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._run = Scripts(client, clock, package="nous.bus.redis")
-        self._keys = keys or BusKeys()
+        super().__init__(client, keys, clock=clock)
         self._subscriptions = subscriptions
 
     def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
