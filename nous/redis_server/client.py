@@ -168,7 +168,7 @@ def _client(settings: Settings, *, retries: int) -> redis.Redis:
 
 
 def _check_files(url: str) -> None:
-    """Raise `ValueError` for a certificate file that does not exist: redis-py would blame the server."""
+    """Raise `ValueError` for a missing certificate file: redis-py would blame the server."""
     options = parse_url(url)
     for name in _TLS_FILES:
         if name in options and not Path(str(options[name])).is_file():

@@ -146,7 +146,7 @@ class Producer:
         return [self._session_intake.of_content(session, about)]
 
     def _discard_upload(self, event: SessionEvent, warn: Warn) -> None:
-        """Delete what was uploaded for an event that was refused, since nobody will read it."""
+        """Delete what was uploaded for an event that was refused: no worker will read it."""
         if event.dataref and event.dataref.startswith("redis:"):
             with _as_far_as_allowed(warn, f"the upload of {event.session_id} stays until it is erased again"):
                 self._bus.apply(Effects(writes=(ReleaseTranscript(scope=event.scope, dataref=event.dataref),)))

@@ -144,7 +144,7 @@ def test_what_two_amend_at_once_is_amended_by_both(street: Street, redis_client:
         def register_script(self, script: Any) -> Any:
             if "Replace a stream by its copy" in script:
                 for other in others:
-                    copies = {key: self.dump(key) for key in self.scan_iter(KEYS.aside(STREAM, "*"))}
+                    copies: Any = {key: self.dump(key) for key in self.scan_iter(KEYS.aside(STREAM, "*"))}
                     other.forget("the shop is shut")
                     for key, copy in copies.items():
                         self.restore(key, 0, copy)

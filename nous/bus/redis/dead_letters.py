@@ -1,4 +1,4 @@
-"""Dead letters in Redis: write, list, find, redrive and drop them, and publish `job_dead_lettered`."""
+"""Dead letters in Redis: write and announce, list, find, redrive and drop them."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

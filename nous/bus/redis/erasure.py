@@ -160,9 +160,9 @@ class RedisBusErasure(RedisPart):
         return not found or found[0][1].get(b"event") == event
 
     def _purge(self, stream: str, priority: Priority, amended: Mapping[str, bytes] = MappingProxyType({})) -> bool:
-        """Rewrite *stream*, some entries with *amended* events, if anything was ever deleted from it.
+        """Rewrite *stream* if anything was ever deleted from it; return whether it was.
 
-        Returns whether it was rewritten.
+        Entries in *amended* get the events there.
         """
         for attempt in range(_ATTEMPTS):
             with translated():

@@ -56,9 +56,9 @@ class RedisTrimming(RedisPart):
             yield int(removed)
 
     def _dead_lettered(self, kind: type[Event], priority: Priority) -> tuple[str, list[str]]:
-        """Return the id of the last dead letter, and the entries of one stream that dead letters are about, in order.
+        """Return the last dead letter, and the entries of a stream that dead letters are about.
 
-        The script itself checks dead letters that are written later.
+        Entries are in their order. The script itself checks dead letters that are written later.
         """
         last, about = b"0-0", set[str]()
         of_stream = (kind.type.encode(), priority.value.encode())
