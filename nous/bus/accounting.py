@@ -52,9 +52,8 @@ class GroupCounters:
     def of(cls, counts: Mapping[str, int], *, in_flight: int, leased: int) -> "GroupCounters":
         """Build the counters from those that a bus stores; `skipped:<reason>` counts skipped events.
 
-        Every delivery in flight has one lease, so a difference between *in_flight* and *leased* reveals another
-        program. It explains no more than the discrepancy that is found otherwise: the leases themselves may have been
-        deleted.
+        Every delivery in flight has one lease: a difference between *in_flight* and *leased* reveals another program.
+        It explains no more than the discrepancy that is found otherwise, since leases may have been deleted.
         """
         skipped = {name.removeprefix(SKIPPED): count for name, count in counts.items() if name.startswith(SKIPPED)}
         plain = {name: counts.get(name, 0) for name in ("received", "done", "dead", "erased", "parked")}

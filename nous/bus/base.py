@@ -190,12 +190,10 @@ class Bus(Protocol):
         ...
 
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
-        """Shorten leases that end later than any lease can; return how many there were.
+        """Shorten leases that end later than any can, as a clock was set back; return how many.
 
-        This concerns queued and running deliveries. Such a lease was set by a clock that has been set back since. Each
-        process reports the length of its own leases here (*lease*, in seconds), since processes may differ. The limit
-        is the longest *lease* reported within the last hour. One call examines a part of the leases that end so late;
-        the next one continues.
+        This concerns queued and running deliveries. The limit is the longest *lease*, in seconds, that a process has
+        reported here within the last hour. One call examines a part of the late leases; the next one continues.
         """
         ...
 
@@ -246,7 +244,7 @@ class Bus(Protocol):
     def dead_letter_foreign_ack(self, ref: DeliveryRef) -> bool:
         """Dead-letter a delivery that another program ended; return whether it was one.
 
-        Such a delivery is not pending, though it was not finished here: another program has acknowledged it or changed
-        the stream. Its effects were not applied. Redriving the dead letter runs it.
+        It is not pending, though it was not finished here: another program has acknowledged it or changed the stream.
+        Redriving the dead letter runs it.
         """
         ...

@@ -176,11 +176,6 @@ def _check_files(url: str) -> None:
 
 
 def _connection_class(url: str) -> type[_Readable]:
-    """Return the connection class for *url*.
-
-    Raises:
-        ValueError: *url* is not valid.
-    """
     ours = {UnixDomainSocketConnection: _UnixConnection, SSLConnection: _TlsConnection}
     return ours.get(parse_url(url).get("connection_class", Connection), _TcpConnection)
 

@@ -101,10 +101,7 @@ def disk_trouble(place: DataDir) -> Generator[None]:
 
 
 def _make_private(directory: Path) -> None:
-    """Remove other users' access to *directory*.
-
-    A copy or a mounted volume may have granted it.
-    """
+    """Remove other users' access to *directory*, as a mounted volume may have granted."""
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise Misconfigured(

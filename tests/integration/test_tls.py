@@ -118,12 +118,6 @@ def test_a_client_certificate_lets_in_and_without_one_or_with_a_strange_one_nobo
     assert "client certificate" in _refusal(f"{url}&ssl_certfile={theirs}&ssl_keyfile={theirs_key}")
 
 
-def test_a_file_that_is_not_there_is_named(port: int, tmp_path: Path) -> None:
-    told = _refusal(f"rediss://localhost:{port}/0?ssl_ca_certs={tmp_path}/none.pem")
-
-    assert "none.pem" in told
-
-
 def test_the_command_line_says_what_is_wrong(port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nous: Nous = command_line(tmp_path, monkeypatch)
     monkeypatch.setenv("NOUS_REDIS_URL", f"rediss://me:geheim@localhost:{port}/0?ssl_password=geheim")

@@ -191,11 +191,7 @@ class RedisBusErasure(RedisPart):
             return True
 
     def _settled(self, until: float) -> dict[str, Any]:
-        """Wait until the server writes no file, and return its persistence state.
-
-        Raises:
-            TimeoutError: it still writes one at *until*.
-        """
+        """Wait until the server writes no file; return its state. Raises `TimeoutError` at *until*."""
         while any((known := self._client.info("persistence"))[each] for each in _WRITING):
             if time.monotonic() > until:
                 raise TimeoutError
@@ -203,10 +199,7 @@ class RedisBusErasure(RedisPart):
         return known
 
     def _drop_copies(self, stream: str) -> None:
-        """Delete the unfinished copies of *stream*.
-
-        A process that was killed leaves one. A process that still runs starts again.
-        """
+        """Delete unfinished copies of *stream*: a process that still makes one starts again."""
         copies = list(self._client.scan_iter(self._keys.aside(stream, "*"), count=1000))
         if copies:
             self._client.unlink(*copies)
