@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from nous.runtime.lease_renewal import LeaseKeeper
     from nous.services.session_intake import SessionIntake
     from nous.store.redis.calibrations import RedisCalibrations
-    from nous.store.redis.uploads import RedisUploads
+    from nous.store.redis.transcripts import RedisUploads
 
 DECISION_KEEPER = "decision-keeper"
 WORKERS = PlugIns(workers, attribute="WORKER", group="nous.workers")
@@ -147,7 +147,7 @@ class Container:
 
     @cached_property
     def uploads(self) -> "RedisUploads":
-        from nous.store.redis.uploads import RedisUploads
+        from nous.store.redis.transcripts import RedisUploads
 
         return RedisUploads(self.client)
 
@@ -271,19 +271,19 @@ class Container:
 
 
 def _needs_upload(delivery_stats: "DeliveryStats", readers: Iterable[Subscription], event: "SessionEvent") -> bool:
-    """Return whether the transcript of *event* has to be uploaded.
+    """Return whether the transcript of *event* has to be uploaded: a worker will read it.
 
-    False only for an event that is known while this user may not see its state: then it is queued or was read already,
-    and a user without that permission may not delete an upload that no worker reads.
+    No worker reads an event that is known and not dead. A user who may not see its state may see that of an unknown
+    one.
     """
+    from nous.bus.accounting import EventStatus
+
     reader = next((each for each in readers if each.kind is type(event)), None)
-    if reader is None:
-        return True
     try:
-        delivery_stats.locate(event.id, reader)
+        where = delivery_stats.locate(event.id, reader).where if reader else EventStatus.UNKNOWN
     except NotAllowed:
         return False
-    return True
+    return where in {EventStatus.UNKNOWN, EventStatus.DEAD}
 
 
 def build(settings: Settings, *, also: Iterable["Worker"] = ()) -> Container:

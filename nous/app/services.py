@@ -28,7 +28,7 @@ from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import FolderState, Untouched, WatchedFolder
 from nous.store.keys import StoreKeys
 from nous.store.redis.erasure import RedisErasure
-from nous.store.redis.folder_state import RedisFolderState
+from nous.store.redis.transcripts import RedisFolderState
 
 
 def erasable_stores(container: Container) -> Stores:
@@ -36,7 +36,7 @@ def erasable_stores(container: Container) -> Stores:
     prefix, retention = container.settings.prefix, container.settings.retention
     return Stores(
         tombstones=container.tombstones,
-        bus=RedisBusErasure(container.client, BusKeys(prefix), marker_ttl=retention.marker_ttl),
+        bus=RedisBusErasure(container.client, BusKeys(prefix)),
         jobs=RqErasure(container.rq_client, container.job_names),
         store=RedisErasure(container.client, StoreKeys(prefix)),
         responses=RedisResponseStore(container.client, LlmKeys(prefix), answer_ttl=retention.answer_ttl),

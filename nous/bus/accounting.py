@@ -52,9 +52,8 @@ class GroupCounters:
     def of(cls, counts: Mapping[str, int], *, in_flight: int, leased: int) -> "GroupCounters":
         """Build the counters from those that a bus stores; `skipped:<reason>` counts skipped events.
 
-        Every delivery in flight has one lease, so a difference between *in_flight* and *leased* reveals another
-        program. It explains no more than the discrepancy that is found otherwise: the leases themselves may have been
-        deleted.
+        Every delivery in flight has one lease: a difference between *in_flight* and *leased* reveals another program.
+        It explains no more than the discrepancy that is found otherwise, since leases may have been deleted.
         """
         skipped = {name.removeprefix(SKIPPED): count for name, count in counts.items() if name.startswith(SKIPPED)}
         plain = {name: counts.get(name, 0) for name in ("received", "done", "dead", "erased", "parked")}
@@ -137,8 +136,6 @@ class DeadLetter:
 
     *history* holds the last failures, oldest first. *traceback* is that of the last error, as written by
     `nous.redaction.tracebacks`. Both are empty in records of older releases.
-
-    A record that another program wrote may be unreadable. It refers to no delivery: its group is empty.
     """
 
     id: str
@@ -154,10 +151,6 @@ class DeadLetter:
     session_id: str | None = None
     history: tuple[AttemptFailure, ...] = ()
     traceback: str = ""
-
-    @property
-    def is_readable(self) -> bool:
-        return bool(self.group)
 
     def is_about(self, ref: DeliveryRef) -> bool:
         return (self.group, self.priority, self.entry) == (ref.subscription.group, ref.priority, ref.entry)

@@ -8,14 +8,11 @@ from uuid import UUID
 
 from nous.bus.delivery_state import AttemptFailure, DeliveryState
 from nous.domain.effects import Effects
+from nous.domain.errors import Misconfigured
 from nous.domain.events import Event
 
 REPEATED = "published twice"
 """Reason for skipping an entry whose event is in another entry too: a foreign producer published it twice."""
-
-
-READ_ON = 10
-"""Maximum number of reads per call, while everything that was read had to be dead-lettered or skipped."""
 
 
 class Priority(StrEnum):
@@ -51,9 +48,19 @@ class DeliveryRef:
 
     @classmethod
     def named(cls, name: str, subscription: Subscription) -> "DeliveryRef":
-        """Parse the *name* of a delivery of the group in *subscription*."""
+        """Parse the *name* of a delivery of the group in *subscription*.
+
+        Raises:
+            Misconfigured: it names none; another program wrote it.
+        """
         priority, _, entry = name.partition("/")
-        return cls(subscription, Priority(priority), entry)
+        try:
+            return cls(subscription, Priority(priority), entry)
+        except ValueError:
+            raise Misconfigured(
+                f"another program wrote {name!r} into a key of group {subscription.group!r}: it names no delivery; "
+                "remove it"
+            ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +138,6 @@ class Bus(Protocol):
         """
         ...
 
-    def release(self, event: Event) -> bool:
-        """Delete the upload of *event* if it is no longer needed; return whether it was deleted.
-
-        The event may be published or erased. Its upload is needed until every group has finished with the event, and as
-        long as a dead letter could have it retried.
-        """
-        ...
-
     def receive(
         self, subscription: Subscription, *, priority: Priority, limit: int, lease: float
     ) -> Sequence[Delivery]:
@@ -191,12 +190,10 @@ class Bus(Protocol):
         ...
 
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
-        """Shorten leases that end later than any lease can; return how many there were.
+        """Shorten leases that end later than any can, as a clock was set back; return how many.
 
-        This concerns queued and running deliveries. Such a lease was set by a clock that has been set back since. Each
-        process reports the length of its own leases here (*lease*, in seconds), since processes may differ. The limit
-        is the longest *lease* reported within the last hour. One call examines a part of the leases that end so late;
-        the next one continues.
+        This concerns queued and running deliveries. The limit is the longest *lease*, in seconds, that a process has
+        reported here within the last hour. One call examines a part of the late leases; the next one continues.
         """
         ...
 
@@ -247,7 +244,7 @@ class Bus(Protocol):
     def dead_letter_foreign_ack(self, ref: DeliveryRef) -> bool:
         """Dead-letter a delivery that another program ended; return whether it was one.
 
-        Such a delivery is not pending, though it was not finished here: another program has acknowledged it or changed
-        the stream. Its effects were not applied. Redriving the dead letter runs it.
+        It is not pending, though it was not finished here: another program has acknowledged it or changed the stream.
+        Redriving the dead letter runs it.
         """
         ...

@@ -11,7 +11,7 @@ from uuid import uuid5
 from nous.bus.accounting import DeadLetter
 from nous.bus.base import DeadLetterKind, DeliveryRef, Priority
 from nous.bus.delivery_state import DeliveryState, history_of
-from nous.domain.errors import BadInput
+from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.event_codec import NO_SESSION, decode
 from nous.domain.events import NAMESPACE, Event, JobDeadLettered
 from nous.domain.scope import Scope
@@ -91,10 +91,7 @@ def announcement(
 
 
 def dropped(letter: DeadLetter) -> str:
-    """Return the skip reason for the event of a dropped *letter*.
-
-    It is shortened, since the reason in a foreign dead letter may be of any length.
-    """
+    """Return the skip reason for the event of a dropped *letter*."""
     return shortened(f"{DROPPED}; {letter.reason}")
 
 
@@ -113,31 +110,17 @@ def event_of(raw: bytes | int | None, ref: DeliveryRef) -> Event | None:
 def read_letter(letter_id: bytes, fields: Mapping[bytes, bytes]) -> DeadLetter:
     """Read a dead letter as Redis returns it.
 
-    Of a record that `fields_of` did not write, keep what is needed to show and drop it.
+    Raises:
+        Misconfigured: it is none; another program wrote it.
     """
     decoded = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
     try:
         return letter_of(letter_id.decode(), decoded)
-    except KeyError as error:
-        return _unreadable(letter_id.decode(), decoded, f"it has no field {error}")
-    except ValueError as error:
-        return _unreadable(letter_id.decode(), decoded, str(error))
-
-
-def _unreadable(letter_id: str, fields: Mapping[str, str], why: str) -> DeadLetter:
-    return DeadLetter(
-        id=letter_id,
-        group="",
-        kind="",
-        priority=Priority.LIVE,
-        entry="",
-        letter_kind=DeadLetterKind.DEAD,
-        reason=f"unreadable: {why}",
-        at=accepted_at(letter_id),
-        attempts=0,
-        event_id=fields.get("event_id"),
-        session_id=fields.get("session_id"),
-    )
+    except (KeyError, ValueError) as error:
+        raise Misconfigured(
+            f"entry {letter_id.decode()} in the stream of dead letters is none ({error!r}); another program wrote it: "
+            "delete it there (XDEL)"
+        ) from error
 
 
 def letter_of(letter_id: str, fields: Mapping[str, str]) -> DeadLetter:
@@ -167,9 +150,9 @@ def letter_of(letter_id: str, fields: Mapping[str, str]) -> DeadLetter:
 
 
 def order(entry: str) -> tuple[int, int]:
-    """Return a sort key for an entry id; text in a foreign dead letter that is none sorts first."""
+    """Return a sort key for an entry id."""
     milliseconds, _, sequence = entry.partition("-")
-    return (int(milliseconds), int(sequence)) if milliseconds.isdigit() and sequence.isdigit() else (-1, -1)
+    return int(milliseconds), int(sequence)
 
 
 def accepted_at(entry: str) -> datetime:

@@ -4,17 +4,15 @@ A failure is stored as a line of its own and not in the state: states are compar
 """
 
 import random
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 import orjson
-
-UNREADABLE = "how far it came could not be read"
-"""Reason in a state that replaces one which cannot be decoded, since another program wrote it."""
+from pydantic import TypeAdapter, ValidationError
 
 
 class DeliveryStatus(StrEnum):
@@ -50,26 +48,18 @@ class DeliveryState:
 
         An empty `by` is left out, so older releases, which do not know it, write the same bytes.
         """
-        return orjson.dumps({name: value for name in _names() if (value := getattr(self, name)) or name != "by"})
+        return orjson.dumps({name: value for name, value in asdict(self).items() if value or name != "by"})
 
     @classmethod
     def decode(cls, raw: bytes) -> "DeliveryState":
         """Decode what `encode` wrote; ignore fields that a later release added.
 
-        If another program wrote it, or the status is unknown, only a valid attempt number is kept, and the delivery is
-        retried.
+        What cannot be read becomes a first attempt that waits, so the delivery is retried.
         """
         try:
-            parsed: object = orjson.loads(raw)
-        except orjson.JSONDecodeError:
-            parsed = None
-        found = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
-        known: dict[str, Any] = {name: found[name] for name in _names() if isinstance(found.get(name), _types()[name])}
-        try:
-            known["state"] = DeliveryStatus(found["state"])
-            return cls(**known)
-        except (KeyError, ValueError):
-            return cls(attempt=known.get("attempt", 1), state=DeliveryStatus.WAITING, reason=UNREADABLE)
+            return _adapter().validate_json(raw)
+        except ValidationError:
+            return cls(state=DeliveryStatus.WAITING, reason="its state could not be read: another program wrote it")
 
     @classmethod
     def redriven(cls, attempts: int) -> "DeliveryState":
@@ -127,14 +117,8 @@ class DeliveryState:
 
 
 @cache
-def _names() -> tuple[str, ...]:
-    return tuple(field.name for field in fields(DeliveryState))
-
-
-@cache
-def _types() -> dict[str, type]:
-    """Return the JSON type of each field."""
-    return {name: type(getattr(DeliveryState(), name)) for name in _names()} | {"state": str}
+def _adapter() -> TypeAdapter[DeliveryState]:
+    return TypeAdapter(DeliveryState)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,7 +74,7 @@ class EntryHead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ErasableEntry:
-    """An entry to erase; *amended* replaces it if anything is left of it."""
+    """An entry to erase; *amended* replaces its event if anything is left of that."""
 
     stream: str
     kind: str
@@ -115,11 +115,10 @@ class BusErasure(Protocol):
         ...
 
     def erase(self, found: ErasureMatches) -> "Counter[str]":
-        """Delete the entries and dead letters, and count them.
+        """Delete the entries and dead letters, replace the amended ones, and count them.
 
-        A worker that runs such a delivery can no longer commit it. Each group that had not finished with it counts it
-        as erased and is delivered the amended entry, if there is one. For the other groups that entry is done, or dead,
-        as the original was.
+        A worker that runs a delivery of a deleted entry can no longer commit it. Each group that had not finished with
+        the entry counts it as erased.
         """
         ...
 
@@ -162,11 +161,11 @@ def said(raw: bytes, kind: str, *, at: datetime | None = None) -> EntryHead | No
     )
 
 
-def amended(raw: bytes, forms: Collection[str], *, event_id: UUID, at: datetime) -> bytes | None:
+def amended(raw: bytes, forms: Collection[str], *, event_id: UUID) -> bytes | None:
     """Return the entry *raw* without candidate facts of *forms*; None if it has none of them.
 
-    Its id and time are written into it, since both may have been derived from the original content and time. An entry
-    that is nested too deeply to be written becomes empty.
+    Its id is written into it, since it may have been derived from the original content. An entry that is nested too
+    deeply to be written becomes empty.
     """
     message: Any = orjson.loads(raw)
     data: Any = message.get("data")
@@ -177,8 +176,8 @@ def amended(raw: bytes, forms: Collection[str], *, event_id: UUID, at: datetime)
     if len(left) == len(cast("Sequence[Any]", candidates)):
         return None
     data["candidate_facts"] = left
-    derived = {"id": None if event_id == NOBODY else event_id, "time": at}
-    message |= {name: value for name, value in derived.items() if value and not message.get(name)}
+    if event_id != NOBODY and not message.get("id"):
+        message["id"] = event_id
     try:
         return orjson.dumps(message)
     except orjson.JSONEncodeError:

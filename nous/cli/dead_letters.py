@@ -82,7 +82,7 @@ def _as_json(letter: DeadLetter) -> dict[str, Any]:
 def _facts(letter: DeadLetter) -> Iterator[tuple[str, str]]:
     yield "id", letter.id
     yield "what", letter.letter_kind
-    yield "worker", letter.group or "-"
+    yield "worker", letter.group
     yield "reason", letter.reason
     yield "when", f"{_time(letter.at)}, after {counted(letter.attempts, 'attempt')}"
     yield "event", f"{letter.event_id or 'unknown'}, {letter.kind} {letter.priority}/{letter.entry}"
@@ -92,7 +92,7 @@ def _facts(letter: DeadLetter) -> Iterator[tuple[str, str]]:
 def _row(letter: DeadLetter) -> tuple[str, ...]:
     session = letter.session_id or "-"
     at = _time(letter.at)
-    return letter.id, at, letter.letter_kind, letter.group or "-", session, str(letter.attempts), letter.reason
+    return letter.id, at, letter.letter_kind, letter.group, session, str(letter.attempts), letter.reason
 
 
 def _totals(letters: Sequence[DeadLetter]) -> Iterator[tuple[str, ...]]:
@@ -101,7 +101,7 @@ def _totals(letters: Sequence[DeadLetter]) -> Iterator[tuple[str, ...]]:
     groups = [(kind, list(group)) for kind, group in groupby(ordered, key=_kind)]
     for (letter_kind, worker, reason), group in sorted(groups, key=lambda each: -len(each[1])):
         times = [letter.at for letter in group]
-        yield f"{len(group):,}", letter_kind, worker or "-", _time(min(times)), _time(max(times)), reason
+        yield f"{len(group):,}", letter_kind, worker, _time(min(times)), _time(max(times)), reason
 
 
 def _kind(letter: DeadLetter) -> tuple[str, str, str]:
@@ -284,23 +284,16 @@ def _redrive(letter: DeadLetter, container: Container, *, is_rehearsal: bool) ->
 
 
 def _redriven(letter: DeadLetter, container: Container) -> str:
-    _refuse_unreadable(letter)
     if container.dead_letters.redrive(letter, container.subscription(letter.group)):
         return f"is pending again, next as attempt {letter.attempts + 1}"
     return "was redriven or dropped before"
 
 
 def _rehearsed(letter: DeadLetter, container: Container) -> str:
-    _refuse_unreadable(letter)
     container.subscription(letter.group)
     if container.dead_letters.payload(letter) is None:
         raise NotFound("its event is gone: nothing can be redriven; drop the dead letter")
     return f"would be pending again, next as attempt {letter.attempts + 1}"
-
-
-def _refuse_unreadable(letter: DeadLetter) -> None:
-    if not letter.is_readable:
-        raise NotFound(f"it is {letter.reason}; drop the dead letter")
 
 
 def _make_sure(letters: Sequence[DeadLetter]) -> None:

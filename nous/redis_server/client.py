@@ -5,8 +5,6 @@ RQ's commands are not, and RQ changes the timeouts of the pool it gets, so it ha
 """
 
 import re
-import ssl
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,63 +20,12 @@ from nous.redis_server.data_dir import locate
 from nous.redis_support.errors import cannot_write, is_not_allowed, not_allowed
 from nous.settings.model import EMBEDDED, Settings
 
-CLIENT = "?ssl_certfile=/path/crt.pem&ssl_keyfile=/path/key.pem"
-"""How a URL names a client certificate."""
-
-_OF_CERTIFICATE = (
-    ("Hostname mismatch", "connect by a name that stands in the certificate"),
-    ("IP address mismatch", "connect by a name that stands in the certificate"),
-    ("certificate has expired", "have it renewed"),
-    ("", "name the certificate of its authority in redis_url: ?ssl_ca_certs=/path/ca.pem"),
+_TLS = (
+    "name the certificate of its authority in redis_url (?ssl_ca_certs=/path/ca.pem), and a client certificate if the "
+    "server wants one (&ssl_certfile=/path/crt.pem&ssl_keyfile=/path/key.pem); "
+    "connect by a name that stands in the server's certificate"
 )
-_OF_TALK = {
-    "CERTIFICATE_REQUIRED": f"name a client certificate in redis_url: {CLIENT}",
-    "UNKNOWN_CA": "the server does not know who signed the client certificate (ssl_certfile)",
-    "BAD_CERTIFICATE": "the server does not take the client certificate (ssl_certfile)",
-    "HANDSHAKE_FAILURE": f"the server may want a client certificate: {CLIENT}",
-}
-
-
-_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
-
-
-def check_files(options: Mapping[str, object]) -> None:
-    """Check that the certificate files named in a URL's *options* exist.
-
-    redis-py would blame the server for a missing file.
-
-    Raises:
-        ValueError: a file does not exist.
-    """
-    for name in _FILES:
-        if name in options and not Path(str(options[name])).is_file():
-            raise ValueError(f"there is no file {options[name]} ({name})")
-
-
-def trouble(error: BaseException) -> str | None:
-    """Describe a TLS error and its remedy.
-
-    None where *error* has nothing to do with TLS.
-    """
-    found = next((each for each in _chain(error) if isinstance(each, ssl.SSLError)), None)
-    said = str(error)
-    if isinstance(found, ssl.SSLCertVerificationError):
-        reason = found.verify_message
-        remedy = next(what for sign, what in _OF_CERTIFICATE if sign in reason)
-        return f"its certificate is not trusted: {reason.rstrip('.')}; {remedy}"
-    for sign, remedy in _OF_TALK.items():
-        if sign in said:
-            return remedy
-    return f"{found}; check the files that redis_url names" if found else None
-
-
-def _chain(error: BaseException | None) -> list[BaseException]:
-    found: list[BaseException] = []
-    while error is not None and error not in found:
-        found.append(error)
-        error = error.__cause__ or error.__context__
-    return found
-
+_TLS_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 SOCKET_TIMEOUT = 15.0
 """Seconds to wait for a reply. Blocking commands have to block for less."""
@@ -213,19 +160,22 @@ def _client(settings: Settings, *, retries: int) -> redis.Redis:
     elif not url.startswith("unix:"):
         options["socket_keepalive"] = True
     try:
-        check_files(parse_url(url))
+        _check_files(url)
         options.setdefault("connection_class", _connection_class(url))
         return redis.Redis(connection_pool=redis.BlockingConnectionPool.from_url(url, **options))
     except ValueError as error:
         raise Misconfigured(f"redis_url {masked(url)} cannot be used: {error}") from None
 
 
-def _connection_class(url: str) -> type[_Readable]:
-    """Return the connection class for *url*.
+def _check_files(url: str) -> None:
+    """Raise `ValueError` for a missing certificate file: redis-py would blame the server."""
+    options = parse_url(url)
+    for name in _TLS_FILES:
+        if name in options and not Path(str(options[name])).is_file():
+            raise ValueError(f"there is no file {options[name]} ({name})")
 
-    Raises:
-        ValueError: *url* is not valid.
-    """
+
+def _connection_class(url: str) -> type[_Readable]:
     ours = {UnixDomainSocketConnection: _UnixConnection, SSLConnection: _TlsConnection}
     return ours.get(parse_url(url).get("connection_class", Connection), _TcpConnection)
 
@@ -243,12 +193,10 @@ def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
             f"the server at {url} refuses: {error}; correct the user and password in redis_url"
         ) from None
     except redis.RedisError as error:
-        if reason := trouble(error):
-            raise Misconfigured(f"no safe way to the server at {url}: {reason}") from None
+        if "SSL" in str(error):
+            raise Misconfigured(f"no safe connection to the server at {url}: {error}; {_TLS}") from None
         if url.startswith("rediss:") and "closed by server" in str(error):
-            raise Unavailable(
-                f"the server at {url} closed the connection; it may want a client certificate: {CLIENT} in redis_url"
-            ) from None
+            raise Unavailable(f"the server at {url} closed the connection; {_TLS}") from None
         raise Unavailable(
             f"no server answers at {url} ({error}); start it, or correct redis_url (NOUS_REDIS_URL)"
         ) from None

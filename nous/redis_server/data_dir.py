@@ -31,36 +31,21 @@ LONGEST_SOCKET = 100
 _SHARED = Path("/tmp")  # noqa: S108 - the directory in it is private, and refused if it is not
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DataDir:
     """Paths of one embedded server's files."""
 
     home: Path
     socket: Path
+    log: Path
+    pid: Path
+    election: Path
+    alive: Path
+    stopped: Path
 
     @property
     def url(self) -> str:
         return f"unix://{quote(str(self.socket))}"
-
-    @property
-    def log(self) -> Path:
-        return self.home / "server.log"
-
-    @property
-    def pid(self) -> Path:
-        return self.home / "server.pid"
-
-    @property
-    def election(self) -> Path:
-        return self.home / "election.lock"
-
-    @property
-    def alive(self) -> Path:
-        return self.home / "alive.lock"
-
-    @property
-    def stopped(self) -> Path:
-        return self.home / "stopped"
 
 
 def locate(directory: Path) -> DataDir:
@@ -73,7 +58,15 @@ def locate(directory: Path) -> DataDir:
     if len(os.fsencode(socket)) > LONGEST_SOCKET:
         name = sha256(os.fsencode(home)).hexdigest()[:16]
         socket = _SHARED / f"nous-{os.getuid()}" / f"{name}.sock"
-    return DataDir(home, socket)
+    return DataDir(
+        home=home,
+        socket=socket,
+        log=home / "server.log",
+        pid=home / "server.pid",
+        election=home / "election.lock",
+        alive=home / "alive.lock",
+        stopped=home / "stopped",
+    )
 
 
 def prepare(place: DataDir) -> None:
@@ -108,10 +101,7 @@ def disk_trouble(place: DataDir) -> Generator[None]:
 
 
 def _make_private(directory: Path) -> None:
-    """Remove other users' access to *directory*.
-
-    A copy or a mounted volume may have granted it.
-    """
+    """Remove other users' access to *directory*, as a mounted volume may have granted."""
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise Misconfigured(
@@ -121,8 +111,6 @@ def _make_private(directory: Path) -> None:
     if found.st_mode & 0o077:
         directory.chmod(0o700)
 
-
-_LAST_STREAM = 2
 
 _POLL = 0.02
 """Seconds between two tries: `flock` has no timeout, it blocks for ever or does not block."""
@@ -137,7 +125,10 @@ def held(path: Path, *, within: float) -> Generator[int]:
     Raises:
         Unavailable: another process held it for *within* seconds.
     """
-    descriptor = _beyond_streams(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    # Beyond the standard streams: where one is closed, a child would get its own stream there, and lose the lock.
+    descriptor = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(opened)
     try:
         _take(descriptor, path, until=time.monotonic() + within)
         yield descriptor
@@ -153,19 +144,6 @@ def is_held(path: Path) -> bool:
         return False
     try:
         return not _taken(descriptor, fcntl.LOCK_SH)  # shared, so that two concurrent checks do not see each other
-    finally:
-        os.close(descriptor)
-
-
-def _beyond_streams(descriptor: int) -> int:
-    """Return *descriptor*, moved beyond the standard streams if it has one of their numbers.
-
-    That happens where a standard stream is closed. A child gets its own stream there, and would lose the lock.
-    """
-    if descriptor > _LAST_STREAM:
-        return descriptor
-    try:
-        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _LAST_STREAM + 1)
     finally:
         os.close(descriptor)
 

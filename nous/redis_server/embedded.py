@@ -168,10 +168,7 @@ def _spawn(place: DataDir, program: Path) -> None:
 
 
 def _clear_unfinished(place: DataDir) -> None:
-    """Remove the temporary files of servers that were killed while writing.
-
-    They may hold data that was erased since.
-    """
+    """Remove files of servers that were killed while writing: they may hold erased data."""
     for pattern in ("temp-*.aof", "temp-*.rdb"):
         for path in place.home.glob(pattern):
             path.unlink()
@@ -211,10 +208,7 @@ def _answers(place: DataDir) -> bool:
 
 
 def _shut_down(place: DataDir) -> None:
-    """Shut the server down once its disk has all accepted writes.
-
-    Otherwise it would end without them, and without an error.
-    """
+    """Shut the server down once its disk has all accepted writes: it would end without them."""
     began, behind_since = time.monotonic(), inf
     while data_dir.is_held(place.alive):
         with _client(place) as client:

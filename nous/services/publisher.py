@@ -11,6 +11,7 @@ from uuid import uuid5
 from nous.bus.accounting import DeadLetterQueue, DeliveryStats, EventStatus
 from nous.bus.base import Bus, DeliveryRef, Priority, PublishReceipt, Subscription
 from nous.bus.tombstones import Tombstones, WasForgotten, name_of
+from nous.domain.effects import Effects, ReleaseTranscript
 from nous.domain.episode import Decision
 from nous.domain.errors import NotAllowed
 from nous.domain.event_codec import checked_name
@@ -85,8 +86,7 @@ class Producer:
             try:
                 [receipt] = self._bus.publish(event, priority=priority, durable=durable)
             except WasForgotten as error:
-                with _as_far_as_allowed(warn, f"the upload of {event.session_id} stays until it is erased again"):
-                    self._bus.release(event)
+                self._discard_upload(event, warn)
                 refusal = refusal or error
                 continue
             if not receipt.fresh:
@@ -145,13 +145,18 @@ class Producer:
             return self._session_intake.of_file(Path(session), about, send=upload, warn=warn)
         return [self._session_intake.of_content(session, about)]
 
+    def _discard_upload(self, event: SessionEvent, warn: Warn) -> None:
+        """Delete what was uploaded for an event that was refused: no worker will read it."""
+        if event.dataref and event.dataref.startswith("redis:"):
+            with _as_far_as_allowed(warn, f"the upload of {event.session_id} stays until it is erased again"):
+                self._bus.apply(Effects(writes=(ReleaseTranscript(scope=event.scope, dataref=event.dataref),)))
+
     def _follow_up(self, event: SessionEvent) -> None:
-        """Handle a duplicate publication: redrive its dead letters and release an unneeded upload."""
+        """Redrive the dead letters of an event that was published again."""
         for reader in (each for each in self._readers if each.kind is type(event)):
             location = self._delivery_stats.locate(event.id, reader)
             if location.where is EventStatus.DEAD and location.ref:
                 self._redrive(location.ref, reader)
-        self._bus.release(event)
 
     def _redrive(self, ref: DeliveryRef, reader: Subscription) -> None:
         for letter in self._dead.each():

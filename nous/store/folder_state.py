@@ -126,19 +126,9 @@ def packed(what: FileRecord) -> bytes:
 
 def unpacked(raw: bytes) -> FileRecord | None:
     """Decode what `packed` wrote; None for anything else, which then counts as not recorded."""
-    match _parsed(raw):
-        case [int(size), int(mtime_ns), (None | str()) as refused, int(changed_ns)]:
-            return FileRecord(size, mtime_ns, refused, changed_ns)
-        case [int(size), int(mtime_ns), str(refused), int(changed_ns), str(release)]:
-            return FileRecord(size, mtime_ns, refused, changed_ns, release)
-        case _:
-            return None
-
-
-def _parsed(raw: bytes) -> object:
     try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError:
+        return FileRecord(*orjson.loads(raw))
+    except (orjson.JSONDecodeError, TypeError):
         return None
 
 

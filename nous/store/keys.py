@@ -36,18 +36,19 @@ session that has ended does not restart it. Sessions leave the three sets when t
 after 30 days at most.
 
 All but the last six are written only by a commit, and removed only by a commit or by an erasure. A transcript is
-written by a producer that publishes with an upload. It is released by the commit of its event, or by a producer that
-publishes the same content again once no consumer group needs it. Folder records are written by every process that
-sweeps that folder of that host; their TTL of 30 days starts again with each sweep. Candidates, which may be on another
-server, are an index of the log, updated by every process that is about to compare facts.
+written by a producer that publishes with an upload, and released by the commit of its event. Folder records are written
+by every process that sweeps that folder of that host; their TTL of 30 days starts again with each sweep. Candidates,
+which may be on another server, are an index of the log, updated by every process that is about to compare facts.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from urllib.parse import quote, unquote
 from uuid import UUID
 
-from nous.domain.errors import BadInput
+from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionStatus
 
@@ -194,13 +195,11 @@ def unrefined_name(scope: Scope, episode_id: UUID | str) -> str:
     return f"{_scoped(scope)} {episode_id}"
 
 
-def unrefined_named(name: bytes) -> tuple[Scope, UUID] | None:
-    """Parse what `unrefined_name` returned; None for a foreign name."""
-    try:
+def unrefined_named(name: bytes) -> tuple[Scope, UUID]:
+    """Parse what `unrefined_name` returned. Raises `Misconfigured` for any other name."""
+    with _refused(name):
         scope, _, episode_id = name.decode().partition(" ")
         return Scope.parse(unquote(scope)), UUID(episode_id)
-    except (BadInput, ValueError):
-        return None
 
 
 def session_name(scope: Scope, session_id: str) -> str:
@@ -208,21 +207,22 @@ def session_name(scope: Scope, session_id: str) -> str:
     return f"{_scoped(scope)} {_encoded(session_id)}"
 
 
-def session_named(name: bytes) -> tuple[Scope, str] | None:
-    """Parse what `session_name` returned; None for a foreign name."""
-    try:
+def session_named(name: bytes) -> tuple[Scope, str]:
+    """Parse what `session_name` returned. Raises `Misconfigured` for any other name."""
+    with _refused(name):
         scope, _, session_id = name.decode().partition(" ")
-        return (Scope.parse(unquote(scope)), unquote(session_id)) if session_id else None
-    except (BadInput, ValueError):
-        return None
+        return Scope.parse(unquote(scope)), unquote(session_id)
 
 
-def scope_named(name: bytes) -> Scope | None:
-    """Parse the name of a scope; None for a foreign name."""
+@contextmanager
+def _refused(name: bytes) -> Generator[None]:
+    """Refuse a *name* that none of our commits has written."""
     try:
-        return Scope.parse(name.decode())
-    except (BadInput, ValueError):
-        return None
+        yield
+    except (BadInput, ValueError) as error:
+        raise Misconfigured(
+            f"another program wrote {name!r} into an index of the store: remove it ({error})"
+        ) from error
 
 
 def _scoped(scope: Scope) -> str:

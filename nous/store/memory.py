@@ -209,41 +209,45 @@ class MemoryStore:
             return key is None or key in self._uploads
 
     def _conflict(self, write: Write) -> str | None:
+        """Return the conflict if a precondition of *write* does not hold."""
         match write:
             case SaveEpisode(episode=episode, replaces=replaces):
-                stored = self.get(episode.scope, episode.id)
-                is_same = (stored.state if stored else None) == (replaces.state if replaces else None)
-                return None if is_same else f"episode {episode.id} has changed"
+                found, expected = self._state(episode.scope, episode.id), replaces.state if replaces else ""
+                what = f"episode {episode.id}"
+            case ExpectEpisode(scope=scope, episode_id=episode_id, state=expected):
+                found, what = self._state(scope, episode_id), f"episode {episode_id}"
+            case SaveEpisodeVector(scope=scope, episode_id=episode_id, of=expected):
+                found, what = self._state(scope, episode_id), f"episode {episode_id}"
             case AppendFacts(scope=scope, expected=expected):
-                is_same = self._logs.get(scope, _Log()).version == expected
-                return None if is_same else f"the facts of {scope} have changed"
-            case SaveAnchoredSummary(anchor=anchor, replaces=replaces):
-                found = self.anchored_summary(anchor.scope, agent_id=anchor.agent_id, session_id=anchor.session_id)
-                is_same = (found.event_id if found else None) == replaces
-                return None if is_same else f"the anchored summary of session {anchor.session_id} has changed"
-            case ExpectEpisode(scope=scope, episode_id=episode_id, state=state):
-                stored = self.get(scope, episode_id)
-                return None if (stored.state if stored else "") == state else f"episode {episode_id} has changed"
-            case ExpectAnchoredSummary(scope=scope, agent_id=agent_id, session_id=session_id, event_id=event_id):
-                found = self.anchored_summary(scope, agent_id=agent_id, session_id=session_id)
-                is_same = (found.event_id if found else None) == event_id
-                return None if is_same else f"the anchored summary of session {session_id} has changed"
-            case SaveEpisodeVector(scope=scope, episode_id=episode_id, of=of):
-                stored = self.get(scope, episode_id)
-                return None if stored and stored.state == of else f"episode {episode_id} has changed"
-            case SaveSessionState(session_state=session_state, replaces=replaces):
-                return self._session_state_conflict(
-                    session_state.scope, session_state.session_id, replaces.by if replaces else None
+                found, what = self._logs.get(scope, _Log()).version, f"fact log of {scope}"
+            case SaveAnchoredSummary(anchor=anchor, replaces=expected):
+                found = self._anchored_by(anchor.scope, anchor.agent_id, anchor.session_id)
+                what = f"anchored summary of session {anchor.session_id}"
+            case ExpectAnchoredSummary(scope=scope, agent_id=agent_id, session_id=session_id, event_id=expected):
+                found, what = (
+                    self._anchored_by(scope, agent_id, session_id),
+                    f"anchored summary of session {session_id}",
                 )
-            case ExpectSessionState(scope=scope, session_id=session_id, by=by):
-                return self._session_state_conflict(scope, session_id, by)
+            case SaveSessionState(session_state=session_state, replaces=replaces):
+                found = self._moved_by(session_state.scope, session_state.session_id)
+                expected, what = replaces.by if replaces else None, f"state of session {session_state.session_id}"
+            case ExpectSessionState(scope=scope, session_id=session_id, by=expected):
+                found, what = self._moved_by(scope, session_id), f"state of session {session_id}"
             case ReleaseTranscript() | SaveDecision() | RecordResummaryAttempt() | RemoveFromResummaries():
                 return None
+        return None if found == expected else f"{what} has changed"
 
-    def _session_state_conflict(self, scope: Scope, session_id: str, by: UUID | None) -> str | None:
-        found = self.session_state(scope, session_id)
-        is_same = (found.by if found else None) == by
-        return None if is_same else f"the state of session {session_id} has changed"
+    def _state(self, scope: Scope, episode_id: UUID) -> str:
+        stored = self.get(scope, episode_id)
+        return stored.state if stored else ""
+
+    def _anchored_by(self, scope: Scope, agent_id: str, session_id: str) -> UUID | None:
+        stored = self.anchored_summary(scope, agent_id=agent_id, session_id=session_id)
+        return stored.event_id if stored else None
+
+    def _moved_by(self, scope: Scope, session_id: str) -> UUID | None:
+        stored = self.session_state(scope, session_id)
+        return stored.by if stored else None
 
     def _save(self, write: SaveEpisode) -> None:
         episode, place = write.episode, (write.episode.scope, write.episode.id)

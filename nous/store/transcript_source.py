@@ -4,8 +4,7 @@ A file may have been written to since its event was published. It is read as it 
 the transcript's skip counts, which are stored with the episode. Growth does no harm: the episode then covers a newer
 version, and the event that announces that version finds the work done.
 
-An upload has no TTL, so it lives as long as its event. It is removed by the commit that releases it, or when its event
-is published again and no consumer group needs it any more (see `Bus.release`).
+An upload has no TTL, so it lives as long as its event. It is removed by the commit that releases it.
 """
 
 import gzip
@@ -96,24 +95,14 @@ def unpacked(packed: bytes, *, largest: int = LARGEST) -> bytes:
     """
     stream = zlib.decompressobj(_GZIP_OR_ZLIB)
     try:
-        # Measure before allocating: a megabyte may decompress to a gigabyte.
-        if _is_larger(packed, largest):
-            raise BadInput(f"the uploaded transcript has more than {largest:,} bytes")
-        content = stream.decompress(packed)
+        content = stream.decompress(packed, largest + 1)
     except zlib.error as error:
         raise BadInput(f"the uploaded transcript cannot be unpacked: {error}") from error
+    if len(content) > largest:
+        raise BadInput(f"the uploaded transcript has more than {largest:,} bytes")
     if not stream.eof:
         raise BadInput("the uploaded transcript is torn")
     return content
-
-
-def _is_larger(packed: bytes, largest: int) -> bool:
-    stream, size, rest = zlib.decompressobj(_GZIP_OR_ZLIB), 0, packed
-    while chunk := stream.decompress(rest, _CHUNK):
-        size, rest = size + len(chunk), stream.unconsumed_tail
-        if size > largest:
-            return True
-    return False
 
 
 GROWN = "file: grown since it was published"

@@ -237,7 +237,6 @@ NOT_READ: Mapping[str, str] = {
     "Trimming.trim": "it removes what every group has dealt with",
     "Bus.apply": _WORKERS,
     "Bus.dead_letter": _WORKERS,
-    "Bus.release": "it removes what one event alone refers to, and tells nothing of it",
     "Calibrations.thresholds": "they are of an embedder",
     "Uploads.fetch": "it is told a key, which `Transcripts.read` lets nobody name of another scope",
     "DeadLetterQueue.letters": "they are the operator's, of all scopes",

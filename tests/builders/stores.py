@@ -27,7 +27,7 @@ from nous.store.redis.episodes import RedisEpisodes
 from nous.store.redis.fact_log import RedisFactLog
 from nous.store.redis.plans import plan_for
 from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
-from nous.store.redis.uploads import RedisUploads
+from nous.store.redis.transcripts import RedisUploads
 from nous.store.transcript_source import Uploads, upload_of
 
 KEYS = StoreKeys("t")

@@ -59,7 +59,7 @@ class Work:
 
     def redrive(self) -> None:
         for letter in self._dead.letters(limit=5):
-            if letter.is_readable and self._dead.payload(letter):
+            if self._dead.payload(letter):
                 self._dead.redrive(letter, SUMMARIZER)
 
     def claim_unleased(self) -> None:
@@ -69,7 +69,7 @@ class Work:
         self._bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
 
     def erase(self) -> None:
-        erasure = RedisBusErasure(self._client, KEYS, marker_ttl=60)
+        erasure = RedisBusErasure(self._client, KEYS)
         erasure.erase(erasure.find(ErasureTarget(scope=Scope(), session_id=f"s-{self._seed}-1-0")))
 
     def _received(self) -> list[Any]:

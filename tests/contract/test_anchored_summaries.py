@@ -6,7 +6,7 @@ from uuid import uuid5
 
 import pytest
 import redis
-from builders.episodes import HOME, NOON, WORK
+from builders.episodes import HOME, NOON
 from builders.stores import Store, on_redis
 
 from nous.domain.anchored_summary import AnchoredSummary, StoredAnchoredSummary
@@ -45,13 +45,6 @@ def anchor(iteration: int = 1, **fields: Any) -> StoredAnchoredSummary:
     return StoredAnchoredSummary(**{**known, **fields})
 
 
-def test_it_is_read_as_it_was_saved(store: Store) -> None:
-    assert saved(store) is None
-    assert save(store, anchor())
-
-    assert saved(store) == anchor()
-
-
 def test_there_is_one_for_each_agent_and_session_replaced_in_place(store: Store) -> None:
     save(store, anchor())
     save(store, anchor(agent_id=ODD))
@@ -61,13 +54,6 @@ def test_there_is_one_for_each_agent_and_session_replaced_in_place(store: Store)
     assert saved(store) == anchor(2)
     assert saved(store, agent=ODD) == anchor(agent_id=ODD)
     assert saved(store, session=ODD) == anchor(session_id=ODD)
-
-
-def test_scopes_do_not_see_each_other_s(store: Store) -> None:
-    save(store, anchor())
-
-    assert saved(store, WORK) is None
-    assert save(store, anchor(scope=WORK))
 
 
 def test_one_that_was_replaced_meanwhile_is_not_replaced_again(store: Store) -> None:

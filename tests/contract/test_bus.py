@@ -6,15 +6,7 @@ from nous.bus.base import Committed, Duplicate, Priority, Subscription
 from nous.domain.effects import Effects
 from nous.domain.events import SessionEnded
 
-SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 AUDITOR = Subscription("auditor", SessionEnded)
-
-
-def test_what_was_published_is_received_as_it_was(world: Any, ended: Any) -> None:
-    event = ended()
-    world.publish(event)
-
-    assert [delivery.event for delivery in world.receive()] == [event]
 
 
 def test_the_same_event_published_thrice_is_one_event(world: Any, ended: Any) -> None:
@@ -94,15 +86,6 @@ def test_a_skipped_event_is_counted_under_its_reason(world: Any, ended: Any) -> 
 
     assert world.account.skipped == {"too short": 1}
     assert world.account.discrepancy == 0
-
-
-def test_waiting_for_nothing_comes_to_an_end(world: Any, ended: Any) -> None:
-    world.publish(ended())
-    world.receive()
-
-    world.bus.wait(SUMMARIZER, priorities=tuple(Priority), seconds=0.01)
-
-    assert world.receive() == []
 
 
 def test_effects_without_a_delivery_are_applied(world: Any, ended: Any) -> None:

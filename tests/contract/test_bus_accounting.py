@@ -7,12 +7,10 @@ import pytest
 import redis
 
 from nous.bus.accounting import MOST_COUNTERS, EventStatus
-from nous.bus.base import Committed, DeadLetterKind, DeliveryRef, Duplicate, Subscription
+from nous.bus.base import Committed, DeadLetterKind, Duplicate, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
-from nous.domain.errors import NotFound
-from nous.domain.event_codec import encode
-from nous.domain.events import EpisodeOutdated, SessionEnded
+from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
@@ -70,19 +68,6 @@ def test_a_redriven_delivery_is_pending_again_for_its_group_alone(world: Any, en
     assert not world.dead.redrive(letter, SUMMARIZER)
 
 
-def test_a_dropped_letter_is_gone_and_stays_counted(world: Any, ended: Any) -> None:
-    world.publish(ended())
-    [delivery] = world.receive()
-    world.bus.dead_letter(delivery.ref, progress=None, reason="cannot work")
-    [letter] = world.dead.letters()
-
-    assert world.dead.drop(letter)
-
-    assert world.account.dead == 1
-    with pytest.raises(NotFound):
-        world.dead.find(letter.id)
-
-
 def test_a_foreign_producer_may_say_the_least(world: Any) -> None:
     world.foreign_append(b'{"data":{"session_id":"s9","transcript":"User: hi\\n\\nAssistant: hello"}}')
 
@@ -100,24 +85,6 @@ def test_a_foreign_producer_that_repeats_itself_said_one_thing(world: Any) -> No
     assert len(world.receive()) == 1
     assert world.account.skipped == {"published twice": 2}
     assert world.account.discrepancy == 0
-
-
-def test_an_event_that_a_foreign_producer_repeats_is_where_its_first_telling_is(world: Any, ended: Any) -> None:
-    event = ended()
-    world.publish(event)
-    [delivery] = world.receive()
-    world.foreign_append(encode(event))
-    world.receive()
-
-    assert world.delivery_stats.locate(event.id, SUMMARIZER).where is EventStatus.IN_FLIGHT
-    world.bus.commit(delivery, Effects())
-    assert world.delivery_stats.locate(event.id, SUMMARIZER).where is EventStatus.DONE
-
-
-def test_an_event_of_another_kind_is_nowhere_for_a_group(world: Any, ended: Any) -> None:
-    world.publish(ended())
-
-    assert world.delivery_stats.locate(ended().id, Subscription("other", EpisodeOutdated)).where is EventStatus.UNKNOWN
 
 
 def test_reasons_that_are_all_different_or_long_fill_no_account(world: Any, ended: Any) -> None:
@@ -182,57 +149,12 @@ def test_of_an_event_that_waits_it_is_known_when_it_is_tried_again(world: Any, e
     assert location.next_try is not None
 
 
-def test_a_dead_event_is_found_dead(world: Any, ended: Any) -> None:
-    world.publish(ended())
-    [delivery] = world.receive()
-    world.bus.dead_letter(delivery.ref, progress=None, reason="cannot work")
-
-    assert world.delivery_stats.locate(delivery.event.id, SUMMARIZER).where is EventStatus.DEAD
-
-
-def test_a_skipped_event_says_why(world: Any, ended: Any) -> None:
-    world.publish(ended())
-    [delivery] = world.receive()
-    world.bus.commit(delivery, Effects(skipped="too short"))
-
-    location = world.delivery_stats.locate(delivery.event.id, SUMMARIZER)
-
-    assert (location.where, location.reason) == (EventStatus.SKIPPED, "too short")
-
-
 def test_the_events_of_a_session_are_found_in_its_scope_alone(world: Any, ended: Any) -> None:
     first, second, other = ended("s1", "User: a"), ended("s1", "User: b"), ended("s2")
     world.publish(first, other, second)
 
     assert world.delivery_stats.events_of("s1", Scope(), SessionEnded) == [first.id, second.id]
     assert world.delivery_stats.events_of("s1", Scope(project="another"), SessionEnded) == []
-
-
-def test_backlogs_tell_what_waits_and_what_is_pending(world: Any, ended: Any) -> None:
-    world.publish(*(ended(f"s{i}") for i in range(5)))
-    world.receive(limit=2)
-
-    live, bulk = world.delivery_stats.backlogs(SUMMARIZER)
-
-    assert (live.length, live.waiting, live.pending) == (5, 3, 2)
-    assert live.oldest_pending is not None
-    assert (bulk.length, bulk.pending) == (0, 0)
-
-
-def test_of_a_backlog_out_of_which_something_was_deleted_it_is_known_whether_there_is_one(
-    world: Any, ended: Any, kept_on: redis.Redis | None
-) -> None:
-    if kept_on is None:
-        pytest.skip("nobody can delete from a bus in memory")
-    receipts = world.publish(*(ended(f"s{i}") for i in range(3)))
-    world.receive(limit=1)
-    seen: list[int | None] = []
-    for each in receipts[1:]:
-        kept_on.xdel("t:events:session_ended", each.entry)
-        seen.append(world.delivery_stats.backlogs(SUMMARIZER)[0].waiting)
-
-    assert seen[0] in {None, 1}
-    assert seen[1] == 0
 
 
 def test_nothing_waits_in_a_backlog_that_somebody_has_cut_off(
@@ -266,11 +188,3 @@ def test_the_event_behind_a_ticket_is_told_whatever_became_of_it(world: Any, end
 
     assert world.delivery_stats.event(delivery.ref) == event
     assert world.delivery_stats.event(replace(delivery.ref, entry="1-1")) is None
-
-
-def test_of_an_entry_that_cannot_be_read_no_event_is_told(world: Any) -> None:
-    world.foreign_append(b"{")
-    world.receive()
-    [letter] = world.dead.letters()
-
-    assert world.delivery_stats.event(DeliveryRef(SUMMARIZER, letter.priority, letter.entry)) is None

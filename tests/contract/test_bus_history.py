@@ -9,7 +9,7 @@ import redis
 
 from nous.bus.accounting import EventStatus
 from nous.bus.base import DeadLetterKind, DeliveryRef, Subscription
-from nous.bus.delivery_state import MOST, AttemptFailure, AttemptOutcome, DeliveryState
+from nous.bus.delivery_state import MOST, AttemptFailure, AttemptOutcome
 from nous.domain.effects import Effects
 from nous.domain.errors import NotFound
 from nous.domain.event_codec import NO_SESSION
@@ -51,19 +51,6 @@ def test_a_letter_has_what_went_wrong_before_it_and_the_last_of_it(world: Any, e
     assert letter.history[0].place == "workers/toy.py:1 in f"
     assert (letter.history[1].at - letter.history[0].at).total_seconds() == 1
     assert letter.traceback == "! X: hopeless"
-
-
-def test_a_note_that_comes_too_late_is_not_kept(world: Any, ended: Any) -> None:
-    delivery = received(world, ended())
-    fail(world, delivery, 1)
-
-    late = AttemptFailure(fate=AttemptOutcome.CRASHED, attempt=1)
-    assert not world.bus.compare_and_set_state(
-        delivery.ref, before=delivery.state, after=DeliveryState(), lease=60, attempt_failure=late
-    )
-
-    world.bus.dead_letter(delivery.ref, progress=None, reason="x")
-    assert [each.fate for each in world.dead.letters()[0].history] == [AttemptOutcome.FAILED]
 
 
 def test_the_history_is_bounded_and_goes_on_when_a_letter_is_redriven(world: Any, ended: Any) -> None:
@@ -167,19 +154,6 @@ def test_who_cannot_take_that_something_is_dead_is_not_told_so_without_end(world
     assert [letter.reason for letter in world.dead.letters()] == ["x", "the watcher cannot take it"]
 
 
-def test_of_what_nobody_can_read_in_the_stream_of_what_is_dead_nothing_is_told(
-    world: Any, kept_on: redis.Redis | None
-) -> None:
-    if kept_on is None:
-        world.bus.append(JobDeadLettered.type, b"not json")
-    else:
-        kept_on.xadd(f"t:events:{JobDeadLettered.type}", {"event": b"not json"})
-
-    assert world.receive(subscription=WATCHER) == []
-
-    assert world.delivery_stats.counters(WATCHER).received == world.dead.count() == 1
-
-
 def test_an_event_that_cannot_be_read_is_told_of_without_a_session(world: Any) -> None:
     world.foreign_append(b"not json")
     world.receive()
@@ -218,17 +192,6 @@ def test_what_was_dropped_is_not_taken_for_done(world: Any, ended: Any) -> None:
     assert world.account.discrepancy == 0
 
 
-def test_letters_are_told_one_by_one_whatever_becomes_of_those_that_were(world: Any, ended: Any) -> None:
-    world.publish(*(ended(f"s{number}") for number in range(20)))
-    for delivery in world.receive(limit=20):
-        world.bus.dead_letter(delivery.ref, progress=None, reason="x")
-
-    told = [letter.session_id for letter in world.dead.each() if world.dead.redrive(letter, SUMMARIZER)]
-
-    assert told == [f"s{number}" for number in range(20)]
-    assert world.dead.count() == 0
-
-
 def test_who_redrives_each_letter_is_not_told_of_what_dies_again_meanwhile(world: Any, ended: Any) -> None:
     world.publish(*(ended(f"s{number}") for number in range(20)))
     for delivery in world.receive(limit=20):
@@ -242,15 +205,3 @@ def test_who_redrives_each_letter_is_not_told_of_what_dies_again_meanwhile(world
 
     assert told == [f"s{number}" for number in range(20)]
     assert world.dead.count() == 20
-
-
-def test_there_are_as_many_letters_as_there_are(world: Any, ended: Any) -> None:
-    world.publish(*(ended(f"s{number}") for number in range(1200)))
-    for delivery in world.receive(limit=1200):
-        world.bus.dead_letter(delivery.ref, progress=None, reason="x", grave=DeadLetterKind.PARKED)
-
-    assert (len(world.dead.letters()), world.dead.count(), len(world.dead.letters(limit=7))) == (
-        1200,
-        1200,
-        7,
-    )

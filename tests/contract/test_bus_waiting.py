@@ -8,13 +8,10 @@ from typing import Any
 import pytest
 import redis
 from builders.waiting import wait_until
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from nous.bus.base import Priority, Subscription
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan
-from nous.domain.errors import Unavailable
 from nous.domain.event_codec import LARGEST
 from nous.domain.events import SessionEnded
 
@@ -60,22 +57,6 @@ def test_who_waits_is_woken_by_an_event_of_either_lane(
     assert len(bus.receive(READER, priority=priority, limit=9, lease=60)) == 1
 
 
-def test_an_event_that_is_there_already_is_not_waited_past(
-    bus: RedisBus, redis_client: redis.Redis, ended: Any
-) -> None:
-    bus.publish(ended())
-    waiting = Thread(
-        target=bus.wait, args=(READER,), kwargs={"priorities": tuple(Priority), "seconds": LONG}, daemon=True
-    )
-
-    waiting.start()
-    waiting.join(LONG / 2)
-
-    assert not waiting.is_alive()
-    connections: Any = redis_client.info("clients")
-    assert connections["connected_clients"] <= 3  # they are used again
-
-
 def test_what_is_larger_than_an_event_wakes_who_waits_and_is_not_read(
     bus: RedisBus, redis_client: redis.Redis, woken_by: Callable[..., bool]
 ) -> None:
@@ -91,17 +72,3 @@ def test_what_is_larger_than_an_event_wakes_who_waits_and_is_not_read(
     assert bus.receive(READER, priority=Priority.LIVE, limit=9, lease=60) == []
     entries: Any = redis_client.xrange("nous:dead")
     assert len(entries) == 1
-
-
-def test_who_waits_in_vain_leaves_nothing_that_others_would_read(bus: RedisBus, redis_client: redis.Redis) -> None:
-    for _ in range(3):
-        bus.wait(READER, priorities=tuple(Priority), seconds=0.01)
-
-    assert redis_client.ping()
-
-
-def test_where_no_server_answers_that_is_said() -> None:
-    client = redis.Redis(unix_socket_path="/nowhere/at/all", retry=Retry(NoBackoff(), 0))
-
-    with pytest.raises(Unavailable):
-        RedisBus(client, plan_of=lambda _: CommitPlan()).wait(READER, priorities=tuple(Priority), seconds=1)

@@ -66,15 +66,6 @@ def test_editions_that_were_replaced_stay_reachable_the_newest_first(store: Stor
     assert list(store.episodes.editions(WORK, first.id)) == []
 
 
-def test_an_edition_of_the_same_transcript_is_not_replaced_twice(store: Store) -> None:
-    first = episode()
-    second = replace(first, edition=2)
-    store.write(SaveEpisode(episode=first))
-
-    assert store.write(SaveEpisode(episode=second, replaces=first))
-    assert not store.write(SaveEpisode(episode=second, replaces=first))
-
-
 def test_a_brief_is_read_as_it_was_saved(store: Store) -> None:
     store.write(SaveEpisode(episode=episode(), summary_input=BRIEF))
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from nous.domain.effects import SaveEpisode, SaveEpisodeVector
 from nous.domain.episode import Episode
-from nous.store.redis.erasure import RedisErasure
 
-MINI, OTHER = "a:mini", "b:other"
+MINI = "a:mini"
 VECTOR: NDArray[np.float32] = np.array([0.6, 0.8], dtype=np.float32)
 
 
@@ -36,16 +35,6 @@ def test_episodes_wait_for_a_vector_those_that_ended_last_first(store: Store) ->
     assert store.write(kept(saved[2]))
     assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [last, first]
     assert list(store.vectors.without_vector(WORK, embedder=MINI)) == []
-
-
-def test_each_embedder_makes_vectors_of_its_own(store: Store) -> None:
-    saved = episode()
-    store.write(SaveEpisode(episode=saved))
-    store.write(kept(saved))
-
-    assert list(store.vectors.without_vector(HOME, embedder=OTHER)) == [saved.id]
-    assert store.write(kept(saved, by=OTHER))
-    assert not [*store.vectors.without_vector(HOME, embedder=MINI), *store.vectors.without_vector(HOME, embedder=OTHER)]
 
 
 def test_a_new_edition_waits_for_a_vector_and_is_found_by_that_of_the_earlier_one_until_then(store: Store) -> None:
@@ -71,21 +60,6 @@ def test_a_vector_that_comes_late_does_not_take_the_place_of_one_of_a_newer_edit
     assert list(store.vectors.without_vector(HOME, embedder=MINI)) == []
 
 
-def test_nothing_is_kept_of_an_episode_that_is_not_there(store: Store) -> None:
-    saved = episode()
-
-    assert not store.write(kept(saved))
-    assert list(store.vectors.episode_vectors(HOME, [saved.id], embedder=MINI)) == []
-
-
-def test_keeping_a_vector_twice_changes_nothing(store: Store) -> None:
-    saved = episode()
-    store.write(SaveEpisode(episode=saved))
-
-    assert [store.write(kept(saved)) for _ in range(2)] == [True, True]
-    np.testing.assert_array_equal(store.vectors.episode_vectors(HOME, [saved.id], embedder=MINI)[saved.id], VECTOR)
-
-
 def test_a_release_that_kept_no_states_has_embedded_the_first_edition(redis_client: redis.Redis) -> None:
     store, first, second = stores.on_redis(redis_client), episode("first"), episode("second")
     for each in (first, second):
@@ -105,15 +79,3 @@ def test_a_vector_whose_state_was_not_written_any_more_is_made_again(redis_clien
     redis_client.hdel(KEYS.episode_vector_states(HOME, MINI), str(saved.id))
 
     assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [saved.id]
-
-
-def test_of_a_forgotten_session_neither_vector_nor_state_is_left(redis_client: redis.Redis) -> None:
-    store, saved, other = stores.on_redis(redis_client), episode("mine"), episode("theirs")
-    for each in (saved, other):
-        store.write(SaveEpisode(episode=each))
-        store.write(kept(each))
-
-    RedisErasure(redis_client, KEYS).session(HOME, "mine")
-
-    for key in (KEYS.episode_vectors(HOME, MINI), KEYS.episode_vector_states(HOME, MINI)):
-        assert redis_client.hkeys(key) == [str(other.id).encode()]

@@ -41,10 +41,6 @@ def test_an_episode_is_read_as_it_was_saved(store: Store) -> None:
     assert store.episodes.get(HOME, saved.id) == saved
 
 
-def test_an_episode_that_nobody_saved_is_none(store: Store) -> None:
-    assert store.episodes.get(HOME, episode().id) is None
-
-
 def test_an_episode_is_not_overwritten_by_a_handler_that_saw_none(store: Store) -> None:
     assert store.write(SaveEpisode(episode=episode(version="v1")))
 
@@ -52,14 +48,6 @@ def test_an_episode_is_not_overwritten_by_a_handler_that_saw_none(store: Store) 
     found = store.episodes.get(HOME, episode().id)
     assert found is not None
     assert found.version == "v1"
-
-
-def test_a_new_version_takes_the_place_of_the_one_the_handler_saw(store: Store) -> None:
-    store.write(SaveEpisode(episode=episode(version="v1")))
-    newer = episode(version="v2", ended_at=NOON + timedelta(hours=1))
-
-    assert store.write(SaveEpisode(episode=newer, replaces=episode(version="v1")))
-    assert list(store.episodes.recent(HOME)) == [newer]
 
 
 def test_a_version_that_is_gone_is_not_replaced_twice(store: Store) -> None:
@@ -76,13 +64,6 @@ def test_recent_episodes_come_newest_first(store: Store) -> None:
     assert sessions(store.episodes.recent(HOME)) == ["s3", "s2", "s1"]
     assert sessions(store.episodes.recent(HOME, limit=2)) == ["s3", "s2"]
     assert sessions(store.episodes.recent(HOME, limit=0)) == []
-
-
-def test_an_episode_is_not_seen_from_another_scope(store: Store) -> None:
-    store.write(SaveEpisode(episode=episode()))
-
-    assert store.episodes.get(WORK, episode().id) is None
-    assert sessions(store.episodes.recent(WORK)) == []
 
 
 def test_scopes_are_those_with_an_episode_or_a_fact(store: Store) -> None:

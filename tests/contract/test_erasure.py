@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 from uuid import UUID, uuid5
 
 import numpy as np
@@ -204,50 +204,12 @@ def test_who_is_overtaken_writes_nothing_aside_any_more(client: redis.Redis) -> 
     assert list(client.scan_iter("t:aside:*")) == []
 
 
-def test_a_log_stays_when_what_is_aside_has_expired(client: redis.Redis) -> None:
-    store, server, lost = stores.on_redis(client), cast("Any", client), list[int]()
-    rows = taught(store, 10)
-
-    def expire() -> None:
-        lost.append(server.delete(*server.scan_iter("t:aside:*")))
-
-    RedisErasure(Stopped(client, expire), KEYS).rewrite(HOME, without("mine"))
-
-    assert lost == [3]
-    assert_theirs_alone_is_left(store, rows)
-
-
-class Forgetful(redis.Redis):
-    """What is aside expires once, when *batches* of it are written: before each, a pipeline is asked for."""
-
-    def __init__(self, client: redis.Redis, batches: int) -> None:
-        super().__init__(connection_pool=client.connection_pool)
-        self._batches = batches
-
-    def pipeline(self, *arguments: Any, **named: Any) -> Any:
-        aside = list(cast("Any", self).scan_iter("t:aside:*"))
-        self._batches -= bool(aside)
-        if aside and self._batches == 0:
-            self.delete(*aside)
-        return super().pipeline(*arguments, **named)
-
-
-@pytest.mark.parametrize("batches", [1, 4])
-def test_a_log_stays_whole_when_what_is_aside_expires_too_early(client: redis.Redis, batches: int) -> None:
-    store = stores.on_redis(client)
-    rows = taught(store, 5000)
-
-    RedisErasure(Forgetful(client, batches), KEYS).rewrite(HOME, without("mine"))
-
-    assert_theirs_alone_is_left(store, rows)
-
-
 def test_each_group_counts_what_it_had_not_finished_as_erased_and_cannot_commit_it(
     client: redis.Redis, ended: Any
 ) -> None:
     keys = BusKeys("t")
     bus = RedisBus(client, plan_of=lambda _: CommitPlan(), keys=keys, subscriptions=(FAST, SLOW))
-    delivery_stats, erasure = RedisDeliveryStats(client, keys), RedisBusErasure(client, keys, marker_ttl=60)
+    delivery_stats, erasure = RedisDeliveryStats(client, keys), RedisBusErasure(client, keys)
     bus.publish(ended("mine", "done"), ended("theirs"), ended("mine", "in hand"), ended("mine", "waits"))
     done, theirs, in_hand = bus.receive(FAST, priority=Priority.LIVE, limit=3, lease=60)
     bus.commit(done, Effects())
@@ -271,7 +233,7 @@ def test_a_stream_that_is_written_anew_keeps_its_entries_its_groups_and_what_the
 ) -> None:
     keys, server = BusKeys("t"), redis_client
     bus = RedisBus(server, plan_of=lambda _: CommitPlan(), keys=keys, subscriptions=(FAST, SLOW))
-    delivery_stats, erasure = RedisDeliveryStats(server, keys), RedisBusErasure(server, keys, marker_ttl=60)
+    delivery_stats, erasure = RedisDeliveryStats(server, keys), RedisBusErasure(server, keys)
     bus.publish(*(ended(f"{'mine' if number % 3 else 'theirs'}", f"planted {number}") for number in range(1200)))
     taken = bus.receive(FAST, priority=Priority.LIVE, limit=600, lease=60)
     erasure.erase(erasure.find(ErasureTarget(scope=Scope(), session_id="mine")))

@@ -46,7 +46,7 @@ def test_a_file_that_is_being_written_is_waited_for_and_written_once_more(place:
     server.delete("secret")
     assert server.info("persistence")["aof_rewrite_in_progress"]
 
-    assert RedisBusErasure(server, marker_ttl=60).purge_files()
+    assert RedisBusErasure(server).purge_files()
 
     assert not holds(place, b"plantedwords")
 
@@ -55,7 +55,7 @@ def test_a_file_is_written_before_the_server_is_stopped(place: Path, server: Any
     server.set("secret", "plantedwords")
     server.delete("secret")
 
-    assert RedisBusErasure(server, marker_ttl=60).purge_files()
+    assert RedisBusErasure(server).purge_files()
     embedded.stop(place)
 
     assert not holds(place, b"plantedwords")
@@ -78,17 +78,6 @@ def test_what_a_killed_server_was_writing_is_gone_when_it_is_back(place: Path, s
     assert [*home.glob("temp-*")] == []
 
 
-def test_a_snapshot_is_taken_anew(place: Path, server: Any) -> None:
-    server.config_set("save", "3600 1")
-    server.set("secret", "plantedwords")
-    server.save()
-    server.delete("secret")
-
-    assert RedisBusErasure(server, marker_ttl=60).purge_files()
-
-    assert not holds(place, b"plantedwords")
-
-
 def test_a_snapshot_that_somebody_had_taken_is_taken_anew_though_none_is_taken_by_itself(
     place: Path, server: Any
 ) -> None:
@@ -98,13 +87,13 @@ def test_a_snapshot_that_somebody_had_taken_is_taken_anew_though_none_is_taken_b
     embedded.stop(place)
     embedded.ensure(place)
 
-    assert RedisBusErasure(server, marker_ttl=60).purge_files()
+    assert RedisBusErasure(server).purge_files()
 
     assert not holds(place, b"plantedwords")
 
 
 def test_no_snapshot_is_taken_where_there_is_none(place: Path, server: Any) -> None:
-    assert RedisBusErasure(server, marker_ttl=60).purge_files()
+    assert RedisBusErasure(server).purge_files()
 
     assert not [*place.rglob("*dump*")]
 
@@ -113,7 +102,7 @@ def test_no_snapshot_is_taken_where_there_is_none(place: Path, server: Any) -> N
 def test_a_server_that_does_not_allow_it_is_told_of(server: Any, command: str) -> None:
     server.execute_command("ACL", "SETUSER", "default", f"-{command}")
     try:
-        assert not RedisBusErasure(server, marker_ttl=60).purge_files()
+        assert not RedisBusErasure(server).purge_files()
     finally:
         server.execute_command("ACL", "SETUSER", "default", "+@all")
 
@@ -123,10 +112,4 @@ def test_a_server_that_cannot_write_its_file_is_told_of(place: Path, server: Any
         folder.rename(folder.with_name("elsewhere"))
         folder.touch()
 
-    assert not RedisBusErasure(server, marker_ttl=60).purge_files()
-
-
-def test_where_no_file_is_kept_there_is_nothing_to_do(server: Any) -> None:
-    server.config_set("appendonly", "no")
-
-    assert RedisBusErasure(server, marker_ttl=60).purge_files()
+    assert not RedisBusErasure(server).purge_files()

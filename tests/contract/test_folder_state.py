@@ -23,7 +23,7 @@ from nous.store.folder_state import (
     unpacked,
 )
 from nous.store.keys import StoreKeys
-from nous.store.redis.folder_state import KEPT, RedisFolderState
+from nous.store.redis.transcripts import KEPT, RedisFolderState
 
 HERE = WatchedFolder(Scope(), "laptop", Path("/sessions"))
 ONE, OTHER = name_of(Path("/sessions/one.jsonl")), name_of(Path("/sessions/other.jsonl"))
@@ -51,16 +51,6 @@ def test_what_is_remembered_is_recalled_to_the_nanosecond(watched: FolderState) 
     assert watched.recall(HERE) == {ONE: HANDED_OVER, OTHER: REFUSED}
 
 
-def test_a_file_is_remembered_while_the_bus_knows_all_events_that_tell_of_it(
-    watched: FolderState, world: BusWorld, ended: Any
-) -> None:
-    events = [ended(f"s{number}") for number in range(300)]
-    world.publish(*events)
-
-    assert watched.remember(HERE, ONE, HANDED_OVER, after=[each.id for each in events])
-    assert watched.recall(HERE) == {ONE: HANDED_OVER}
-
-
 @pytest.mark.parametrize("lost", [0, 1, 2])
 def test_a_file_is_not_remembered_of_whose_events_one_is_lost(
     watched: FolderState, world: BusWorld, ended: Any, lost: int
@@ -71,20 +61,6 @@ def test_a_file_is_not_remembered_of_whose_events_one_is_lost(
 
     assert not watched.remember(HERE, ONE, HANDED_OVER, after=[each.id for each in events])
     assert watched.recall(HERE) == {ONE: REFUSED}
-
-
-def test_of_a_place_in_which_nobody_has_looked_nothing_is_known(watched: FolderState) -> None:
-    watched.remember(HERE, ONE, HANDED_OVER)
-
-    others = (HERE._replace(scope=Scope(project="b")), HERE._replace(host="pc"), HERE._replace(folder=Path("/s")))
-    assert [watched.recall(other) for other in others] == [{}, {}, {}]
-
-
-def test_what_is_said_later_of_a_file_takes_the_place_of_what_was_known(watched: FolderState) -> None:
-    for said in (REFUSED, HANDED_OVER, HANDED_OVER):
-        watched.remember(HERE, ONE, said)
-
-    assert watched.recall(HERE) == {ONE: HANDED_OVER}
 
 
 def test_files_that_are_gone_are_dropped_and_the_others_kept(watched: FolderState) -> None:
@@ -125,7 +101,7 @@ def test_what_another_release_wrote_is_as_good_as_nothing(redis_client: redis.Re
     redis_client.hset(key, OTHER, "what is this")
 
     assert watched.recall(HERE) == {ONE: HANDED_OVER}
-    assert unpacked(b"[1, 2]") is None
+    assert unpacked(b"[1]") is None
 
 
 def test_what_a_release_wrote_that_did_not_say_which_it_was_is_read() -> None:

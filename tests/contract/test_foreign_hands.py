@@ -7,24 +7,24 @@ import redis
 
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Committed, Duplicate, Priority, Subscription
-from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState, RetryPolicy
+from nous.bus.delivery_state import DeliveryState, RetryPolicy
 from nous.bus.redis.accounting import RedisDeliveryStats
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan
-from nous.bus.redis.dead_lettering import RedisDeadLettering
-from nous.bus.redis.dead_letters import RedisDeadLetterQueue
+from nous.bus.redis.dead_letters import RedisDeadLettering, RedisDeadLetterQueue
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
-from nous.domain.errors import Unavailable
-from nous.domain.events import JobDeadLettered, SessionEnded
+from nous.domain.errors import Misconfigured, Unavailable
+from nous.domain.events import SessionEnded
 from nous.jobs.base import MemoryJobs
 from nous.redis_support.errors import GroupGone
 from nous.runtime.sweeper import Sweeper
+from nous.store.keys import StoreKeys
+from nous.store.redis.episodes import RedisEpisodes
 
 GROUP = "episode-summarizer"
 SUMMARIZER = Subscription(GROUP, SessionEnded)
-WATCHER = Subscription("watcher", JobDeadLettered)
-STREAM = "t:events:session_ended"
+STREAM, PROGRESS = "t:events:session_ended", "t:progress:episode-summarizer"
 LEASE = 60.0
 
 
@@ -120,19 +120,6 @@ def test_a_group_that_is_destroyed_is_offered_all_again_and_counts_nothing_twice
     assert shop.reasons == []
 
 
-def test_a_dead_letter_of_a_group_that_was_destroyed_is_redriven_without_being_counted_twice(shop: Shop) -> None:
-    buried, *_ = shop.receive()
-    shop.bus.dead_letter(buried.ref, progress=None, reason="x")
-    shop.client.xgroup_destroy(STREAM, GROUP)
-    with pytest.raises(GroupGone):
-        shop.receive()
-    shop.receive()
-
-    assert shop.dead.redrive(shop.dead.letters()[0], SUMMARIZER)
-
-    assert (shop.account.in_flight, shop.account.discrepancy) == (3, 0)
-
-
 @pytest.mark.parametrize("key", ["t:leases:episode-summarizer", "t:progress:episode-summarizer"])
 def test_deliveries_whose_leases_or_progress_are_deleted_are_tried_again(shop: Shop, key: str) -> None:
     shop.receive()
@@ -188,31 +175,6 @@ def test_an_entry_that_is_deleted_while_it_is_pending_is_dead_with_a_letter(
     assert shop.reasons == ["its entry was deleted from the stream while it was pending"]
 
 
-def test_the_letter_of_what_was_deleted_tells_what_went_wrong_before_and_is_announced_once(
-    redis_client: redis.Redis, clock: Any, ended: Any
-) -> None:
-    shop = Shop(redis_client, clock)
-    shop.bus.publish(ended("s1"), ended("s2"))
-    first, _ = shop.receive()
-    failed, attempt_failure = (
-        first.state.failed("away"),
-        AttemptFailure(fate=AttemptOutcome.FAILED, attempt=1, text="away"),
-    )
-    shop.bus.compare_and_set_state(
-        first.ref, before=first.state, after=failed, lease=9 * LEASE, attempt_failure=attempt_failure
-    )
-
-    shop.client.xtrim(STREAM, maxlen=1, approximate=False)
-    for _ in range(3):
-        shop.later()
-
-    [letter] = shop.dead.letters()
-    assert (letter.attempts, [each.text for each in letter.history]) == (1, ["away"])
-    [told] = [each.event for each in shop.bus.receive(WATCHER, priority=Priority.LIVE, limit=9, lease=LEASE)]
-    assert isinstance(told, JobDeadLettered)
-    assert (told.what["entry"], told.why, told.counts["errors"]) == (first.ref.entry, letter.reason, 1)
-
-
 def test_whoever_finds_what_was_deleted_and_dies_leaves_it_to_the_next(
     redis_client: redis.Redis, clock: Any, ended: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,20 +221,6 @@ def test_counters_that_are_deleted_are_told_of(shop: Shop) -> None:
     assert "deleted or set back" in shop.account.why
 
 
-def test_two_prefixes_on_one_server_have_nothing_to_do_with_each_other(shop: Shop, client: Any, ended: Any) -> None:
-    other = Shop(client, shop.clock, prefix="u")
-    other.bus.publish(ended("s0"))
-    [delivery] = other.receive()
-    shop.receive()
-
-    assert other.bus.commit(delivery, Effects()) == Committed()
-    shop.later()
-    other.later()
-
-    assert (shop.account.in_flight, shop.account.discrepancy) == (3, 0)
-    assert (other.account.done, other.account.discrepancy, other.account.received) == (1, 0, 1)
-
-
 def test_what_is_pending_or_over_is_not_taken_for_taken(shop: Shop) -> None:
     first, second, _ = shop.receive()
     shop.bus.commit(first, Effects())
@@ -292,13 +240,53 @@ def test_what_was_taken_from_us_is_not_put_off_any_more(shop: Shop) -> None:
     assert_set_aside(shop, 1)
 
 
-def test_it_is_set_aside_once_however_many_sweep(shop: Shop) -> None:
+@pytest.mark.parametrize("raw", [b"garbage", b'{"state":"dreaming"}', b'{"errors":"many"}'])
+def test_a_delivery_whose_progress_cannot_be_read_is_tried_again_and_committed(shop: Shop, raw: bytes) -> None:
     first, *_ = shop.receive()
-    shop.client.xack(STREAM, GROUP, first.ref.entry)
+    shop.client.hset(PROGRESS, first.ref.name, raw)
 
-    assert [shop.bus.dead_letter_foreign_ack(first.ref) for _ in range(2)] == [True, False]
+    shop.later()
 
-    assert shop.account == GroupCounters(received=3, dead=1, in_flight=2)
+    begun = shop.bus.begin(first.ref, attempt=2, lease=LEASE)
+    assert begun
+    assert shop.bus.commit(begun, Effects()) == Committed()
+    assert (shop.account.done, shop.account.discrepancy, shop.reasons) == (1, 0, [])
+
+
+def test_progress_that_a_later_release_wrote_before_it_was_taken_back_is_gone_on_with(shop: Shop) -> None:
+    first, *_ = shop.receive()
+    added = DeliveryState(errors=2).encode().removesuffix(b"}") + b',"mood":"good"}'
+    shop.client.hset(PROGRESS, first.ref.name, added)
+
+    shop.later()
+
+    begun = shop.bus.begin(first.ref, attempt=2, lease=LEASE)
+    assert begun
+    assert begun.state.errors == 2
+
+
+def test_an_event_is_over_although_somebody_has_spoilt_the_account(shop: Shop) -> None:
+    first, *_ = shop.receive()
+    shop.client.hset("t:account:episode-summarizer", "done", "abc")
+
+    assert shop.bus.commit(first, Effects()) == Committed()
+
+    assert shop.bus.open(first.ref) is None
+    assert (shop.account.done, shop.account.discrepancy) == (0, 1)
+
+
+def test_what_somebody_writes_into_our_lists_is_refused_by_its_name(shop: Shop) -> None:
+    store = RedisEpisodes(shop.client, StoreKeys("t"))
+    shop.client.zadd("t:leases:episode-summarizer", {"garbage": 1})
+    shop.client.hset("t:unrefined", "garbage", "")
+    letter = shop.client.xadd("t:dead", {"reason": "why"})
+
+    with pytest.raises(Misconfigured, match="'garbage' into a key of group 'episode-summarizer'"):
+        shop.bus.overdue(SUMMARIZER, limit=10)
+    with pytest.raises(Misconfigured, match="b'garbage' into an index of the store"):
+        list(store.unrefined())
+    with pytest.raises(Misconfigured, match=rf"entry {letter.decode()} in the stream of dead letters is none"):
+        shop.dead.letters()
 
 
 def _overdue(shop: Shop) -> list[tuple[Any, DeliveryState]]:

@@ -10,11 +10,22 @@ from builders.episodes import HOME, NOON, WORK
 from builders.stores import KEYS, Store, on_redis
 
 from nous.bus.base import Committed, Conflict
+from nous.bus.redis.erasure import RedisTombstones
+from nous.bus.redis.keys import BusKeys
+from nous.bus.tombstones import Tombstone, session_name
 from nous.domain.effects import Effects, ExpectSessionState, SaveSessionState
 from nous.domain.errors import Misconfigured
 from nous.domain.events import NAMESPACE
 from nous.domain.scope import Scope
-from nous.domain.session_state import Abandonment, SessionState, SessionStatus, Touch, TranscriptReference
+from nous.domain.session_state import (
+    Abandonment,
+    SessionState,
+    SessionStatus,
+    Touch,
+    TranscriptReference,
+    closed,
+    ended_by_idleness,
+)
 
 LATER = NOON + timedelta(minutes=1)
 
@@ -158,3 +169,17 @@ def test_what_another_release_added_is_no_obstacle_and_what_it_left_out_is_told(
     server.set(key, raw[:36] + b"{}")
     with pytest.raises(Misconfigured, match="the store holds no SessionState"):
         store.session_states.session_state(HOME, "s1")
+
+
+def test_a_session_that_is_being_forgotten_is_not_closed(client: redis.Redis) -> None:
+    store, session_state = on_redis(client), opened()
+    assert store.write(SaveSessionState(session_state=session_state))
+    end = ended_by_idleness(session_state)
+    RedisTombstones(client, BusKeys("t")).put(HOME, [session_name(HOME, "s1")], Tombstone(at=NOON))
+
+    effects = Effects(
+        writes=(SaveSessionState(session_state=closed(session_state, end), replaces=session_state),), events=(end,)
+    )
+
+    assert isinstance(store.bus.apply(effects), Conflict)
+    assert not client.exists("t:events:session_ended")

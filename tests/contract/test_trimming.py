@@ -11,7 +11,6 @@ from fakeredis import FakeRedis
 
 from nous.bus.accounting import EventStatus
 from nous.bus.base import Committed, Priority, Subscription
-from nous.bus.delivery_state import AttemptFailure, AttemptOutcome
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.trimming import RedisTrimming
 from nous.domain.effects import Effects
@@ -70,30 +69,6 @@ def test_what_came_to_rest_long_ago_goes(world: Any, ended: Any) -> None:
     assert trimmed(world) == 0
     assert length(world) == 1
     assert world.delivery_stats.locate(events[0].id, SUMMARIZER).where is EventStatus.UNKNOWN
-
-
-def test_what_is_younger_stays(world: Any, ended: Any) -> None:
-    world.publish(ended())
-    [delivery] = world.receive()
-    world.bus.commit(delivery, Effects())
-
-    assert trimmed(world, keep=1000 * KEEP) == 0
-    assert length(world) == 1
-
-
-def test_what_a_group_has_not_read_stays_for_it(world: Any, ended: Any) -> None:
-    world.publish(*(ended(f"s{number}") for number in range(5)))
-    for delivery in world.receive():
-        world.bus.commit(delivery, Effects())
-    world.receive(limit=2, subscription=AUDITOR)
-    world.clock.now += KEEP
-    for ref, _ in world.bus.overdue(AUDITOR, limit=10):
-        world.bus.dead_letter(ref, progress=None, reason="never mind")
-    for letter in world.dead.letters():
-        world.dead.drop(letter)
-
-    assert trimmed(world) == 1
-    assert [d.event.session_id for d in world.receive(subscription=AUDITOR)] == ["s2", "s3", "s4"]
 
 
 def test_what_a_group_has_yet_to_begin_with_stays_for_it(world: Any, ended: Any) -> None:
@@ -197,55 +172,11 @@ def test_what_is_buried_while_the_letters_are_read_stays(world: Any, ended: Any,
     assert world.bus.open(buried.ref) is not None
 
 
-def test_a_group_that_was_destroyed_and_made_anew_is_offered_all_that_was_not_trimmed(
-    world: Any, ended: Any, kept_on: Any
-) -> None:
-    if kept_on is None:
-        pytest.skip("nobody can destroy a group of a bus in memory")
-    world.publish(ended("s1"), ended("s2"), ended("s3"))
-    done, *_ = world.receive()
-    world.bus.commit(done, Effects())
-    kept_on.xgroup_destroy("t:events:session_ended", SUMMARIZER.group)
-    trimming = RedisTrimming(kept_on, BusKeys("t"), subscriptions=[SUMMARIZER], clock=world.clock)
-    world.clock.now += 10 * KEEP
-
-    assert sum(trimming.trim(SessionEnded, priority=Priority.LIVE, keep=KEEP)) == 0
-    assert [d.event.session_id for d in world.receive()] == ["s1", "s2", "s3"]
-
-
-def test_what_went_wrong_with_a_delivery_is_told_after_its_neighbours_went(world: Any, ended: Any) -> None:
-    world.publish(ended("s1"), ended("s2"), ended("s3"))
-    first, failing, last = world.receive()
-    attempt_failure = AttemptFailure(fate=AttemptOutcome.FAILED, attempt=1, text="Retryable: the model was away")
-    after = failing.state.failed(attempt_failure.text)
-    assert world.bus.compare_and_set_state(
-        failing.ref, before=failing.state, after=after, lease=KEEP, attempt_failure=attempt_failure
-    )
-    for delivery in (first, last):
-        world.bus.commit(delivery, Effects())
-
-    assert trimmed(world) == 1
-    world.bus.dead_letter(failing.ref, progress=None, reason="hopeless")
-    assert trimmed(world) == 0
-    [letter] = world.dead.letters()
-    assert [each.text for each in letter.history] == [attempt_failure.text]
-    assert letter.session_id == "s2"
-
-
 def test_what_nobody_consumes_goes_by_its_age_alone(world: Any, fact_learned: Any) -> None:
     world.bus.apply(Effects(events=(fact_learned,)))
 
     assert trimmed(world, kind=FactLearned, keep=1000 * KEEP) == 0
     assert trimmed(world, kind=FactLearned) == 1
-
-
-def test_a_lane_is_trimmed_by_itself(world: Any, ended: Any) -> None:
-    world.bus.publish(ended("s1"), ended("s2"), priority=Priority.BULK)
-    for delivery in world.receive(priority=Priority.BULK):
-        world.bus.commit(delivery, Effects())
-
-    assert trimmed(world, priority=Priority.LIVE) == 0
-    assert trimmed(world, priority=Priority.BULK) == 1
 
 
 def test_an_event_that_is_known_is_not_taken_again_after_it_went(world: Any, ended: Any) -> None:

@@ -17,7 +17,6 @@ from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import FORGOTTEN, Tombstone, name_of
-from nous.domain.effects import Effects
 from nous.domain.errors import Unavailable
 from nous.domain.event_codec import encode
 from nous.domain.events import SessionEnded
@@ -106,19 +105,6 @@ def test_what_is_told_twice_is_done_once(street: Street, ended: Any, who: str) -
     assert street.later() == 1
     assert street.account.skipped == {REPEATED: 1}
     assert (street.account.received, street.account.in_flight, street.account.discrepancy) == (2, 1, 0)
-
-
-def test_what_is_tried_again_is_not_taken_for_a_repetition_of_itself(street: Street, ended: Any) -> None:
-    street.write(ended())
-    [delivery] = street.bus.receive(SUMMARIZER, priority=Priority.LIVE, limit=10, lease=LEASE)
-
-    for attempt in (1, 2):
-        assert street.bus.begin(delivery.ref, attempt=attempt, lease=LEASE)
-        assert street.later() == 1
-
-    assert street.bus.open(delivery.ref)
-    street.bus.commit(delivery, Effects())
-    assert (street.account.done, street.account.skipped, street.account.discrepancy) == (1, {}, 0)
 
 
 def test_what_is_redriven_of_a_forgotten_session_does_not_bring_it_back(street: Street, ended: Any) -> None:

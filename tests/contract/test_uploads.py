@@ -1,8 +1,14 @@
 """What a store of uploaded transcripts promises, asked of each: in memory, on fakeredis, and on a real server."""
 
+from typing import Any
+
+import pytest
 from builders.stores import KEYS, Store
 
-from nous.domain.effects import ReleaseTranscript
+from nous.bus.base import Priority, Subscription
+from nous.domain.effects import Effects, ReleaseTranscript
+from nous.domain.errors import Unavailable
+from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.store.transcript_source import key_of, unpacked, upload
 
@@ -36,12 +42,6 @@ def test_an_upload_waits_packed_until_a_commit_releases_it(store: Store) -> None
     assert fetched(store, dataref) is None
 
 
-def test_releasing_twice_does_no_harm(store: Store) -> None:
-    dataref = uploaded(store, b"User: hi")
-
-    assert [released(store, dataref), released(store, dataref)] == [True, True]
-
-
 def test_only_uploaded_transcripts_can_be_released(store: Store) -> None:
     store.uploads.put(KEYS.scopes, b"not a transcript")
 
@@ -66,3 +66,22 @@ def test_the_same_content_of_a_session_has_one_name(store: Store) -> None:
     }
 
     assert len(names) == 3
+
+
+def test_an_event_is_not_published_before_what_was_uploaded_for_it_and_once_done_needs_none(
+    store: Store, ended: Any
+) -> None:
+    reader = Subscription("reader", SessionEnded)
+    dataref = uploaded(store, b"User: hi")
+    event = ended(scope=HERE, transcript=None, dataref=dataref)
+    assert released(store, dataref)
+    with pytest.raises(Unavailable, match="publish it again"):
+        store.bus.publish(event)
+    assert list(store.bus.receive(reader, priority=Priority.LIVE, limit=9, lease=60)) == []
+
+    uploaded(store, b"User: hi")
+
+    assert [receipt.fresh for receipt in store.bus.publish(event)] == [True]
+    [delivery] = store.bus.receive(reader, priority=Priority.LIVE, limit=9, lease=60)
+    store.bus.commit(delivery, Effects(writes=(ReleaseTranscript(scope=HERE, dataref=dataref),)))
+    assert [receipt.fresh for receipt in store.bus.publish(event)] == [False]

@@ -109,16 +109,6 @@ def test_a_producer_that_publishes_again_is_told_what_it_cannot_see(user: As, to
     assert "this user may not lift the erasure of a session" in result.stderr
 
 
-def test_a_producer_that_would_wait_has_published_and_is_told_that_it_may_not(
-    user: As, told: Callable[[str], Path]
-) -> None:
-    result = user("producer")("publish", told("Quito"), "--wait")
-
-    assert result.exit_code == MISCONFIGURED
-    assert " now " in result.stdout
-    assert "cannot be waited for, they are published: Redis does not allow it" in result.stderr
-
-
 def test_a_producer_sends_nothing_along_twice_that_it_could_not_take_back(
     server: Guarded, user: As, told: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,17 +122,6 @@ def test_a_producer_sends_nothing_along_twice_that_it_could_not_take_back(
 
         assert " before " in run(*options).stdout
         assert not client.exists(key)
-
-
-def test_a_producer_has_the_disk_confirm_what_it_sends_along(
-    user: As, told: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NOUS_PUBLISH__INLINE_LIMIT", "1")
-
-    result = user("producer")("publish", told("Nara"), "--upload", "--durable", "--scope", "durable")
-
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert " now " in result.stdout
 
 
 def test_a_producer_says_decisions_and_uses_the_library(

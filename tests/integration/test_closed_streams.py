@@ -10,7 +10,7 @@ import pytest
 
 from nous.redis_server import embedded
 
-CLOSED = (">&-", "<&- >&-", "<&- >&- 2>&-")
+CLOSED = (">&-", "<&- >&- 2>&-")
 ENSURED = (
     "import sys; from pathlib import Path; from nous.redis_server import embedded; embedded.ensure(Path(sys.argv[1]))"
 )

@@ -48,21 +48,6 @@ def test_entries_of_many_megabytes_are_set_aside_unread_and_the_worker_stays_sma
     }
 
 
-def test_an_entry_of_many_megabytes_that_comes_while_a_worker_waits_wakes_it_unread(
-    container: Container, directory: Path, wait_until: Any
-) -> None:
-    tell(container, GOOD)
-
-    with worker(directory) as process:
-        wait_until(lambda: account(container).received == 1, "the worker to begin", seconds=120)
-        wait_until(lambda: account(container).in_flight == 0, "it to have nothing to do", seconds=60)
-        tell(container, b"x" * SIZE)
-        wait_until(lambda: account(container).dead == 1, "what is too large to be set aside")
-        most, now = (memory(process.pid, what) for what in ("VmHWM", "VmRSS"))
-
-    assert most - now < ALLOWED
-
-
 @contextmanager
 def worker(directory: Path) -> Generator[subprocess.Popen[bytes]]:
     """A worker process, as anybody runs it."""

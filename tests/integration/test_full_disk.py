@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import redis
-from builders.busy_server import busy
 from builders.command_line import Nous
 from builders.full_disk import losing, unwritable
 from builders.waiting import wait_until
@@ -65,23 +64,6 @@ def test_a_connection_that_was_idle_goes_on_reading_when_the_disk_is_full(
         assert idle.get("kept") == b"1"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [["facts"], ["status"], ["episodes"], ["search", "gift"], ["scopes"], ["context"], ["dead", "list"], ["metrics"]],
-    ids=lambda command: command[0],
-)
-@pytest.mark.usefixtures("full")
-def test_commands_that_read_do_so_when_the_disk_is_full(
-    command: list[str], nous: Nous, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedded, "PATIENCE", 0)
-
-    result = nous(*command)
-
-    assert result.exit_code == 0
-    assert result.stderr in ("", "nous: nothing is known in default\n")
-
-
 def test_the_status_says_that_nothing_goes_on_when_the_disk_is_full(nous: Nous, client: redis.Redis) -> None:
     with unwritable(client):
         full = nous("status").stdout
@@ -91,17 +73,6 @@ def test_the_status_says_that_nothing_goes_on_when_the_disk_is_full(nous: Nous, 
     wait_until(lambda: "cannot write" not in nous("status").stdout, "the server to write again")
     assert "no worker runs: nous up" in nous("status").stdout
     assert json.loads(nous("status", "--json").stdout)["cannot_write"] is None
-
-
-@pytest.mark.usefixtures("full")
-def test_publishing_says_that_the_disk_is_full(nous: Nous, tmp_path: Path) -> None:
-    session = tmp_path / "session.txt"
-    session.write_text("User: What is a gift?\n\nAssistant: Something that is given.\n")
-
-    result = nous("publish", session)
-
-    assert result.exit_code == UNAVAILABLE
-    assert "Redis cannot write to its disk" in result.stderr
 
 
 @needs_a_full_device
@@ -162,22 +133,6 @@ def test_a_server_that_can_write_again_within_a_moment_is_stopped_with_all_it_to
 
     assert said == [True]
     assert connect(Settings(data_dir=directory)).get("taken") == b"last"
-
-
-def test_a_server_whose_disk_is_full_can_be_stopped_when_all_is_in_its_log(
-    directory: Path, client: redis.Redis
-) -> None:
-    with unwritable(client):
-        other = connect(Settings(data_dir=directory))
-        other.config_set("save", "")  # what stands for the full disk would itself keep it from ending
-        assert embedded.stop(directory)
-        embedded.ensure(directory)
-
-
-def test_a_server_in_a_long_script_is_busy_although_it_answers(directory: Path, client: redis.Redis) -> None:
-    with busy(client):
-        assert embedded.status(directory).state == "busy"
-    assert embedded.status(directory).state == "running"
 
 
 def _looks_before_stopping(client: redis.Redis) -> int:

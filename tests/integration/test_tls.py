@@ -1,6 +1,6 @@
 """A server behind TLS: with an authority of one's own, with client certificates, and what is not trusted is refused."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,8 +17,6 @@ from nous.redis_server import embedded
 from nous.redis_server.client import connect, connect_rq
 from nous.redis_server.data_dir import locate
 from nous.settings.model import Settings
-
-Way = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +88,8 @@ def test_a_certificate_of_nobody_known_is_refused(port: int, other_ca: Path) -> 
     for url in (f"rediss://localhost:{port}/0", f"rediss://localhost:{port}/0?ssl_ca_certs={other_ca}"):
         told = _refusal(url)
 
-        assert f"no safe way to the server at rediss://localhost:{port}/0" in told
-        assert "its certificate is not trusted: " in told
+        assert f"no safe connection to the server at rediss://localhost:{port}/0" in told
+        assert "certificate verify failed" in told
         assert "?ssl_ca_certs=/path/ca.pem" in told
 
 
@@ -102,8 +100,8 @@ def test_a_certificate_of_another_host_is_refused(home: Path, ca: Path) -> None:
 
     assert "not valid for 'localhost'" in told
     assert "not valid for '127.0.0.1'" in as_address
-    assert "connect by a name that stands in the certificate" in told
-    assert "connect by a name that stands in the certificate" in as_address
+    assert "connect by a name that stands in the server's certificate" in told
+    assert "connect by a name that stands in the server's certificate" in as_address
 
 
 def test_a_client_certificate_lets_in_and_without_one_or_with_a_strange_one_nobody_comes_in(
@@ -120,12 +118,6 @@ def test_a_client_certificate_lets_in_and_without_one_or_with_a_strange_one_nobo
     assert "client certificate" in _refusal(f"{url}&ssl_certfile={theirs}&ssl_keyfile={theirs_key}")
 
 
-def test_a_file_that_is_not_there_is_named(port: int, tmp_path: Path) -> None:
-    told = _refusal(f"rediss://localhost:{port}/0?ssl_ca_certs={tmp_path}/none.pem")
-
-    assert "none.pem" in told
-
-
 def test_the_command_line_says_what_is_wrong(port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nous: Nous = command_line(tmp_path, monkeypatch)
     monkeypatch.setenv("NOUS_REDIS_URL", f"rediss://me:geheim@localhost:{port}/0?ssl_password=geheim")
@@ -133,5 +125,5 @@ def test_the_command_line_says_what_is_wrong(port: int, tmp_path: Path, monkeypa
     result = nous("status")
 
     assert result.exit_code == MISCONFIGURED
-    assert "its certificate is not trusted" in result.stderr
+    assert "certificate verify failed" in result.stderr
     assert "geheim" not in result.stderr

@@ -16,7 +16,6 @@ from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import encode
-from nous.jobs.base import JobSpec, QueueKind
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.redis_server import embedded
 from nous.runtime.dispatch_loop import Dispatcher
@@ -126,19 +125,6 @@ def test_a_stock_worker_with_the_settings_of_another_installation_is_refused_and
     assert [container.dead_letters.count() for container in worlds.values()] == [0, 0]
 
 
-def test_each_opens_its_own_quarantine(
-    environments: Mapping[str, dict[str, str]], worlds: Mapping[str, Container], ended: Any
-) -> None:
-    orders = {prefix: quarantined(container, ended("s0", TEXT)) for prefix, container in worlds.items()}
-
-    burst(environments["acme.prod_2"], "nous", "worker", "--quarantine", SUMMARIZER)
-
-    waiting = {prefix: container.jobs.is_waiting(orders[prefix]) for prefix, container in worlds.items()}
-    assert waiting == {"nous": True, "acme.prod_2": False}
-    done = {prefix: account_of(container).done for prefix, container in worlds.items()}
-    assert done == {"nous": 0, "acme.prod_2": 1}
-
-
 @contextmanager
 def at_work(environments: Mapping[str, dict[str, str]]) -> Generator[None]:
     """A process of workers for each installation."""
@@ -173,17 +159,6 @@ def dispatch(container: Container) -> None:
     """Have what was published stand in its queue, as a process does that dies right after."""
     subscription = container.subscription(SUMMARIZER)
     assert Dispatcher(subscription, bus=container.bus, jobs=container.jobs, ahead=4, lease=0.1).dispatch() == 1
-
-
-def quarantined(container: Container, event: Any) -> JobSpec:
-    """An attempt at *event* that waits in quarantine."""
-    container.bus.publish(event)
-    [delivery] = container.bus.receive(container.subscription(SUMMARIZER), priority=Priority.LIVE, limit=1, lease=60)
-    order = JobSpec(
-        ref=delivery.ref, event_id=event.id, session_id=event.session_id, attempt=1, line=QueueKind.QUARANTINE
-    )
-    assert container.jobs.submit(order) == 1
-    return order
 
 
 def burst(environment: Mapping[str, str], *arguments: str) -> None:

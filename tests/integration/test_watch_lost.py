@@ -23,7 +23,7 @@ from nous.services.publisher import Producer
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import FileRecord, WatchedFolder
 from nous.store.keys import StoreKeys
-from nous.store.redis.folder_state import RedisFolderState
+from nous.store.redis.transcripts import RedisFolderState
 
 HOUR = 3600.0
 

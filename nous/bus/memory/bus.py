@@ -7,7 +7,6 @@ from uuid import uuid4
 
 from nous.bus.accounting import outcome_of
 from nous.bus.base import (
-    READ_ON,
     REPEATED,
     Committed,
     Conflict,
@@ -23,10 +22,10 @@ from nous.bus.base import (
 from nous.bus.dead_letter import accepted_at, announcement, fields_of, letter_of
 from nous.bus.delivery_state import AttemptFailure, DeliveryState, DeliveryStatus, append_failure
 from nous.bus.memory.streams import MemoryDeliveryStats, MemoryStreams, Pending, place_of, write_nothing
-from nous.domain.effects import Effects, ReleaseTranscript, Write
+from nous.domain.effects import Effects, Write
 from nous.domain.errors import BadInput, Unavailable
 from nous.domain.event_codec import UnknownEvent, decode, encode
-from nous.domain.events import Event, SessionEvent
+from nous.domain.events import Event
 from nous.text.sanitize import shortened
 
 _FIRST = DeliveryState()
@@ -57,14 +56,6 @@ class MemoryBus(MemoryDeliveryStats):
         with self._log.changed:
             return [self._publish(event, priority) for event in events]
 
-    def release(self, event: Event) -> bool:
-        if not isinstance(event, SessionEvent) or not (event.dataref or "").startswith("redis:"):
-            return False
-        with self._log.changed:
-            if self._log.may_be_read(event):
-                return False
-            return self._write((ReleaseTranscript(scope=event.scope, dataref=event.dataref or ""),)) is None
-
     def append(self, type_: str, raw: bytes, *, priority: Priority = Priority.LIVE) -> str:
         """Append *raw* like a foreign producer, without an idempotency key; return the entry id."""
         return self._log.append((type_, priority), raw)
@@ -73,13 +64,9 @@ class MemoryBus(MemoryDeliveryStats):
         self, subscription: Subscription, *, priority: Priority, limit: int, lease: float
     ) -> Sequence[Delivery]:
         with self._log.changed:
-            for _ in range(READ_ON):
-                refs = self._take(subscription, priority, limit, lease)
-                deliveries = [self._read(ref, _FIRST) for ref in refs]
-                first = [delivery for delivery in deliveries if delivery and self._is_first_publication(delivery)]
-                if first or not refs:
-                    return first
-        return ()
+            refs = self._take(subscription, priority, limit, lease)
+            deliveries = [self._read(ref, _FIRST) for ref in refs]
+            return [delivery for delivery in deliveries if delivery and self._is_first_publication(delivery)]
 
     def wait(self, subscription: Subscription, *, priorities: Iterable[Priority], seconds: float) -> None:
         streams, group = self._log.streams, self._log.groups[subscription.group]

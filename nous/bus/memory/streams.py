@@ -117,25 +117,6 @@ class MemoryStreams:
         with self.changed:
             return event_of(self.streams[place_of(ref)].get(ref.entry), ref)
 
-    def may_be_read(self, event: Event) -> bool:
-        """Return whether a group may still need *event*; true if its entry is unknown."""
-        with self.changed:
-            name = self.markers.get(event.id)
-            if name is None:
-                return True
-            ref = DeliveryRef.named(name, Subscription("", type(event)))
-            place = place_of(ref)
-            before = list(self.streams[place])
-            readers = [group for group in self.groups.values() if place in group.read]
-            if ref.entry not in before:
-                return False
-            is_offered = all(group.read[place] > before.index(ref.entry) for group in readers)
-            is_pending = any(name in group.pending for group in readers)
-            is_dead_lettered = any(
-                (each.priority, each.entry) == (ref.priority, ref.entry) for each in self.letters.values()
-            )
-            return not readers or not is_offered or is_pending or is_dead_lettered
-
     def next_entry(self) -> str:
         """Return an id that no entry and no dead letter has."""
         with self.changed:

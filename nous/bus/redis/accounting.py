@@ -5,29 +5,18 @@ from itertools import starmap
 from typing import Any
 from uuid import UUID
 
-import redis
-
 from nous.bus.accounting import Backlog, EventLocation, EventStatus, GroupCounters
 from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import accepted_at, event_of, order, read_letter
 from nous.bus.delivery_state import DeliveryState
-from nous.bus.redis.entries import entries, peek, whole_entries
-from nous.bus.redis.keys import BusKeys, through
-from nous.domain.errors import BadInput
-from nous.domain.event_codec import decode
+from nous.bus.redis.streams import RedisPart, entries, peek, whole_entries
 from nous.domain.events import Event
 from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
-from nous.redis_support.scripts import Scripts
 
 
-class RedisDeliveryStats:
+class RedisDeliveryStats(RedisPart):
     """`DeliveryStats` over the keys of `RedisBus`."""
-
-    def __init__(self, client: redis.Redis, keys: BusKeys | None = None) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._run = Scripts(client, package="nous.bus.redis")
-        self._keys = keys or BusKeys()
 
     def counters(self, subscription: Subscription) -> GroupCounters:
         with translated(), self._client.pipeline(transaction=True) as pipe:
@@ -41,7 +30,10 @@ class RedisDeliveryStats:
                 raise wrong
         counts, leased, *pending = answers
         in_flight = sum(each["pending"] for each in pending if isinstance(each, dict))
-        numbers = {name.decode(errors="replace"): _number(count) for name, count in counts.items()}
+        numbers = {
+            name.decode(errors="replace"): int(count) if count.lstrip(b"-").isdigit() else 0
+            for name, count in counts.items()
+        }
         return GroupCounters.of(numbers, in_flight=in_flight, leased=leased)
 
     def groups(self, kinds: Iterable[type[Event]]) -> Sequence[Subscription]:
@@ -71,15 +63,16 @@ class RedisDeliveryStats:
         return self._search(ref)
 
     def event(self, ref: DeliveryRef) -> Event | None:
-        # Callers may write, and so run scripts. The event of a dead letter may be too large to be read.
         stream = self._keys.stream(ref.subscription.kind.type, ref.priority)
-        return event_of(peek(self._run, stream, ref.entry), ref)
+        return event_of(peek(self._client, stream, ref.entry), ref)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
-        stored = (
-            entry for priority in Priority for entry in entries(self._client, self._keys.stream(kind.type, priority))
+        found = (
+            event_of(raw, DeliveryRef(Subscription("", kind), priority, entry))
+            for priority in Priority
+            for entry, raw in entries(self._client, self._keys.stream(kind.type, priority))
+            if _may_name(raw, session_id)
         )
-        found = (_decoded(entry, raw, kind) for entry, raw in stored if _may_name(raw, session_id))
         return list(
             dict.fromkeys(each.id for each in found if each and (each.session_id, each.scope) == (session_id, scope))
         )
@@ -94,10 +87,7 @@ class RedisDeliveryStats:
         if known and (found := self._in_flight(ref)):
             return found
         if order(ref.entry) > order(known.get("last-delivered-id", b"0-0").decode()):
-            with translated():
-                is_finished = self._client.hexists(self._keys.progress(group), through(ref.name))
-            if not is_finished:
-                return EventLocation(where=EventStatus.WAITING, ref=ref)
+            return EventLocation(where=EventStatus.WAITING, ref=ref)
         # Filtered before they are decoded: most dead letters are about other entries.
         letters = whole_entries(self._client, self._keys.letters)
         near = (each for each in letters if each[1].get(b"entry") == ref.entry.encode())
@@ -159,24 +149,9 @@ class RedisDeliveryStats:
         return next((each for each in groups if each["name"] == group.encode()), {})
 
 
-def _number(count: bytes) -> int:
-    """Parse a counter; 0 if another program has damaged it, so that the discrepancy shows it."""
-    try:
-        return int(count)
-    except ValueError:
-        return 0
-
-
 def _may_name(raw: bytes, session_id: str) -> bool:
     """Return whether an entry may contain *session_id* and is worth decoding.
 
     A plain id stands in the bytes as it is; another one may be escaped.
     """
     return not session_id.isascii() or not session_id.isalnum() or session_id.encode() in raw
-
-
-def _decoded(entry: str, raw: bytes, kind: type[Event]) -> Event | None:
-    try:
-        return decode(raw, type_hint=kind.type, accepted_at=accepted_at(entry))
-    except BadInput:
-        return None

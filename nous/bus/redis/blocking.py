@@ -6,7 +6,6 @@ from itertools import chain, repeat
 from typing import Any
 
 import redis
-import structlog
 
 from nous.domain.errors import Fatal, Misconfigured, Unavailable
 from nous.domain.event_codec import LARGEST
@@ -32,11 +31,6 @@ _PUT_OFF = 2.5
 """Seconds; a little more than a server that syncs once a second may defer a write."""
 
 _LOST = "the server has lost what it had taken; publish it again"
-
-_SILENT = 2.0
-"""Seconds of waiting before it is logged; nearly all waits are shorter."""
-
-log = structlog.get_logger(__name__)
 
 
 def wait_for_write(client: Any, keys: Sequence[str]) -> None:
@@ -133,15 +127,9 @@ def wait_for_entry(
         pool.release(connection)
 
 
-def wait_for(keys: Sequence[str], client: Any, *, longest: float = _LONGEST, silent: float = _SILENT) -> None:
-    """Wait until none of *keys* exists, for at most *longest* seconds.
-
-    After *silent* seconds, log which keys are waited for.
-    """
-    began, is_silent = time.monotonic(), True
+def wait_for(keys: Sequence[str], client: Any, *, longest: float = _LONGEST) -> None:
+    """Wait until none of *keys* exists, for at most *longest* seconds."""
+    until = time.monotonic() + longest
     with translated():
-        while keys and client.exists(*keys) and (waited := time.monotonic() - began) < longest:
-            if is_silent and waited >= silent:
-                log.warning("erasure.waiting", keys=[*keys], at_most=longest)
-                is_silent = False
+        while keys and client.exists(*keys) and time.monotonic() < until:
             time.sleep(_GLANCE)

@@ -17,7 +17,6 @@ import structlog
 
 from nous.bus.accounting import outcome_of
 from nous.bus.base import (
-    READ_ON,
     REPEATED,
     DeadLetterKind,
     Delivery,
@@ -30,33 +29,32 @@ from nous.bus.base import (
 from nous.bus.dead_letter import accepted_at
 from nous.bus.delivery_state import AttemptFailure, DeliveryState
 from nous.bus.redis import commit
-from nous.bus.redis.blocking import wait_for, wait_for_entry
+from nous.bus.redis.blocking import wait_for, wait_for_disk, wait_for_entry, wait_for_write
 from nous.bus.redis.commit import CommitPlan, Precondition, RedisCommand
-from nous.bus.redis.consumer_groups import ConsumerGroups, overdue
-from nous.bus.redis.dead_lettering import LOST, RedisDeadLettering
-from nous.bus.redis.keys import BusKeys
-from nous.bus.redis.publisher import RedisPublisher
-from nous.bus.tombstones import FORGOTTEN, name_of, texts_told_by, told_by
+from nous.bus.redis.dead_letters import LOST, RedisDeadLettering
+from nous.bus.redis.keys import CONSUMER, BusKeys
+from nous.bus.redis.streams import ConsumerGroups
+from nous.bus.tombstones import FORGOTTEN, name_of, refusal, texts_told_by, told_by
 from nous.domain.effects import Effects, Write
-from nous.domain.errors import BadInput, Fatal
-from nous.domain.event_codec import LARGEST, UnknownEvent, decode, too_large
+from nous.domain.errors import BadInput, Unavailable
+from nous.domain.event_codec import LARGEST, UnknownEvent, decode, encode, too_large
 from nous.domain.events import Event
 from nous.domain.scope import Scope
 from nous.redaction.error_text import redacted
 from nous.redis_support.errors import GroupGone, translated
-from nous.redis_support.scripts import Scripts
 from nous.text.sanitize import shortened
 
-CONSUMER = "nous"
-"""One consumer name for all processes: deliveries belong to the group, and XGROUP DELCONSUMER would drop them."""
 _FIRST = DeliveryState()
+_FORGOTTEN, _BARE = -1, -2
+"""Replies of the script `publish` for an event that it did not append: erased, or without its upload."""
+
 _SKIPPED = {b"repeated": REPEATED, b"forgotten": FORGOTTEN}
 _WEEK = 7 * 24 * 3600
 
 log = structlog.get_logger(__name__)
 
 
-class RedisBus:
+class RedisBus(RedisDeadLettering):
     """A `Bus` on one Redis primary.
 
     *plan_of* turns a handler's write into preconditions and commands for the commit. *subscriptions* are groups that
@@ -76,42 +74,36 @@ class RedisBus:
         marker_ttl: int = _WEEK,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        # redis-py types its replies for sync and async clients and both protocols at once; they are narrowed where they
-        # enter.
-        self._client: Any = client
-        self._run = Scripts(client, clock, package="nous.bus.redis")
+        super().__init__(client, keys, clock=clock)
         self._plan_of = plan_of
-        self._keys = keys or BusKeys()
+        self._upload_of = upload_of
         self._marker_ttl = marker_ttl
-        self._dead_lettering = RedisDeadLettering(client, self._keys, self._run)
         self._cursors: dict[tuple[str, Priority], str] = {}
         self._beyond: dict[str, int] = {}
         self._groups = ConsumerGroups(client, subscriptions)
-        self._publisher = RedisPublisher(
-            client, self._keys, self._run, self._groups, upload_of=upload_of, marker_ttl=marker_ttl
-        )
 
     def publish(
         self, *events: Event, priority: Priority = Priority.LIVE, durable: bool = False
     ) -> Sequence[PublishReceipt]:
-        return self._publisher.publish(*events, priority=priority, durable=durable)
-
-    def release(self, event: Event) -> bool:
-        return self._publisher.release(event)
+        for kind in {type(event) for event in events}:
+            self._groups.ensure_subscribers(self._keys.stream(kind.type, priority), kind)
+        receipts = [self._publish(event, priority) for event in events]
+        markers = [self._keys.marker(each.event_id) for each in receipts]
+        if durable:
+            # This covers the upload: the script has found it, so it stands before the event in the AOF.
+            wait_for_disk(self._client, markers, ttl=self._marker_ttl)
+        elif markers:
+            wait_for_write(self._client, markers)
+        return receipts
 
     def receive(
         self, subscription: Subscription, *, priority: Priority, limit: int, lease: float
     ) -> Sequence[Delivery]:
-        # A caller that gets nothing waits. If all entries were dead-lettered or skipped, there may be more: read on.
-        for _ in range(READ_ON):
-            entries = self._take(subscription, priority, limit, lease)
-            deliveries = [
-                self._read(DeliveryRef(subscription, priority, entry.decode()), raw, _FIRST) for entry, raw in entries
-            ]
-            first = self._first_publications([delivery for delivery in deliveries if delivery])
-            if first or not entries:
-                return first
-        return ()
+        entries = self._take(subscription, priority, limit, lease)
+        deliveries = [
+            self._read(DeliveryRef(subscription, priority, entry.decode()), raw, _FIRST) for entry, raw in entries
+        ]
+        return self._first_publications([delivery for delivery in deliveries if delivery])
 
     def wait(self, subscription: Subscription, *, priorities: Iterable[Priority], seconds: float) -> None:
         # From what the group has read, not from "$": an event that came since the last look must not be waited past.
@@ -160,14 +152,8 @@ class RedisBus:
         by_group: dict[str, list[str]] = {}
         for ref in refs:
             by_group.setdefault(ref.subscription.group, []).append(ref.name)
-        errors: list[Fatal] = []
         for group, names in by_group.items():
-            try:
-                self._run("renew", (self._keys.leases(group),), (lease, *names))
-            except Fatal as error:  # another program has damaged the leases of that group: renew the others
-                errors.append(error)
-        if errors:
-            raise errors[0]
+            self._run("renew", (self._keys.leases(group),), (lease, *names))
 
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
         group = subscription.group
@@ -176,7 +162,15 @@ class RedisBus:
         return int(clamped)
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
-        return overdue(self._run, self._keys, subscription, limit=limit)
+        leases, progress, _ = self._keys.of_group(subscription.group)
+        found = self._run("expired_leases", (leases, progress), (limit,))
+        pairs = [(name, DeliveryState.decode(raw) if raw else _FIRST, raw) for name, raw in found]
+        for name, state, raw in pairs:
+            # Each step compares the stored bytes, so they have to be as this release encodes the state. A later
+            # release, which was rolled back since, may have added to them.
+            if raw and raw != state.encode():
+                self._run("replace_key", (progress,), (name, raw, state.encode()))
+        return [(DeliveryRef.named(name.decode(), subscription), state) for name, state, _ in pairs]
 
     def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
         stream, group = self._keys.stream(subscription.kind.type, priority), subscription.group
@@ -184,7 +178,7 @@ class RedisBus:
         cursor = self._cursors.get((group, priority), "0-0")
         cursor, claimed, lost, restored = self._run(
             "claim_unleased",
-            (stream, *self._group_keys(group)),
+            (stream, *self._keys.of_group(group)),
             (group, CONSUMER, cursor, priority.value, _FIRST.encode()),
         )
         # The cursor is kept from call to call: beginning at 0-0 each time would never reach the end of a long list.
@@ -201,14 +195,12 @@ class RedisBus:
                 "delivery.lost", group=group, lost=len(lost), hint="their entries were deleted while they were pending"
             )
         for entry in lost:
-            self._dead_lettering.dead_letter_foreign_ack(
-                DeliveryRef(subscription, priority, entry.decode()), reason=LOST
-            )
+            self.dead_letter_foreign_ack(DeliveryRef(subscription, priority, entry.decode()), reason=LOST)
         return int(claimed)
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
         ref = delivery.ref
-        keys = (self._stream(ref), *self._group_keys(ref.subscription.group))
+        keys = (self._stream(ref), *self._keys.of_group(ref.subscription.group))
         fence = (ref.subscription.group, ref.entry, ref.name, outcome_of(effects))
         also = self._known(texts_told_by(effects)) + self._note(delivery, effects)
         return self._commit(keys, fence, effects, priority=ref.priority, also=also)
@@ -216,22 +208,19 @@ class RedisBus:
     def apply(self, effects: Effects, *, priority: Priority = Priority.LIVE) -> Verdict:
         return self._commit(("",) * 4, ("",) * 4, effects, priority=priority, also=self._known(told_by(effects)))
 
-    def dead_letter(
-        self,
-        ref: DeliveryRef,
-        *,
-        progress: DeliveryState | None,
-        reason: str,
-        grave: DeadLetterKind = DeadLetterKind.DEAD,
-        attempt_failure: AttemptFailure | None = None,
-        traceback: str = "",
-    ) -> bool:
-        return self._dead_lettering.dead_letter(
-            ref, progress=progress, reason=reason, grave=grave, attempt_failure=attempt_failure, traceback=traceback
-        )
-
-    def dead_letter_foreign_ack(self, ref: DeliveryRef) -> bool:
-        return self._dead_lettering.dead_letter_foreign_ack(ref)
+    def _publish(self, event: Event, priority: Priority) -> PublishReceipt:
+        keys = [self._keys.stream(event.type, priority), self._keys.marker(event.id), self._keys.forgotten(event.scope)]
+        if upload := self._upload_of(event):
+            keys.append(upload)
+        fresh, place = self._run("publish", keys, (encode(event), priority.value, self._marker_ttl, name_of(event)))
+        if fresh == _FORGOTTEN:
+            raise refusal(event, place)
+        if fresh == _BARE:
+            raise Unavailable(
+                f"what was uploaded of session {event.session_id} is not on the server any more: publish it again"
+            )
+        lane_name, _, entry = place.decode().partition("/")
+        return PublishReceipt(event.id, Priority(lane_name), entry, bool(fresh))
 
     def _take(
         self, subscription: Subscription, priority: Priority, limit: int, lease: float
@@ -239,7 +228,7 @@ class RedisBus:
         """Read new entries: the id of each, and its event, or the size of one that is too large."""
         stream = self._keys.stream(subscription.kind.type, priority)
         self._groups.ensure(stream, subscription.group)
-        keys = (stream, *self._group_keys(subscription.group))
+        keys = (stream, *self._keys.of_group(subscription.group))
         arguments = (subscription.group, CONSUMER, limit, priority.value, _FIRST.encode(), lease, LARGEST)
         try:
             return self._run("receive", keys, arguments)
@@ -260,7 +249,7 @@ class RedisBus:
             return False, None
         swapped, progress, *event = found
         if not event:
-            self._dead_lettering.dead_letter_unreadable(ref, reason=LOST, grave=DeadLetterKind.DEAD)
+            self._dead_letter_unread(ref, reason=LOST, grave=DeadLetterKind.DEAD)
             return False, None
         return bool(swapped), self._read(ref, event[0], DeliveryState.decode(progress))
 
@@ -306,7 +295,7 @@ class RedisBus:
                 kind=grave,
                 reason=redacted(str(error)),
             )
-            self._dead_lettering.dead_letter_unreadable(ref, reason=str(error), grave=grave)
+            self._dead_letter_unread(ref, reason=str(error), grave=grave)
             return None
         return Delivery(ref, event, progress)
 
@@ -327,9 +316,3 @@ class RedisBus:
             if reason := _SKIPPED.get(status):
                 self.commit(delivery, Effects(skipped=reason))
         return [delivery for delivery, status in zip(deliveries, found, strict=True) if status == b"first"]
-
-    def _stream(self, ref: DeliveryRef) -> str:
-        return self._keys.stream(ref.subscription.kind.type, ref.priority)
-
-    def _group_keys(self, group: str) -> tuple[str, str, str]:
-        return self._keys.leases(group), self._keys.progress(group), self._keys.counters(group)

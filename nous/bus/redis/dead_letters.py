@@ -1,29 +1,103 @@
-"""Dead-letter queue in Redis: list, find, redrive and drop dead letters."""
+"""Dead letters in Redis: write and announce, list, find, redrive and drop them."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, starmap
+from datetime import UTC, datetime
+from itertools import chain, islice, starmap
 from typing import Any
-from uuid import UUID, uuid4
 
 import redis
 
 from nous.bus.accounting import DeadLetter
-from nous.bus.base import Subscription
-from nous.bus.dead_letter import dropped, read_letter
+from nous.bus.base import DeadLetterKind, DeliveryRef, Priority, Subscription
+from nous.bus.dead_letter import announcement, dropped, event_of, fields_of, read_letter
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState
-from nous.bus.redis.bus import CONSUMER
-from nous.bus.redis.entries import peek_as_viewer, whole_entries
-from nous.bus.redis.keys import BusKeys
+from nous.bus.redis.keys import CONSUMER, BusKeys
+from nous.bus.redis.streams import RedisPart, peek, whole_entries
 from nous.domain.errors import BadInput, NotFound
+from nous.domain.event_codec import encode
+from nous.domain.events import Event, JobDeadLettered
 from nous.redis_support.errors import translated
-from nous.redis_support.scripts import Scripts
+
+LOST = "its entry was deleted from the stream while it was pending"
+_FOREIGN_ACK = (
+    "it was not done, and is pending no more: somebody else acknowledged it, "
+    "or deleted its entry, its consumer or its group"
+)
+
+
+class RedisDeadLettering(RedisPart):
+    """The dead-lettering part of `RedisBus`."""
+
+    def dead_letter(
+        self,
+        ref: DeliveryRef,
+        *,
+        progress: DeliveryState | None,
+        reason: str,
+        grave: DeadLetterKind = DeadLetterKind.DEAD,
+        attempt_failure: AttemptFailure | None = None,
+        traceback: str = "",
+    ) -> bool:
+        event = self._peek(ref)
+        letter = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
+        return self._write(ref, progress, grave, letter, event=event, attempt_failure=attempt_failure)
+
+    def _dead_letter_unread(self, ref: DeliveryRef, *, reason: str, grave: DeadLetterKind) -> bool:
+        """Dead-letter an entry in any state, without reading it."""
+        letter = fields_of(ref, progress=None, reason=reason, grave=grave, event=None)
+        return self._write(ref, None, grave, letter)
+
+    def dead_letter_foreign_ack(self, ref: DeliveryRef, *, reason: str = _FOREIGN_ACK) -> bool:
+        with translated():
+            raw = self._client.hget(self._keys.progress(ref.subscription.group), ref.name)
+        event, progress = self._peek(ref), DeliveryState.decode(raw) if raw else None
+        letter = fields_of(ref, progress=progress, reason=reason, grave=DeadLetterKind.DEAD, event=event)
+        announced = self._announced(ref, event, letter, progress)
+        arguments = (ref.subscription.group, ref.entry, ref.name, announced, *chain.from_iterable(letter.items()))
+        return bool(self._run("dead_letter_foreign_ack", self._keys_of(ref), arguments))
+
+    def _write(
+        self,
+        ref: DeliveryRef,
+        progress: DeliveryState | None,
+        grave: DeadLetterKind,
+        letter: dict[str, str | int],
+        *,
+        event: Event | None = None,
+        attempt_failure: AttemptFailure | None = None,
+    ) -> bool:
+        announced = self._announced(ref, event, letter, progress) if grave is DeadLetterKind.DEAD else b""
+        state, failure = progress.encode() if progress else "", attempt_failure.encode() if attempt_failure else ""
+        delivery = (ref.subscription.group, ref.entry, ref.name, state, grave.value, failure)
+        return bool(
+            self._run("dead_letter", self._keys_of(ref), (*delivery, announced, *chain.from_iterable(letter.items())))
+        )
+
+    def _announced(
+        self, ref: DeliveryRef, event: Event | None, letter: dict[str, str | int], progress: DeliveryState | None
+    ) -> bytes:
+        at = datetime.now(UTC)
+        published = announcement(ref, event=event, reason=str(letter["reason"]), progress=progress, at=at)
+        return encode(published) if published else b""
+
+    def _peek(self, ref: DeliveryRef) -> Event | None:
+        """Return the event at *ref*, if it exists and can be read."""
+        return event_of(peek(self._client, self._stream(ref), ref.entry), ref)
+
+    def _keys_of(self, ref: DeliveryRef) -> Sequence[str]:
+        deaths = self._keys.stream(JobDeadLettered.type, Priority.LIVE)
+        return self._stream(ref), *self._keys.of_group(ref.subscription.group), self._keys.letters, deaths
+
+    def _stream(self, ref: DeliveryRef) -> str:
+        return self._keys.stream(ref.subscription.kind.type, ref.priority)
+
 
 _WEEK = 7 * 24 * 3600
 _ID = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20})?")
 
 
-class RedisDeadLetterQueue:
+class RedisDeadLetterQueue(RedisPart):
     """`DeadLetterQueue` over the keys of `RedisBus`.
 
     For *marker_ttl* seconds, the event of a dropped dead letter is reported as skipped.
@@ -37,9 +111,7 @@ class RedisDeadLetterQueue:
         marker_ttl: int = _WEEK,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._run = Scripts(client, clock, package="nous.bus.redis")
-        self._keys = keys or BusKeys()
+        super().__init__(client, keys, clock=clock)
         self._marker_ttl = marker_ttl
 
     def letters(self, *, limit: int | None = None) -> Sequence[DeadLetter]:
@@ -58,10 +130,7 @@ class RedisDeadLetterQueue:
             return int(self._client.xlen(self._keys.letters))
 
     def payload(self, letter: DeadLetter) -> bytes | int | None:
-        if not letter.is_readable:
-            return None
-        stream = self._keys.stream(letter.kind, letter.priority)
-        return peek_as_viewer(self._client, self._run, stream, letter.entry)
+        return peek(self._client, self._keys.stream(letter.kind, letter.priority), letter.entry)
 
     def find(self, letter_id: str) -> DeadLetter:
         if not _ID.fullmatch(letter_id):
@@ -74,19 +143,11 @@ class RedisDeadLetterQueue:
 
     def redrive(self, letter: DeadLetter, subscription: Subscription) -> bool:
         group = subscription.group
-        made_pending = self._run(
-            "redrive",
-            (
-                self._keys.stream(letter.kind, letter.priority),
-                *(self._keys.leases(group), self._keys.progress(group), self._keys.counters(group)),
-                *(self._keys.letters, self._keys.taken(letter.id)),
-            ),
-            (
-                *(group, CONSUMER, letter.entry, f"{letter.priority}/{letter.entry}"),
-                *(letter.id, letter.letter_kind.value, DeliveryState.redriven(letter.attempts).encode()),
-                *(AttemptFailure(fate=AttemptOutcome.REDRIVEN, attempt=letter.attempts).encode(), uuid4().hex),
-            ),
-        )
+        keys = (self._keys.stream(letter.kind, letter.priority), *self._keys.of_group(group), self._keys.letters)
+        delivery = (group, CONSUMER, letter.entry, f"{letter.priority}/{letter.entry}")
+        state = DeliveryState.redriven(letter.attempts).encode()
+        redriven = AttemptFailure(fate=AttemptOutcome.REDRIVEN, attempt=letter.attempts).encode()
+        made_pending = self._run("redrive", keys, (*delivery, letter.id, letter.letter_kind.value, state, redriven))
         if made_pending < 0:
             raise NotFound(
                 f"the event of dead letter {letter.id} is no longer in its stream: it cannot be redriven, only dropped"
@@ -94,15 +155,9 @@ class RedisDeadLetterQueue:
         return bool(made_pending)
 
     def drop(self, letter: DeadLetter) -> bool:
-        about = _id_in(letter)
-        skipped, reason = (self._keys.skipped(letter.group, about), dropped(letter)) if about else ("", "")
-        keys = (self._keys.letters, skipped, self._keys.taken(letter.id))
-        return bool(self._run("delete_dead_letter", keys, (letter.id, reason, self._marker_ttl, uuid4().hex)))
-
-
-def _id_in(letter: DeadLetter) -> UUID | None:
-    """Return the id of the event of a dead letter; a foreign one may have none."""
-    try:
-        return UUID(letter.event_id) if letter.is_readable and letter.event_id else None
-    except ValueError:
-        return None
+        if letter.event_id is None:
+            skipped, reason = "", ""
+        else:
+            skipped, reason = self._keys.skipped(letter.group, letter.event_id), dropped(letter)
+        keys = (self._keys.letters, skipped)
+        return bool(self._run("delete_dead_letter", keys, (letter.id, reason, self._marker_ttl)))

@@ -5,14 +5,13 @@ stream with deletions is copied, and the copy replaces it. The keys are listed i
 """
 
 import time
-from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, groupby, starmap
+from itertools import chain, groupby
 from pathlib import Path
 from secrets import token_hex
+from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -20,12 +19,11 @@ import orjson
 import redis
 from pydantic import TypeAdapter
 
-from nous.bus.accounting import DeadLetter
 from nous.bus.base import Priority
-from nous.bus.dead_letter import accepted_at, read_letter
+from nous.bus.dead_letter import accepted_at
 from nous.bus.erasure import EntryHead, ErasableEntry, ErasureMatches, ErasureTarget, amended, said
-from nous.bus.redis import entries as pages
-from nous.bus.redis.keys import BusKeys
+from nous.bus.redis import streams as pages
+from nous.bus.redis.streams import RedisPart
 from nous.bus.tombstones import Tombstone, mark_in
 from nous.domain.errors import Retryable
 from nous.domain.event_codec import is_of_none
@@ -33,7 +31,6 @@ from nous.domain.events import EpisodeSummarized, Event, kinds
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import SuppressedTexts
 from nous.redis_support.errors import translated
-from nous.redis_support.scripts import Scripts
 
 _PAGE = 500
 _AT_ONCE = 100
@@ -47,42 +44,10 @@ _FILE_TIMEOUT = 60.0
 """Timeout in seconds for a server to rewrite its files: gigabytes, at the speed of an ordinary disk."""
 
 T = TypeVar("T")
-_Place = tuple[str, str, str]
-"""An entry: the type of its event, its priority and its id."""
 
 
-@dataclass(slots=True)
-class _Letters:
-    """Ids of the dead letters about *entries*, as far as they were read: up to *last*.
-
-    Each id has a blank behind it.
-    """
-
-    entries: set[_Place]
-    last: str = "0-0"
-    ids: dict[_Place, str] = field(default_factory=lambda: defaultdict[_Place, str](str))
-
-    def read(self, letters: Iterable[tuple[bytes, dict[bytes, bytes]]]) -> None:
-        for letter_id, fields in letters:
-            self.last = letter_id.decode()
-            kind, priority, entry = (
-                fields.get(name, b"").decode(errors="replace") for name in (b"kind", b"lane", b"entry")
-            )
-            if (place := (kind, priority, entry)) in self.entries:
-                self.ids[place] += f"{self.last} "
-
-
-class RedisBusErasure:
-    """`BusErasure` over the keys of `RedisBus`.
-
-    *marker_ttl* is the life of its idempotency keys in seconds.
-    """
-
-    def __init__(self, client: redis.Redis, keys: BusKeys | None = None, *, marker_ttl: int) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._run = Scripts(client, package="nous.bus.redis")
-        self._keys = keys or BusKeys()
-        self._marker_ttl = marker_ttl
+class RedisBusErasure(RedisPart):
+    """`BusErasure` over the keys of `RedisBus`."""
 
     def find(self, wanted: ErasureTarget) -> ErasureMatches:
         entries: list[ErasableEntry] = []
@@ -96,16 +61,15 @@ class RedisBusErasure:
                     unreadable += 1
                 elif wanted.is_of_another(head):
                     others.add(head.event_id)
-                elif (left := _left(head, raw, kind, wanted, at=accepted_at(entry_id))) is not None:
+                elif (left := _left(head, raw, kind, wanted)) is not None:
                     entries.append(ErasableEntry(stream, kind, priority, entry_id, head.event_id, left))
                     sessions |= {head.session_id} if head.session_id else set()
-        gone, unreadable_letters = self._letters(entries, others, wanted)
         return ErasureMatches(
             entries=tuple(entries),
-            letters=gone,
+            letters=tuple(self._letters(entries, others, wanted)),
             sessions=frozenset(sessions),
             others=frozenset(others),
-            unreadable=unreadable + unreadable_letters,
+            unreadable=unreadable,
         )
 
     def erase(self, found: ErasureMatches) -> Counter[str]:
@@ -113,18 +77,15 @@ class RedisBusErasure:
         for some in _batches(found.letters):
             with translated():
                 counts["dead letters"] += self._client.xdel(self._keys.letters, *some)
-        about = _Letters({_place(each) for each in found.entries if each.amended})
         for (stream, priority), entries in groupby(found.entries, key=lambda entry: (entry.stream, entry.priority)):
-            for some in _batches(tuple(entries)):
-                if about.entries:
-                    about.read(pages.whole_entries(self._client, self._keys.letters, after=f"({about.last}"))
-                fields = chain.from_iterable(
-                    (each.id, str(each.event_id), each.amended, about.ids[_place(each)]) for each in some
-                )
-                arguments = (self._keys.prefix, priority.value, self._marker_ttl, about.last, *fields)
-                gone, deliveries = self._run("erase", (stream,), arguments)
+            all_ = tuple(entries)
+            for some in _batches([each for each in all_ if not each.amended]):
+                fields = chain.from_iterable((each.id, str(each.event_id)) for each in some)
+                gone, deliveries = self._run("erase", (stream,), (self._keys.prefix, priority.value, *fields))
                 counts["stream entries"] += gone
                 counts["deliveries"] += deliveries
+            for some in _batches([each for each in all_ if each.amended]):
+                counts["stream entries"] += self._amend(stream, priority, {each.id: each.amended for each in some})
         return counts
 
     def purge(self) -> int:
@@ -140,7 +101,7 @@ class RedisBusErasure:
                 # A file that is being written now was begun before the last deletion, and would keep the deleted data.
                 known = self._settled(until)
                 if known["aof_enabled"]:
-                    self._begin_file()
+                    self._client.bgrewriteaof()
                     known = self._settled(until)
                 if self._has_snapshot(known):
                     self._client.bgsave()
@@ -163,45 +124,60 @@ class RedisBusErasure:
 
     def _letters(
         self, entries: Iterable[ErasableEntry], others: Iterable[UUID], wanted: ErasureTarget
-    ) -> tuple[tuple[str, ...], int]:
-        """Return the dead letters to erase (see `_goes`) and the number of unreadable others."""
-        about = {_place(entry) for entry in entries if not entry.amended}
-        of_others = {str(event_id) for event_id in others}
-        gone: list[str] = []
-        unreadable = 0
-        for letter in starmap(read_letter, pages.whole_entries(self._client, self._keys.letters)):
-            if _goes(letter, about, of_others, wanted):
-                gone.append(letter.id)
-            else:
-                unreadable += not letter.is_readable
-        return tuple(gone), unreadable
+    ) -> Iterator[str]:
+        """Yield the ids of the dead letters to erase.
 
-    def _purge(self, stream: str, priority: Priority) -> bool:
-        """Rewrite *stream* if anything was ever deleted from it; return whether it was."""
+        They are about an entry of which nothing is left, or about the erased session; but not about an event of a
+        session with the same name in another scope.
+        """
+        about = {(entry.kind, entry.priority, entry.id) for entry in entries if not entry.amended}
+        of_others = {str(event_id) for event_id in others}
+        for letter_id, fields in pages.whole_entries(self._client, self._keys.letters):
+            told = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
+            kind, session = told.get("kind", ""), told.get("session_id")
+            is_of_session = session is not None and session == wanted.session_id
+            is_of_session &= not is_of_none(session, kinds().get(kind, Event))
+            is_about = (kind, told.get("lane", ""), told.get("entry", "")) in about
+            if is_about or (is_of_session and told.get("event_id") not in of_others):
+                yield letter_id.decode()
+
+    def _amend(self, stream: str, priority: Priority, amended: Mapping[str, bytes]) -> int:
+        """Replace the events of entries, and return how many there were.
+
+        The entries keep their ids: to every group they are what they were, done, dead, pending or unread. The effects
+        of a delivery that was read before are checked for the erased texts when they are committed.
+        """
         for _ in range(_ATTEMPTS):
+            if all(self._is_amended(stream, entry, event) for entry, event in amended.items()):
+                return len(amended)
+            self._run("record_deletion", (stream,), ())
+            self._purge(stream, priority, amended)
+        raise _too_busy(stream)
+
+    def _is_amended(self, stream: str, entry: str, event: bytes) -> bool:
+        with translated():
+            found = self._client.xrange(stream, entry, entry)
+        return not found or found[0][1].get(b"event") == event
+
+    def _purge(self, stream: str, priority: Priority, amended: Mapping[str, bytes] = MappingProxyType({})) -> bool:
+        """Rewrite *stream* if anything was ever deleted from it; return whether it was.
+
+        Entries in *amended* get the events there.
+        """
+        for attempt in range(_ATTEMPTS):
             with translated():
                 self._drop_copies(stream)
-                if not self._client.exists(stream):
-                    return False
-                known = self._client.xinfo_stream(stream)
-            if known.get("max-deleted-entry-id", b"0-0") == b"0-0":
-                return False
-            if self._rewritten(stream, priority):
-                return True
-        raise Retryable(f"entries of {stream} are deleted all the time, so it was not rewritten; run the erasure again")
-
-    def _rewritten(self, stream: str, priority: Priority) -> bool:
-        aside, after = self._keys.aside(stream, token_hex(8)), "-"
-        while last := self._run("copy_stream", (stream, aside), (after, _PAGE, _ASIDE)):
-            after = f"({last.decode()}"
-        return bool(self._run("rewrite_entry", (stream, aside), (after, self._keys.prefix, priority.value)))
-
-    def _begin_file(self) -> None:
-        try:
-            self._client.bgrewriteaof()
-        except redis.ResponseError as error:
-            if "already in progress" not in str(error):  # another client has started one, which is as good
-                raise
+                known = self._client.xinfo_stream(stream) if self._client.exists(stream) else {}
+            last_deleted: bytes = known.get("max-deleted-entry-id", b"0-0")
+            if last_deleted == b"0-0":
+                return attempt > 0
+            aside, after = self._keys.aside(stream, token_hex(8)), "-"
+            replaced = chain.from_iterable(amended.items())
+            how = (_PAGE, _ASIDE, *replaced)
+            while last := self._run("copy_stream", (stream, aside), (after, *how)):
+                after = f"({last.decode()}"
+            self._run("rewrite_entry", (stream, aside), (after, self._keys.prefix, priority.value, last_deleted))
+        raise _too_busy(stream)
 
     def _has_snapshot(self, known: Mapping[str, Any]) -> bool:
         """Return whether the server may have a snapshot.
@@ -215,11 +191,7 @@ class RedisBusErasure:
             return True
 
     def _settled(self, until: float) -> dict[str, Any]:
-        """Wait until the server writes no file, and return its persistence state.
-
-        Raises:
-            TimeoutError: it still writes one at *until*.
-        """
+        """Wait until the server writes no file; return its state. Raises `TimeoutError` at *until*."""
         while any((known := self._client.info("persistence"))[each] for each in _WRITING):
             if time.monotonic() > until:
                 raise TimeoutError
@@ -227,16 +199,13 @@ class RedisBusErasure:
         return known
 
     def _drop_copies(self, stream: str) -> None:
-        """Delete the unfinished copies of *stream*.
-
-        A process that was killed leaves one. A process that still runs starts again.
-        """
+        """Delete unfinished copies of *stream*: a process that still makes one starts again."""
         copies = list(self._client.scan_iter(self._keys.aside(stream, "*"), count=1000))
         if copies:
             self._client.unlink(*copies)
 
 
-def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget, *, at: datetime) -> bytes | None:
+def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget) -> bytes | None:
     """Return what is left of an entry; None if it stays as it is.
 
     It is empty if the whole entry has to go.
@@ -244,41 +213,20 @@ def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget, *, at: 
     if wanted.takes(head):
         return b""
     if wanted.forms and kind == EpisodeSummarized.type and head.scope == wanted.scope:
-        return amended(raw, wanted.forms, event_id=head.event_id, at=at)
+        return amended(raw, wanted.forms, event_id=head.event_id)
     return None
 
 
-def _goes(
-    letter: DeadLetter, about: Container[_Place], of_others: Container[str | None], wanted: ErasureTarget
-) -> bool:
-    """Return whether a dead letter has to be erased.
-
-    It does if it is *about* an entry of which nothing is left. It also does if it is about the erased session, unless
-    its event belongs to a session with the same name in another scope.
-    """
-    is_of_session = wanted.session_id is not None and letter.session_id == wanted.session_id
-    is_of_session &= not is_of_none(letter.session_id, kinds().get(letter.kind, Event))
-    is_left_over = is_of_session and letter.event_id not in of_others
-    return is_left_over or (letter.kind, letter.priority, letter.entry) in about
-
-
-def _place(entry: ErasableEntry) -> _Place:
-    return entry.kind, entry.priority, entry.id
+def _too_busy(stream: str) -> Retryable:
+    return Retryable(f"entries of {stream} are deleted all the time, so it was not rewritten; run the erasure again")
 
 
 def _batches(all_: Sequence[T]) -> Iterator[Sequence[T]]:
     return (all_[start : start + _AT_ONCE] for start in range(0, len(all_), _AT_ONCE))
 
 
-class RedisTombstones:
-    """`Tombstones` on one Redis primary.
-
-    *client* must not decode responses.
-    """
-
-    def __init__(self, client: redis.Redis, keys: BusKeys | None = None) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._keys = keys or BusKeys()
+class RedisTombstones(RedisPart):
+    """`Tombstones` on one Redis primary. *client* must not decode responses."""
 
     def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
         raw = orjson.dumps(tombstone, option=orjson.OPT_UTC_Z)

@@ -9,13 +9,11 @@
 | <p>:skipped:<group>:<event id> | string | marker_ttl | why a group skipped an event                                  |
 | <p>:leases:<group>             | zset   | kept       | pending deliveries by the end of their lease; empty at rest   |
 | <p>:longest-lease:<group>      | string | an hour    | seconds: longest lease that a process of the group reported   |
-| <p>:progress:<group>           | hash   | kept       | state of pending deliveries; entries that the group passes    |
-|                                |        |            | over, as it finished the one they replace; empty at rest      |
+| <p>:progress:<group>           | hash   | kept       | state of pending deliveries; empty at rest                    |
 | <p>:progress:<group>:<delivery>| list   | a week     | the last failures of a pending delivery                       |
 | <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
 | <p>:dead                       | stream | kept       | dead letters: delivery, reason, and the failure of            |
 |                                |        |            | each attempt, until redriven or dropped                       |
-| <p>:dead:<letter>              | string | an hour    | which call has redriven or dropped a dead letter              |
 | <p>:forgotten:<scope>          | hash   | kept       | tombstones: episode id or hash of a fact -> when it was erased|
 | <p>:aside:<stream>:<name>      | stream | an hour    | copy of a stream that is rewritten, until it replaces it      |
 """
@@ -26,6 +24,9 @@ from uuid import UUID
 
 from nous.bus.base import Priority
 from nous.domain.scope import Scope
+
+CONSUMER = "nous"
+"""One consumer name for all processes: deliveries belong to the group, and XGROUP DELCONSUMER would drop them."""
 
 _STREAM_OF_PRIORITY = {Priority.LIVE: "events", Priority.BULK: "bulk"}
 
@@ -45,7 +46,7 @@ class BusKeys:
     def marker(self, event_id: UUID) -> str:
         return f"{self.prefix}:marker:{event_id}"
 
-    def skipped(self, group: str, event_id: UUID) -> str:
+    def skipped(self, group: str, event_id: UUID | str) -> str:
         return f"{self.prefix}:skipped:{group}:{event_id}"
 
     def leases(self, group: str) -> str:
@@ -60,20 +61,13 @@ class BusKeys:
     def counters(self, group: str) -> str:
         return f"{self.prefix}:account:{group}"
 
+    def of_group(self, group: str) -> tuple[str, str, str]:
+        """Return the keys of a group's leases, delivery states and counters."""
+        return self.leases(group), self.progress(group), self.counters(group)
+
     def forgotten(self, scope: Scope) -> str:
         return f"{self.prefix}:forgotten:{quote(str(scope), safe='/')}"
 
     @property
     def letters(self) -> str:
         return f"{self.prefix}:dead"
-
-    def taken(self, letter_id: str) -> str:
-        return f"{self.letters}:{letter_id}"
-
-
-def through(name: str) -> str:
-    """Return the field of a group's progress hash that marks the delivery *name* as finished.
-
-    The group will pass over that delivery (see `prelude.lua`).
-    """
-    return f"through {name}"

@@ -3,47 +3,23 @@
 The keys are listed in `nous.bus.redis.keys`.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from heapq import nsmallest
-from typing import Any
 
 import redis
 
 from nous.bus.base import Priority, Subscription
 from nous.bus.dead_letter import order
-from nous.bus.redis.consumer_groups import ConsumerGroups
-from nous.bus.redis.entries import whole_entries
 from nous.bus.redis.keys import BusKeys
+from nous.bus.redis.streams import ConsumerGroups, RedisPart, whole_entries
 from nous.domain.events import Event
 from nous.redis_support.errors import translated
-from nous.redis_support.scripts import Scripts
 
 _PAGE = 100
 """Entries examined per script call: the server serves no other client meanwhile."""
 
 
-@dataclass(slots=True)
-class _DeadLetteredEntries:
-    """The entries of one stream that dead letters are about, read up to the dead letter *last*."""
-
-    kind: str
-    priority: Priority
-    last: str = "0-0"
-    entries: set[str] = field(default_factory=set[str])
-
-    def read(self, letter: str, about: dict[bytes, bytes]) -> None:
-        self.last = letter
-        if (about.get(b"kind"), about.get(b"lane")) == (self.kind.encode(), self.priority.value.encode()):
-            self.entries.add(about.get(b"entry", b"").decode(errors="replace"))
-
-    def after(self, begin: str) -> list[str]:
-        """Return the next of them after *begin*, as many as one call may meet."""
-        behind = order(begin.removeprefix("(")) if begin != "-" else (-1, -1)
-        return nsmallest(_PAGE, (entry for entry in self.entries if order(entry) > behind), key=order)
-
-
-class RedisTrimming:
+class RedisTrimming(RedisPart):
     """`Trimming` over the keys of `RedisBus`.
 
     *subscriptions* are groups that may have to be created first. *clock* replaces the server's time (seconds since the
@@ -58,9 +34,7 @@ class RedisTrimming:
         subscriptions: Sequence[Subscription] = (),
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._run = Scripts(client, clock, package="nous.bus.redis")
-        self._keys = keys or BusKeys()
+        super().__init__(client, keys, clock=clock)
         self._subscriptions = subscriptions
 
     def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
@@ -71,16 +45,24 @@ class RedisTrimming:
         # A foreign producer may have published before the first worker of its events: their group has to exist, reading
         # from 0, before anything is trimmed. And the server may have lost groups since the last check.
         ConsumerGroups(self._client, self._subscriptions).ensure_subscribers(stream, kind)
-        lettered, begin = _DeadLetteredEntries(kind.type, priority), "-"
+        last, lettered = self._dead_lettered(kind, priority)
+        begin, after = "-", (0, 0)
         while begin:
-            self._read_letters(lettered)
-            where = (keep, kind.type, priority.value, begin, _PAGE, self._keys.prefix)
-            arguments = (*where, lettered.last, *lettered.after(begin))
-            removed, place = self._run("trim", (stream, self._keys.letters), arguments)
+            where = (keep, kind.type, priority.value, begin, _PAGE, self._keys.prefix, last)
+            next_ = lettered[bisect_right(lettered, after, key=order) :][:_PAGE]
+            removed, place = self._run("trim", (stream, self._keys.letters), (*where, *next_))
             begin = place.decode()
+            after = order(begin.removeprefix("(")) if begin else after
             yield int(removed)
 
-    def _read_letters(self, lettered: _DeadLetteredEntries) -> None:
-        """Read on after the last dead letter; the script itself checks those written later."""
-        for letter, about in whole_entries(self._client, self._keys.letters, after=f"({lettered.last}"):
-            lettered.read(letter.decode(), about)
+    def _dead_lettered(self, kind: type[Event], priority: Priority) -> tuple[str, list[str]]:
+        """Return the last dead letter, and the entries of a stream that dead letters are about.
+
+        Entries are in their order. The script itself checks dead letters that are written later.
+        """
+        last, about = b"0-0", set[str]()
+        of_stream = (kind.type.encode(), priority.value.encode())
+        for last, letter in whole_entries(self._client, self._keys.letters):  # noqa: B007 - kept for the end
+            if (letter.get(b"kind"), letter.get(b"lane")) == of_stream:
+                about.add(letter.get(b"entry", b"").decode())
+        return last.decode(), sorted(about, key=order)

@@ -11,13 +11,11 @@ from uuid import UUID
 import redis
 import structlog
 
-from nous.bus.base import Priority
-from nous.bus.dead_letter import accepted_at
-from nous.bus.redis.entries import whole_entries
+from nous.bus.base import DeliveryRef, Priority, Subscription
+from nous.bus.dead_letter import event_of
 from nous.bus.redis.keys import BusKeys
+from nous.bus.redis.streams import whole_entries
 from nous.domain.episode import Decision
-from nous.domain.errors import BadInput
-from nous.domain.event_codec import decode as decode_event
 from nous.domain.events import DecisionRecorded, episode_id
 from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
@@ -53,10 +51,12 @@ class RedisDecisions:
         )
 
     def _waiting(self, scope: Scope, wanted: UUID) -> Iterator[DecisionRecorded]:
+        subscription = Subscription(self._group, DecisionRecorded)
         for priority in Priority:
             for entry, fields in self._uncommitted(self._bus_keys.stream(DecisionRecorded.type, priority)):
-                event = _decision_in(entry.decode(), fields.get(b"event", b""))
-                if event and event.scope == scope and episode_id(scope, event.session_id) == wanted:
+                event = event_of(fields.get(b"event", b""), DeliveryRef(subscription, priority, entry.decode()))
+                is_decision = isinstance(event, DecisionRecorded)  # others are dead-lettered by the worker
+                if is_decision and event.scope == scope and episode_id(scope, event.session_id) == wanted:
                     yield event
 
     def _uncommitted(self, stream: str) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
@@ -77,11 +77,3 @@ class RedisDecisions:
                 )
                 return
             yield entry
-
-
-def _decision_in(entry: str, raw: bytes) -> DecisionRecorded | None:
-    try:
-        event = decode_event(raw, type_hint=DecisionRecorded.type, accepted_at=accepted_at(entry))
-    except BadInput:
-        return None  # the worker that stores decisions dead-letters it with the reason
-    return event if isinstance(event, DecisionRecorded) else None

@@ -20,7 +20,7 @@ from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
 from nous.domain.summary_input import SummaryInput
 from nous.redis_support.errors import translated
-from nous.store.keys import StoreKeys, scope_named, unrefined_named
+from nous.store.keys import StoreKeys, unrefined_named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +85,7 @@ class RedisEpisodes:
         return tuple(decode(Episode, episode) for episode in stored if episode is not None)
 
     def scopes(self) -> Sequence[Scope]:
-        return sorted(scope for name in self._ask("SMEMBERS", self._keys.scopes) if (scope := scope_named(name)))
+        return sorted(Scope.parse(name.decode()) for name in self._ask("SMEMBERS", self._keys.scopes))
 
     def episode_vectors(
         self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
@@ -114,8 +114,7 @@ class RedisEpisodes:
         while True:
             cursor, found = self._ask("HSCAN", self._keys.unrefined, cursor, "COUNT", 500)
             pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
-            places = (unrefined_named(name) for name, tried in pairs if tried.decode(errors="replace") not in but)
-            yield from (place for place in places if place)
+            yield from (unrefined_named(name) for name, tried in pairs if tried.decode() not in but)
             if int(cursor) == 0:
                 return
 

@@ -4,9 +4,8 @@ Every command is idempotent under the same preconditions, so a commit that broke
 """
 
 from collections.abc import Iterator
-from uuid import UUID
 
-from nous.bus.redis.commit import CommitPlan, Precondition, RedisCommand
+from nous.bus.redis.commit import Argument, CommitPlan, Precondition, RedisCommand
 from nous.domain.effects import (
     AppendFacts,
     ExpectAnchoredSummary,
@@ -25,7 +24,6 @@ from nous.domain.effects import (
 from nous.domain.episode import Tier
 from nous.domain.fact import LogVersion
 from nous.domain.record_codec import encode
-from nous.domain.scope import Scope
 from nous.store.fact_rows import Continuation, continuation, runs
 from nous.store.keys import StoreKeys, anchor_name, unrefined_name
 from nous.store.redis.episodes import packed
@@ -46,22 +44,22 @@ def plan_for(write: Write, keys: StoreKeys) -> CommitPlan:
     match write:
         case SaveEpisode():
             return _save_episode(write, keys)
-        case RecordResummaryAttempt():
-            return _record_attempt(write, keys)
-        case RemoveFromResummaries():
-            return CommitPlan(commands=(_unlisted(write.scope, write.episode_id, keys),))
+        case RecordResummaryAttempt(scope=scope, episode_id=episode_id, by=by):
+            return _command("HSET", keys.unrefined, unrefined_name(scope, episode_id), by)
+        case RemoveFromResummaries(scope=scope, episode_id=episode_id):
+            return _command("HDEL", keys.unrefined, unrefined_name(scope, episode_id))
         case SaveEpisodeVector():
             return _save_vector(write, keys)
-        case SaveDecision():
-            return _save_decision(write, keys)
+        case SaveDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):
+            return _command("HSET", keys.decisions(scope, episode_id), str(event_id), encode(decision))
         case SaveAnchoredSummary():
             return _save_anchored_summary(write, keys)
         case AppendFacts():
             return _append(write, keys)
-        case ExpectEpisode():
-            return CommitPlan(preconditions=(_is_still(write, keys),))
-        case ExpectAnchoredSummary():
-            return CommitPlan(preconditions=(_is_still_anchored(write, keys),))
+        case ExpectEpisode(scope=scope, episode_id=episode_id, state=state):
+            return _expected(keys.episode_versions(scope), str(episode_id), state)
+        case ExpectAnchoredSummary(scope=scope, agent_id=agent_id, session_id=session_id, event_id=event_id):
+            return _expected(keys.anchor_states(scope), anchor_name(agent_id, session_id), str(event_id or ""))
         case ExpectSessionState():
             return CommitPlan(preconditions=(is_still_at(write.by, keys.session_state(write.scope, write.session_id)),))
         case ReleaseTranscript():
@@ -100,32 +98,17 @@ def _resummary_state(write: SaveEpisode, keys: StoreKeys) -> Iterator[RedisComma
     if write.summary_input:
         yield RedisCommand("HSET", keys.summary_inputs(scope), (str(episode_id), packed(write.summary_input)))
     if write.episode.tier is Tier.LLM:
-        yield _unlisted(scope, episode_id, keys)
+        yield RedisCommand("HDEL", keys.unrefined, (unrefined_name(scope, episode_id),))
     elif write.summary_input:
         yield RedisCommand("HSET", keys.unrefined, (unrefined_name(scope, episode_id), ""))
 
 
-def _unlisted(scope: Scope, episode_id: UUID, keys: StoreKeys) -> RedisCommand:
-    return RedisCommand("HDEL", keys.unrefined, (unrefined_name(scope, episode_id),))
+def _command(command: str, key: str, *arguments: Argument) -> CommitPlan:
+    return CommitPlan(commands=(RedisCommand(command, key, arguments),))
 
 
-def _is_still(write: ExpectEpisode, keys: StoreKeys) -> Precondition:
-    return Precondition("HGET", keys.episode_versions(write.scope), (str(write.episode_id),), write.state)
-
-
-def _is_still_anchored(write: ExpectAnchoredSummary, keys: StoreKeys) -> Precondition:
-    name = anchor_name(write.agent_id, write.session_id)
-    return Precondition("HGET", keys.anchor_states(write.scope), (name,), str(write.event_id or ""))
-
-
-def _record_attempt(write: RecordResummaryAttempt, keys: StoreKeys) -> CommitPlan:
-    name = unrefined_name(write.scope, write.episode_id)
-    return CommitPlan(commands=(RedisCommand("HSET", keys.unrefined, (name, write.by)),))
-
-
-def _save_decision(write: SaveDecision, keys: StoreKeys) -> CommitPlan:
-    kept = keys.decisions(write.scope, write.episode_id)
-    return CommitPlan(commands=(RedisCommand("HSET", kept, (str(write.event_id), encode(write.decision))),))
+def _expected(states: str, name: str, state: str) -> CommitPlan:
+    return CommitPlan(preconditions=(Precondition("HGET", states, (name,), state),))
 
 
 def _save_vector(write: SaveEpisodeVector, keys: StoreKeys) -> CommitPlan:
@@ -195,4 +178,4 @@ def _release(write: ReleaseTranscript, keys: StoreKeys) -> CommitPlan:
     A file stays, and so does a key of another kind.
     """
     key = key_of(write.dataref, within=keys.transcripts_of(write.scope))
-    return CommitPlan(commands=(RedisCommand("UNLINK", key, ()),)) if key else CommitPlan()
+    return _command("UNLINK", key) if key else CommitPlan()

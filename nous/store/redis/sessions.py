@@ -77,10 +77,6 @@ class RedisSessionStates:
         self._keys = keys
 
     def session_state(self, scope: Scope, session_id: str) -> SessionState | None:
-        """Return the state of a session, if it has one.
-
-        Raises `Misconfigured` if another release has written what this one cannot read.
-        """
         with translated():
             stored: bytes | None = self._client.get(self._keys.session_state(scope, session_id))
         return None if stored is None else unpacked(stored)
@@ -89,16 +85,11 @@ class RedisSessionStates:
         self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
     ) -> Sequence[tuple[Scope, str]]:
         until = f"({before.timestamp()!r}" if before else "+inf"
-        while True:
-            with translated():
-                names: list[bytes] = self._client.zrangebyscore(
-                    self._keys.sessions_at(stage), "-inf", until, start=skip, num=limit
-                )
-            found = [place for name in names if (place := session_named(name))]
-            if found or len(names) < max(limit, 1):
-                return found
-            # A full page of foreign names is not the end of the list: an empty answer would be taken for it.
-            skip += limit
+        with translated():
+            names: list[bytes] = self._client.zrangebyscore(
+                self._keys.sessions_at(stage), "-inf", until, start=skip, num=limit
+            )
+        return [session_named(name) for name in names]
 
 
 class RedisAnchoredSummaries:
@@ -109,21 +100,11 @@ class RedisAnchoredSummaries:
         self._keys = keys
 
     def anchored_summary(self, scope: Scope, *, agent_id: str, session_id: str) -> StoredAnchoredSummary | None:
-        """Return the stored anchored summary.
-
-        Raises:
-            Misconfigured: its summary has another schema version than this release's.
-        """
         with translated():
             stored = self._client.hget(self._keys.anchors(scope), anchor_name(agent_id, session_id))
         return _read(stored) if isinstance(stored, bytes) else None
 
     def latest(self, scope: Scope) -> StoredAnchoredSummary | None:
-        """Return the most recent anchored summary. Reads all of the scope.
-
-        Raises:
-            Misconfigured: as `anchored_summary` does.
-        """
         with translated():
             stored = cast("list[bytes]", self._client.hvals(self._keys.anchors(scope)))
         return max(map(_read, stored), key=lambda found: found.at, default=None)

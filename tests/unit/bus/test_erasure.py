@@ -87,14 +87,14 @@ def test_what_is_told_in_the_place_of_an_entry_is_the_same_event() -> None:
     raw = orjson.dumps({"data": SUMMARIZED})
     before = decode(raw, type_hint="episode_summarized", accepted_at=NOON)
 
-    left = amended(raw, ["port is 1"], event_id=before.id, at=NOON)
+    left = amended(raw, ["port is 1"], event_id=before.id)
 
-    after = decode(left or b"", type_hint="episode_summarized")
+    after = decode(left or b"", type_hint="episode_summarized", accepted_at=NOON)
     assert (after.id, after.time) == (before.id, NOON)
 
 
 def test_an_entry_whose_id_nobody_can_derive_is_given_none() -> None:
-    left = amended(orjson.dumps({"data": {"candidate_facts": ["a"]}}), ["a"], event_id=NOBODY, at=NOON)
+    left = amended(orjson.dumps({"data": {"candidate_facts": ["a"]}}), ["a"], event_id=NOBODY)
 
     assert left
     assert "id" not in orjson.loads(left)
@@ -104,4 +104,4 @@ def test_of_an_entry_that_is_nested_too_deeply_to_be_written_nothing_is_left() -
     deep = b'{"a":' * 500 + b"1" + b"}" * 500
     raw = b'{"data":{"candidate_facts":["a"],"more":' + deep + b"}}"
 
-    assert amended(raw, ["a"], event_id=NOBODY, at=NOON) == b""
+    assert amended(raw, ["a"], event_id=NOBODY) == b""

@@ -7,7 +7,7 @@ from typing import Any, Self
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.bus.redis.entries import entries
+from nous.bus.redis.streams import entries
 
 LARGE = 4 << 20
 ENOUGH = 16 << 20
@@ -55,10 +55,3 @@ def test_behind_what_is_large_a_page_holds_no_more_than_fits(sizes: list[int]) -
     list(read(stream))
 
     assert all(sum(page) <= ENOUGH for before, page in pairwise(stream.pages) if LARGE in before)
-
-
-def test_many_small_entries_take_few_pages() -> None:
-    stream = Stream([100] * 10_000)
-
-    assert len(list(read(stream))) == 10_000
-    assert len(stream.pages) < 40

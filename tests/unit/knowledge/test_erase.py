@@ -173,10 +173,10 @@ def test_only_the_forgotten_candidates_are_taken_out_of_an_entry() -> None:
     data = {"session_id": "s", "candidate_facts": [{"text": "Port is 1."}, "port is 1", {"text": "other"}]}
     raw = orjson.dumps({"id": "x", "time": NOON, "data": data})
 
-    left = amended(raw, ["port is 1"], event_id=UUID(int=7), at=NOON)
+    left = amended(raw, ["port is 1"], event_id=UUID(int=7))
 
     assert left
     assert orjson.loads(left) == orjson.loads(raw) | {
         "data": {"session_id": "s", "candidate_facts": [{"text": "other"}]}
     }
-    assert amended(left, ["port is 1"], event_id=UUID(int=7), at=NOON) is None
+    assert amended(left, ["port is 1"], event_id=UUID(int=7)) is None

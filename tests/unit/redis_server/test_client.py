@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nous.domain.errors import Misconfigured, Unavailable
-from nous.redis_server.client import address, connect, connect_rq, embedded_directory, masked, resolve
+from nous.redis_server.client import address, connect, connect_rq, embedded_directory, masked
 from nous.redis_server.data_dir import LONGEST_SOCKET, locate
 from nous.settings import Settings
 
@@ -37,21 +37,9 @@ def test_a_server_that_does_not_answer_is_unavailable_and_its_password_untold(
     assert "geheim" not in str(failure.value)
 
 
-def test_a_missing_socket_is_unavailable(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match=r"none\.sock"):
-        connect(Settings(redis_url=f"unix://{tmp_path}/none.sock"))
-
-
 def test_a_url_with_an_option_of_the_wrong_type_is_refused() -> None:
     with pytest.raises(Misconfigured, match="redis_url"):
         connect(Settings(redis_url="redis://127.0.0.1:1/?max_connections=many"))
-
-
-def test_a_foreign_url_is_left_as_it_is() -> None:
-    settings = Settings(redis_url=NOBODY)
-
-    assert resolve(settings) == address(settings) == NOBODY
-    assert embedded_directory(settings) is None
 
 
 def test_an_embedded_server_lives_in_the_data_directory_unless_told_otherwise(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from redis.exceptions import NoPermissionError
 from structlog.testing import capture_logs
 
 from nous.domain.errors import Misconfigured, Unavailable
-from nous.redis_server.safety_check import refuse_unsafe, unsafe, unworkable
+from nous.redis_server.safety_check import refuse_unsafe
 
 SAFE = {
     "redis_version": "7.2.4",
@@ -32,30 +32,6 @@ class Told(redis.Redis):
         return self._answer
 
 
-def test_a_safe_server_passes_without_a_word() -> None:
-    with capture_logs() as logs:
-        refuse_unsafe(Told(SAFE))
-
-    assert logs == []
-
-
-@pytest.mark.parametrize(
-    ("fault", "complaint"),
-    [
-        (
-            {"maxmemory_policy": "allkeys-lru"},
-            "maxmemory-policy is allkeys-lru.*CONFIG SET maxmemory-policy noeviction",
-        ),
-        ({"maxmemory_policy": None}, "maxmemory-policy"),
-        ({"aof_enabled": 0}, "append-only.*CONFIG SET appendonly yes"),
-    ],
-)
-def test_a_server_that_may_lose_data_is_refused_with_the_remedy(fault: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(Misconfigured, match=complaint) as refusal:
-        refuse_unsafe(Told(SAFE | fault))
-    assert "allow_unsafe_redis" in str(refusal.value)
-
-
 def test_the_override_turns_the_refusal_into_a_warning() -> None:
     with capture_logs() as logs:
         refuse_unsafe(Told(SAFE | {"maxmemory_policy": "volatile-ttl", "aof_enabled": 0}), allow=True)
@@ -76,21 +52,6 @@ def test_the_override_turns_the_refusal_into_a_warning() -> None:
 def test_a_server_that_cannot_work_is_refused_whatever_is_allowed(fault: dict[str, Any], complaint: str) -> None:
     with pytest.raises(Misconfigured, match=complaint):
         refuse_unsafe(Told(SAFE | fault), allow=True)
-
-
-def test_every_reason_is_named_at_once() -> None:
-    with pytest.raises(Misconfigured, match=r"version.*maxmemory-policy.*append-only"):
-        refuse_unsafe(Told({"redis_version": "5.0"}))
-
-
-def test_version_ten_is_newer_than_seven() -> None:
-    assert unworkable(SAFE | {"redis_version": "10.0.1"}) == ()
-
-
-def test_valkey_calls_its_mode_by_another_name() -> None:
-    valkey = {key: value for key, value in SAFE.items() if key != "redis_mode"} | {"server_mode": "standalone"}
-
-    assert unworkable(valkey) + unsafe(valkey) == ()
 
 
 def test_a_server_that_denies_info_is_refused_and_one_that_is_away_is_unavailable() -> None:

@@ -3,17 +3,13 @@
 import gzip
 from datetime import UTC, datetime
 from pathlib import Path
-from uuid import UUID
 
 import orjson
 import pytest
-from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.bus.accounting import EventLocation, EventStatus
 from nous.bus.base import Priority, Subscription
 from nous.bus.erasure import said
 from nous.bus.memory.bus import MemoryBus
-from nous.domain.effects import Effects, ReleaseTranscript
 from nous.domain.episode import Decision
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import decode
@@ -88,41 +84,6 @@ def test_what_is_small_travels_in_the_event_and_what_is_large_beside_it(world: W
     assert large.event.transcript is None
     assert large.event.dataref is not None
     assert large.event.dataref.startswith("redis:")
-
-
-def test_an_upload_for_an_event_that_was_done_before_is_let_go(world: World, session: Path) -> None:
-    session.write_text(TEXT * 20)
-    [published] = world.publish(session, upload=True)
-    [delivery] = world.bus.receive(READER, priority=Priority.LIVE, limit=1, lease=1)
-    dataref = published.event.dataref or ""
-    world.bus.commit(delivery, Effects(writes=(ReleaseTranscript(scope=Scope(), dataref=dataref),)))
-
-    world.publish(session, upload=True)
-
-    assert world.store.fetch(dataref.removeprefix("redis:")) is None
-
-
-def test_an_upload_that_is_needed_again_by_now_is_kept_by_who_has_seen_it_done(world: World, session: Path) -> None:
-    """What a ledger says may be over when it is acted upon: another has redriven the event, or published it anew."""
-
-    class Late(MemoryBus):
-        """What became of an event, as it was a moment ago."""
-
-        @override
-        def locate(self, event_id: UUID, subscription: Subscription) -> EventLocation:
-            return EventLocation(where=EventStatus.DONE, ref=super().locate(event_id, subscription).ref)
-
-    session.write_text(TEXT * 20)
-    world.bus = Late(world.store.apply)
-    session_intake = SessionIntake(world.store, StoreKeys(), inline_limit=1000, clock=lambda: NOON)
-    world.producer = Producer(world.bus, world.bus, world.bus, session_intake, readers=[READER])
-    [published] = world.publish(session, upload=True)
-    world.dead_letter()
-    assert world.bus.redrive(world.bus.letters()[0], READER)
-
-    world.publish(session, upload=True)
-
-    assert world.store.fetch((published.event.dataref or "").removeprefix("redis:")) is not None
 
 
 def test_publishing_a_dead_session_again_tries_it_again(world: World, session: Path) -> None:

@@ -8,7 +8,7 @@ import fakeredis
 import numpy as np
 import pytest
 
-from nous.bus.redis.commit import CommitPlan, RedisCommand
+from nous.bus.redis.commit import CommitPlan
 from nous.domain.effects import AppendFacts, ReleaseTranscript, SaveEpisode, SaveSessionState, Write
 from nous.domain.episode import Category, Episode, Outcome, Summary, Tier
 from nous.domain.events import NAMESPACE
@@ -114,22 +114,3 @@ def test_no_command_has_more_arguments_than_a_script_can_unpack() -> None:
 
     assert max(len(command.arguments) for command in commands) <= 1000
     assert [len(command.arguments) for command in commands if command.command == "RPUSH"] == [1000] * 9
-
-
-def test_a_plan_checks_the_version_the_handler_saw() -> None:
-    assert [check.expected for check in plan_for(save(), KEYS).preconditions] == ["v0"]
-    assert [check.expected for check in plan_for(append(1), KEYS).preconditions] == [""]
-    assert [check.expected for check in plan_for(append(1, LogVersion(1, "c", 0, 1)), KEYS).preconditions] == [
-        "1:c:0:1"
-    ]
-    assert [check.expected for check in plan_for(append(1, LogVersion(epoch=1)), KEYS).preconditions] == ["0::1:0"]
-
-
-def test_only_an_uploaded_transcript_is_released() -> None:
-    key = KEYS.transcript(Scope(), "s", digest="d")
-
-    assert plan_for(ReleaseTranscript(scope=Scope(), dataref=f"redis:{key}"), KEYS) == CommitPlan(
-        commands=(RedisCommand("UNLINK", key, ()),)
-    )
-    assert plan_for(ReleaseTranscript(scope=Scope(), dataref=f"redis:{KEYS.scopes}"), KEYS) == CommitPlan()
-    assert plan_for(ReleaseTranscript(scope=Scope(), dataref="file:///a"), KEYS) == CommitPlan()

@@ -1,6 +1,5 @@
 """What the stores in Redis say when Redis does not answer, or does not hold what they wrote."""
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,14 +19,11 @@ from nous.domain.errors import Misconfigured, Retryable, Unavailable
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Fact, Learned, LogVersion, Source
 from nous.domain.scope import Scope
-from nous.domain.session_state import UNFINISHED
-from nous.store import keys as keys_module
 from nous.store.keys import StoreKeys
 from nous.store.redis.episodes import RedisEpisodes
 from nous.store.redis.fact_log import RedisFactLog
 from nous.store.redis.plans import plan_for
-from nous.store.redis.uploads import RedisUploads
-from nous.store.transcript_source import upload
+from nous.store.redis.transcripts import RedisUploads
 
 KEYS = StoreKeys()
 HERE = Scope("tenant:1", "agent %", "project")
@@ -142,42 +138,3 @@ def test_a_server_that_does_not_answer_may_answer_later(tmp_path: Path) -> None:
     for question in questions:
         with pytest.raises(Unavailable):
             question()
-
-
-def test_every_key_is_in_the_glossary() -> None:
-    named = re.findall(r"^\| (<p>.*?) +\|", keys_module.__doc__ or "", re.MULTILINE)
-    patterns = [re.sub("<[a-z ]+>", "[^:]+", name) for name in named]
-    keys = [
-        KEYS.scopes,
-        KEYS.episodes(HERE),
-        KEYS.episode_versions(HERE),
-        KEYS.episode_editions(HERE),
-        KEYS.episode_vectors(HERE, "a:b/c"),
-        KEYS.episode_vector_states(HERE, "a:b/c"),
-        KEYS.summary_inputs(HERE),
-        KEYS.decisions(HERE, ID),
-        KEYS.calibrations,
-        KEYS.unrefined,
-        KEYS.anchors(HERE),
-        KEYS.anchor_states(HERE),
-        KEYS.episodes_by_end(HERE),
-        KEYS.session_state(HERE, "a:b/c"),
-        *(KEYS.sessions_at(stage) for stage in UNFINISHED),
-        KEYS.fact_head(HERE),
-        KEYS.fact_rows(HERE),
-        KEYS.fact_vectors(HERE, "a:b/c", dim=384, block=0),
-        *KEYS.candidates(HERE, "a:b/c", dim=384),
-        KEYS.transcript(HERE, "a:b/c", digest="d"),
-        KEYS.watched(HERE, "a" * 32),
-        KEYS.aside(HERE, "1:c:0:0", "a", "rows"),
-        KEYS.rewriting(HERE),
-    ]
-
-    assert [[pattern for pattern in patterns if re.fullmatch(pattern, key)] for key in keys] == [[p] for p in patterns]
-
-
-def test_what_is_stored_is_kept(client: InterruptedRedis) -> None:
-    append(client, "a")
-    upload(RedisUploads(client), b"User: hi", keys=KEYS, scope=HERE, session_id="s 1")
-
-    assert {client.ttl(key) for key in client.scan_iter()} == {-1}

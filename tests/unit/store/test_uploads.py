@@ -1,7 +1,6 @@
 """Packing and unpacking of uploaded transcripts, and the names they go by."""
 
 import gzip
-import tracemalloc
 import zlib
 
 import pytest
@@ -26,7 +25,7 @@ def test_what_cannot_be_unpacked_is_refused(packed: bytes) -> None:
         unpacked(packed)
 
 
-def test_a_small_upload_cannot_become_a_huge_transcript() -> None:
+def test_an_upload_cannot_become_a_transcript_of_any_size() -> None:
     bomb = gzip.compress(bytes(10_000_000))
 
     with pytest.raises(BadInput, match="more than 1,000,000 bytes"):
@@ -44,19 +43,6 @@ def test_a_transcript_that_nobody_would_read_is_not_uploaded() -> None:
 
     with pytest.raises(BadInput, match="none of more than 268,435,456 can be uploaded"):
         upload(Nowhere(), bytes(LARGEST + 1), keys=StoreKeys(), scope=Scope(), session_id="s")
-
-
-def test_a_bomb_is_measured_before_any_of_it_is_kept() -> None:
-    bomb = gzip.compress(bytes(64_000_000))
-    tracemalloc.start()
-    try:
-        with pytest.raises(BadInput, match="more than 60,000,000 bytes"):
-            unpacked(bomb, largest=60_000_000)
-        _, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-
-    assert most < 8_000_000
 
 
 def test_a_dataref_names_a_key_only_where_it_may() -> None:

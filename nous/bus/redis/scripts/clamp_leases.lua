@@ -9,11 +9,9 @@
 -- ARGV  1 length of this process's leases in seconds  2 how many late leases to skip
 -- Returns {number of leases that were shortened, number of late leases to skip in the next call}.
 local AT_ONCE, REMEMBERED = 1000, 3600
-if redis.call('TYPE', KEYS[3]).ok ~= 'string' then
-  redis.call('DEL', KEYS[3]) -- written by another program; it is reported again below
-end
+demand('SET', KEYS[3], '')
 local longest, skip = tonumber(redis.call('GET', KEYS[3])) or 0, tonumber(ARGV[2])
-if not (longest > tonumber(ARGV[1])) then -- a "nan" of another program is neither more nor less
+if longest <= tonumber(ARGV[1]) then
   redis.call('SET', KEYS[3], ARGV[1], 'EX', REMEMBERED)
   longest = tonumber(ARGV[1])
 end

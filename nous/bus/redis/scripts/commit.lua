@@ -1,9 +1,9 @@
 -- Commit: apply a handler's effects and acknowledge its delivery, both or neither, at most once. This is the fence
 -- against a second commit of a delivery.
 --
--- Lua has no rollback, so the order matters. First check everything: pending? preconditions? key types? permissions?
--- Then run the commands, which are idempotent. Then publish events under their idempotency keys, and acknowledge last.
--- The group's pending list is the only record of what is done; it cannot expire.
+-- Lua has no rollback, so the order matters. First check everything: pending? preconditions? key types and permissions
+-- (`apply`)? Then run the commands, which are idempotent. Then publish events under their idempotency keys, and
+-- acknowledge last. The group's pending list is the only record of what is done; it cannot expire.
 --
 -- KEYS  1 stream  2 leases  3 progress  4 counters  5.. those that ARGV refers to by number
 -- ARGV  1 group, or "" for effects of no delivery  2 entry  3 name  4 counter to increment  5 marker TTL in seconds
@@ -26,15 +26,6 @@ local function take_call()
   return call
 end
 
-local function run(call)
-  return redis.call(call.command, call.key, unpack(call.arguments))
-end
-
-local TYPES = {
-  HSET = 'hash', HDEL = 'hash', HINCRBY = 'hash', SET = 'string', SETRANGE = 'string',
-  RPUSH = 'list', ZADD = 'zset', ZREM = 'zset', SADD = 'set', SREM = 'set',
-}
-
 local is_fenced = ARGV[1] ~= ''
 if is_fenced and not is_pending(KEYS[1], ARGV[1], ARGV[2]) then
   return 'duplicate'
@@ -43,52 +34,32 @@ end
 for _ = 1, tonumber(take()) do
   local call = take_call()
   local expected = take()
-  local found = run(call)
+  local found = redis.call(call.command, call.key, unpack(call.arguments))
   if (found or '') ~= expected then
     return 'refused: ' .. call.key .. ' has changed'
   end
 end
 
-local commands = {}
-for i = 1, tonumber(take()) do
-  commands[i] = take_call()
-end
-
-local events = {}
-for i = 1, tonumber(take()) do
-  events[i] = { stream = KEYS[tonumber(take())], marker = KEYS[tonumber(take())], payload = take(), lane = take() }
-end
-
 -- A partial commit would be worse than none: an episode that is stored without its event would count as announced.
-for _, call in ipairs(commands) do
-  demand(call.command, call.key, unpack(call.arguments))
-  if TYPES[call.command] then
-    demand_type(call.key, TYPES[call.command])
-  end
-end
-for _, event in ipairs(events) do
-  demand_type(event.stream, 'stream')
-  demand_type(event.marker, 'string')
-  demand('XADD', event.stream, '*', '', '')
-  demand('GET', event.marker)
-  demand('SET', event.marker, '', 'EX', 1)
-end
-if is_fenced then
-  demand_close(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[3], ARGV[2])
+for _ = 1, tonumber(take()) do
+  local call = take_call()
+  plan(call.command, call.key, unpack(call.arguments))
 end
 
-for _, call in ipairs(commands) do
-  run(call)
-end
-
-for _, event in ipairs(events) do
-  if not redis.call('GET', event.marker) then
-    local entry = redis.call('XADD', event.stream, '*', 'event', event.payload)
-    redis.call('SET', event.marker, event.lane .. '/' .. entry, 'EX', ARGV[5])
+local told = {}
+for _ = 1, tonumber(take()) do
+  local stream, marker, payload, lane = KEYS[tonumber(take())], KEYS[tonumber(take())], take(), take()
+  if not told[marker] and not redis.call('GET', marker) then
+    told[marker] = true
+    plan('XADD', stream, '*', 'event', payload)
+    plan('SET', marker, function(entry)
+      return lane .. '/' .. entry
+    end, 'EX', ARGV[5])
   end
 end
 
 if is_fenced then
-  close(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[3], ARGV[2], ARGV[4])
+  plan_close(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[3], ARGV[2], ARGV[4])
 end
+apply()
 return 'committed'

@@ -10,9 +10,9 @@ end
 if redis.call('HGET', KEYS[3], ARGV[3]) ~= ARGV[4] then
   return 0
 end
-demand_lease(KEYS[2], KEYS[3])
-demand_note(KEYS[3], ARGV[3])
-redis.call('HSET', KEYS[3], ARGV[3], ARGV[5])
-redis.call('ZADD', KEYS[2], clock() + tonumber(ARGV[6]), ARGV[3])
-note(KEYS[3], ARGV[3], ARGV[7])
+plan_progress(KEYS[2], KEYS[3], ARGV[3], ARGV[5], clock() + tonumber(ARGV[6]))
+if ARGV[7] ~= '' then
+  plan_note(KEYS[3], ARGV[3], ARGV[7])
+end
+apply()
 return 1

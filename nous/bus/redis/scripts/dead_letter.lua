@@ -10,8 +10,7 @@ end
 if ARGV[4] ~= '' and redis.call('HGET', KEYS[3], ARGV[3]) ~= ARGV[4] then
   return 0
 end
-demand_letter(KEYS[5], KEYS[6], KEYS[3], ARGV[3])
-demand_close(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[3], ARGV[2])
-write_letter(KEYS[5], KEYS[6], KEYS[3], ARGV[3], ARGV[6], ARGV[7], 8)
-close(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[3], ARGV[2], ARGV[5])
+plan_letter(KEYS[5], KEYS[6], KEYS[3], ARGV[3], ARGV[6], ARGV[7], 8)
+plan_close(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[3], ARGV[2], ARGV[5])
+apply()
 return 1

@@ -28,8 +28,7 @@ end
 if is_offered_again() then
   return 0
 end
-demand_letter(KEYS[5], KEYS[6], KEYS[3], ARGV[3])
-demand_close(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[3], ARGV[2])
-write_letter(KEYS[5], KEYS[6], KEYS[3], ARGV[3], '', ARGV[4], 5)
-close(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[3], ARGV[2], 'dead')
+plan_letter(KEYS[5], KEYS[6], KEYS[3], ARGV[3], '', ARGV[4], 5)
+plan_close(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[3], ARGV[2], 'dead')
+apply()
 return 1

@@ -13,11 +13,9 @@ if not progress or not is_pending(KEYS[1], ARGV[1], ARGV[2]) then
 end
 local has_moved = ARGV[5] ~= '' and progress == ARGV[5]
 local moves_on = progress == ARGV[4]
+local entry = redis.call('XRANGE', KEYS[1], ARGV[2], ARGV[2])[1]
 if moves_on then
-  demand_lease(KEYS[2], KEYS[3])
-  demand('XRANGE', KEYS[1], ARGV[2], ARGV[2])
-  redis.call('HSET', KEYS[3], ARGV[3], ARGV[5])
-  redis.call('ZADD', KEYS[2], clock() + tonumber(ARGV[6]), ARGV[3])
+  plan_progress(KEYS[2], KEYS[3], ARGV[3], ARGV[5], clock() + tonumber(ARGV[6]))
+  apply()
 end
-local entries = redis.call('XRANGE', KEYS[1], ARGV[2], ARGV[2])
-return { (moves_on or has_moved) and 1 or 0, progress, entries[1] and event_in(entries[1][2], tonumber(ARGV[7])) }
+return { (moves_on or has_moved) and 1 or 0, progress, entry and event_in(entry[2], tonumber(ARGV[7])) }

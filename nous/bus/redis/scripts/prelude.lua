@@ -22,23 +22,55 @@ local function is_pending(stream, group, entry)
   return #redis.call('XPENDING', stream, group, entry, entry, 1) > 0
 end
 
--- There is no rollback: a script that fails half-way leaves its first half. So everything that it needs is checked
--- before it writes: the permissions of this user, and the types of the keys.
-local function demand(command, key, ...)
-  if redis.acl_check_cmd and not redis.acl_check_cmd(command, key, ...) then
-    error({ err = 'NOPERM this user may not run ' .. command:lower() .. ' on ' .. key })
-  end
+-- The type of key that a command writes. That of the counters (HINCRBY) is not checked: a delivery ends even if another
+-- program has damaged them; these then show a discrepancy.
+local TYPES = {
+  HSET = 'hash', HSETNX = 'hash', HDEL = 'hash', SET = 'string', SETRANGE = 'string', RPUSH = 'list', LTRIM = 'list',
+  ZADD = 'zset', ZREM = 'zset', SADD = 'set', SREM = 'set', XADD = 'stream', XDEL = 'stream', XACK = 'stream',
+}
+
+local function is_allowed(command, key, ...)
+  return not redis.acl_check_cmd or redis.acl_check_cmd(command, key, ...)
 end
 
-local function demand_type(key, wanted)
-  local found = redis.call('TYPE', key).ok
+-- Raise an error if this user may not run a command, or a key of another type is in its way. A user who may not see the
+-- type of a key, such as a producer, only publishes: there the first write fails.
+local function demand(command, key, ...)
+  if not is_allowed(command, key, ...) then
+    error({ err = 'NOPERM this user may not run ' .. command:lower() .. ' on ' .. key })
+  end
+  local wanted = TYPES[command]
+  local found = wanted and is_allowed('TYPE', key) and redis.call('TYPE', key).ok or 'none'
   if found ~= 'none' and found ~= wanted then
     error({ err = 'WRONGTYPE ' .. key .. ' is a ' .. found .. ', and has to be a ' .. wanted })
   end
 end
 
--- As in `nous.bus.accounting`.
-local MOST_COUNTERS = 100
+-- There is no rollback: a script that fails half-way leaves its first half. So a script first reads, and plans what it
+-- writes; `apply` checks all that is planned before it runs the first command. An argument may be a function of the
+-- result of the command before.
+local planned = {}
+local function plan(...)
+  planned[#planned + 1] = { ... }
+end
+
+local function apply()
+  for _, call in ipairs(planned) do
+    local known = {}
+    for i, argument in ipairs(call) do
+      known[i] = type(argument) == 'function' and '' or argument
+    end
+    demand(unpack(known))
+  end
+  local result
+  for _, call in ipairs(planned) do
+    for i, argument in ipairs(call) do
+      call[i] = type(argument) == 'function' and argument(result) or argument
+    end
+    result = call[1] == 'HINCRBY' and redis.pcall(unpack(call)) or redis.call(unpack(call))
+  end
+  planned = {}
+end
 
 -- The failure history of a pending delivery: the last few lines, for a while.
 local MOST_MISHAPS, LIFE_OF_MISHAPS = 12, 7 * 24 * 3600
@@ -46,120 +78,52 @@ local function mishaps_of(progress, name)
   return progress .. ':' .. name
 end
 
-local function note(progress, name, mishap)
-  if mishap ~= '' then
-    local key = mishaps_of(progress, name)
-    redis.call('RPUSH', key, string.format('%.0f', clock() * 1000) .. ' ' .. mishap)
-    redis.call('LTRIM', key, -MOST_MISHAPS, -1)
-    redis.call('EXPIRE', key, LIFE_OF_MISHAPS)
-  end
+local function dated(mishap)
+  return string.format('%.0f', clock() * 1000) .. ' ' .. mishap
 end
 
-local function demand_note(progress, name)
-  local mishaps = mishaps_of(progress, name)
-  clock()
-  demand_type(mishaps, 'list')
-  demand('RPUSH', mishaps, '')
-  demand('LTRIM', mishaps, 0, 0)
-  demand('EXPIRE', mishaps, 1)
+local function plan_note(progress, name, mishap)
+  local key = mishaps_of(progress, name)
+  plan('RPUSH', key, dated(mishap))
+  plan('LTRIM', key, -MOST_MISHAPS, -1)
+  plan('EXPIRE', key, LIFE_OF_MISHAPS)
 end
 
--- Write a dead letter: the failure history of the delivery, and the fields in ARGV from *first* on. Publish *event*, if
+-- Plan a dead letter: the failure history of the delivery, and the fields in ARGV from *first* on. Publish *event*, if
 -- it is not empty.
-local function write_letter(letters, deaths, progress, name, mishap, event, first)
-  note(progress, name, mishap)
-  local told = table.concat(redis.call('LRANGE', mishaps_of(progress, name), 0, -1), '\n')
-  redis.call('XADD', letters, '*', 'history', told, unpack(ARGV, first, #ARGV - 1))
+local function plan_letter(letters, deaths, progress, name, mishap, event, first)
+  local history = redis.call('LRANGE', mishaps_of(progress, name), mishap == '' and 0 or 1 - MOST_MISHAPS, -1)
+  history[#history + 1] = mishap ~= '' and dated(mishap) or nil
+  plan('XADD', letters, '*', 'history', table.concat(history, '\n'), unpack(ARGV, first, #ARGV - 1))
   if event ~= '' then
-    redis.call('XADD', deaths, '*', 'event', event)
+    plan('XADD', deaths, '*', 'event', event)
   end
 end
 
-local function demand_letter(letters, deaths, progress, name)
-  demand_type(letters, 'stream')
-  demand_type(deaths, 'stream')
-  demand_note(progress, name)
-  demand('LRANGE', mishaps_of(progress, name), 0, 0)
-  demand('XADD', letters, '*', '', '')
-  demand('XADD', deaths, '*', '', '')
-end
-
--- The unique name of the call that took a dead letter: a call that is sent twice recognizes itself.
-local LIFE_OF_TAKING = 3600
-local function take(taken, call)
-  redis.call('SET', taken, call, 'EX', LIFE_OF_TAKING)
-end
-
-local function was_taken_by(taken, call)
-  return redis.call('GET', taken) == call
-end
-
--- Increment a counter; beyond the maximum number of counters, skip reasons share one.
-local function count(counters, outcome)
-  if redis.call('HLEN', counters) >= MOST_COUNTERS and redis.call('HEXISTS', counters, outcome) == 0 then
-    outcome = outcome:find('^skipped:') and 'skipped:other reasons' or outcome
+-- Increment a counter; beyond the maximum number of counters, as in `nous.bus.accounting`, skip reasons share one.
+local MOST_COUNTERS = 100
+local function plan_count(counters, outcome)
+  local known = redis.pcall('HLEN', counters)
+  local is_full = type(known) == 'number' and known >= MOST_COUNTERS
+  if is_full and outcome:find('^skipped:') and redis.call('HEXISTS', counters, outcome) == 0 then
+    outcome = 'skipped:other reasons'
   end
-  redis.call('HINCRBY', counters, outcome, 1)
+  plan('HINCRBY', counters, outcome, 1)
 end
 
--- End a delivery: delete its lease, progress and history, count its outcome, and acknowledge it. It ends even if
--- another program has damaged the counters; these then show a discrepancy.
-local function close(stream, leases, progress, counters, group, name, entry, outcome)
-  redis.call('ZREM', leases, name)
-  redis.call('HDEL', progress, name)
-  redis.call('DEL', mishaps_of(progress, name))
-  pcall(count, counters, outcome)
-  redis.call('XACK', stream, group, entry)
+-- End a delivery: delete its lease, progress and history, count its outcome, and acknowledge it.
+local function plan_close(stream, leases, progress, counters, group, name, entry, outcome)
+  plan('ZREM', leases, name)
+  plan('HDEL', progress, name)
+  plan('DEL', mishaps_of(progress, name))
+  plan_count(counters, outcome)
+  plan('XACK', stream, group, entry)
 end
 
--- The type of the counters is not checked: a delivery ends even if they are damaged.
-local function demand_close(stream, leases, progress, counters, group, name, entry)
-  demand_type(leases, 'zset')
-  demand_type(progress, 'hash')
-  demand('ZREM', leases, name)
-  demand('HDEL', progress, name)
-  demand('DEL', mishaps_of(progress, name))
-  demand('HLEN', counters)
-  demand('HEXISTS', counters, '')
-  demand('HINCRBY', counters, '', 1)
-  demand('XACK', stream, group, entry)
-end
-
--- Progress and lease are written together.
-local function demand_lease(leases, progress)
-  clock()
-  demand_type(leases, 'zset')
-  demand_type(progress, 'hash')
-  demand('HSET', progress, '', '')
-  demand('ZADD', leases, 0, '')
-end
-
--- An entry that is delivered to a group gets a lease, or is passed over.
-local function demand_offer(stream, leases, progress, counters, group)
-  demand_lease(leases, progress)
-  demand('HSETNX', progress, '', '')
-  demand('HDEL', progress, '')
-  demand('HEXISTS', progress, '')
-  demand('HINCRBY', counters, '', 1)
-  demand('XACK', stream, group, '0-1')
-end
-
--- The field of a group's progress that marks an entry as finished before it is delivered: the group had finished with
--- the entry that it replaces.
-local function through(name)
-  return 'through ' .. name
-end
-
--- Return whether a group has finished with an entry that is delivered to it now. If so, acknowledge the entry, unless
--- it was redriven meanwhile.
-local function is_passed_over(stream, progress, group, name, entry)
-  if redis.call('HDEL', progress, through(name)) == 0 then
-    return false
-  end
-  if redis.call('HEXISTS', progress, name) == 0 then
-    redis.call('XACK', stream, group, entry)
-  end
-  return true
+-- Set the progress of a delivery and give it a lease.
+local function plan_progress(leases, progress, name, state, ends)
+  plan('HSET', progress, name, state)
+  plan('ZADD', leases, ends, name)
 end
 
 -- Return the event in the fields of an entry, or its size if that is more than *largest* bytes.

@@ -18,8 +18,11 @@ end
 if KEYS[4] and redis.call('EXISTS', KEYS[4]) == 0 then
   return { -2, '' }
 end
-demand('XADD', KEYS[1], '*', '', '')
-demand('SET', KEYS[2], '', 'EX', 1)
-local place = ARGV[2] .. '/' .. redis.call('XADD', KEYS[1], '*', 'event', ARGV[1])
-redis.call('SET', KEYS[2], place, 'EX', ARGV[3])
+local place
+plan('XADD', KEYS[1], '*', 'event', ARGV[1])
+plan('SET', KEYS[2], function(entry)
+  place = ARGV[2] .. '/' .. entry
+  return place
+end, 'EX', ARGV[3])
+apply()
 return { 1, place }

@@ -1,5 +1,4 @@
--- Deliver new entries to a group and give each a lease, in one step, so that no delivery is without a lease. Entries
--- that replace others, with which the group had finished, are passed over.
+-- Deliver new entries to a group and give each a lease, in one step, so that no delivery is without a lease.
 --
 -- Entries are read one by one. Those of a foreign producer may be of any size, and reading all at once could exhaust
 -- the memory of server and caller. An event that is too large is not transferred. Once the maximum size of one event
@@ -8,7 +7,9 @@
 -- KEYS  1 stream  2 leases  3 progress  4 counters
 -- ARGV  1 group  2 consumer  3 limit  4 priority  5 first progress  6 lease in seconds  7 maximum bytes of an event
 -- Returns {{id, event, or its size as a number if it is too large}, ...}.
-demand_offer(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1])
+demand('HSET', KEYS[3], '', '')
+demand('ZADD', KEYS[2], 0, '')
+demand('HINCRBY', KEYS[4], '', 1)
 local taken, handed, received = {}, 0, 0
 local ends = clock() + tonumber(ARGV[6])
 while #taken < tonumber(ARGV[3]) and handed < tonumber(ARGV[7]) do
@@ -18,13 +19,11 @@ while #taken < tonumber(ARGV[3]) and handed < tonumber(ARGV[7]) do
   end
   local id, event = reply[1][2][1][1], event_in(reply[1][2][1][2], tonumber(ARGV[7]))
   local name = ARGV[4] .. '/' .. id
-  if not is_passed_over(KEYS[1], KEYS[3], ARGV[1], name, id) then
-    redis.call('HSET', KEYS[3], name, ARGV[5])
-    -- An entry that has a lease was counted before: its group was deleted and created again since.
-    received = received + redis.call('ZADD', KEYS[2], ends, name)
-    taken[#taken + 1] = { id, event }
-    handed = handed + (type(event) == 'string' and #event or 0)
-  end
+  redis.call('HSET', KEYS[3], name, ARGV[5])
+  -- An entry that has a lease was counted before: its group was deleted and created again since.
+  received = received + redis.call('ZADD', KEYS[2], ends, name)
+  taken[#taken + 1] = { id, event }
+  handed = handed + (type(event) == 'string' and #event or 0)
 end
 redis.pcall('HINCRBY', KEYS[4], 'received', received)
 return taken

@@ -1,25 +1,21 @@
 -- Replace a stream by its copy, to which the entries that came since, the groups and their pending lists are added
--- first.
+-- first. Nothing is done if something was deleted meanwhile, or the stream was replaced: then it has to be copied again.
+-- Idempotent: sent twice, it finds a stream from which nothing was ever deleted, or none.
 --
 -- KEYS  1 stream  2 its copy
 -- ARGV  1 where the entries that the copy lacks begin, as XRANGE takes it  2 prefix of all keys  3 priority
--- Returns 1, or 0 if entries were deleted meanwhile: then the stream has to be copied again. Idempotent: sent twice, it
--- finds a stream from which nothing was ever deleted, or no stream.
-local function has_nothing_deleted()
-  return redis.call('EXISTS', KEYS[1]) == 0
-    or fields_of(redis.call('XINFO', 'STREAM', KEYS[1]))['max-deleted-entry-id'] == '0-0'
-end
-
-if has_nothing_deleted() then
+--       4 the highest id that was deleted from the stream when it was copied
+local known = redis.call('EXISTS', KEYS[1]) == 1 and fields_of(redis.call('XINFO', 'STREAM', KEYS[1])) or {}
+if known['max-deleted-entry-id'] ~= ARGV[4] then
   redis.call('DEL', KEYS[2])
-  return 1
+  return
 end
 for _, entry in ipairs(redis.call('XRANGE', KEYS[1], ARGV[1], '+')) do
   redis.call('XADD', KEYS[2], entry[1], unpack(entry[2]))
 end
 if redis.call('XLEN', KEYS[1]) ~= redis.call('XLEN', KEYS[2]) then
   redis.call('DEL', KEYS[2])
-  return 0
+  return
 end
 
 -- The number of entries up to a group's position, which the server needs for `lag`; left out if counting takes too
@@ -39,14 +35,14 @@ local function claim(group, pending)
     local name = ARGV[3] .. '/' .. entry
     local account = ARGV[2] .. ':account:' .. group
     if redis.call('HEXISTS', ARGV[2] .. ':progress:' .. group, name) == 0 then
-      redis.call('HINCRBY', account, 'received', 1)
+      plan('HINCRBY', account, 'received', 1)
     end
-    close(KEYS[1], ARGV[2] .. ':leases:' .. group, ARGV[2] .. ':progress:' .. group, account, group, name, entry,
+    plan_close(KEYS[1], ARGV[2] .. ':leases:' .. group, ARGV[2] .. ':progress:' .. group, account, group, name, entry,
       'erased')
+    apply()
   end
 end
 
-local known = fields_of(redis.call('XINFO', 'STREAM', KEYS[1]))
 for _, list in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
   local group = fields_of(list)
   redis.call('XGROUP', 'CREATE', KEYS[2], group.name, group['last-delivered-id'], 'MKSTREAM', unpack(read_by(group)))
@@ -61,4 +57,3 @@ if redis.call('EXISTS', KEYS[2]) == 1 then
 else
   redis.call('DEL', KEYS[1])
 end
-return 1

@@ -1,7 +1,6 @@
-"""Records of watched folders in Redis, one hash for each folder. Keys: `nous.store.keys`."""
+"""Uploaded transcripts and the records of watched folders in Redis. Keys: `nous.store.keys`."""
 
 from collections.abc import Collection, Mapping
-from importlib import resources
 from typing import cast
 from uuid import UUID
 
@@ -9,6 +8,7 @@ import redis
 
 from nous.bus.redis.keys import BusKeys
 from nous.redis_support.errors import translated
+from nous.redis_support.scripts import register
 from nous.store.folder_state import FileRecord, WatchedFolder, digest_of, packed, unpacked
 from nous.store.keys import StoreKeys
 
@@ -23,8 +23,7 @@ class RedisFolderState:
         self._client = client
         self._keys = keys
         self._bus_keys = bus_keys
-        source = (resources.files("nous.store.redis") / "scripts" / "remember.lua").read_text("utf-8")
-        self._remember = client.register_script(source)
+        self._remember = register(client, "nous.store.redis", "remember")
 
     def recall(self, place: WatchedFolder) -> Mapping[str, FileRecord]:
         with translated():
@@ -46,3 +45,18 @@ class RedisFolderState:
 
     def _key(self, place: WatchedFolder) -> str:
         return self._keys.watched(place.scope, digest_of(place))
+
+
+class RedisUploads:
+    """`Uploads` on one Redis primary. *client* must not decode responses."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def put(self, key: str, packed: bytes) -> None:
+        with translated():
+            self._client.set(key, packed)
+
+    def fetch(self, key: str) -> bytes | None:
+        with translated():
+            return cast("bytes | None", self._client.get(key))

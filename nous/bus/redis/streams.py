@@ -1,0 +1,117 @@
+"""Reads Redis Streams page by page, in bounded memory, and creates missing consumer groups.
+
+Streams are read with plain commands, for users who may only read. A group starts at id 0, so it gets all past events
+however late it is created.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import redis
+
+from nous.bus.base import Subscription
+from nous.bus.redis.keys import BusKeys
+from nous.domain.event_codec import LARGEST
+from nous.domain.events import Event
+from nous.redis_support.errors import translated
+from nous.redis_support.scripts import Scripts
+
+_PAGE = 500
+_ENOUGH = 1 << 24
+"""Maximum bytes per page, if its entries are no larger than those before: foreign ones have any size."""
+
+
+class RedisPart:
+    """A part of the bus on one Redis primary. The keys are listed in `nous.bus.redis.keys`.
+
+    *clock* replaces the server's time (seconds since the epoch), for tests.
+    """
+
+    def __init__(
+        self, client: redis.Redis, keys: BusKeys | None = None, *, clock: Callable[[], float] | None = None
+    ) -> None:
+        # redis-py types its replies for sync and async clients and both protocols at once; they are narrowed where they
+        # enter.
+        self._client: Any = client
+        self._keys = keys or BusKeys()
+        self._run = Scripts(client, clock, package="nous.bus.redis")
+
+
+def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the id and the event of every entry of *stream*.
+
+    *client* must not decode responses.
+    """
+    yield from ((entry.decode(), fields.get(b"event", b"")) for entry, fields in whole_entries(client, stream))
+
+
+def whole_entries(
+    client: Any, stream: str, *, after: str = "-", last: str = "+"
+) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
+    """Yield the id and the fields of the entries of *stream*, from *after* up to *last*.
+
+    Both limits are as XRANGE takes them. *client* must not decode responses.
+    """
+    count = 1
+    while True:
+        with translated():
+            page: list[tuple[bytes, dict[bytes, bytes]]] = client.xrange(stream, after, last, count=count)
+        yield from page
+        if len(page) < count:
+            return
+        after = f"({page[-1][0].decode()}"
+        largest = max(sum(map(len, fields.values())) for _, fields in page)
+        count = max(1, min(2 * count, _PAGE, _ENOUGH // max(largest, 1)))
+
+
+def peek(client: Any, stream: str, entry: str) -> bytes | int | None:
+    """Return the event in *entry*, or None if the entry is gone.
+
+    If the event is larger than allowed, return its size in bytes. *client* must not decode responses.
+    """
+    with translated():
+        found: list[tuple[bytes, dict[bytes, bytes]]] = client.xrange(stream, entry, entry)
+    event = found[0][1].get(b"event", b"") if found else None
+    return len(event) if event and len(event) > LARGEST else event
+
+
+class ConsumerGroups:
+    """Creates consumer groups, and remembers which ones exist.
+
+    *subscriptions* are groups that any caller may have to create, so that they miss nothing of a producer that starts
+    before them, and autoscalers find them.
+    """
+
+    def __init__(self, client: Any, subscriptions: Sequence[Subscription] = ()) -> None:
+        self._client = client
+        self._subscriptions = subscriptions
+        self._known: set[tuple[str, str]] = set()
+
+    def ensure_subscribers(self, stream: str, kind: type[Event]) -> None:
+        """Create every group that consumes events of *kind*."""
+        for subscription in self._subscriptions:
+            if subscription.kind.type == kind.type:
+                self.ensure(stream, subscription.group)
+
+    def ensure(self, stream: str, group: str) -> None:
+        """Create the group and its stream, unless they are known to exist."""
+        if (stream, group) in self._known:
+            return
+        with translated():
+            try:
+                self._client.xgroup_create(stream, group, id="0", mkstream=True)
+            except redis.ResponseError as error:
+                if "BUSYGROUP" not in str(error):
+                    raise
+        self._known.add((stream, group))
+
+    def forget(self) -> None:
+        """Clear the cache of known groups, since some have disappeared."""
+        self._known.clear()
+
+    def read_up_to(self, stream: str, group: str) -> bytes:
+        """Return the id of the last entry that was delivered to the group."""
+        self.ensure(stream, group)
+        with translated():
+            groups = self._client.xinfo_groups(stream)
+        return next((each["last-delivered-id"] for each in groups if each["name"] == group.encode()), b"0-0")
