@@ -55,7 +55,7 @@ class Container:
     also: tuple["Worker", ...] = ()
 
     def replaced(self, **parts: Any) -> Self:
-        """Return a copy with other *parts*, from which it builds those that this container has not built yet."""
+        """Return a copy with other *parts*; it builds from them what is not built yet."""
         other = copy(self)
         other.__dict__.update(parts)
         return other
@@ -87,7 +87,7 @@ class Container:
 
     @cached_property
     def groups(self) -> tuple[Subscription, ...]:
-        """The subscriptions of workers that the server has by now. Of the workers it imports only plug-ins."""
+        """The subscriptions of workers that the server has by now. No built-in worker is imported."""
         WORKERS.of_others()  # they may define kinds of events
         found = self.delivery_stats.groups(kinds().values())
         return tuple(each for each in found if each.group in self.worker_names)
@@ -334,5 +334,5 @@ def discover() -> dict[str, "Worker"]:
 
 
 def worker_name(plug_in: str) -> str:
-    """Return the name of the worker in a plug-in: a module's name has `_` where a worker's has `-`."""
+    """Return the name of a plug-in's worker: it has `-` where the name of a module has `_`."""
     return plug_in.replace("_", "-")

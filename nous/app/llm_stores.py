@@ -1,4 +1,4 @@
-"""Build the stores that model calls share: response cache, token usage, circuits and counters."""
+"""Build the stores that model calls share: cached responses, token usage, circuits, counters."""
 
 from dataclasses import dataclass
 

@@ -37,7 +37,7 @@ class RedisDeliveryStats(RedisPart):
         return GroupCounters.of(numbers, in_flight=in_flight, leased=leased)
 
     def groups(self, kinds: Iterable[type[Event]]) -> Sequence[Subscription]:
-        """Return every consumer group that the server has on the streams of *kinds*, other programs' included."""
+        """Return every consumer group on the streams of *kinds*, those of other programs included."""
         places = [(kind, self._keys.stream(kind.type, priority)) for kind in kinds for priority in Priority]
         with translated(), self._client.pipeline(transaction=False) as pipe:
             for _, stream in places:
