@@ -101,7 +101,7 @@ def calls_in(message: JsonObject) -> list[RequestedCall]:
 def _call(call: JsonObject) -> RequestedCall:
     function = as_object(call.get("function")) or call
     tool = as_text(function.get("name"))
-    own = call.get("call_id", call.get("id"))
+    own = call.get("call_id") or call.get("id")
     given = next((function[key] for key in ("arguments", "args", "input") if key in function), None)
     return RequestedCall(str(own or tool), tool, as_arguments(given))
 
@@ -172,7 +172,7 @@ class ChatReading(BlockReading):
     def message(self, role: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return the drafts of one message in the form of Chat Completions; *role* is normalized."""
         found = self.parts(value.get("content") or value.get("refusal"))
-        found.calls += calls_in(value)
+        found.calls = calls_in(value) or found.calls
         tool = as_text(value.get("name"))
         return self.of_role(role, found, place, call_id=str(value.get("tool_call_id") or tool), tool=tool)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from nous.transcript.parsing.markdown import BoundedText, MarkdownFence, fence_in
+from nous.transcript.parsing.markdown import BoundedText, fence_in
 from nous.transcript.parsing.values import as_arguments, parse_time
 
 _HEADING = re.compile(r"_\*\*(?P<who>User|Agent|Assistant|)(?P<mark> - sidechain)?(?: \((?P<about>.*)\))?\*\*_\s*")
@@ -92,6 +92,9 @@ _INPUT = re.compile(r"Input(?: \(truncated\))?: ?(?P<run>`{3,})\s*")
 _KEYS = {"directory": "workdir", "path": "path", "pattern": "pattern", "query": "query", "url": "url"}
 _WEB = {"WebFetch": "url", "WebSearch": "query", "web_fetch": "url", "google_web_search": "query"}
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "powershell", "cmd"})
+_PLAIN = frozenset({"", "text", "output"})
+"""Info strings of fences that hold output."""
+
 _LOOKING = frozenset({"read", "search"})
 """Kinds of calls with little input: content without a label is their output."""
 
@@ -176,7 +179,7 @@ class _Shown:
                 output = _unfenced([result["rest"].strip(), *lines[number + 1 :]])
             elif inline := _INPUT.fullmatch(line):
                 number = self.code("input", lines, number, inline["run"])
-            elif fence and self.is_output(fence):
+            elif fence and not self.awaits and (fence.info in _PLAIN or self.kind in _LOOKING):
                 output = _unfenced(lines[number:])
             elif fence:
                 number = self.code(fence.info, lines, number, fence.run)
@@ -184,12 +187,6 @@ class _Shown:
                 output = _unfenced(lines[number:])
             number += 1
         return ToolUse(self.tool, self.input(), output, is_error=label == "error", is_answer=label == _ANSWER)
-
-    def is_output(self, fence: MarkdownFence) -> bool:
-        """Return whether *fence* holds output: plain text, or the result of a read or search."""
-        if self.awaits:
-            return False
-        return fence.info in {"", "text", "output"} or self.kind in _LOOKING
 
     def code(self, info: str, lines: list[str], start: int, run: str) -> int:
         """Add the code that begins at line *start* to the input; return its last line's number."""

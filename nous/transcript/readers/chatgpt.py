@@ -62,7 +62,7 @@ def content_of(message: JsonObject) -> Parts:
         return parts_of(content["parts"])
     if kind == "thoughts":
         thoughts = map(as_object, as_list(content.get("thoughts")))
-        return Parts(thoughts=[as_text(thought.get("content", thought.get("summary"))) for thought in thoughts])
+        return Parts(thoughts=[as_text(one.get("content")) or as_text(one.get("summary")) for one in thoughts])
     names, between = _JOINED.get(kind, (_TEXTS, ""))
     texts = [text for name in names if (text := as_text(content.get(name)).strip("\n"))]
     found = between.join(texts) if between else next(iter(texts), "")

@@ -30,8 +30,10 @@ def append_line(path: Path, line: bytes) -> None:
     with locked(path) as file:
         end = os.fstat(file).st_size
         is_torn = end > 0 and os.pread(file, 1, end - 1) != b"\n"
+        rest = memoryview(b"\n" + line if is_torn else line)
         try:
-            _write_all(file, b"\n" + line if is_torn else line)
+            while rest:
+                rest = rest[os.write(file, rest) :]
         except OSError:
             os.ftruncate(file, end)
             raise
@@ -67,17 +69,9 @@ def _is_at(path: Path, file: int) -> bool:
     It may have been replaced while this process waited for the lock.
     """
     try:
-        there = path.stat()
+        return os.path.samestat(path.stat(), os.fstat(file))
     except FileNotFoundError:
         return False
-    here = os.fstat(file)
-    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
-
-
-def _write_all(file: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(file, rest) :]
 
 
 def append_element(path: Path, element: dict[str, Any]) -> None:

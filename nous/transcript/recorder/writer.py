@@ -87,12 +87,14 @@ class TranscriptWriter:
         if not known.type:
             raise BadInput("it has no type")
         if known.type in _OF_SUB_AGENTS:
-            path = self._path_of_sub_agent(known)
+            agent, request = (str(known.fields.get(name) or "") for name in ("agent_id", "parent_request_id"))
+            path = sub_agent_transcript_path(self._session, agent, request, base=self._base)
         elif should_transcript(known):
             path = self.path
         else:
             return False
-        line = _line({STAMP: _stamp(self._clock()), **known.as_json()})
+        time = f"{self._clock().astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
+        line = _line({STAMP: time, **known.as_json()})
         if len(line) > LONGEST_LINE:
             raise BadInput(f"it takes {len(line)} bytes, and no reader takes more than {LONGEST_LINE} on a line")
         if self._layout == "array":
@@ -100,10 +102,6 @@ class TranscriptWriter:
         else:
             append_line(path, line)
         return True
-
-    def _path_of_sub_agent(self, event: TranscriptEvent) -> Path:
-        agent, request = (str(event.fields.get(name) or "") for name in ("agent_id", "parent_request_id"))
-        return sub_agent_transcript_path(self._session, agent, request, base=self._base)
 
     def _failed(self, reason: str) -> bool:
         self.failures += 1
@@ -121,8 +119,3 @@ def _line(event: Mapping[str, Any]) -> bytes:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
         return json.dumps(event, default=str, separators=(",", ":")).encode() + b"\n"
-
-
-def _stamp(time: datetime) -> str:
-    """Format *time* as RFC 3339 in UTC, with microseconds."""
-    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"

@@ -97,17 +97,12 @@ def test_what_a_command_removes_is_known_where_it_is_named() -> None:
     "command",
     [
         "npm rm left-pad; echo rm a.py",
-        'git commit -m "x; rm a.py"',
         "cat > clean.sh <<'EOF'\nrm a.py\nEOF",
-        "# note; rm a.py",
         "cd sub && rm a.py",
-        "ssh host rm a.py",
         "git rm --cached a.py",
         "rm a.py && mv b.py a.py",
-        "test -f x || rm a.py",
         "if false; then\nrm a.py\nfi",
         "git stash; rm a.py; git stash pop",
-        "git rm -n a.py",
         "rm a.py && git checkout a.py",
     ],
 )
