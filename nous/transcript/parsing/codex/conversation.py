@@ -9,7 +9,7 @@ from typing import Any
 
 from nous.transcript.model import Kind
 from nous.transcript.parsing.codex.outputs import Output, is_text, output_of, parts_in
-from nous.transcript.parsing.codex.user_text import MessagePiece, Sort, piece_of, plan_in, without_citations
+from nous.transcript.parsing.codex.user_text import MessagePiece, Sort, piece_of, words_and_plan
 from nous.transcript.parsing.conversation import UNKNOWN_CALL, call, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionReading, digest_of
@@ -110,7 +110,7 @@ class CodexReading(SessionReading):
 
         A plan that it proposes becomes a separate draft, because other channels carry the plan alone.
         """
-        words, plan = plan_in(without_citations(text))
+        words, plan = words_and_plan(text)
         if words and self.review and words.startswith(self.review):
             self.notes.skip("repeated review")
             self.review = words = ""
