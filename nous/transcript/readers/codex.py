@@ -17,12 +17,7 @@ from nous.transcript.parsing.sessions import SessionFormat, digest_of, share
 from nous.transcript.parsing.values import parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
-_TYPES = frozenset(
-    {
-        *("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"),
-        *("inter_agent_communication", "inter_agent_communication_metadata"),
-    }
-)
+_TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"})
 _ITEMS = frozenset(
     {"tool_call", "tool_result", "function_call", "function_result", "function_call_output", "reasoning"}
 )

@@ -23,18 +23,6 @@ ENDING = "ending"
 """Channels by which the same message may come."""
 
 _QUESTIONS = "request_user_input"
-_CALLS = frozenset(
-    {
-        *("function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "web_search_call"),
-        *("image_generation_call", "tool_call", "mcp_call"),
-    }
-)
-_RESULTS = frozenset(
-    {
-        *("function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output"),
-        *("mcp_tool_call_output", "tool_result", "function_result"),
-    }
-)
 _UNPAIRED = frozenset({"web_search", "image_generation"})
 
 
@@ -216,9 +204,9 @@ class CodexReading(SessionReading):
             case "error":
                 text = text_at(item, "message", "text")
                 return (place.draft(Kind.ERROR, text or "no reason given", is_error=True),)
-            case _ if kind in _CALLS:
+            case _ if kind.endswith("_call"):
                 return self._call(kind, item, place)
-            case _ if kind in _RESULTS:
+            case _ if kind.endswith(("_output", "_result")):
                 return self._result(kind, item, place)
             case _:
                 return self.skip(kind)
