@@ -104,10 +104,12 @@ class SessionReading(AgentReading):
             draft.kind = Kind.SUB_AGENT if draft.kind is Kind.USER else draft.kind
         return drafts
 
-    def text_or_skip(self, kind: Kind, text: str, place: RecordPlace, reason: str, part: int = 0) -> Iterable[Draft]:
+    def text_or_skip(
+        self, kind: Kind, text: str, place: RecordPlace, reason: str, part: int = 0, *, is_meta: bool = False
+    ) -> Iterable[Draft]:
         """Return the draft of *text*; none if it is empty, counted by *reason*."""
         if text := text.strip():
-            return (place.draft(kind, text, part, is_error=kind is Kind.ERROR),)
+            return (place.draft(kind, text, part, is_error=kind is Kind.ERROR, is_meta=is_meta),)
         return self.skip(reason)
 
     def from_template(self, templates: Templates, kind: str, fields: JsonObject, place: RecordPlace) -> Iterable[Draft]:

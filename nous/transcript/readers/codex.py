@@ -17,12 +17,7 @@ from nous.transcript.parsing.sessions import SessionFormat, digest_of, share
 from nous.transcript.parsing.values import parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
-_TYPES = frozenset(
-    {
-        *("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"),
-        *("inter_agent_communication", "inter_agent_communication_metadata"),
-    }
-)
+_TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "inter_agent")
 _ITEMS = frozenset(
     {"tool_call", "tool_result", "function_call", "function_result", "function_call_output", "reasoning"}
 )
@@ -50,16 +45,14 @@ def _is_head(record: JsonObject) -> bool:
 
 
 def _is_wrapped(record: JsonObject) -> bool:
-    return str(record.get("type")) in _TYPES and isinstance(record.get("payload"), dict)
+    return str(record.get("type")).startswith(_TYPES) and isinstance(record.get("payload"), dict)
 
 
 def _is_flat(record: JsonObject) -> bool:
     """Return whether *record* is an item with its time on the same line."""
-    if "timestamp" not in record and "created_at" not in record:
-        return False
-    if str(record.get("type")) not in _ITEMS or not _FOREIGN.isdisjoint(record):
-        return False
-    return not _NAMES.isdisjoint(record)
+    has_time = "timestamp" in record or "created_at" in record
+    is_item = str(record.get("type")) in _ITEMS and not _NAMES.isdisjoint(record)
+    return has_time and is_item and _FOREIGN.isdisjoint(record)
 
 
 @dataclass(slots=True)

@@ -114,8 +114,8 @@ class _Session(SessionReading):
                 return self._planned(data, place)
             case "system.message":
                 return self._instructed(text_at(data, "content").strip(), place)
-            case "system.notification" if text := text_at(data, "content").strip():
-                return (place.draft(Kind.SYSTEM, text, is_meta=True),)
+            case "system.notification":
+                return self.text_or_skip(Kind.SYSTEM, text_at(data, "content"), place, kind, is_meta=True)
             case "session.compaction_complete":
                 return self._compacted(data, place)
             case "session.task_complete":

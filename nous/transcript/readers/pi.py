@@ -152,12 +152,10 @@ class _Session(BlockReading):
             case _:
                 return self.skip(f"{role} message")
 
-    def _text(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+    def _text(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         content = value.get("summary", value.get("content", value.get("label")))
         whose, text = Kind.SUMMARY if kind in _SUMMARIES else Kind.SYSTEM, "\n\n".join(self.texts(content))
-        for draft in self.text_or_skip(whose, text, place, f"empty {kind}"):
-            draft.is_meta = kind in _BY_A_PROGRAM
-            yield draft
+        return self.text_or_skip(whose, text, place, f"empty {kind}", is_meta=kind in _BY_A_PROGRAM)
 
     def _prompt(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         said: list[str] = []
@@ -203,11 +201,9 @@ class _Session(BlockReading):
         """Return drafts of a *block* of an answer; an answer cut short made none of its calls."""
         match block.get("type"):
             case "text":
-                text = text_at(block, "text").strip()
-                return (place.draft(Kind.ASSISTANT, text),) if text else ()
+                return self.text_or_skip(Kind.ASSISTANT, text_at(block, "text"), place, "empty text")
             case "thinking":
-                text = text_at(block, "thinking").strip()
-                return (place.draft(Kind.THINKING, text, part),) if text else ()
+                return self.text_or_skip(Kind.THINKING, text_at(block, "thinking"), place, "empty thinking", part)
             case "toolCall" if not is_cut_short:
                 tool, given = text_at(block, "name"), as_arguments(block.get("arguments"))
                 return (self.call(tool, given, text_at(block, "id"), place, part),)

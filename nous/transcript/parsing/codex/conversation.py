@@ -9,7 +9,7 @@ from typing import Any
 
 from nous.transcript.model import Kind
 from nous.transcript.parsing.codex.outputs import Output, is_text, output_of, parts_in
-from nous.transcript.parsing.codex.user_text import MessagePiece, Sort, piece_of, plan_in, without_citations
+from nous.transcript.parsing.codex.user_text import MessagePiece, Sort, piece_of, words_and_plan
 from nous.transcript.parsing.conversation import UNKNOWN_CALL, call, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionReading, digest_of
@@ -23,18 +23,6 @@ ENDING = "ending"
 """Channels by which the same message may come."""
 
 _QUESTIONS = "request_user_input"
-_CALLS = frozenset(
-    {
-        *("function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "web_search_call"),
-        *("image_generation_call", "tool_call", "mcp_call"),
-    }
-)
-_RESULTS = frozenset(
-    {
-        *("function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output"),
-        *("mcp_tool_call_output", "tool_result", "function_result"),
-    }
-)
 _UNPAIRED = frozenset({"web_search", "image_generation"})
 
 
@@ -110,7 +98,7 @@ class CodexReading(SessionReading):
 
         A plan that it proposes becomes a separate draft, because other channels carry the plan alone.
         """
-        words, plan = plan_in(without_citations(text))
+        words, plan = words_and_plan(text)
         if words and self.review and words.startswith(self.review):
             self.notes.skip("repeated review")
             self.review = words = ""
@@ -216,9 +204,9 @@ class CodexReading(SessionReading):
             case "error":
                 text = text_at(item, "message", "text")
                 return (place.draft(Kind.ERROR, text or "no reason given", is_error=True),)
-            case _ if kind in _CALLS:
+            case _ if kind.endswith("_call"):
                 return self._call(kind, item, place)
-            case _ if kind in _RESULTS:
+            case _ if kind.endswith(("_output", "_result")):
                 return self._result(kind, item, place)
             case _:
                 return self.skip(kind)

@@ -45,8 +45,6 @@ _SORTS = {
 }
 _PROJECT_RULES = "# AGENTS.md instructions for "
 _REQUEST = "## My request for Codex:"
-_SOURCE_OF_MEMORY = ("<oai-mem-citation>", "</oai-mem-citation>")
-_PLAN = ("<proposed_plan>", "</proposed_plan>")
 
 
 def piece_of(text: str) -> MessagePiece:
@@ -68,24 +66,16 @@ def piece_of(text: str) -> MessagePiece:
             return MessagePiece(Sort.SHELL, _inside(text, "command"), _inside(text, "result"))
         case Sort.AGENT:
             return MessagePiece(Sort.AGENT, _notice(_inside(text, "subagent_notification")))
-        case Sort.INSERTED if tag and (typed := _behind(text, f"</{tag[1]}>")):
-            return MessagePiece(Sort.OWN, typed)
+        case Sort.INSERTED if tag and (closing := f"</{tag[1]}>") in text and not text.endswith(closing):
+            return MessagePiece(Sort.OWN, text.rpartition(closing)[2].strip())  # typed behind what a program put first
         case sort:
             return MessagePiece(sort, text)
 
 
-def _behind(text: str, closing: str) -> str:
-    return text.rpartition(closing)[2].strip() if closing in text else ""
-
-
-def without_citations(text: str) -> str:
-    """Return *text* without memory citations, which only one of its copies has."""
-    return _split(text, *_SOURCE_OF_MEMORY)[0]
-
-
-def plan_in(text: str) -> tuple[str, str]:
-    """Return a message without its proposed plan, and the plan."""
-    return _split(text, *_PLAN)
+def words_and_plan(text: str) -> tuple[str, str]:
+    """Return an answer without its proposed plan and without memory citations, and the plan."""
+    without_citations, _ = _split(text, "<oai-mem-citation>", "</oai-mem-citation>")
+    return _split(without_citations, "<proposed_plan>", "</proposed_plan>")
 
 
 def spoken(status: object) -> str:
