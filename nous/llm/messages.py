@@ -62,11 +62,6 @@ def answered(text: str, question: Question, endpoint: Endpoint, *, read: Any, wr
     return Reply(text=text, model=endpoint.id, tokens=tokens, is_whole=is_whole and bool(text.strip()))
 
 
-def too_large(question: Question, endpoint: Endpoint) -> Reply:
-    """Return the reply for an answer too large to be read; its tokens count as the maximum."""
-    return answered("", question, endpoint, read=None, written=question.most_tokens, is_whole=False)
-
-
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
 
