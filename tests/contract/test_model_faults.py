@@ -88,9 +88,7 @@ def test_a_quota_without_a_time_is_a_failure_that_is_called_one(build: Build, se
     [
         ("429 retry-after 30", 30),
         ("503 retry-after 2.5", 2.5),
-        ("429 retry-after 0", 0),
         ("429 retry-after Thu, 01 Jan 2026 00:02:00 GMT", 120),
-        ("429 retry-after 1e300", 86_400),
     ],
 )
 def test_a_quota_says_when_to_come_back(fault: str, seconds: float, build: Build, server: ModelServer) -> None:
