@@ -67,7 +67,7 @@ class EpisodeEmbedder:
     def _embedded(self, episodes: Sequence[Episode]) -> Iterator[SaveEpisodeVector]:
         """Yield the vectors of those *episodes* that can be embedded.
 
-        A rejected batch is halved until the rejected text is found.
+        The texts of a rejected batch are embedded one by one.
         """
         embedder = self._context.embedder
         try:
@@ -77,8 +77,8 @@ class EpisodeEmbedder:
                 hint = "search finds it by its words alone"
                 _log.warning("episode.embedding_rejected", reason=str(error), id=str(episodes[0].id), hint=hint)
                 return
-            for half in (episodes[: len(episodes) // 2], episodes[len(episodes) // 2 :]):
-                yield from self._embedded(half)
+            for each in episodes:
+                yield from self._embedded([each])
             return
         for each, vector in zip(episodes, vectors, strict=True):
             yield SaveEpisodeVector(

@@ -217,10 +217,7 @@ class Episode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptSeen:
-    """Identity of the transcript of an episode.
-
-    `digest` is its sha256 in hex, `entries` the number of its entries, `bytes` its size.
-    """
+    """Identity of an episode's transcript: its sha256 in hex, its entries and its size."""
 
     digest: str
     entries: int

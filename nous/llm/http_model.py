@@ -10,7 +10,7 @@ from nous.llm.error_mapping import unreachable
 from nous.llm.event_loop_thread import LoopThread
 from nous.llm.provider import Clock, Endpoint, Provider
 from nous.llm.state import UsageCounters
-from nous.llm.transport import AnswerTooLarge, Transport
+from nous.llm.transport import Transport
 
 PROVIDERS = PlugIns(providers, attribute="PROVIDER", group="nous.providers")
 
@@ -69,12 +69,9 @@ class HttpModel:
     async def _asked(self, question: Question, *, structured: bool) -> Reply:
         endpoint, provider = self._endpoint, self._provider
         payload, headers = provider.payload(question, endpoint, structured=structured), provider.headers(endpoint)
-        try:
-            body = await self._transport.post(
-                provider.path, payload, headers=headers, asked=question.texts, structured=structured
-            )
-        except AnswerTooLarge:
-            return messages.too_large(question, endpoint)
+        body = await self._transport.post(
+            provider.path, payload, headers=headers, asked=question.texts, structured=structured
+        )
         found = messages.json_object(body)
         if found is None:
             raise unreachable(endpoint, question.texts, "what it sent is not JSON")

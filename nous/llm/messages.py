@@ -11,9 +11,6 @@ from nous.llm.base import Question, Reply
 from nous.llm.provider import Endpoint
 from nous.text.token_estimate import estimate
 
-_MOST_TOKENS = 10**8
-"""The most tokens of one call; a server's count beyond that is implausible."""
-
 
 def instruction(schema: Mapping[str, Any]) -> str:
     """Return *schema* as an instruction, for a model without structured output."""
@@ -52,23 +49,15 @@ def json_object(body: bytes) -> dict[str, Any] | None:
 def answered(text: str, question: Question, endpoint: Endpoint, *, read: Any, written: Any, is_whole: bool) -> Reply:
     """Return the reply with *text*; *read* and *written* are the server's counts of tokens.
 
-    A missing or implausible count is estimated. An answer without any text is never whole.
+    A missing count is estimated. An answer without any text is never whole.
     """
     text = _encodable(text)
     sent = (system(question, structured=False), *question.texts[1:])
     tokens = Tokens(
-        read if _is_count(read) else sum(map(estimate, sent)), written if _is_count(written) else estimate(text)
+        read if isinstance(read, int) else sum(map(estimate, sent)),
+        written if isinstance(written, int) else estimate(text),
     )
     return Reply(text=text, model=endpoint.id, tokens=tokens, is_whole=is_whole and bool(text.strip()))
-
-
-def too_large(question: Question, endpoint: Endpoint) -> Reply:
-    """Return the reply for an answer too large to be read; its tokens count as the maximum."""
-    return answered("", question, endpoint, read=None, written=question.most_tokens, is_whole=False)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
 
 
 def _encodable(text: str) -> str:

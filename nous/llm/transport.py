@@ -34,10 +34,6 @@ class Send(Protocol[T_co]):
     def __call__(self, *, structured: bool) -> Coroutine[Any, Any, T_co]: ...
 
 
-class AnswerTooLarge(ModelUnreachable):
-    """The answer exceeds the size limit."""
-
-
 class _Opened(NamedTuple):
     """An HTTP client, its event loop, and a semaphore for the calls in flight."""
 
@@ -103,8 +99,7 @@ class Transport:
         if not 200 <= refusal.status < 300:
             raise refused(refusal, endpoint, asked, structured=structured, now=self._clock())
         if len(refusal.body) > self._largest:
-            text = str(unreachable(endpoint, asked, f"more than {self._largest} bytes"))
-            raise AnswerTooLarge(text)
+            raise unreachable(endpoint, asked, f"it sent more than {self._largest} bytes")
         return refusal.body
 
     async def _exchanged(self, url: str, payload: object, headers: Mapping[str, str]) -> Refusal:

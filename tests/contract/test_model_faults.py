@@ -59,7 +59,7 @@ def failing(model: HttpModel, kind: type[NousError]) -> NousError:
         *[(status, ModelRefused, 1) for status in ("413", "418")],
         *[(status, ModelMisconfigured, 1) for status in ("401", "402", "403", "404", "redirect")],
         *[(status, ModelUnreachable, 1) for status in ("408", "409", "425", "429", "500", "502", "503", "529")],
-        *[(fault, ModelUnreachable, 1) for fault in ("cut", "closed", "packed", "not json", "no body", "list")],
+        *[(fault, ModelUnreachable, 1) for fault in ("cut", "closed", "packed", "not json", "no body", "list", "huge")],
         ("error in 200", ModelUnreachable, 1),
         ("echo", ModelRefused, 2),
     ],
@@ -88,9 +88,7 @@ def test_a_quota_without_a_time_is_a_failure_that_is_called_one(build: Build, se
     [
         ("429 retry-after 30", 30),
         ("503 retry-after 2.5", 2.5),
-        ("429 retry-after 0", 0),
         ("429 retry-after Thu, 01 Jan 2026 00:02:00 GMT", 120),
-        ("429 retry-after 1e300", 86_400),
     ],
 )
 def test_a_quota_says_when_to_come_back(fault: str, seconds: float, build: Build, server: ModelServer) -> None:
@@ -113,21 +111,13 @@ def test_a_call_ends_with_its_deadline_even_if_something_still_comes_in(
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("fault", ["empty", "huge", "no choices"])
-def test_an_answer_without_text_or_beyond_measure_is_a_reply_that_is_not_whole(
-    fault: str, build: Build, server: ModelServer
-) -> None:
+@pytest.mark.parametrize("fault", ["empty", "no choices"])
+def test_an_answer_without_text_is_a_reply_that_is_not_whole(fault: str, build: Build, server: ModelServer) -> None:
     server.set_faults([fault])
     reply = build(structured="text").ask(question())
 
     assert (reply.text, reply.is_whole) == ("", False)
     assert reply.tokens.input > 0
-
-
-def test_an_answer_beyond_measure_is_taken_to_have_cost_all_that_it_might(build: Build, server: ModelServer) -> None:
-    server.set_faults(["huge"])
-
-    assert build().ask(question()).tokens.output == 500
 
 
 def test_an_answer_that_was_cut_at_its_limit_is_not_whole(build: Build, server: ModelServer) -> None:

@@ -1,7 +1,6 @@
 """What every model promises, whoever answers."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
@@ -46,20 +45,6 @@ def test_an_answer_without_a_word_is_a_reply_that_is_not_whole(build: Build) -> 
     reply = build(lambda _: "").ask(question())
 
     assert (reply.text, reply.is_whole) == ("", False)
-
-
-def test_words_instead_of_json_are_passed_on_as_they_are(build: Build) -> None:
-    assert build(lambda _: "I would rather not.").ask(question()).text == "I would rather not."
-
-
-def test_threads_that_ask_at_once_each_get_their_own_answer(build: Build) -> None:
-    model = build(lambda user: f'{{"title":"{user}"}}')
-    users = [f"number {number}" for number in range(24)]
-
-    with ThreadPoolExecutor(8) as pool:
-        replies = list(pool.map(model.ask, map(question, users)))
-
-    assert [reply.text for reply in replies] == [f'{{"title":"{user}"}}' for user in users]
 
 
 def test_it_is_asked_again_with_what_was_said_before(build: Build) -> None:

@@ -97,7 +97,6 @@ ANSWERS = {
     "string-for-list": Case(["string for list"], Outcome(1), AT_ONCE),
     "wrong-types": Case(["wrong types"], Outcome(2, asked_again=1), ASKED_TWICE),
     "truncated": Case(["truncated"], Outcome(2, asked_again=1), ASKED_TWICE),
-    "huge": Case(["huge"], Outcome(2, asked_again=1), ASKED_TWICE),
     "empty": Case(["empty"], Outcome(2, asked_again=1), ASKED_TWICE),
     # The reviser finds the answers that the summarizer could not use, and asks for no others.
     "empty-on": Case(["empty"] * FOR_EVER, Outcome(2, ("parse",) * 2, 1, tiers=EXTRACTIVE), IN_VAIN),

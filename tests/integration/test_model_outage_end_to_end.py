@@ -46,23 +46,6 @@ def installed(directory: Path, server: ModelServer) -> Iterator[Fleets]:
         yield build
 
 
-def test_an_outage_that_is_shorter_than_their_patience_only_delays_sessions(
-    installed: Fleets, server: ModelServer, wait_until: Any
-) -> None:
-    fleet = installed(provider="anthropic", llm={"patience": 60, "deadline": DEADLINE})
-    server.outage = "500"
-    fleet.start()
-    fleet.publish(*SOME)
-
-    wait_until(lambda: failures_in_a_row(fleet) >= 2, "the model to be found out after a pause as well")
-    assert fleet.tiers == []
-    server.outage = None
-    wait_until(lambda: fleet.is_at_rest(len(SOME)), "every episode")
-
-    assert [fleet.editions(session) for session in SOME] == [["llm"]] * len(SOME)
-    assert_all_is_explained(fleet, server, sessions=len(SOME), failure="transport")
-
-
 def test_sessions_of_an_outage_that_is_longer_have_an_episode_now_and_a_better_one_later(
     installed: Fleets, server: ModelServer, wait_until: Any
 ) -> None:
@@ -160,11 +143,6 @@ def every_third(fault: str) -> Callable[[Request], str | None]:
         return None if len(met) % 3 else fault
 
     return fault_of
-
-
-def failures_in_a_row(fleet: ModelFleet) -> int:
-    """How often the provider was called and failed, those calls as one that were under way together."""
-    return sum(pause.failures for pause in fleet.container.llm_stores.circuits.current().values())
 
 
 def assert_all_is_explained(fleet: ModelFleet, server: ModelServer, *, sessions: int, failure: str = "other") -> None:

@@ -67,17 +67,9 @@ def _text(content: Any) -> str:
     for block in content if isinstance(content, list) else []:
         match block:
             case {"type": "tool_use", "input": dict() as given}:
-                return _as_text(given)
+                return json.dumps(given, ensure_ascii=False, separators=(",", ":"))
             case {"type": "text", "text": str() as text}:
                 said.append(text)
             case _:
                 pass
     return "".join(said)
-
-
-def _as_text(given: dict[str, Any]) -> str:
-    """Return *given* as JSON; empty if it is nested too deep to be written."""
-    try:
-        return json.dumps(given, ensure_ascii=False, separators=(",", ":"))
-    except RecursionError:
-        return ""

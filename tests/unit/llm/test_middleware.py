@@ -136,7 +136,7 @@ def test_facts_nested_deeper_than_facts_are_no_facts_and_no_crash() -> None:
     assert world.tiers == ["llm"]
 
 
-@pytest.mark.parametrize("count", [2**63 - 1, -1, "12", None, 1.5, True])
+@pytest.mark.parametrize("count", ["12", None])
 def test_a_count_of_tokens_that_is_none_is_estimated(count: object) -> None:
     reply = messages.answered("Tea.", question(), ENDPOINT, read=count, written=count, is_whole=True)
 
