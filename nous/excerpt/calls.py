@@ -151,7 +151,9 @@ def brief_call(action: Action, *, has_side_effect: bool) -> str:
     call, _, command, paths = action
     given = call.tool_input or {}
     if command and (purpose := given.get("description")) and isinstance(purpose, str):
-        return _command_for(purpose, command, call)
+        is_short = len(command) <= _SHORT_COMMAND and "\n" not in command  # mostly both say the same
+        shown = " ".join(purpose.split())[:_LONGEST_VALUE]
+        return f"{call.tool}({shown}: {command})" if is_short else f"{call.tool}({shown})"
     summary = extract_tool_summary(call.tool, given, paths) if call.tool and given else _as_written(call)
     if given and summary == call.tool:
         longest = LONGEST_SIDE_EFFECT if has_side_effect else _LONGEST_VALUE
@@ -163,16 +165,6 @@ def brief_call(action: Action, *, has_side_effect: bool) -> str:
 def _as_written(call: Entry) -> str:
     text = " ".join(call.text.split())
     return text if not call.tool or f"{call.tool}(" in text else extract_tool_summary(call.tool)
-
-
-def _command_for(purpose: str, command: str, call: Entry) -> str:
-    """Show a command by its purpose, and itself only if short: mostly they say the same."""
-    purpose = " ".join(purpose.split())[:_LONGEST_VALUE]
-    return f"{call.tool}({purpose}: {command})" if _is_short(command) else f"{call.tool}({purpose})"
-
-
-def _is_short(command: str) -> bool:
-    return len(command) <= _SHORT_COMMAND and "\n" not in command
 
 
 def _arguments(given: Mapping[str, Any], most: int) -> Iterator[str]:

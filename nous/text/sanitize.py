@@ -28,7 +28,6 @@ def shortened(text: str, most: int = 1000) -> str:
 
 
 _WINDOW = 200
-_FARTHEST = 10_000
 
 
 def first_graphemes(text: str, limit: int) -> str:
@@ -47,20 +46,9 @@ def boundary_before(text: str, position: int) -> int:
         return max(0, min(position, len(text)))
     if text[position - 1 : position + 1].isascii():  # the common case: no need to look at the rest
         return position
-    start = last = _sure_boundary(text, max(0, position - _WINDOW))
-    for cluster in regex.finditer(r"\X", text, pos=start, endpos=position + _WINDOW):
-        if cluster.end() > position:
-            return last if last > start or start == 0 else position  # an endless cluster has to be split somewhere
-        last = cluster.end()
-    return position
-
-
-def _sure_boundary(text: str, position: int) -> int:
-    """Return a boundary not far before *position*; any ASCII character but LF begins at one."""
-    for candidate in range(position, max(-1, position - _FARTHEST), -1):
-        if candidate == 0 or (text[candidate].isascii() and text[candidate] != "\n"):
-            return candidate
-    return position
+    start = max(0, position - _WINDOW)  # no cluster of a real text is as long
+    clusters = regex.finditer(r"\X", text, pos=start, endpos=position + _WINDOW)
+    return max((cluster.end() for cluster in clusters if cluster.end() <= position), default=start)
 
 
 def boundary_after(text: str, position: int) -> int:

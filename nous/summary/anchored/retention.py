@@ -5,7 +5,6 @@ It is biased to one side: a repeated line costs a line, a lost line is lost.
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from nous.domain.anchored_summary import AnchoredSummary, AnchoredSummarySection, label_of
 from nous.summary.llm.literals import Literal, literals_in, plain
@@ -34,11 +33,6 @@ def parts_of(line: str) -> Iterator[str]:
         sentence = line[start:end]
         yield sentence
         yield from _CLAUSE.split(sentence)
-
-
-def sentences_of(line: str) -> list[str]:
-    """Return the sentences of *line*; a code block is one."""
-    return [line[start:end] for start, end in sentences(line) if _SAYS.search(line[start:end])]
 
 
 def _lines_of_prose(text: str) -> Iterator[str]:
@@ -114,7 +108,9 @@ class SearchableText:
         """Return whether a part contains *line*, or parts each sentence; code only literally."""
         if form_of(line) in self._forms:
             return True
-        return not line.startswith(TICKS) and all(map(self._holds, sentences_of(line)))
+        return not line.startswith(TICKS) and all(
+            self._holds(line[start:end]) for start, end in sentences(line) if _SAYS.search(line[start:end])
+        )
 
     def _holds(self, sentence: str) -> bool:
         wanted = _Statement(sentence)
@@ -144,11 +140,6 @@ PASSING = frozenset({"pending_tasks", "current_state"})
 """Sections that go out of date by nature."""
 
 
-class _Lost(NamedTuple):
-    line: str
-    home: str
-
-
 def kept(previous: AnchoredSummary, new: AnchoredSummary) -> tuple[AnchoredSummary, tuple[str, ...]]:
     """Restore in *new* the lines of *previous* that it lacks; return the result and those lines.
 
@@ -157,30 +148,32 @@ def kept(previous: AnchoredSummary, new: AnchoredSummary) -> tuple[AnchoredSumma
     and quotes, as many negations, and most of its other words. The merge is idempotent: a restored line is not restored
     again.
     """
-    lost = tuple(_lost(previous, new))
+    lost = _lost(previous, new)
     if not lost:
         return new, ()
-    homes = dict.fromkeys([*(one.id for one in new.sections), *(each.home for each in lost)])
-    sections = tuple(_with_restored(previous, new, home, lost) for home in homes)
+    homes = dict.fromkeys([*(one.id for one in new.sections), *lost])
+    sections = tuple(_with_restored(previous, new, home, lost.get(home, [])) for home in homes)
     summary = AnchoredSummary(sections, new.schema_version, iteration=new.iteration)
-    return summary, tuple(each.line.strip() for each in lost)
+    return summary, tuple(line.strip() for lines in lost.values() for line in lines)
 
 
-def _lost(previous: AnchoredSummary, new: AnchoredSummary) -> Iterator[_Lost]:
+def _lost(previous: AnchoredSummary, new: AnchoredSummary) -> dict[str, list[str]]:
+    """Return the lines of *previous* that *new* lacks, each once, by the section they belong in."""
     text = SearchableText(section.content for section in new.sections)
     seen: set[str] = set()
+    lost: dict[str, list[str]] = {}
     for section in previous.sections:
         for line in lines_of(section.content):
             form = form_of(line)
             if form not in seen and not text.holds(line):
-                yield _Lost(line, EARLIER if section.id in PASSING else section.id)
+                lost.setdefault(EARLIER if section.id in PASSING else section.id, []).append(line)
             seen.add(form)
+    return lost
 
 
 def _with_restored(
-    previous: AnchoredSummary, new: AnchoredSummary, home: str, lost: tuple[_Lost, ...]
+    previous: AnchoredSummary, new: AnchoredSummary, home: str, lost: list[str]
 ) -> AnchoredSummarySection:
     section = new.section(home) or previous.section(home) or AnchoredSummarySection(home, label_of(home))
-    back = [each.line for each in lost if each.home == home]
     said = new.content(home)
-    return AnchoredSummarySection(home, section.label, "\n".join([*back, *([said] if said.strip() else [])]))
+    return AnchoredSummarySection(home, section.label, "\n".join([*lost, *([said] if said.strip() else [])]))

@@ -96,7 +96,7 @@ def _short_of(record: SessionRecord, last: Entry, rationale: str) -> Judgement:
 def _failing_last(record: SessionRecord) -> Judgement | None:
     """Judge a session whose last command failed and whose last words report no fix."""
     last = next(((place, each) for place, each in reversed(record.actions) if each.command), None)
-    if last is None or record.closing:
+    if last is None:
         return None
     place, action = last
     result = record.results.get(action.call.id)
@@ -111,11 +111,18 @@ def _failing_last(record: SessionRecord) -> Judgement | None:
     return Judgement(outcome, f"`{command}` failed in turn {turn}, and nothing mended it.", (turn,))
 
 
+def _closed(record: SessionRecord) -> Judgement | None:
+    """Judge a session whose user thanked or took leave at the end."""
+    closing = record.closing
+    if closing is None:
+        return None
+    said = shortened(closing.asked[0].text, _QUOTED_CHARS)
+    return Judgement(Outcome.RESOLVED, f"In turn {closing.number} the user closed with: {said}", (closing.number,))
+
+
 def _waits_for_choice(record: SessionRecord) -> Judgement | None:
     """Judge a session that ends with a choice for the user, before that turn changed anything."""
-    turn = record.requests[-1] if record.requests else None
-    if turn is None or record.closing or not turn.report:
-        return None
+    turn = record.requests[-1]
     asked = next((one for one in reversed(turn.report) if _CHOICE.search(one.text)), None)
     offers = sum(OFFER.match(one.text) is not None for one in turn.report)
     is_open = (asked and _EITHER_OR.search(asked.text)) or not turn.changes
@@ -128,9 +135,7 @@ def _waits_for_choice(record: SessionRecord) -> Judgement | None:
 
 def _unfinished(record: SessionRecord) -> Judgement | None:
     """Judge a session without an answer to the last request, or that ends in an announcement."""
-    turn = record.requests[-1] if record.requests else None
-    if turn is None or record.closing:
-        return None
+    turn = record.requests[-1]
     outcome = Outcome.PARTIAL if record.changes else Outcome.UNRESOLVED
     if not turn.report and not turn.changes:
         return Judgement(outcome, f"Turn {turn.number} has no answer.", (turn.number,), is_sure=False)
@@ -148,10 +153,6 @@ def _announces(one: Sentence) -> bool:
 
 def _ended_well(record: SessionRecord) -> Judgement:
     """Judge everything else as resolved, as sure as the end of the record shows."""
-    if closing := record.closing:
-        said = shortened(closing.asked[0].text, _QUOTED_CHARS)
-        rationale = f"In turn {closing.number} the user closed with: {said}"
-        return Judgement(Outcome.RESOLVED, rationale, (closing.number,))
     turn = record.requests[-1]
     later = [each for each in record.turns if each.number >= turn.number]
     evidence = _evidence(record, later)
@@ -234,6 +235,7 @@ def _service_end(record: SessionRecord) -> Judgement:
 _WORK_RULES: tuple[_Rule, ...] = (
     _nothing_asked,
     _broken_off,
+    _closed,
     _waits_for_choice,
     _failing_last,
     _unfinished,
