@@ -176,7 +176,7 @@ class WordIndex(Generic[Key]):
 
 
 def ranking(matches: Collection[Match[Key]]) -> dict[Key, RankedItem]:
-    """Turn *matches* into a ranking, in which those that `is_near` alone are hits.
+    """Turn *matches* into a ranking, in which some are near by themselves.
 
     Half of the score is the share: BM25 alone gives no weight to words that half of a small index has.
     """
