@@ -48,24 +48,23 @@ class MiniLM:
     id = "all-MiniLM-L6-v2-int8"
     dim = 384
 
-    def __init__(self, *, weights: Path | None = None, threads: int = 1) -> None:
-        """Use *threads* threads, and *weights* instead of the installed package, if given."""
+    def __init__(self, *, weights: Path | None = None) -> None:
+        """Use *weights* instead of the installed package, if given."""
         self._weights = weights
-        self._threads = threads
         self._lock = Lock()
         self._model: _Model | None = None
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         with self._lock:
-            self._model = self._model or _Model(_checked(self._weights or _installed()), self._threads)
+            self._model = self._model or _Model(_checked(self._weights or _installed()))
             rows = [self._model.vector(text) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
 
 
 class _Model:
-    def __init__(self, weights: Path, threads: int) -> None:
+    def __init__(self, weights: Path) -> None:
         self._tokenizer = _tokenizer()
-        self._session = _session(weights, threads)
+        self._session = _session(weights)
 
     def vector(self, text: str) -> NDArray[np.float32]:
         """Return the mean of the text's piece vectors, scaled to length 1."""
@@ -119,14 +118,14 @@ def _tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _session(weights: Path, threads: int) -> InferenceSession:
+def _session(weights: Path) -> InferenceSession:
     """Return a session without memory arena and spinning threads, beside many other jobs."""
     try:
         import onnxruntime  # noqa: PLC0415  (an extra, and slow to import)
     except ImportError as error:
         raise Misconfigured(f"{MiniLM.id} needs onnxruntime; {INSTALL}") from error
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False
     options.log_severity_level = 3

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
-from nous.domain.episode import CandidateFact, Trust
+from nous.domain.episode import CandidateFact
 from nous.domain.fact import Confirmed, Fact, Learned, Row, Source, Superseded
 from nous.domain.fact import Linked as LinkedRow
 from nous.domain.scope import Scope
@@ -112,12 +112,13 @@ def learned(
     embedder: str | None,
 ) -> FactDecision:
     """Record a new fact and its effect on the known one; *embedder* made its vector, if any."""
-    fact = _new_fact(candidate, learn_context)
+    claim = claimed(candidate, learn_context)
+    fact = claim.fact
     row = Learned(fact=fact, reason=verdict.reason, embedded_by=embedder)
     decision = FactDecision(
         text=candidate.text, source=fact.source, verdict=verdict, fact=fact, rows=(row,), has_new_source=True
     )
-    return with_effect(decision, _said(fact, learn_context, candidate.trust), known, at=learn_context.at)
+    return with_effect(decision, claim, known, at=learn_context.at)
 
 
 def with_effect(decision: FactDecision, said: TrustedFact, known: FactIndex, *, at: datetime) -> FactDecision:
@@ -144,7 +145,8 @@ def correcting(
     decision: FactDecision, verdict: Supersedes, other: KnownFact, learn_context: LearnContext
 ) -> FactDecision:
     """Add a supersession to *decision*: of its fact and *other*, the one stated earlier."""
-    said = _said(decision.fact, learn_context, decision.source.trust)
+    at = learn_context.said_at
+    said = TrustedFact(decision.fact, first=at, last=at, trust=decision.source.trust)
     past, gone = outdated(TrustedFact.of(other), said, verdict, at=learn_context.at)
     return replace(decision, rows=(*decision.rows, gone), replaced=past, correction=verdict)
 
@@ -162,22 +164,21 @@ def linked(fact_id: UUID, verdict: LinkedTo, *, at: datetime) -> LinkedRow:
     )
 
 
-def _said(fact: Fact, learn_context: LearnContext, trust: Trust) -> TrustedFact:
-    return TrustedFact(fact, first=learn_context.said_at, last=learn_context.said_at, trust=trust)
-
-
-def _new_fact(candidate: CandidateFact, learn_context: LearnContext) -> Fact:
-    return Fact(
-        id=fact_id(learn_context.source.episode_id, candidate.text),
+def claimed(candidate: CandidateFact, learn_context: LearnContext) -> TrustedFact:
+    """Return the fact that *candidate* makes if it is new."""
+    at, source = learn_context.said_at, _source(candidate, learn_context)
+    fact = Fact(
+        id=fact_id(source.episode_id, candidate.text),
         scope=learn_context.scope,
         text=candidate.text.strip(),
         category=candidate.category,
         subject=candidate.subject,
         confidence=candidate.confidence,
-        source=_source(candidate, learn_context),
+        source=source,
         learned_at=learn_context.at,
         event_date=candidate.event_date,
     )
+    return TrustedFact(fact, first=at, last=at, trust=candidate.trust)
 
 
 def _source(candidate: CandidateFact, learn_context: LearnContext) -> Source:

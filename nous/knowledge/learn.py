@@ -14,6 +14,7 @@ from nous.knowledge.decision import (
     FactDecision,
     LearnContext,
     LearnDecisions,
+    claimed,
     confirmed,
     correcting,
     fact_id,
@@ -34,7 +35,7 @@ from nous.knowledge.judge import (
     verdicts,
 )
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.precedence import SourcedStatement, TrustedFact, corrected, is_vouched_for, settled
+from nous.knowledge.precedence import TrustedFact, corrected, is_vouched_for, settled
 from nous.knowledge.settling import merged
 from nous.knowledge.vector_scan import checked
 from nous.knowledge.verdict import Policy, Statement
@@ -116,8 +117,9 @@ class _Case:
     def near(self) -> Sequence[Neighbour]:
         return [] if self.vector is None else self.known.near(self.vector, floor(self.context.policy))
 
-    def claim(self, subject: str) -> SourcedStatement:
-        return SourcedStatement(subject=subject, trust=self.candidate.trust, said_at=self.context.said_at)
+    @cached_property
+    def claim(self) -> TrustedFact:
+        return claimed(self.candidate, self.context)
 
     def decision(self) -> FactDecision:
         if self._is_repeated():
@@ -158,8 +160,8 @@ class _Case:
         return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
 
     def _by_sense(self) -> Verdict:
-        known, claim = self.known, self.claim(self.candidate.subject)
-        found = verdicts(self.statement, self.near, self.context.policy, known.namesakes(claim.subject))
+        known, claim = self.known, self.claim
+        found = verdicts(self.statement, self.near, self.context.policy, known.namesakes(self.candidate.subject))
         match settled(found, claim, known):
             case NewFact() if self.vector is None:
                 return NewFact(reason=NOT_COMPARED)
@@ -175,7 +177,8 @@ class _Case:
         fact = self.known[decision.fact.id]
         if not is_vouched_for(fact, self.candidate.trust):
             return decision
-        claim = self.claim(self.candidate.subject or fact.fact.subject)
+        subject = self.candidate.subject or fact.fact.subject
+        claim = self.claim._replace(fact=replace(self.claim.fact, subject=subject))
         verdict = corrected(fact, claim, self.near, self.known, self.context.policy)
         return correcting(decision, verdict, self.known[verdict.fact_id], self.context) if verdict else decision
 
@@ -207,7 +210,7 @@ def embed_late(
         apart = known.apart_from(fact.fact.id)
         near = [each for each in known.near(vector, floor(policy)) if each.fact_id not in apart]
         namesakes = {each: said for each, said in known.namesakes(fact.fact.subject).items() if each not in apart}
-        verdict = settled(verdicts(fact.statement, near, policy, namesakes), SourcedStatement.of(fact), known)
+        verdict = settled(verdicts(fact.statement, near, policy, namesakes), TrustedFact.of(fact), known)
         decision = _embedded(fact, verdict, known, at)
         fresh = {row.fact_id: vector for row in decision.rows if isinstance(row, Embedded)}
         known.extend(decision.rows, fresh)

@@ -1,7 +1,7 @@
 """Precedence rules: when one fact may supersede another, by subject and by trust."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, Self
 from uuid import UUID
@@ -15,22 +15,20 @@ from nous.knowledge.normalize import subject_form
 from nous.knowledge.verdict import Policy
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourcedStatement:
-    """Subject, trust and time of a statement."""
+class TrustedFact(NamedTuple):
+    """A fact, also one that is not learned yet, with the times it was stated and its trust."""
 
-    subject: str
+    fact: Fact
+    first: datetime
+    last: datetime
     trust: Trust
-    said_at: datetime
 
     @classmethod
-    def of(cls, fact: KnownFact) -> Self:
-        return cls(subject=fact.fact.subject, trust=fact.trust, said_at=fact.said_at)
+    def of(cls, known: KnownFact) -> Self:
+        return cls(known.fact, known.valid_from, known.said_at, known.trust)
 
 
-def settled(
-    verdicts: Iterable[Verdict], claim: SourcedStatement, known: FactIndex, *, is_ruled: bool = False
-) -> Verdict:
+def settled(verdicts: Iterable[Verdict], claim: TrustedFact, known: FactIndex, *, is_ruled: bool = False) -> Verdict:
     """Return the first of *verdicts* on *claim* that precedence allows.
 
     If only new or linked is left, the first verdict that was not allowed is returned as a link instead. A user's
@@ -63,12 +61,12 @@ def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
 
 
 def corrected(
-    fact: KnownFact, claim: SourcedStatement, near: Iterable[Neighbour], known: FactIndex, policy: Policy
+    fact: KnownFact, claim: TrustedFact, near: Iterable[Neighbour], known: FactIndex, policy: Policy
 ) -> Supersedes | None:
     """Return the verdict by which *fact* supersedes what it contradicts, as *claim* states it."""
     passed = {fact.fact.id, *known.apart_from(fact.fact.id)}
     others = [each for each in near if each.fact_id not in passed]
-    namesakes = {each: said for each, said in known.namesakes(claim.subject).items() if each not in passed}
+    namesakes = {each: said for each, said in known.namesakes(claim.fact.subject).items() if each not in passed}
     found = (each for each in verdicts(fact.statement, others, policy, namesakes) if isinstance(each, Supersedes))
     verdict = settled(found, claim, known)
     return verdict if isinstance(verdict, Supersedes) else None
@@ -77,11 +75,11 @@ def corrected(
 _RANKS = {Trust.USER: 0, Trust.SYSTEM: 1, Trust.ASSISTANT: 1, Trust.TOOL: 2, Trust.WEB: 2}
 
 
-def _distrust(verdict: AlreadyKnown | Richer | Supersedes, claim: SourcedStatement, other: KnownFact) -> str | None:
+def _distrust(verdict: AlreadyKnown | Richer | Supersedes, claim: TrustedFact, other: KnownFact) -> str | None:
     mine, theirs = _RANKS[claim.trust], _RANKS[other.trust]
     if isinstance(verdict, Supersedes):
         is_mine_worse = mine > theirs
-        if mine == theirs or is_mine_worse != (claim.said_at >= other.said_at):
+        if mine == theirs or is_mine_worse != (claim.last >= other.said_at):
             return None
         who = "an agent" if max(mine, theirs) == _RANKS[Trust.ASSISTANT] else "a tool or a page"
         return f"only {who} says {'so' if is_mine_worse else 'the other'}"
@@ -93,28 +91,15 @@ def _distrust(verdict: AlreadyKnown | Richer | Supersedes, claim: SourcedStateme
 
 
 def _other_subject(
-    verdict: AlreadyKnown | Richer | Supersedes, claim: SourcedStatement, other: KnownFact, *, is_ruled: bool
+    verdict: AlreadyKnown | Richer | Supersedes, claim: TrustedFact, other: KnownFact, *, is_ruled: bool
 ) -> str | None:
-    mine, theirs = subject_form(claim.subject), subject_form(other.fact.subject)
+    mine, theirs = subject_form(claim.fact.subject), subject_form(other.fact.subject)
     is_stated = claim.trust is Trust.USER and not is_ruled
     if not isinstance(verdict, Supersedes) or mine == theirs != "" or is_stated or (is_ruled and not (mine and theirs)):
         return None
     if mine and theirs:
         return f"their subjects differ: about {mine} / about {theirs}"
     return "only one names its subject" if mine or theirs else "neither names its subject"
-
-
-class TrustedFact(NamedTuple):
-    """A fact with the times it was first and last stated, and the trust in its sources."""
-
-    fact: Fact
-    first: datetime
-    last: datetime
-    trust: Trust
-
-    @classmethod
-    def of(cls, known: KnownFact) -> Self:
-        return cls(known.fact, known.valid_from, known.said_at, known.trust)
 
 
 def outdated(one: TrustedFact, other: TrustedFact, verdict: Supersedes, *, at: datetime) -> tuple[Fact, Superseded]:

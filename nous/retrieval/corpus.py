@@ -10,7 +10,7 @@ from uuid import UUID
 from nous.domain.episode import Episode
 from nous.domain.fact import Fact, Learned, Row, occurrences
 from nous.knowledge.fact_index import FactIndex
-from nous.retrieval.fusion import RankedItem, by_cosine
+from nous.retrieval.fusion import LEAST_COSINE, RankedItem, by_cosine
 from nous.retrieval.query import Filters, Hit, Query, episode_hit, files_named, hit_of, touched
 from nous.retrieval.word_index import Match, WordIndex, ranking
 
@@ -93,21 +93,22 @@ class Corpus:
             self._hits[place] = hit if hit and self.only.accepts(hit) else None
         return self._hits[place]
 
-    def by_words(self, query: Query, *, share: float, limit: int) -> dict[Place, RankedItem]:
-        """Rank items that have any of the query's words; near from this *share* of them on."""
-        return ranking(self._matches(query.text, limit), share)
+    def by_words(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
+        """Rank items that have any of the query's words."""
+        return ranking(self._matches(query.text, limit))
 
-    def by_meaning(self, query: Query, *, cosine: float, limit: int) -> dict[Place, RankedItem]:
-        """Rank items that have at least this *cosine* with the query."""
+    def by_meaning(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
+        """Rank items that have at least `LEAST_COSINE` with the query."""
         if query.vector is None:
             return {}
         facts = [
-            ((near.fact_id, ""), near.similarity) for near in self.scope_index.knowledge.near(query.vector, cosine)
+            ((near.fact_id, ""), near.similarity)
+            for near in self.scope_index.knowledge.near(query.vector, LEAST_COSINE)
         ]
         vectors = [(place, self.vectors.get(place[0])) for place in self._episodes]
         episodes = [(place, float(query.vector @ vector)) for place, vector in vectors if vector is not None]
         nearest = sorted((*facts, *episodes), key=lambda near: -near[1])
-        found = (each for each in nearest if each[1] >= cosine and self.hit(each[0]))
+        found = (each for each in nearest if each[1] >= LEAST_COSINE and self.hit(each[0]))
         return by_cosine([*islice(found, limit)])
 
     def by_file(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:

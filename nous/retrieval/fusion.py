@@ -19,6 +19,12 @@ class Ranking(StrEnum):
 WEIGHTS: Mapping[Ranking, float] = {Ranking.WORDS: 0.6, Ranking.MEANING: 0.4, Ranking.FILE: 0.4}
 """Weight of the best item of each ranking; tuned on half the questions of tests/benchmarks/search.py."""
 
+LEAST_COSINE = 0.30
+"""Minimum cosine of a hit by meaning, measured there for all-MiniLM-L6-v2: other questions stay below."""
+
+LEAST_SHARE = 0.30
+"""Minimum fraction of the query's weight that a hit by words has."""
+
 
 @dataclass(frozen=True, slots=True)
 class RankedItem:
@@ -41,7 +47,7 @@ class Fused(Generic[Key]):
     found_by: tuple[str, ...]
 
 
-def fused(rankings: Rankings[Key], weights: Mapping[Ranking, float] = WEIGHTS) -> list[Fused[Key]]:
+def fused(rankings: Rankings[Key]) -> list[Fused[Key]]:
     """Return the items near in any of *rankings*, best first, by weighted sum of scores.
 
     Scores are fractions of the best in a ranking. That keeps what reciprocal rank fusion loses: by how much the first
@@ -51,7 +57,7 @@ def fused(rankings: Rankings[Key], weights: Mapping[Ranking, float] = WEIGHTS) -
     reasons: dict[Key, list[str]] = {}
     for name, ranking in rankings.items():
         for key, found in ranking.items():
-            scores[key] = scores.get(key, 0.0) + weights[name] * found.score
+            scores[key] = scores.get(key, 0.0) + WEIGHTS[name] * found.score
             reasons.setdefault(key, []).append(f"{name}: {found.detail}")
     near = {key for ranking in rankings.values() for key, found in ranking.items() if found.is_near}
     joined = [Fused(key, score, tuple(reasons[key])) for key, score in scores.items() if key in near]

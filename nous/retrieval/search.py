@@ -1,12 +1,11 @@
 """Hybrid search of a scope's facts and episodes: by words, by meaning and by file."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from nous.knowledge.fact_index import FactIndex
 from nous.retrieval.corpus import Corpus
-from nous.retrieval.fusion import WEIGHTS, Ranking, fused
+from nous.retrieval.fusion import Ranking, fused
 from nous.retrieval.query import Hit, HitKind, Query, earlier_values
 
 POOL = 100
@@ -16,28 +15,11 @@ OUTDATED = 0.3
 """Factor on the score of a superseded fact."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
-    """Minimum cosine of a hit by meaning, and minimum share of a hit by words.
-
-    `share` is the fraction of the query's weight. Measured by tests/benchmarks/search.py, `cosine` for
-    all-MiniLM-L6-v2: questions about other things stay below.
-    """
-
-    cosine: float = 0.30
-    share: float = 0.30
-
-
-THRESHOLDS: Final = Thresholds()
-
-
 def search(
     query: Query,
     corpus: Corpus,
     *,
     limit: int = 10,
-    thresholds: Thresholds = THRESHOLDS,
-    weights: Mapping[Ranking, float] = WEIGHTS,
     everything: bool = False,
 ) -> tuple[Hit, ...]:
     """Return the *limit* best hits for *query*, best first; none if nothing is near it.
@@ -48,11 +30,11 @@ def search(
     """
     pool = max(POOL, limit)
     rankings = {
-        Ranking.WORDS: corpus.by_words(query, share=thresholds.share, limit=pool),
-        Ranking.MEANING: corpus.by_meaning(query, cosine=thresholds.cosine, limit=pool),
+        Ranking.WORDS: corpus.by_words(query, limit=pool),
+        Ranking.MEANING: corpus.by_meaning(query, limit=pool),
         Ranking.FILE: corpus.by_file(query, limit=pool),
     }
-    found = ((each, corpus.hit(each.key)) for each in fused(rankings, weights))
+    found = ((each, corpus.hit(each.key)) for each in fused(rankings))
     hits = [replace(hit, score=each.score, found_by=each.found_by) for each, hit in found if hit]
     knowledge = corpus.scope_index.knowledge
     ranked = sorted(_in_time(hits, knowledge, everything=everything), key=lambda hit: (-hit.score, hit.id))[:limit]

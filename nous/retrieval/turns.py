@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from nous.domain.errors import NousError
-from nous.retrieval.fusion import WEIGHTS, RankedItem, Ranking, by_cosine, fused
+from nous.retrieval.fusion import LEAST_COSINE, RankedItem, Ranking, by_cosine, fused
 from nous.retrieval.query import Embed, Query, touched
-from nous.retrieval.search import THRESHOLDS, Thresholds
 from nous.retrieval.word_index import WordIndex, ranking
 from nous.transcript.render.turns import Chunk, TurnText, chunk
 
@@ -56,7 +55,6 @@ def recall_turns(
     embed: Embed | None = None,
     in_context: Collection[int] = (),
     limit: int = 5,
-    thresholds: Thresholds = THRESHOLDS,
 ) -> tuple[TurnHit, ...]:
     """Return the *limit* turns that answer *query* best, each once, best first.
 
@@ -66,16 +64,16 @@ def recall_turns(
     searched = {turn.number: turn for turn in turns if turn.number not in in_context}
     chunks = (each for turn in searched.values() for each in chunk(turn.text, turn=turn.number))
     pieces = {(each.turn, each.index): each for each in chunks}
-    words = _by_words(query, pieces, thresholds.share)
+    words = _by_words(query, pieces)
     paths = {number: [path for entry in turn.entries for path in entry.paths] for number, turn in searched.items()}
     files = {number: found for number, each in paths.items() if (found := touched(query.files, each))}
     rankings: Mapping[Ranking, Mapping[Piece, RankedItem]] = {
         Ranking.WORDS: words,
-        Ranking.MEANING: _by_meaning(query, pieces, words, embed, thresholds.cosine),
+        Ranking.MEANING: _by_meaning(query, pieces, words, embed),
         Ranking.FILE: {piece: RankedItem(1.0, files[piece[0]][0]) for piece in pieces if piece[0] in files},
     }
     best: dict[int, TurnHit] = {}
-    for each in fused(rankings, WEIGHTS):
+    for each in fused(rankings):
         number = each.key[0]
         hit = TurnHit(
             turn=number,
@@ -88,14 +86,14 @@ def recall_turns(
     return tuple(best.values())[:limit]
 
 
-def _by_words(query: Query, pieces: Mapping[Piece, Chunk], share: float) -> dict[Piece, RankedItem]:
+def _by_words(query: Query, pieces: Mapping[Piece, Chunk]) -> dict[Piece, RankedItem]:
     index: WordIndex[Piece] = WordIndex()
     index.extend((key, piece.text) for key, piece in pieces.items())
-    return ranking(index.search(query.text, len(pieces)), share)
+    return ranking(index.search(query.text, len(pieces)))
 
 
 def _by_meaning(
-    query: Query, pieces: Mapping[Piece, Chunk], by_words: Collection[Piece], embed: Embed | None, cosine: float
+    query: Query, pieces: Mapping[Piece, Chunk], by_words: Collection[Piece], embed: Embed | None
 ) -> dict[Piece, RankedItem]:
     if query.vector is None or embed is None or not pieces:
         return {}
@@ -105,4 +103,4 @@ def _by_meaning(
     except NousError:
         return {}
     cosines = ((key, float(vector @ query.vector)) for key, vector in zip(likely, vectors, strict=True))
-    return by_cosine([near for near in cosines if near[1] >= cosine])
+    return by_cosine([near for near in cosines if near[1] >= LEAST_COSINE])

@@ -12,7 +12,7 @@ import regex
 from tantivy import Document, Filter, Index, Occur, Query, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
 
 from nous.knowledge.normalize import plain
-from nous.retrieval.fusion import RankedItem
+from nous.retrieval.fusion import LEAST_SHARE, RankedItem
 from nous.text.language import words
 
 _INNER = r"[^\s\x00-\x1f\ud800-\udfff\"`*,;()<>{}|\[\]]"
@@ -99,9 +99,10 @@ class Match(Generic[Key]):
                 names.append(name)
         return ", ".join(names)
 
-    def is_near(self, share: float) -> bool:
-        """Return whether it has this *share* of the query's weight, or `SOME_TERMS` terms of it."""
-        return self.share >= share or len(self.terms) >= SOME_TERMS
+    @property
+    def is_near(self) -> bool:
+        """Return whether it has `LEAST_SHARE` of the query's weight, or `SOME_TERMS` terms of it."""
+        return self.share >= LEAST_SHARE or len(self.terms) >= SOME_TERMS
 
 
 class WordIndex(Generic[Key]):
@@ -174,16 +175,14 @@ class WordIndex(Generic[Key]):
         return [(self._keys[row], score) for row, score in sorted(found, key=lambda each: (-each[1], each[0]))]
 
 
-def ranking(matches: Collection[Match[Key]], share: float) -> dict[Key, RankedItem]:
-    """Turn *matches* into a ranking, in which those with that *share* of the query are near.
+def ranking(matches: Collection[Match[Key]]) -> dict[Key, RankedItem]:
+    """Turn *matches* into a ranking, in which some are near by themselves.
 
     Half of the score is the share: BM25 alone gives no weight to words that half of a small index has.
     """
     best_share = max((match.share for match in matches), default=0.0) or 1.0
     best_score = max((match.score for match in matches), default=0.0) or 1.0
     return {
-        match.key: RankedItem(
-            (match.share / best_share + match.score / best_score) / 2, match.shown, match.is_near(share)
-        )
+        match.key: RankedItem((match.share / best_share + match.score / best_score) / 2, match.shown, match.is_near)
         for match in matches
     }
