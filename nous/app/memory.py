@@ -13,7 +13,7 @@ from nous.domain.errors import NotAllowed, Unavailable
 from nous.embedding.base import Embedder
 from nous.embedding.cache import CachedEmbedder
 from nous.embedding.hashing import HashingEmbedder
-from nous.knowledge.vector_scan import CandidateIndexes
+from nous.knowledge.candidate_index import CandidateIndexes
 from nous.redis_server.vector_engine import Engine
 from nous.settings.model import Settings
 from nous.store.base import AnchoredSummaries, Episodes, EpisodeVectors, FactLog, SessionStates, SummaryInputs

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nous.embedding.base import Embedder
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -35,6 +34,8 @@ class CachedEmbedder:
         return self._embedder.dim
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        import numpy as np  # noqa: PLC0415 (only vectors need it)
+
         known = self._recall(texts)
         missing = tuple(dict.fromkeys(text for text in texts if text not in known))
         if missing:

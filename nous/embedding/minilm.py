@@ -14,13 +14,12 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nous.domain.errors import Misconfigured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
@@ -55,6 +54,8 @@ class MiniLM:
         self._model: _Model | None = None
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        import numpy as np  # noqa: PLC0415 (only vectors need it)
+
         with self._lock:
             self._model = self._model or _Model(_checked(self._weights or _installed()))
             rows = [self._model.vector(text) for text in texts]
@@ -68,6 +69,8 @@ class _Model:
 
     def vector(self, text: str) -> NDArray[np.float32]:
         """Return the mean of the text's piece vectors, scaled to length 1."""
+        import numpy as np  # noqa: PLC0415 (only vectors need it)
+
         pieces = self._tokenizer.encode(_encodable(text)).ids
         inputs = np.array([pieces], dtype=np.int64)
         hidden = self._session.run(

@@ -3,23 +3,25 @@
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
-import numpy as np
-
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LinkKind, LogVersion, Row, Superseded, attributed
+from nous.knowledge.candidate_index import CandidateIndex, Proposals
 from nous.knowledge.judge import MOST_CONTRADICTED, Namesakes, Neighbour
 from nous.knowledge.known_fact import Earlier, KnownFact
 from nous.knowledge.normalize import subject_form
-from nous.knowledge.vector_scan import CandidateIndex, ExactScanIndex, Fetch, Proposals
 from nous.knowledge.verdict import Statement
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
+
+    from nous.knowledge.vector_scan import ExactScanIndex, Fetch
 
     VectorsById = Mapping[UUID, NDArray[np.float32]]
 
@@ -43,7 +45,7 @@ class FactIndex:
         dim: int,
         base: Self | None = None,
         index: CandidateIndex | None = None,
-        fetch: Fetch | None = None,
+        fetch: "Fetch | None" = None,
     ) -> None:
         """Start empty, or on top of *base*, which stays unchanged and must not grow meanwhile.
 
@@ -58,10 +60,16 @@ class FactIndex:
         self._by_form = ChainMap[str, UUID]({}, *(base._by_form.maps if base else ()))  # noqa: SLF001  (same class)
         self._by_subject: dict[str, dict[UUID, None]] = {}
         self._index = index
-        self._vectors = ExactScanIndex(dim, fetch=fetch)
+        self._fetch = fetch
         self._prefetched: dict[tuple[bytes, float], Near] = {}
         self._waiting = ChainMap[UUID, None]({}, *(base._waiting.maps if base else ()))  # noqa: SLF001  (same class)
         self._reassigned: list[Confirmed] = []
+
+    @cached_property
+    def _vectors(self) -> "ExactScanIndex":
+        from nous.knowledge.vector_scan import ExactScanIndex  # noqa: PLC0415 (loads numpy, which only vectors need)
+
+        return ExactScanIndex(self.dim, fetch=self._fetch)
 
     def fork(self) -> "FactIndex":
         """Return a copy-on-write index for tentative changes; this one stays unchanged."""
@@ -194,6 +202,8 @@ class FactIndex:
             self._prefetched |= {(vector.tobytes(), floor): near for vector, near in zip(vectors, found, strict=True)}
 
     def _near(self, vectors: "Sequence[NDArray[np.float32]]", floor: float) -> list[Near]:
+        import numpy as np  # noqa: PLC0415 (only vectors need it)
+
         rows = np.stack(vectors).astype(np.float32, copy=False)
         here = self._vectors.near(rows, floor, at=self.version)
         there = self._index.near(rows, floor, at=self.version) if self._index else [()] * len(rows)

@@ -7,15 +7,14 @@ be a second copy.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 import numpy as np
 
-from nous.domain.errors import BadInput, Unavailable
+from nous.domain.errors import BadInput
 from nous.domain.fact import LogVersion
-from nous.domain.scope import Scope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -163,55 +162,3 @@ def checked(vectors: "NDArray[np.float32]", *, rows: int, dim: int) -> "NDArray[
     if not (abs(np.sqrt(np.square(vectors).sum(axis=1)) - 1) <= _ROUNDING).all():
         raise BadInput("a vector has to have length 1, and one of these has not")
     return vectors
-
-
-Proposals = Iterable[tuple[UUID, float]]
-"""Facts with their cosines, nearest first; to be iterated once."""
-
-
-class IndexUnavailable(Unavailable):
-    """The index did not answer; the log may still be available."""
-
-
-class CandidateIndex(Protocol):
-    """Port to a vector index that proposes near facts of one scope, for one embedder.
-
-    Proposals are only hints: `FactIndex` drops facts that it does not know and superseded ones, so an early or stale
-    proposal does no harm. A fact that is not proposed may be learned twice. So an answer is given for a version of the
-    log: every fact that had a vector then was searched, and an index that lags catches up first. The commit checks that
-    the log still has this version (optimistic concurrency).
-    """
-
-    def near(self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion) -> Sequence[Proposals]:
-        """Return facts whose cosine with a row of *vectors* is >= *floor*, for each row.
-
-        The rows are unit vectors. The facts are those of the log at version *at*.
-
-        Raises:
-            IndexUnavailable: the index did not answer; only texts can be compared.
-            Retryable: the log or the index was rebuilt meanwhile.
-        """
-        ...
-
-
-class CandidateIndexes(Protocol):
-    """Vector indexes of every scope and embedder, outside of this process."""
-
-    def of(self, scope: Scope, *, embedder: str, dim: int) -> CandidateIndex: ...
-
-    def rebuild(self, scope: Scope, *, embedder: str, dim: int) -> int:
-        """Rebuild the index of *scope* from its log; return how many facts it then searches.
-
-        Raises what `CandidateIndex.near` raises.
-        """
-        ...
-
-    def erase(self, scope: Scope) -> int:
-        """Remove every index of *scope*; return how many there were.
-
-        Remove erased facts from the log first: an index that is needed later is rebuilt from what is left there.
-
-        Raises:
-            IndexUnavailable: the index did not answer.
-        """
-        ...

@@ -16,10 +16,10 @@ from nous.domain.fact import Learned, Source
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder, present
 from nous.knowledge.adjudication import Adjudicator, AmbiguousPair
+from nous.knowledge.candidate_index import IndexUnavailable
 from nous.knowledge.decision import FactDecision, LearnContext
 from nous.knowledge.learn import ambiguous_pairs, embed_late, learn
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.vector_scan import IndexUnavailable
 from nous.knowledge.verdict import Policy
 from nous.store.base import FactLog
 from nous.store.fact_cache import FactCache

@@ -15,8 +15,8 @@ from nous.domain.events import episode_id
 from nous.domain.fact import Row, occurrences
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
+from nous.knowledge.candidate_index import CandidateIndexes
 from nous.knowledge.erase import Erased, without, without_fact, without_session
-from nous.knowledge.vector_scan import CandidateIndexes
 from nous.pipeline.fact_learner import RULINGS
 from nous.store.erasure import Erasure
 

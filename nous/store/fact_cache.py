@@ -12,8 +12,8 @@ from threading import Lock, RLock
 
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
+from nous.knowledge.candidate_index import CandidateIndex, CandidateIndexes
 from nous.knowledge.fact_index import FactIndex
-from nous.knowledge.vector_scan import CandidateIndex, CandidateIndexes
 from nous.retrieval.corpus import ScopeIndex
 from nous.store.base import NO_VECTORS, FactLog
 

@@ -11,17 +11,18 @@ scope of 100,000 facts is read with some hundred commands.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from uuid import UUID
-
-import numpy as np
-from numpy.typing import NDArray
 
 from nous.domain.effects import AppendFacts
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LogVersion, Row, Superseded, embedding
 from nous.domain.record_codec import decode, encode
 from nous.store.base import LogSlice
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _CHAIN_BYTES = 16
 _NO_SLOT = "-"
@@ -229,13 +230,17 @@ def version_at(entries: Sequence[LogEntry], head: LogVersion, *, after: LogVersi
     return LogVersion(before.n + len(entries), chain, head.epoch, vectors)
 
 
-def as_rows(stored: Sequence[bytes], places: Sequence[VectorSlot], dim: int) -> NDArray[np.float32]:
+def as_rows(stored: Sequence[bytes], places: Sequence[VectorSlot], dim: int) -> "NDArray[np.float32]":
     """Decode *stored* vectors of *dim* numbers into a matrix, one row for each of *places*."""
+    import numpy as np  # noqa: PLC0415 (only vectors need it)
+
     rows = [_vector(raw, place) for raw, place in zip(stored, places, strict=True)]
     return np.stack(rows) if rows else np.empty((0, dim), dtype=np.float32)
 
 
-def _vector(raw: bytes, place: VectorSlot) -> NDArray[np.float32]:
+def _vector(raw: bytes, place: VectorSlot) -> "NDArray[np.float32]":
+    import numpy as np  # noqa: PLC0415 (only vectors need it)
+
     if len(raw) != place.size:
         raise Misconfigured(
             f"vector {place.slot.index} of {place.embedder} has {len(raw)} bytes in the store; "

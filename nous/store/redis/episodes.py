@@ -9,7 +9,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import numpy as np
 import orjson
 import redis
 from pydantic import TypeAdapter, ValidationError
@@ -23,6 +22,7 @@ from nous.redis_support.errors import translated
 from nous.store.keys import StoreKeys, unrefined_named
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -90,6 +90,8 @@ class RedisEpisodes:
     def episode_vectors(
         self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
     ) -> "dict[UUID, NDArray[np.float32]]":
+        import numpy as np  # noqa: PLC0415 (only vectors need it)
+
         names = [str(episode_id) for episode_id in episode_ids]
         stored = self._ask("HMGET", self._keys.episode_vectors(scope, embedder), *names) if names else ()
         pairs = zip(episode_ids, stored, strict=True)

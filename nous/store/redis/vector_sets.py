@@ -25,7 +25,7 @@ from redis import exceptions
 from nous.domain.errors import Fatal, Retryable, Unavailable
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
-from nous.knowledge.vector_scan import IndexUnavailable, Proposals
+from nous.knowledge.candidate_index import IndexUnavailable, Proposals
 from nous.redis_support.errors import translated
 from nous.store.base import FactLog, LogSlice
 from nous.store.keys import StoreKeys
