@@ -108,6 +108,25 @@ def verdicts(
             yield from _guarded(statement, neighbours, policy, namesakes)
 
 
+def rewords(statement: Statement, other: Statement) -> bool:
+    """Return whether *statement* says all of *other*, and perhaps more.
+
+    Their words may differ a lot. Too weak to merge statements of two episodes. It is for one episode that is summarized
+    twice, once with a fact phrased as an order: `always run billing on port 9017`, `billing always runs on port 9017`.
+    """
+    found = difference(statement.reading, other.reading)
+    return (not found.objection and not found.only_right) or _is_reordered(found)
+
+
+def _is_reordered(found: Difference) -> bool:
+    """Return whether the left says all of the right in its order, except for a leading verb."""
+    if found.only_right or vetoed(found):
+        return False
+    orders = [[word.key for word in each.words if word not in found.only_left] for each in (found.left, found.right)]
+    without = ([[key for key in order if key != lead[0]] for order in orders] for lead in orders if lead)
+    return any(one == other for one, other in without)
+
+
 def floor(policy: Policy) -> float:
     """Return the cosine below which a neighbor cannot affect `judge`."""
     if policy.dedup is not Dedup.GUARDED:
