@@ -73,10 +73,8 @@ def translated() -> Generator[None]:
     except exceptions.NoScriptError as error:
         # redis-py loads a missing script and calls it again. It was lost in between: by a restart or SCRIPT FLUSH.
         raise Unavailable("Redis has lost a script that it was just given") from error
-    except exceptions.ReadOnlyError as error:
-        raise Unavailable("Redis is a read-only replica at the moment") from error
-    except (exceptions.ClusterDownError, exceptions.TryAgainError) as error:
-        raise Unavailable(f"Redis is cut off from the rest of its cluster at the moment: {reason_of(error)}") from error
+    except (exceptions.ReadOnlyError, exceptions.ClusterDownError, exceptions.TryAgainError) as error:
+        raise Unavailable(f"Redis cannot do its part at the moment: {reason_of(error)}") from error
     except redis.ResponseError as error:
         if is_not_allowed(error):
             raise not_allowed(error) from error

@@ -176,20 +176,13 @@ class RedisBus(RedisDeadLettering):
         stream, group = self._keys.stream(subscription.kind.type, priority), subscription.group
         self._groups.ensure(stream, group)
         cursor = self._cursors.get((group, priority), "0-0")
-        cursor, claimed, lost, restored = self._run(
+        cursor, claimed, lost = self._run(
             "claim_unleased",
             (stream, *self._keys.of_group(group)),
             (group, CONSUMER, cursor, priority.value, _FIRST.encode()),
         )
         # The cursor is kept from call to call: beginning at 0-0 each time would never reach the end of a long list.
         self._cursors[group, priority] = cursor.decode()
-        if restored:
-            log.error(
-                "delivery.lease_restored",
-                group=group,
-                events=restored,
-                hint="their lease or state had been deleted; they are retried",
-            )
         if lost:
             log.error(
                 "delivery.lost", group=group, lost=len(lost), hint="their entries were deleted while they were pending"

@@ -6,12 +6,12 @@
 --
 -- KEYS  1 stream  2 leases  3 progress  4 counters
 -- ARGV  1 group  2 consumer  3 cursor  4 priority  5 first progress
--- Returns {next cursor, number of entries claimed, {entries lost}, number of entries that lacked a lease or progress}.
+-- Returns {next cursor, number of entries claimed, {entries lost}}.
 demand('HSETNX', KEYS[3], '', '')
 demand('ZADD', KEYS[2], 0, '')
 demand('HINCRBY', KEYS[4], '', 1)
 local reply = redis.call('XAUTOCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[3], 'COUNT', 100, 'JUSTID')
-local adopted, mended = 0, 0
+local adopted = 0
 for _, entry in ipairs(reply[2]) do
   local name = ARGV[4] .. '/' .. entry
   local has_progress = redis.call('HSETNX', KEYS[3], name, ARGV[5]) == 0
@@ -19,8 +19,6 @@ for _, entry in ipairs(reply[2]) do
   if not has_lease and not has_progress then
     redis.pcall('HINCRBY', KEYS[4], 'received', 1)
     adopted = adopted + 1
-  elseif has_lease ~= has_progress then
-    mended = mended + 1
   end
 end
 local lost = reply[3] or {}
@@ -31,4 +29,4 @@ for _, entry in ipairs(lost) do
     redis.pcall('HINCRBY', KEYS[4], 'received', 1)
   end
 end
-return { reply[1], adopted, lost, mended }
+return { reply[1], adopted, lost }
