@@ -28,7 +28,7 @@ COMMANDS = (
     CommandEntry("heartbeat", "nous.cli.sessions:touch", "Send a heartbeat of a session. It ends once it is idle."),
     CommandEntry("sessions", "nous.cli.sessions:sessions", "List sessions that are open, closing or abandoned."),
     CommandEntry("record-decision", "nous.cli.sessions:decide", "Record a decision of a running session."),
-    CommandEntry("session-summary", "nous.cli.transcripts:anchored", "Print the rolling summary of a session."),
+    CommandEntry("session-summary", "nous.cli.sessions:anchored", "Print the rolling summary of a session."),
     CommandEntry("worker", "nous.cli.processes:worker", "Run one or more workers in this process."),
     CommandEntry("dead-letters", "nous.cli.dead_letters:dead", "List, show, redrive or drop dead letters."),
     CommandEntry("metrics", "nous.cli.metrics:metrics", "Print the counters in Prometheus text format."),
@@ -44,7 +44,7 @@ DEVELOPER_COMMANDS = (
     CommandEntry("transcript", "nous.cli.transcripts:transcript", "Show a session file as nous reads it."),
     CommandEntry("formats", "nous.cli.transcripts:formats", "List the formats that nous reads, or survey a folder."),
     CommandEntry("excerpt", "nous.cli.transcripts:excerpt", "Show the excerpt of a session that fits a budget."),
-    CommandEntry("search-turns", "nous.cli.search_turns:recall", "Search the turns of one session."),
+    CommandEntry("search-turns", "nous.cli.transcripts:search_turns", "Search the turns of one session."),
     CommandEntry("reprocess", "nous.cli.rebuild:reprocess", "Regenerate episodes with the configured model."),
     CommandEntry("reembed", "nous.cli.rebuild:reembed", "Queue missing vectors of the configured embedder."),
     CommandEntry("reindex", "nous.cli.rebuild:reindex", "Rebuild the index of facts from the log."),
@@ -84,14 +84,14 @@ _HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 @click.option("--debug", is_flag=True, envvar="NOUS_DEBUG", help="Show tracebacks of errors. [NOUS_DEBUG]")
 @click.version_option(package_name="nous", message="%(prog)s %(version)s")
 @click.pass_context
-def main(ctx: click.Context, config: Path | None, *, debug: bool) -> None:
+def main(ctx: click.Context, config: Path | None, *, debug: bool) -> None:  # noqa: ARG001 (`Frame` looks at debug)
     """Turn the sessions of agents into memory: episodes and facts.
 
     Each is stored once and can be traced to its source.
     """
     # Idle BLAS threads spin: ten times the CPU when all cores are busy. numpy reads the variable on import only.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    ctx.obj = App(config_path=config, debug=debug)
+    ctx.obj = App(config_path=config)
 
 
 @click.group(cls=Frame, table=DEVELOPER_COMMANDS, renamed=RENAMED, context_settings=_HELP_OPTIONS)

@@ -14,8 +14,9 @@ from nous.app.services import producer_of
 from nous.app.worker_process import worker_process
 from nous.bus.accounting import GroupCounters
 from nous.cli.framework import FAILED, App
-from nous.cli.lookup import fact_lines, knowledge_of
-from nous.cli.memory import episode_lines
+from nous.cli.lookup import knowledge_of
+from nous.cli.memory_text import episode_lines, fact_lines
+from nous.cli.output import fitted
 from nous.cli.publish import awaited, has_failed
 from nous.domain.fact import Confirmed, Linked, Row, Superseded
 from nous.domain.scope import Scope
@@ -23,7 +24,6 @@ from nous.knowledge.fact_index import FactIndex
 from nous.redis_server import embedded
 from nous.services.publisher import Published
 from nous.services.session_intake import SessionMetadata
-from nous.text.sanitize import shortened
 
 _SCOPE = Scope(project="demo")
 _TIMEOUT = 300.0
@@ -125,10 +125,10 @@ def _verdict(row: Row, knowledge: FactIndex) -> str | None:
     """Describe a fact that was merged, superseded or kept apart, with the reason."""
     match row:
         case Confirmed():
-            return f"merged     {shortened(row.text, 70)}  ({row.reason}; session {row.source.session_id})"
-        case Superseded():
-            return f"superseded {shortened(knowledge[row.fact_id].fact.text, 70)}  ({row.reason})"
-        case Linked():
-            return f"kept apart {shortened(knowledge[row.fact_id].fact.text, 70)}  ({row.reason})"
+            what, text, why = "merged", row.text, f"{row.reason}; session {row.source.session_id}"
+        case Superseded() | Linked():
+            what = "superseded" if isinstance(row, Superseded) else "kept apart"
+            text, why = knowledge[row.fact_id].fact.text, row.reason
         case _:
             return None
+    return f"{what:<10} {fitted(text, beside=len(why) + 15)}  ({why})"

@@ -1,26 +1,29 @@
-"""Command-line framework: lazy loading of commands, errors as exit codes."""
+"""Command-line framework: lazy commands, shared options, errors as exit codes."""
 
 import errno
 import os
 import sys
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 import click
 from click.exceptions import Exit
 from typing_extensions import override
 
 from nous.domain.errors import BadInput, Deferred, Misconfigured, NotFound, NousError, Retryable
+from nous.domain.scope import Scope
 from nous.text.sanitize import one_line
 
 if TYPE_CHECKING:
+    from nous.app.container import Container
+    from nous.app.memory import MemoryAccess
     from nous.settings import Settings
 
 
@@ -32,9 +35,7 @@ def open_closed_streams() -> None:
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 (as long as the process lives)
-            os.set_inheritable(stream.fileno(), True)  # noqa: FBT003 (it takes no name)
-            setattr(sys, name, stream)
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 (kept for good)
 
 
 FAILED = 1
@@ -72,10 +73,12 @@ _CODES: tuple[tuple[type[NousError], int], ...] = (
 
 @dataclass(frozen=True)
 class App:
-    """Global options and settings of one invocation; commands get it through `click.pass_obj`."""
+    """Settings and connections of one invocation, which commands get by `click.pass_obj`.
+
+    What a command does not use is neither imported nor connected.
+    """
 
     config_path: Path | None = None
-    debug: bool = False
 
     @cached_property
     def settings(self) -> "Settings":
@@ -86,6 +89,62 @@ class App:
         settings = load_settings(self.config_path)
         log.configure(settings.log_level, settings.log_format)
         return settings
+
+    @cached_property
+    def container(self) -> "Container":
+        """The whole application, connected."""
+        from nous.app.container import build  # noqa: PLC0415
+
+        return build(self.settings)
+
+    @cached_property
+    def memory(self) -> "MemoryAccess":
+        """The stores that queries read, connected; much faster to load than the `container`."""
+        from nous.app.memory import open_memory  # noqa: PLC0415
+
+        return open_memory(self.settings)
+
+
+_SCOPE_FORMS = "project, agent/project or tenant/agent/project"
+
+
+def _parsed(_: click.Context, __: click.Parameter, written: Any) -> Any:
+    if isinstance(written, tuple):
+        return tuple(map(Scope.parse, cast("tuple[str, ...]", written)))
+    return None if written is None else Scope.parse(written)
+
+
+def option_of_scope(text: str, **how: Any) -> Callable[[Any], Any]:
+    """Return an option `--scope` by which a command gets a `Scope`, or None if it is not given."""
+    return click.option("--scope", help=text, callback=_parsed, **how)
+
+
+scope_option = option_of_scope(_SCOPE_FORMS, default="default")
+any_scope_option = option_of_scope(f"{_SCOPE_FORMS}. Default: all scopes.")
+scopes_option = option_of_scope("Only this scope. Repeat it for several. Default: all scopes.", multiple=True)
+json_option = click.option("--json", "as_json", help="Print JSON.", is_flag=True)
+agent_option = click.option("--agent", help="Id of the agent whose session it is.", default="default")
+format_option = click.option("--format", "format_", help="Read it as this format instead of detecting it.", metavar="F")
+dry_run_option = click.option("--dry-run", help="Show what would be done. Change nothing.", is_flag=True)
+yes_option = click.option("--yes", help="Do not ask for confirmation.", is_flag=True)
+
+
+def limit_option(default: int) -> Callable[[Any], Any]:
+    return click.option(
+        "--limit", help="Show at most this many.", default=default, type=click.IntRange(min=1), show_default=True
+    )
+
+
+def opened(source: str) -> AbstractContextManager[BinaryIO]:
+    """Open the file *source* for reading, or standard input if it is `-`.
+
+    Raises:
+        BadInput: the file cannot be read.
+    """
+    try:
+        return cast("AbstractContextManager[BinaryIO]", click.open_file(source, "rb"))
+    except OSError as error:
+        raise BadInput(f"{source} could not be read: {error.strerror}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import click
 
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.bus.accounting import Backlog, GroupCounters
 from nous.cli.framework import App
 from nous.jobs.rq.worker_stats import workers_seen
@@ -21,7 +21,7 @@ def metrics(app: App) -> None:
 
     They are kept on the server, so they survive every process.
     """
-    click.echo("\n".join(_lines(build(app.settings))))
+    click.echo("\n".join(_lines(app.container)))
 
 
 def _lines(container: Container) -> Iterator[str]:

@@ -4,7 +4,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from secrets import token_hex
@@ -16,11 +16,11 @@ import orjson
 import structlog
 
 from nous import log
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.app.services import watchers
 from nous.app.worker_process import worker_process
-from nous.cli.framework import INTERRUPTED, App
-from nous.cli.output import counted
+from nous.cli.framework import INTERRUPTED, App, json_option
+from nous.cli.output import counted, render
 from nous.domain.errors import BadInput, Misconfigured, Unavailable
 from nous.jobs.rq.quarantine_worker import run_quarantine
 from nous.redis_server import embedded
@@ -28,7 +28,7 @@ from nous.redis_server.client import address, connect_rq, embedded_directory, ma
 from nous.redis_server.data_dir import held
 from nous.runtime.dispatch_loop import QuarantineStarter
 from nous.runtime.worker_process import Loop, WorkerProcess
-from nous.settings import Loaded, Settings, load
+from nous.settings import Settings, load
 from nous.settings.model import DashboardSettings
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool
     Start as many processes as you like, on as many hosts. On the first Ctrl-C or SIGTERM, work in flight finishes. On
     the second, the process exits at once. Nothing is lost either way.
     """
-    container = build(app.settings)
+    container = app.container
     if everything == bool(names):
         raise BadInput(f"name the workers, or say --all: there are {', '.join(sorted(container.workers))}")
     names = names or sorted(container.workers)
@@ -77,7 +77,7 @@ def up(app: App) -> None:
     running when this ends, so that producers can continue. `nous down` stops it.
     """
     directory = app.settings.data_dir
-    container = build(app.settings)
+    container = app.container
     container.check_model()
     directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -132,7 +132,7 @@ def _empty_quarantine(container: Container, name: str) -> None:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_obj
 def down(app: App, *, as_json: bool) -> None:
     """Stop the embedded server of the data directory. Its data stays.
@@ -143,15 +143,14 @@ def down(app: App, *, as_json: bool) -> None:
     url = masked(address(app.settings))
     working = _working(app.settings, directory) if directory else 0
     stopped = embedded.stop(directory) if directory else False
-    if as_json:
-        _print_json({"stopped": stopped, "embedded": directory is not None, "url": url, "workers": working})
-    elif directory is None:
-        click.echo(f"{url} is no embedded server: nous does not stop it")
-    else:
-        click.echo(f"stopped the server of {directory}" if stopped else f"no server was running in {directory}")
-        if stopped and working:
-            waiting = f"still running, and waiting for a server: {counted(working, 'worker')}"
-            click.echo(f"{waiting}; Ctrl-C where `nous up` or `nous worker` was started ends that")
+    lines = [f"stopped the server of {directory}" if stopped else f"no server was running in {directory}"]
+    if directory is None:
+        lines = [f"{url} is no embedded server: nous does not stop it"]
+    elif stopped and working:
+        waiting = f"still running, and waiting for a server: {counted(working, 'worker')}"
+        lines.append(f"{waiting}; Ctrl-C where `nous up` or `nous worker` was started ends that")
+    result = {"stopped": stopped, "embedded": directory is not None, "url": url, "workers": working}
+    render(result, lines, as_json=as_json)
 
 
 def _working(settings: Settings, directory: Path) -> int:
@@ -164,38 +163,28 @@ def _working(settings: Settings, directory: Path) -> int:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_obj
 def config(app: App, *, as_json: bool) -> None:
     """Show the effective settings, their origins and the server in use. Starts nothing."""
     loaded = load(app.config_path)
     log.configure(loaded.settings.log_level, loaded.settings.log_format)
-    if as_json:
-        _print_json(_as_object(loaded))
-    else:
-        click.echo("\n".join(_as_toml(loaded)))
-
-
-def _as_object(loaded: Loaded) -> dict[str, Any]:
-    return {
+    server, rows = _server(loaded.settings), list(loaded.rows())
+    shown = {key: masked(value) if value and key in {"redis_url", "index.url"} else value for key, value, _ in rows}
+    origins = {key: origin for key, _, origin in rows}
+    found = {
         "file": str(loaded.file) if loaded.file else None,
-        "settings": {key: {"value": value, "origin": origin} for key, value, origin in _shown(loaded)},
-        "server": _server(loaded.settings),
+        "settings": {key: {"value": value, "origin": origins[key]} for key, value in shown.items()},
+        "server": server,
     }
+    state = f" (embedded, {server['state']})" if server["embedded"] else ""
+    heads = (f"# file: {loaded.file or 'none'}", f"# server: {server['url']}{state}")
+    lines = (f"{_as_toml(key, value):<60}  # {origins[key]}" for key, value in shown.items())
+    render(found, (*heads, *lines), as_json=as_json)
 
 
-def _as_toml(loaded: Loaded) -> Iterator[str]:
-    server = _server(loaded.settings)
-    yield f"# file: {loaded.file or 'none'}"
-    yield f"# server: {server['url']}" + (f" (embedded, {server['state']})" if server["embedded"] else "")
-    for key, value, origin in _shown(loaded):
-        line = f"# {key} is not set" if value is None else f"{key} = {orjson.dumps(value).decode()}"
-        yield f"{line:<60}  # {origin}"
-
-
-def _shown(loaded: Loaded) -> Iterator[tuple[str, Any, str]]:
-    for key, value, origin in loaded.rows():
-        yield key, masked(value) if value and key in {"redis_url", "index.url"} else value, origin
+def _as_toml(key: str, value: Any) -> str:
+    return f"# {key} is not set" if value is None else f"{key} = {orjson.dumps(value).decode()}"
 
 
 def _server(settings: Settings) -> dict[str, Any]:
@@ -205,10 +194,6 @@ def _server(settings: Settings) -> dict[str, Any]:
         "embedded": directory is not None,
         "state": embedded.status(directory).state if directory else None,
     }
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
 
 
 @click.command("rq-dashboard")

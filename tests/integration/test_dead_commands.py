@@ -63,7 +63,7 @@ def test_what_is_many_is_told_in_sum_by_reason(nous: Nous, container: Container,
 
     told = nous("dead", "list", "--limit", "1").stdout.splitlines()
 
-    assert [re.split(r"\s{2,}", line)[0::5] for line in told[1:3]] == [["20", "no file …"], ["10", "line … is odd"]]
+    assert [re.split(r"\s{2,}", line)[0::3] for line in told[1:3]] == [["20", "no file …"], ["10", "line … is odd"]]
 
 
 def test_a_letter_tells_all_there_is_but_for_what_was_said(nous: Nous, letters: list[str]) -> None:
@@ -118,7 +118,7 @@ def test_nothing_is_dropped_without_a_yes(nous: Nous, container: Container, lett
     accepted, done = on_terminal("dead", "drop", "--parked", answer="y\n")
 
     assert unasked.exit_code == 3
-    assert "nothing was dropped: say --yes to drop 1 dead letter; " in unasked.stderr
+    assert "nothing was dropped: say --yes; " in unasked.stderr
     assert "without its dead letter an event can never be redriven" in " ".join(asked.split())
     assert "Drop 1 parked letter for good, so that its event is never tried again? [y/N]" in " ".join(asked.split())
     assert (declined, done) == (6, 0)

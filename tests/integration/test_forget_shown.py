@@ -28,7 +28,7 @@ def test_a_fact_that_would_be_forgotten_is_shown_by_its_text(nous: Nous) -> None
     for told in (unasked.stderr, rehearsed.stdout):
         assert f"1 fact:\n  {KEY}\n" in told
         assert TEA not in told
-    assert unasked.stderr.endswith("nous: say --yes: there is no terminal to ask on\n")
+    assert unasked.stderr.endswith("nous: nothing was forgotten: say --yes; there is no terminal to ask on\n")
     assert facts(nous) == [KEY, TEA]
 
 
@@ -38,7 +38,7 @@ def test_a_session_that_would_be_forgotten_is_shown_with_what_it_alone_has_said(
 
     told = nous("forget", "--session", "hand-made", "--scope", "home", "--dry-run").stdout
 
-    assert "1 session:\n  hand-made  without an episode\n" in told
+    assert "1 session:\n  hand-made: without an episode\n" in told
     assert f"1 fact:\n  {KEY}\n" in told
     assert "kept in the words of other sessions that said it too: 1 fact\n" in told
 
@@ -49,7 +49,7 @@ def test_a_scope_that_would_be_forgotten_is_shown_with_the_number_of_its_session
 
     told = nous("forget", "--scope", "home", "--dry-run").stdout
 
-    assert "2 sessions:\n  another  without an episode\n  hand-made  without an episode\n" in told
+    assert "2 sessions:\n  another: without an episode\n  hand-made: without an episode\n" in told
     assert "9 facts:\n  Shelf 0 holds book 0\n" in told
     assert told.count("Shelf") == 5
 

@@ -138,7 +138,7 @@ def test_sessions_and_all_of_them_cannot_both_be_wanted(nous: Nous, monkeypatch:
     both = nous("reprocess", "--all", "s1")
 
     assert both.exit_code == BAD_INPUT
-    assert "choose one of the two" in both.output
+    assert "one of the two" in both.output
 
 
 def test_what_the_model_has_done_and_cost_is_shown(nous: Nous, work: Callable[..., None], session: Path) -> None:

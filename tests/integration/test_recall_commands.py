@@ -21,7 +21,7 @@ def chat(tmp_path: Path) -> Path:
 
 def test_of_a_scope_that_nobody_has_written_to_it_is_said(nous: Nous) -> None:
     for command in (("search", "port"), ("context",)):
-        assert "nothing is known in nope" in nous(*command, "--scope", "nope").stderr
+        assert "nothing is known in default/default/nope" in nous(*command, "--scope", "nope").stderr
 
     nous("facts", "learn", stdin=json.dumps(PORT))
     assert "nothing is known" not in nous("search", "weather").stderr + nous("context").stderr

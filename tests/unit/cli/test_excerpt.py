@@ -119,11 +119,9 @@ def test_the_manifest_tells_the_budget_its_unit_and_what_became_of_each_turn(pat
 
     assert lines[0].startswith("about ")
     assert lines[0].endswith(" tokens for a budget of 200 tokens, by the strategy default")
-    assert lines.pop(1).split() == ["what", "shown", "of", "score", "why", "entries"]
-    headings = [line for line in lines[1:] if not line.startswith("  ")]
-    assert [heading.partition(":")[0] for heading in headings] == ["kept", "cut", "dropped"]
-    assert sum(int(heading.partition(": ")[2]) for heading in headings) == 2 * TURNS
-    assert len(lines) == 1 + len(headings) + 2 * TURNS
+    assert lines[1].split() == ["fate", "what", "shown", "of", "score", "why", "entries"]
+    assert {line.split()[0] for line in lines[2:]} == {"kept", "cut", "dropped"}
+    assert len(lines[2:]) == 2 * TURNS
 
 
 def test_the_manifest_of_a_window_tells_no_budget_that_it_exceeds(path: str) -> None:
