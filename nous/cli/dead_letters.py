@@ -4,18 +4,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import click
+import orjson
 
 from nous.app.container import Container
 from nous.bus.accounting import DeadLetter
 from nous.bus.base import DeadLetterKind
 from nous.bus.delivery_state import gathered
 from nous.cli.framework import BAD_INPUT, App, dry_run_option, json_option, yes_option
-from nous.cli.outline import envelope, payload, size_of
 from nous.cli.output import counted, make_sure, note, render, say, second, table
 from nous.domain.errors import BadInput, NotFound
+from nous.domain.event_codec import LARGEST
+from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, whole
 from nous.text.sanitize import one_line, shortened
 
@@ -25,6 +27,8 @@ _MOST = 100
 """Letters that are listed unless there is a limit."""
 _LONGEST = 100
 _DETAIL = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\d+")
+_ENVELOPE = ("type", "id", "subject", "time", "source", "dataschema", "correlationid", "causationid", "traceparent")
+_MOST_FIELDS = 25
 _JSON_KEYS = {"letter_kind": "grave", "priority": "lane"}
 """JSON keys stay as scripts have read them since the start."""
 
@@ -144,7 +148,7 @@ def show(app: App, letter_id: str, *, full: bool, as_json: bool) -> None:
     letters = app.container.dead_letters
     letter = letters.find(letter_id)
     event = letters.payload(letter)
-    outline = None if event is None else {"bytes": size_of(event), **envelope(event), "payload": payload(event)}
+    outline = None if event is None else {"bytes": _size_of(event), **envelope(event), "payload": payload(event)}
     found = {**_as_json(letter), "traceback": list(whole(letter.traceback)), "event": outline}
     render(found, _spelled(letter, event, is_full=full), as_json=as_json)
 
@@ -171,10 +175,65 @@ def _spelled(letter: DeadLetter, event: bytes | int | None, *, is_full: bool) ->
     if event is None:
         yield "\nits event is gone: it cannot be redriven"
         return
-    yield f"\nevent, {size_of(event):,} bytes:"
+    yield f"\nevent, {_size_of(event):,} bytes:"
     yield from (f"  {name}: {value}" for name, value in envelope(event).items())
     yield "\npayload, without its content:"
     yield from (f"  {line}" for line in payload(event))
+
+
+def _size_of(raw: bytes | int) -> int:
+    """Return the size of an event in bytes; an event too large to be read is given as its size."""
+    return raw if isinstance(raw, int) else len(raw)
+
+
+def envelope(raw: bytes | int) -> dict[str, str]:
+    """Return the readable envelope fields of event *raw*, its scope, session and transcript."""
+    message = _object(raw)
+    data = _as_dict(message.get("data"))
+    fields = {name: message.get(name) for name in _ENVELOPE}
+    fields |= {"scope": data.get("scope"), "session": data.get("session_id")}
+    fields["dataref"] = message.get("dataref") or data.get("dataref")
+    return {name: redacted(value if isinstance(value, str) else str(value)) for name, value in fields.items() if value}
+
+
+def payload(raw: bytes | int) -> list[str]:
+    """Return a line for each field of the event's payload: name, type and size, but no value.
+
+    For operators who must not read what an event says.
+    """
+    if _size_of(raw) > LARGEST:
+        return [f"not read: it has {_size_of(raw):,} bytes, and no event may have more than {LARGEST:,}"]
+    fields = _as_dict(_object(raw).get("data"))
+    lines = [f"{redacted(name)}: {_described(value)}" for name, value in list(fields.items())[:_MOST_FIELDS]]
+    more = [f"... {len(fields) - _MOST_FIELDS} more fields"] if len(fields) > _MOST_FIELDS else []
+    return [*lines, *more] or [f"no JSON object with a field: {_size_of(raw):,} bytes"]
+
+
+def _object(raw: bytes | int) -> dict[str, Any]:
+    try:
+        return {} if _size_of(raw) > LARGEST else _as_dict(orjson.loads(cast("bytes", raw)))
+    except orjson.JSONDecodeError:
+        return {}
+
+
+def _as_dict(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _described(value: Any) -> str:
+    match value:
+        case str():
+            return f"text of {len(value):,} characters"
+        case list():
+            return f"list of {len(cast('list[Any]', value)):,}"
+        case dict():
+            return f"object of {len(cast('dict[str, Any]', value)):,}"
+        case None:
+            return "nothing"
+        case bool():
+            return "true or false"
+        case _:
+            return "number"
 
 
 def _attempts(last: int, times: int) -> str:

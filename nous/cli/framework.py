@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from nous.domain.errors import BadInput, Deferred, Misconfigured, NotFound, NousError, Retryable
 from nous.domain.scope import Scope
-from nous.text.sanitize import one_line
+from nous.text.sanitize import one_line, shortened
 
 if TYPE_CHECKING:
     from nous.app.container import Container
@@ -46,8 +46,8 @@ DECLINED = 6
 DEFECT = 70
 INTERRUPTED = 130
 
-_LONGEST, _REMEDY = 3000, 300
-"""Longest message, and the part of its end that is always shown, in characters."""
+_LONGEST = 3000
+"""Characters of a message at most: names that are refused may be of any length."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 EXIT_CODES = {
@@ -198,10 +198,8 @@ class Frame(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in self._known and not name.startswith("-") and not ctx.resilient_parsing:
-            near = " or ".join(get_close_matches(name, self._table))
-            ctx.fail(f"There is no command {name!r}." + (f" Did you mean {near}?" if near else ""))
+        if args[0] not in self._known and (near := get_close_matches(args[0], self._table)):
+            ctx.fail(f"There is no command {args[0]!r}. Did you mean {' or '.join(near)}?")
         return super().resolve_command(ctx, args)
 
     @override
@@ -246,14 +244,8 @@ def _report_errors(*, debug: bool) -> Generator[None]:
 
 
 def _end(message: str, code: int) -> NoReturn:
-    click.echo(f"nous: {_cut(one_line(message))}", err=True)
+    click.echo(f"nous: {shortened(one_line(message), _LONGEST)}", err=True)
     raise Exit(code)
-
-
-def _cut(message: str) -> str:
-    """Shorten a long *message* in its middle, since the remedy stands at its end."""
-    most = _LONGEST - _REMEDY
-    return message if len(message) <= _LONGEST else f"{message[:most]} ... {message[-_REMEDY:]}"
 
 
 def exit_code(error: NousError) -> int:

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
-
-import redis
+from typing import TYPE_CHECKING, TypeAlias
 
 from nous.domain.episode import Episode
 from nous.domain.errors import BadInput, NotFound
@@ -16,12 +14,11 @@ from nous.domain.session_state import UNFINISHED
 from nous.embedding.base import present
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.retrieval.provenance import named
-from nous.services.memory import MemoryReader
-from nous.settings.model import Settings
 from nous.store.base import NO_VECTORS
 
 if TYPE_CHECKING:
     from nous.app.container import Container
+    from nous.app.memory import MemoryAccess
 
 ALL = 10**9
 """Limit that stands for all episodes of a scope."""
@@ -34,17 +31,8 @@ _LONGEST = 45
 """Characters of a fact's id in its longest notation."""
 
 
-class Connected(Protocol):
-    """Anything connected to a memory: the whole application, or its read side."""
-
-    @property
-    def settings(self) -> Settings: ...
-
-    @property
-    def client(self) -> redis.Redis: ...
-
-    @property
-    def context(self) -> MemoryReader: ...
+Connected: TypeAlias = "Container | MemoryAccess"
+"""Anything connected to a memory: the whole application, or its read side."""
 
 
 @contextmanager

@@ -47,9 +47,6 @@ _FAILED = {
 _SUMMARIZER, _SESSION_KEEPER = "episode-summarizer", "session-keeper"
 _MOST_ROWS = 20_000
 
-_FEW = 100
-"""Dead letters that are read first. Usually one of them is dead, and the others need not be read."""
-
 _COLUMNS = ("received", "done", "skipped", "dead", "erased", "parked", "in_flight")
 _OF_QUEUES = ("queued", "started", "finished", "failed")
 _HOW_TO_LOOK = "`nous status SESSION` shows where a session is, `nous dead-letters list` the dead letters"
@@ -144,7 +141,7 @@ def report_of(container: Container) -> dict[str, Any]:
         "groups": groups,
         "total": {name: sum(row[name] for row in groups.values()) for name in _COLUMNS},
         "balance": sum(abs(row["balance"]) for row in groups.values()),
-        "dead": _is_something_dead(container),
+        "dead": any(letter.letter_kind is DeadLetterKind.DEAD for letter in container.dead_letters.each()),
         "streams": streams,
         "queues": list(map(asdict, chain.from_iterable(queues))),
         "workers": list(map(asdict, workers)),
@@ -158,12 +155,6 @@ def _account(account: GroupCounters) -> dict[str, Any]:
     counts = {name: getattr(account, name) for name in _COLUMNS}
     skipped = {"skipped": sum(account.skipped.values()), "skipped_reasons": account.skipped}
     return {**counts, **skipped, "balance": account.discrepancy, "why": account.why}
-
-
-def _is_something_dead(container: Container) -> bool:
-    few = container.dead_letters.letters(limit=_FEW)
-    letters = few if len(few) < _FEW else chain(few, container.dead_letters.letters())
-    return any(letter.letter_kind is DeadLetterKind.DEAD for letter in letters)
 
 
 def model_report(container: Container) -> dict[str, Any]:
