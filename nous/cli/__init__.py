@@ -91,7 +91,8 @@ def main(ctx: click.Context, config: Path | None, *, debug: bool) -> None:  # no
     """
     # Idle BLAS threads spin: ten times the CPU when all cores are busy. numpy reads the variable on import only.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    ctx.obj = App(config_path=config)
+    ctx.obj = app = App(config_path=config)
+    ctx.call_on_close(app.close)
 
 
 @click.group(cls=Frame, table=DEVELOPER_COMMANDS, renamed=RENAMED, context_settings=_HELP_OPTIONS)

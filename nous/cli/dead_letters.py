@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, cast
 
 import click
@@ -33,41 +33,37 @@ _JSON_KEYS = {"letter_kind": "grave", "priority": "lane"}
 """JSON keys stay as scripts have read them since the start."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LetterFilter:
-    """Selection of dead letters: by their ids, or by worker, reason and kind."""
+def _matching(
+    container: Container, *, worker: str | None, reason: str | None, is_dead: bool | None
+) -> list[DeadLetter]:
+    """Return the letters of *worker* whose reason contains *reason*, and that are dead or parked.
 
-    worker: str | None
-    reason: str | None
-    is_dead: bool | None
+    Raises:
+        NotFound: there is no such worker, and no letter is of one.
+    """
+    letters = container.dead_letters.letters()
+    if worker is not None and all(letter.group != worker for letter in letters):
+        container.subscription(worker)
+    return [
+        letter
+        for letter in letters
+        if worker in {None, letter.group}
+        and (reason or "").casefold() in letter.reason.casefold()
+        and is_dead in {None, letter.letter_kind is DeadLetterKind.DEAD}
+    ]
 
-    def among(self, container: Container) -> list[DeadLetter]:
-        """Return all letters that pass the filter.
 
-        Raises:
-            NotFound: there is no such worker, and no letter is of one.
-        """
-        letters = container.dead_letters.letters()
-        if self.worker is not None and all(letter.group != self.worker for letter in letters):
-            container.subscription(self.worker)
-        return [letter for letter in letters if self._takes(letter)]
+def _selected(container: Container, ids: Sequence[str], *, everything: bool, **filters: Any) -> list[DeadLetter]:
+    """Return the letters with these *ids*, or else those that pass the filters.
 
-    def _takes(self, letter: DeadLetter) -> bool:
-        has_worker = self.worker in {None, letter.group}
-        has_reason = self.reason is None or self.reason.casefold() in letter.reason.casefold()
-        return has_worker and has_reason and self.is_dead in {None, letter.letter_kind is DeadLetterKind.DEAD}
-
-    def select(self, container: Container, ids: Sequence[str], *, everything: bool) -> list[DeadLetter]:
-        """Return the letters with these *ids*, or else those that pass the filter.
-
-        Raises:
-            NotFound: an id is that of no letter, or there is no such worker.
-            BadInput: not exactly one of ids, a filter and *everything* is given.
-        """
-        has_filter = (self.worker, self.reason, self.is_dead) != (None, None, None)
-        if [bool(ids), has_filter, everything].count(True) != 1:
-            raise BadInput("give ids, or select letters (--worker, --reason, --dead, --parked), or say --all")
-        return [container.dead_letters.find(each) for each in ids] if ids else self.among(container)
+    Raises:
+        NotFound: an id is that of no letter, or there is no such worker.
+        BadInput: not exactly one of ids, a filter and *everything* is given.
+    """
+    has_filter = any(each is not None for each in filters.values())
+    if [bool(ids), has_filter, everything].count(True) != 1:
+        raise BadInput("give ids, or select letters (--worker, --reason, --dead, --parked), or say --all")
+    return [container.dead_letters.find(each) for each in ids] if ids else _matching(container, **filters)
 
 
 def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,7 +102,7 @@ def list_(app: App, *, limit: int | None, as_json: bool, **filters: Any) -> None
 
     JSON holds all of them unless there is a limit.
     """
-    letters = LetterFilter(**filters).among(app.container)
+    letters = _matching(app.container, **filters)
     found = (_as_json(letter) for letter in letters[:limit])
     render(found, _listed(letters, most=limit or _MOST), as_json=as_json, empty="no dead letter matches")
 
@@ -250,7 +246,7 @@ def redrive(app: App, ids: Sequence[str], *, everything: bool, dry_run: bool, **
     Earlier errors stay in the history, but no longer count. Give the ids of dead letters, or select them with the
     options.
     """
-    letters = LetterFilter(**filters).select(app.container, ids, everything=everything)
+    letters = _selected(app.container, ids, everything=everything, **filters)
     done = 0
     for letter in letters:
         try:
@@ -284,7 +280,7 @@ def _redriven(letter: DeadLetter, container: Container, *, dry_run: bool) -> str
 @click.pass_obj
 def drop(app: App, ids: Sequence[str], *, everything: bool, yes: bool, **filters: Any) -> None:
     """Delete dead letters for good. Their events still count as dead or parked."""
-    letters = LetterFilter(**filters).select(app.container, ids, everything=everything)
+    letters = _selected(app.container, ids, everything=everything, **filters)
     if letters and not yes:
         _make_sure(letters)
     for letter in letters:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple, ParamSpec, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 from uuid import uuid4
 
 import click
@@ -34,8 +34,6 @@ from nous.text.sanitize import one_line, shortened
 _REFUSALS = 100
 _LONGEST_REASON = 1000
 """Characters of a reason."""
-
-P = ParamSpec("P")
 
 
 _AT_ONCE = 64
@@ -183,18 +181,24 @@ def _pair_object(pair: OpenPair, knowledge: FactIndex) -> dict[str, Any]:
     }
 
 
-def _because(default: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    return click.option(
-        "--because", default=default, show_default=True, help="The reason, which `nous provenance` shows."
-    )
+def _settles(first: str, second: str, because: str) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a command of a function that settles two facts, for a default reason."""
+
+    def decorated(function: Callable[..., None]) -> click.Command:
+        for option in (
+            click.pass_obj,
+            click.option("--because", default=because, show_default=True, help="Reason, shown by `nous provenance`."),
+            scope_option,
+            click.argument(second),
+            click.argument(first),
+        ):
+            function = option(function)
+        return click.command(function)
+
+    return decorated
 
 
-@click.command()
-@click.argument("old")
-@click.argument("new")
-@scope_option
-@_because("a person says so")
-@click.pass_obj
+@_settles("old", "new", "a person says so")
 def supersede(app: App, old: str, new: str, *, scope: Scope, because: str) -> None:
     """Replace fact OLD by fact NEW. Give ids that `nous facts` prints, or id prefixes.
 
@@ -209,12 +213,7 @@ def supersede(app: App, old: str, new: str, *, scope: Scope, because: str) -> No
     _print_result("superseded", found.one, "by", found.other)
 
 
-@click.command()
-@click.argument("fact")
-@click.argument("into")
-@scope_option
-@_because("a person says that they are the same")
-@click.pass_obj
+@_settles("fact", "into", "a person says that they are the same")
 def merge(app: App, fact: str, into: str, *, scope: Scope, because: str) -> None:
     """Merge FACT into INTO, which says the same. Give ids that `nous facts` prints, or prefixes.
 
@@ -225,12 +224,7 @@ def merge(app: App, fact: str, into: str, *, scope: Scope, because: str) -> None
     _print_result("merged" if found.rows else "already merged", found.one, "into", found.other)
 
 
-@click.command("keep-apart")
-@click.argument("one")
-@click.argument("other")
-@scope_option
-@_because("a person says that they are two")
-@click.pass_obj
+@_settles("one", "other", "a person says that they are two")
 def keep_apart(app: App, one: str, other: str, *, scope: Scope, because: str) -> None:
     """Keep facts ONE and OTHER apart for good. Give ids that `nous facts` prints, or prefixes.
 
@@ -240,12 +234,7 @@ def keep_apart(app: App, one: str, other: str, *, scope: Scope, because: str) ->
     _print_result("kept apart" if found.rows else "already kept apart", found.one, "from", found.other)
 
 
-@click.command()
-@click.argument("one")
-@click.argument("other")
-@scope_option
-@_because("a person took it back")
-@click.pass_obj
+@_settles("one", "other", "a person took it back")
 def unsettle(app: App, one: str, other: str, *, scope: Scope, because: str) -> None:
     """Revert a merge, a replacement or a keep-apart between facts ONE and OTHER.
 

@@ -104,6 +104,14 @@ class App:
 
         return open_memory(self.settings)
 
+    def close(self) -> None:
+        """Close the connections that were opened."""
+        if "memory" in self.__dict__:
+            self.memory.client.close()
+        if "container" in self.__dict__:
+            self.container.client.close()
+            self.container.rq_client.close()
+
 
 _SCOPE_FORMS = "project, agent/project or tenant/agent/project"
 

@@ -1,7 +1,6 @@
 """`nous episodes`, `show`, `facts`, `provenance` and `scopes`: show stored memory."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +12,6 @@ from nous.cli.framework import App, CommandEntry, Frame, any_scope_option, json_
 from nous.cli.lookup import ALL, current_count, elsewhere, episode_of, fact_named, knowledge_of, one_of
 from nous.cli.memory_text import episode_lines, fact_lines, fact_object, place_text, whole_episode
 from nous.cli.output import counted, day, fitted, note, render, render_table
-from nous.domain.episode import Episode, Tier
 from nous.domain.errors import NotFound
 from nous.domain.fact import Learned, Source
 from nous.domain.scope import Scope
@@ -40,19 +38,8 @@ def episodes(app: App, *, scope: Scope, limit: int, editions: str | None, as_jso
         found = found[:limit]
         note(f"there are more than these {limit}; --limit shows more")
     empty = "" if found else f"no episodes in {scope}{elsewhere(app.memory, scope)}"
-    render(found, _with_totals(found), as_json=as_json, empty=empty)
-
-
-def _with_totals(episodes: Sequence[Episode]) -> Iterator[str]:
-    """Yield all episodes, then how many there are by outcome, unsure or extractive."""
-    for number, episode in enumerate(episodes):
-        yield from ("", *episode_lines(episode)) if number else episode_lines(episode)
-    if len(episodes) > 1:
-        outcomes = Counter(str(episode.summary.outcome) for episode in episodes)
-        by_outcome = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
-        unsure = sum(not episode.is_sure for episode in episodes)
-        extractive = sum(episode.tier is Tier.EXTRACTIVE for episode in episodes)
-        yield f"\n{counted(len(episodes), 'episode')}: {by_outcome}; {unsure} unsure, {extractive} extractive"
+    lines = (line for each in found for line in (*episode_lines(each), ""))
+    render(found, lines, as_json=as_json, empty=empty)
 
 
 FACT_COMMANDS = (
