@@ -143,15 +143,6 @@ def test_an_unknown_worker_is_answered_with_those_there_are(nous: Nous) -> None:
     assert "there are decision-keeper, episode-embedder" in result.stderr
 
 
-def test_an_unknown_setting_is_answered_with_near_ones(nous: Nous, place: Path) -> None:
-    (place / "bad.toml").write_text("[worker]\nleese = 5\n")
-
-    result = nous("--config", "bad.toml", "status")
-
-    assert result.returncode == MISCONFIGURED
-    assert "worker.leese in bad.toml is no setting; did you mean worker.lease" in result.stderr
-
-
 def test_a_data_directory_that_cannot_be_written_is_named(nous: Nous, place: Path) -> None:
     (place / "file").touch()
 

@@ -12,7 +12,6 @@ from builders.command_line import Nous, on_terminal
 from nous.app.container import Container
 from nous.bus.base import DeadLetterKind, Priority
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome
-from nous.domain.events import JobDeadLettered
 
 ALERTS = Path(__file__).parents[2] / "deploy" / "alerts.yaml"
 GROUP = "episode-summarizer"
@@ -128,32 +127,10 @@ def test_nothing_is_dropped_without_a_yes(nous: Nous, container: Container, lett
     assert nous("status", "s0").stdout.count("its letter was dropped") == 1
 
 
-@pytest.mark.usefixtures("nous")
-def test_who_drops_is_asked_with_how_many_letters_that_is(letters: list[str]) -> None:
-    assert len(letters) == 3
-
-    asked, _ = on_terminal("dead", "drop", "--all", answer="n\n")
-
-    told = "Drop 2 dead letters and 1 parked letter for good, so that their 3 events are never tried again? [y/N]"
-    assert told in " ".join(asked.split())
-
-
 @pytest.mark.parametrize("command", [("redrive",), ("drop", "--yes"), ("redrive", "1-1", "--all")])
 def test_which_letters_are_meant_has_to_be_said(nous: Nous, letters: list[str], command: tuple[str, ...]) -> None:
     assert letters
     assert nous("dead", *command).exit_code == 3
-
-
-def test_whoever_watches_the_stream_is_told_of_each_that_is_dead(container: Container, letters: list[str]) -> None:
-    assert letters
-    client: Any = container.client
-
-    told = [json.loads(fields[b"event"]) for _, fields in client.xrange(f"nous:events:{JobDeadLettered.type}")]
-
-    assert [(each["subject"], each["data"]["why"]) for each in told] == [
-        ("s0", "failed 5 times; Retryable: away"),
-        ("s1", "failed 5 times; Retryable: away"),
-    ]
 
 
 def test_the_rules_of_alarms_name_what_is_measured(nous: Nous, letters: list[str]) -> None:

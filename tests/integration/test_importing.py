@@ -15,7 +15,7 @@ from nous.app.container import Container
 from nous.app.services import eraser
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
-from nous.bus.tombstones import Tombstone, form_name, session_name
+from nous.bus.tombstones import Tombstone, form_name
 from nous.cli.export_import import Importer
 from nous.cli.framework import BAD_INPUT
 from nous.domain.effects import AppendFacts, Effects
@@ -167,14 +167,6 @@ def test_a_fact_that_is_forgotten_between_two_parts_of_an_import_is_quoted_by_no
     assert "8080" not in str(log(container))
 
 
-def test_a_session_that_is_forgotten_meanwhile_is_not_brought(container: Container) -> None:
-    name = session_name(HOME, "there")
-    watched = Watched(container.context.facts, 1, lambda: container.tombstones.put(HOME, [name], Tombstone(at=AT)))
-
-    assert brought(container, told(PORT), watched) == 0
-    assert log(container) == ()
-
-
 @pytest.mark.parametrize("line", ["\0\1 of a program", '{"type": "user", "sessionId": "s1"}'])
 def test_of_a_file_that_is_no_export_a_few_lines_are_told_and_that_it_is_none(nous: Nous, line: str) -> None:
     found = nous("import", stdin=f"{line}\n" * 1200)
@@ -185,16 +177,6 @@ def test_of_a_file_that_is_no_export_a_few_lines_are_told_and_that_it_is_none(no
         "nous: 1,195 more lines cannot be used",
         "nous: there is no record of `nous export` in it",
     ]
-    assert found.exit_code == BAD_INPUT
-
-
-def test_an_export_with_a_damaged_line_is_taken_for_what_it_is(nous: Nous, container: Container) -> None:
-    append(container, told(PORT))
-
-    found = nous("import", stdin=f"damaged\n{nous('export').stdout}")
-
-    assert found.stderr.startswith("nous: line 1: not JSON")
-    assert "there is no record" not in found.stderr
     assert found.exit_code == BAD_INPUT
 
 

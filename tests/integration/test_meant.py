@@ -41,14 +41,6 @@ def test_a_beginning_that_is_too_short_is_told_as_that(nous: Nous, command: tupl
     assert result.exit_code == BAD_INPUT
 
 
-def test_whoever_finds_nothing_in_a_scope_that_is_known_is_shown_no_other(nous: Nous) -> None:
-    for scope in ("home", "work"):
-        nous("facts", "learn", "--scope", scope, stdin=TEA)
-
-    for command in (("status", "nobody"), ("anchored", "nobody"), ("why", "abcdef")):
-        assert "there is something in" not in nous(*command, "--scope", "home").stderr
-
-
 @pytest.mark.parametrize("session", ["team/monday", "chats"])
 def test_recall_opens_a_session_whose_name_is_that_of_no_file(
     town: Town, nous: Nous, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, session: str
@@ -76,23 +68,6 @@ def test_a_file_named_twice_is_one_session_of_what_it_taught_once(town: Town, no
     assert "About the canteen (y.txt)" in second
     assert total.startswith("2 sessions, 0 new: ")
     assert total.endswith("; 3 facts, 1 known")
-
-
-def test_a_session_that_has_grown_is_told_with_all_that_it_has_taught(town: Town, nous: Nous, tmp_path: Path) -> None:
-    file = tmp_path / "x.txt"
-    publish = ("publish", file, "--session", "x", *SCOPE)
-    file.write_text(told("otherwords"))
-    nous(*publish)
-    town.settle()
-    assert nous(*publish, "--wait").stdout.endswith("; 2 facts, 0 known\n")
-
-    file.write_text(told("otherwords") + "\n\nAssistant: You are welcome, any time.\n")
-    nous(*publish)
-    town.settle()
-
-    said = nous(*publish, "--wait").stdout
-    assert "  2 facts  " in said
-    assert said.endswith("; 2 facts, 0 known\n")
 
 
 def test_a_decision_names_its_session_in_full_since_that_may_be_yet_to_come(town: Town, nous: Nous) -> None:

@@ -13,6 +13,7 @@ from nous.cli.export_import import usable
 from nous.domain.episode import Episode
 from nous.domain.errors import BadInput
 from nous.domain.fact import Confirmed, Learned, Row
+from nous.domain.scope import Scope
 from nous.store.export_format import ExportedRecords, line
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -57,6 +58,14 @@ def test_what_was_said_in_the_future_is_refused(late: Episode | Row) -> None:
 )
 def test_clocks_may_differ_by_a_day(record: Episode | Row) -> None:
     assert complaints(record) == []
+
+
+def test_a_record_of_another_scope_than_its_line_is_refused() -> None:
+    found: list[str] = []
+    raw = line(ExportedRecords(Scope(project="elsewhere"), fact()))
+
+    assert list(usable(BytesIO(raw), found.append, now=NOW)) == []
+    assert found == [f"line 1: the line is of scope default/default/elsewhere, its record of {HOME}"]
 
 
 @pytest.mark.parametrize("date", ["0000", "2026-13", "2026-02-30", "soon"])
