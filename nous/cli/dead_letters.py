@@ -36,7 +36,7 @@ _JSON_KEYS = {"letter_kind": "grave", "priority": "lane"}
 def _matching(
     container: Container, *, worker: str | None, reason: str | None, is_dead: bool | None
 ) -> list[DeadLetter]:
-    """Return the letters of *worker* whose reason contains *reason*, and that are dead or parked.
+    """Return the letters of *worker* with *reason* in theirs, dead, parked or both.
 
     Raises:
         NotFound: there is no such worker, and no letter is of one.
