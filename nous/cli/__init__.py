@@ -13,7 +13,7 @@ from nous.cli.framework import EXIT_CODES, App, CommandEntry, Frame
 COMMANDS = (
     CommandEntry("demo", "nous.cli.demo:demo", "Turn bundled sessions into episodes and facts."),
     CommandEntry("up", "nous.cli.processes:up", "Run the server and every worker on this machine."),
-    CommandEntry("down", "nous.cli.processes:down", "Stop the embedded server. Its data stays."),
+    CommandEntry("down", "nous.cli.server:down", "Stop the embedded server. Its data stays."),
     CommandEntry("publish", "nous.cli.publish:publish", "Submit sessions that have ended."),
     CommandEntry("search", "nous.cli.search:search", "Search episodes and facts."),
     CommandEntry("context", "nous.cli.search:context", "Print notes for a new session."),
@@ -34,8 +34,8 @@ COMMANDS = (
     CommandEntry("metrics", "nous.cli.metrics:metrics", "Print the counters in Prometheus text format."),
     CommandEntry("export", "nous.cli.export_import:export_", "Write episodes and facts as JSON lines."),
     CommandEntry("import", "nous.cli.export_import:import_", "Read the output of `nous export`."),
-    CommandEntry("config", "nous.cli.processes:config", "Show the effective settings and their origins."),
-    CommandEntry("rq-dashboard", "nous.cli.processes:rq_dashboard", "Serve rq-dashboard for the configured server."),
+    CommandEntry("config", "nous.cli.server:config", "Show the effective settings and their origins."),
+    CommandEntry("rq-dashboard", "nous.cli.server:rq_dashboard", "Serve rq-dashboard for the configured server."),
     CommandEntry("dev", "nous.cli:dev", "Commands for operators and developers of nous."),
 )
 """Commands that `nous --help` lists: daily ones first."""
