@@ -1,4 +1,4 @@
-"""Commands about the server and the settings: down, config and rq-dashboard. They load no worker."""
+"""Commands about server and settings, which load no worker: down, config, rq-dashboard."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
