@@ -259,11 +259,7 @@ def redrive(app: App, ids: Sequence[str], *, everything: bool, dry_run: bool, **
 
 
 def _redriven(letter: DeadLetter, container: Container, *, dry_run: bool) -> str:
-    """Redrive one letter, or check that it can be; return the result in words.
-
-    Raises:
-        NotFound: it cannot be redriven.
-    """
+    """Redrive one letter, or check that it can be; return the result in words."""
     if not letter.is_readable:
         raise NotFound(f"it is {letter.reason}; drop the dead letter")
     subscription = container.subscription(letter.group)

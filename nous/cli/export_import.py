@@ -174,11 +174,7 @@ def usable(stream: BinaryIO, complain: Callable[[str], None], *, now: datetime) 
 
 
 def _checked(carried: ExportedRecords, now: datetime) -> ExportedRecords:
-    """Return *carried* in the form in which it is stored.
-
-    Raises:
-        BadInput: it cannot be stored.
-    """
+    """Return *carried* in the form in which it is stored."""
     record = carried.record
     owner = record.scope if isinstance(record, Episode) else record.fact.scope if isinstance(record, Learned) else None
     if owner and owner != carried.scope:

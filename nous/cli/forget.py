@@ -99,11 +99,7 @@ def _id_of(name: str, container: Container, scope: Scope) -> UUID:
 def _rehearsed(act: ErasureRequest, container: Container, *, is_shown: bool) -> tuple[ErasureRequest, ErasureReceipt]:
     """Return *act* and what it would erase; the name of a session may be an id prefix.
 
-    An exact match comes first. A prefix must fit one session only.
-
-    Raises:
-        NotFound: there is nothing of that name.
-        BadInput: the name is a prefix, and what would be erased is not shown first (*is_shown*).
+    An exact match comes first. A prefix must fit one session only, and what goes must be shown first (*is_shown*).
     """
     try:
         return act, eraser(container).rehearse(act)
@@ -185,11 +181,7 @@ def _named(receipt: ErasureReceipt) -> str:
 
 
 def _write(path: Path, otherwise: str, receipt: ErasureReceipt | None = None) -> None:
-    """Write *receipt*; without one, check that it can be written.
-
-    Raises:
-        BadInput: it cannot; the message ends in *otherwise*.
-    """
+    """Write *receipt*; without one, check that it can be. A refusal ends in *otherwise*."""
     content = b""
     if receipt:
         fields = {**asdict(receipt), "scope": str(receipt.scope)}

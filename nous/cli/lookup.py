@@ -69,11 +69,7 @@ def _some(names: Sequence[object]) -> str:
 
 
 def _only(what: str, name: str, ids: Sequence[str]) -> str:
-    """Return the one id that *name* is a prefix of.
-
-    Raises:
-        BadInput: *name* is too short, or there are several such ids.
-    """
+    """Return the one id that *name* is a prefix of."""
     if len(name.replace("-", "")) < _SHORTEST:
         raise BadInput(f"{name!r} is too short to name a {what}: give at least {_SHORTEST} characters of its id")
     if len(ids) > 1:

@@ -74,11 +74,7 @@ def watch(
 def _overridden(
     settings: Settings, folders: Sequence[Path], *, idle: float | None, scope: Scope | None, since: float | None
 ) -> Settings:
-    """Return *settings* with the values of the command line in their place.
-
-    Raises:
-        BadInput: a folder does not exist, or there is none.
-    """
+    """Return *settings* with the values of the command line in their place."""
     for folder in folders:
         if not folder.exists():
             raise BadInput(f"there is no folder {folder}")
