@@ -15,7 +15,7 @@ from nous.cli.framework import App, format_option, json_option, limit_option, sc
 from nous.cli.output import counted, fitted, note, print_json, render, table
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.scope import Scope
-from nous.excerpt import BUDGET, Excerpt, Manifest, Unit, windows
+from nous.excerpt import BUDGET, Excerpt, Unit, windows
 from nous.excerpt.strategies import names
 from nous.text.token_estimate import estimate
 from nous.transcript import (
@@ -34,9 +34,18 @@ from nous.transcript.render.terminal import legible, transcript_as_json
 from nous.transcript.render.terminal import render as view
 from nous.transcript.render.turns import TurnText
 
-_SHOWN_IDS = 3
 _COUNTED = ("format", "files", "MB", "MB/s", "entries", "problems")
 _FATES = ("kept", "cut", "dropped")
+_ITEM = {
+    "fate": "fate",
+    "role": "what",
+    "shown": "shown",
+    "chars": "of",
+    "score": "score",
+    "reason": "why",
+    "entries": "entries",
+}
+"""Headings of the columns of a manifest."""
 
 
 def _stream_of(source: str) -> str | BinaryIO:
@@ -109,22 +118,7 @@ def _accounts(excerpts: Sequence[Excerpt]) -> Iterator[str]:
         part = f"part {number} of {len(excerpts)}: " if len(excerpts) > 1 else ""
         length = f"{found.chars} characters" if manifest.unit == "chars" else f"about {estimate(found.text)} tokens"
         yield f"{part}{length} for a budget of {manifest.budget} {manifest.unit}, by the strategy {manifest.strategy}"
-        yield table(_items(manifest), ("fate", "what", "shown", "of", "score", "why", "entries"))
-
-
-def _items(manifest: Manifest) -> Iterator[dict[str, object]]:
-    for fate in _FATES:
-        for item in getattr(manifest, fate):
-            more = f" and {len(item.entries) - _SHOWN_IDS} more" if len(item.entries) > _SHOWN_IDS else ""
-            yield {
-                "fate": fate,
-                "what": item.role,
-                "shown": item.shown,
-                "of": item.chars,
-                "score": f"{item.score:g}" if item.score else None,
-                "why": item.reason,
-                "entries": f"{', '.join(item.entries[:_SHOWN_IDS])}{more}",
-            }
+        yield table(({"fate": fate, **each._asdict()} for fate in _FATES for each in getattr(manifest, fate)), _ITEM)
 
 
 _COLOURS: Mapping[str, Callable[[str], str]] = {
