@@ -28,14 +28,8 @@ COMMANDS = (
     CommandEntry("heartbeat", "nous.cli.sessions:touch", "Send a heartbeat of a session. It ends once it is idle."),
     CommandEntry("sessions", "nous.cli.sessions:sessions", "List sessions that are open, closing or abandoned."),
     CommandEntry("record-decision", "nous.cli.sessions:decide", "Record a decision of a running session."),
-    CommandEntry("session-summary", "nous.cli.sessions:anchored", "Print the rolling summary of a session."),
     CommandEntry("worker", "nous.cli.processes:worker", "Run one or more workers in this process."),
     CommandEntry("dead-letters", "nous.cli.dead_letters:dead", "List, show, redrive or drop dead letters."),
-    CommandEntry("metrics", "nous.cli.metrics:metrics", "Print the counters in Prometheus text format."),
-    CommandEntry("export", "nous.cli.export_import:export_", "Write episodes and facts as JSON lines."),
-    CommandEntry("import", "nous.cli.export_import:import_", "Read the output of `nous export`."),
-    CommandEntry("config", "nous.cli.server:config", "Show the effective settings and their origins."),
-    CommandEntry("rq-dashboard", "nous.cli.server:rq_dashboard", "Serve rq-dashboard for the configured server."),
     CommandEntry("dev", "nous.cli:dev", "Commands for operators and developers of nous."),
 )
 """Commands that `nous --help` lists: daily ones first."""
@@ -49,6 +43,12 @@ DEVELOPER_COMMANDS = (
     CommandEntry("reembed", "nous.cli.rebuild:reembed", "Queue missing vectors of the configured embedder."),
     CommandEntry("reindex", "nous.cli.rebuild:reindex", "Rebuild the index of facts from the log."),
     CommandEntry("calibrate", "nous.cli.rebuild:calibrate", "Measure the merge threshold of the configured embedder."),
+    CommandEntry("session-summary", "nous.cli.sessions:anchored", "Print the rolling summary of a session."),
+    CommandEntry("metrics", "nous.cli.metrics:metrics", "Print the counters in Prometheus text format."),
+    CommandEntry("export", "nous.cli.export_import:export_", "Write episodes and facts as JSON lines."),
+    CommandEntry("import", "nous.cli.export_import:import_", "Read the output of `nous export`."),
+    CommandEntry("config", "nous.cli.server:config", "Show the effective settings and their origins."),
+    CommandEntry("rq-dashboard", "nous.cli.server:rq_dashboard", "Serve rq-dashboard for the configured server."),
 )
 """Commands of `nous dev`. They work without `dev`, too."""
 
@@ -97,4 +97,4 @@ def main(ctx: click.Context, config: Path | None, *, debug: bool) -> None:  # no
 
 @click.group(cls=Frame, table=DEVELOPER_COMMANDS, renamed=RENAMED, context_settings=_HELP_OPTIONS)
 def dev() -> None:
-    """Look into transcripts, excerpts and indexes, and rebuild what models and embedders made."""
+    """Look into transcripts, settings and counters, and move or rebuild what is stored."""

@@ -206,7 +206,8 @@ class Frame(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in self._known and (near := get_close_matches(args[0], self._table)):
+        is_known = args[0] in self._known or ctx.resilient_parsing
+        if not is_known and (near := get_close_matches(args[0], self._table)):
             ctx.fail(f"There is no command {args[0]!r}. Did you mean {' or '.join(near)}?")
         return super().resolve_command(ctx, args)
 
