@@ -63,7 +63,7 @@ def render_table(
     records: Sequence[Mapping[str, Any]], columns: Mapping[str, str] | Sequence[str], *, as_json: bool, empty: str
 ) -> None:
     """Print *records* as JSON, or *columns* of them as a table; *empty* if there are none."""
-    render(records, [table(records, columns)] if records else (), as_json=as_json, empty=empty)
+    render(records, (table(records, columns) for _ in records[:1]), as_json=as_json, empty=empty)
 
 
 def print_json(value: Any, *, indent: bool = True) -> None:

@@ -44,8 +44,8 @@ def sessions(ctx: click.Context, *, scope: Scope | None, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     rows = [_row(each) for each in _listed(ctx.ensure_object(App).container, scope)]
-    for row in () if as_json else rows:
-        row["transcript"] = path_of(row["dataref"] or "")
+    if not as_json:
+        rows = [{**row, "transcript": path_of(row["dataref"] or "")} for row in rows]
     render_table(rows, _COLUMNS, as_json=as_json, empty="no session is open, closing or abandoned")
 
 
