@@ -60,6 +60,12 @@ class Container:
         other.__dict__.update(parts)
         return other
 
+    def close(self) -> None:
+        """Close the connections that were opened."""
+        self.client.close()
+        if "rq_client" in self.__dict__:
+            self.rq_client.close()
+
     @cached_property
     def rq_client(self) -> redis.Redis:
         return connect_rq(self.settings)

@@ -12,10 +12,10 @@ from nous import log
 from nous.app.container import Container, build
 from nous.app.services import producer_of
 from nous.app.worker_process import worker_process
-from nous.bus.accounting import GroupCounters
 from nous.cli.framework import FAILED, App
-from nous.cli.lookup import fact_lines, knowledge_of
-from nous.cli.memory import episode_lines
+from nous.cli.lookup import knowledge_of
+from nous.cli.memory_text import episode_lines, fact_lines
+from nous.cli.output import fitted
 from nous.cli.publish import awaited, has_failed
 from nous.domain.fact import Confirmed, Linked, Row, Superseded
 from nous.domain.scope import Scope
@@ -23,7 +23,6 @@ from nous.knowledge.fact_index import FactIndex
 from nous.redis_server import embedded
 from nous.services.publisher import Published
 from nous.services.session_intake import SessionMetadata
-from nous.text.sanitize import shortened
 
 _SCOPE = Scope(project="demo")
 _TIMEOUT = 300.0
@@ -32,14 +31,13 @@ _TIMEOUT = 300.0
 
 @click.command()
 @click.option("--dir", "directory", type=click.Path(path_type=Path), help="Directory for the demo's data.")
-@click.pass_context
-def demo(ctx: click.Context, directory: Path | None) -> None:
+@click.pass_obj
+def demo(app: App, directory: Path | None) -> None:
     """Turn bundled real sessions of several agents into episodes and facts.
 
     It runs a server of its own in a directory of its own. No process is left when it ends. The data stays, so a second
     run finds that nothing is new.
     """
-    app: App = ctx.obj
     home = directory or app.settings.data_dir / "demo"
     quiet = {"data_dir": home, "redis_url": "embedded:", "log_level": "warning"}
     log.configure("warning", app.settings.log_format)
@@ -51,7 +49,7 @@ def demo(ctx: click.Context, directory: Path | None) -> None:
     click.echo(f"\nThe data stays in {home}. Look at it again (this starts its server), then stop the server:")
     for command in ("facts --scope demo", "down"):
         click.echo(f"  NOUS_DATA_DIR={shlex.quote(str(home))} {_program()} {command}")
-    ctx.exit(FAILED if failed else 0)
+    click.get_current_context().exit(FAILED if failed else 0)
 
 
 def _program() -> str:
@@ -64,10 +62,9 @@ def _program() -> str:
 
 def _run(container: Container) -> bool:
     """Publish the samples, process them and print the result; return whether one failed."""
-    before = {each.group: container.delivery_stats.counters(each) for each in container.subscriptions}
     published = _publish(container)
-    new = sum(each.receipt.fresh for each in published)
-    click.echo(f"{len(published)} sessions, {new} of them new" + ("" if new else ": nothing is new") + "\n")
+    new = [each.event.id for each in published if each.receipt.fresh]
+    click.echo(f"{len(published)} sessions, {len(new)} of them new{'' if new else ': nothing is new'}\n")
     process = worker_process(container, sorted(container.workers), open_quarantine=lambda _: None)
     process.start()
     try:
@@ -76,11 +73,8 @@ def _run(container: Container) -> bool:
         process.stop()
         process.wait()
     _show(container)
-    handled = sum(
-        _handled(container.delivery_stats.counters(each)) - _handled(before[each.group])
-        for each in container.subscriptions
-    )
-    click.echo(f"\n{new} sessions were new, and workers handled {handled} events for them.")
+    handled = sum(len(steps[each]) for each in new)
+    click.echo(f"\n{len(new)} sessions were new, and workers handled {handled} events for them.")
     return has_failed(steps)
 
 
@@ -99,10 +93,6 @@ def _samples() -> list[Path]:
     """Return the paths of the bundled sessions, by format."""
     folder = Path(str(resources.files("nous.samples")))
     return sorted(path for path in folder.glob("*/*") if path.suffix in {".json", ".jsonl", ".txt"})
-
-
-def _handled(account: GroupCounters) -> int:
-    return account.done + sum(account.skipped.values()) + account.dead
 
 
 def _show(container: Container) -> None:
@@ -125,10 +115,10 @@ def _verdict(row: Row, knowledge: FactIndex) -> str | None:
     """Describe a fact that was merged, superseded or kept apart, with the reason."""
     match row:
         case Confirmed():
-            return f"merged     {shortened(row.text, 70)}  ({row.reason}; session {row.source.session_id})"
-        case Superseded():
-            return f"superseded {shortened(knowledge[row.fact_id].fact.text, 70)}  ({row.reason})"
-        case Linked():
-            return f"kept apart {shortened(knowledge[row.fact_id].fact.text, 70)}  ({row.reason})"
+            what, text, why = "merged", row.text, f"{row.reason}; session {row.source.session_id}"
+        case Superseded() | Linked():
+            what = "superseded" if isinstance(row, Superseded) else "kept apart"
+            text, why = knowledge[row.fact_id].fact.text, row.reason
         case _:
             return None
+    return f"{what:<10} {fitted(text, beside=len(why) + 15)}  ({why})"

@@ -2,57 +2,67 @@
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from shutil import copymode
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 from uuid import uuid4
 
 import click
 
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.bus.base import Conflict, Priority
-from nous.cli.framework import BAD_INPUT, App
-from nous.cli.import_ import Imported, Importer, in_time, lines_of, usable
-from nous.cli.input_files import named, opened
-from nous.cli.lookup import scopes_named
-from nous.cli.output import counted, say
-from nous.domain.effects import Effects, SaveEpisode
+from nous.bus.tombstones import session_name
+from nous.cli.framework import BAD_INPUT, App, opened, scopes_option
+from nous.cli.lookup import ALL, scopes_named
+from nous.cli.output import counted, note, say
+from nous.cli.teaching import candidate
+from nous.domain.effects import AppendFacts, Effects, SaveEpisode
 from nous.domain.episode import Episode
-from nous.domain.errors import BadInput
-from nous.domain.fact import Learned, Row
+from nous.domain.errors import BadInput, Retryable
+from nous.domain.event_codec import checked_name
+from nous.domain.events import episode_id
+from nous.domain.fact import Confirmed, Fact, Learned, LogVersion, Row, occurrences
 from nous.domain.scope import Scope
+from nous.domain.session_state import is_ahead
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.candidate_filter import without_candidates
-from nous.knowledge.events import unembedded_episodes
-from nous.store.base import NO_VECTORS
-from nous.store.export_format import TORN, ExportedRecords, exported, line
-from nous.text.sanitize import one_line
+from nous.knowledge.events import unembedded, unembedded_episodes
+from nous.knowledge.import_merge import MergeResult, merge_rows
+from nous.store.base import NO_VECTORS, LogSlice
+from nous.store.export_format import ExportedRecords, exported, line, read
 from nous.transcript.io.byte_source import ByteSource
 
 _MOST_COMPLAINTS = 5
 """Unusable lines that are reported with a reason; further ones are only counted."""
 
+_LONGEST_LINE = 10_000_000
+_ROWS_AT_ONCE = 500
+_REFUSALS = 1000
+
 
 @click.command(name="export")
 @click.argument("target", default="-", metavar="[FILE]")
-@click.option("--scope", multiple=True, help="Only this scope. Repeat it for several. Default: all scopes.")
+@scopes_option
 @click.pass_obj
-def export_(app: App, target: str, *, scope: Sequence[str]) -> None:
+def export_(app: App, target: str, *, scope: Sequence[Scope]) -> None:
     """Write episodes and facts to FILE or standard output, one JSON line each.
 
     Each line holds its origin. Vectors, transcripts and model answers are left out. `nous import` reads the lines, here
     or elsewhere.
     """
-    container = build(app.settings)
-    scopes, counts = scopes_named(container, scope), Counter[type]()
+    scopes, counts = scopes_named(app.container, scope), Counter[type]()
+    context = app.container.memory
     with written(target) as stream:
         for each in scopes:
-            for carried in _records(container, each):
-                stream.write(line(carried))
-                counts[type(carried.record)] += 1
-    say(f"nous: {_counted(counts)} exported", err=True)
+            rows = exported(context.facts.read(each, embedder=NO_VECTORS).rows)
+            for record in (*reversed(context.episodes.recent(each, limit=ALL)), *rows):
+                stream.write(line(ExportedRecords(each, record)))
+                counts[type(record)] += 1
+    note(f"{_counted(counts)} exported")
 
 
 @contextmanager
@@ -70,130 +80,147 @@ def written(target: str) -> Generator[BinaryIO]:
     path = Path(target).resolve()
     is_file = path.is_file() or not path.exists()  # a pipe must not be replaced by a file
     part = path.with_name(f"{path.name}.{uuid4().hex[:8]}.part") if is_file else path
-    with _refused(target):
-        stream = part.open("wb")
     try:
-        with stream:
-            if is_file and path.exists():
+        with part.open("wb") as stream:
+            if path.is_file():
                 copymode(path, part)
             yield stream
-        with _refused(target):
-            part.replace(path)
-    except BaseException:
-        if is_file:
-            part.unlink()
-        raise
-
-
-@contextmanager
-def _refused(target: str) -> Generator[None]:
-    """Raise `BadInput` if *target* cannot be written."""
-    try:
-        yield
+        part.replace(path)
     except OSError as error:
         raise BadInput(f"{target} could not be written: {error.strerror}") from error
+    finally:
+        if is_file:
+            part.unlink(missing_ok=True)
 
 
-def _counted(counts: Counter[type]) -> str:
+def _counted(counts: Mapping[type, int]) -> str:
     rows = sum(count for kind, count in counts.items() if kind is not Episode)
-    return f"{counted(counts[Episode], 'episode')} and {counted(rows, 'row')} with {counted(counts[Learned], 'fact')}"
-
-
-def _records(container: Container, scope: Scope) -> Iterator[ExportedRecords]:
-    for episode in reversed(container.memory.episodes.recent(scope, limit=10**9)):
-        yield ExportedRecords(scope, episode)
-    for row in exported(container.memory.facts.read(scope, embedder=NO_VECTORS).rows):
-        yield ExportedRecords(scope, row)
+    episodes, facts = counts.get(Episode, 0), counts.get(Learned, 0)
+    return f"{counted(episodes, 'episode')} and {counted(rows, 'row')} with {counted(facts, 'fact')}"
 
 
 @click.command(name="import")
 @click.argument("source", default="-", metavar="[FILE]")
-@click.pass_context
-def import_(ctx: click.Context, source: str) -> None:
+@click.pass_obj
+def import_(app: App, source: str) -> None:
     """Read what `nous export` wrote, from FILE or standard input.
 
     The input may be packed with gzip or Zstandard. Existing records stay as they are, so importing is idempotent.
     Forgotten records stay forgotten. Workers compute vectors with the embedder configured here, and compare the facts
-    with known ones. Unusable lines do not stop the import: the first few are reported, and further ones are counted. A
-    time that is more than a day in the future is replaced by the current time.
+    with known ones. Unusable lines do not stop the import: the first few are reported, and further ones are counted.
     """
-    app: App = ctx.obj
-    container = build(app.settings)
+    container, refused = app.container, list[str]()
     episodes: list[Episode] = []
     rows: defaultdict[Scope, list[Row]] = defaultdict(list)
-    ahead, complaints = 0, Complaints()
     with opened(source) as stream:
         content = ByteSource.on(stream)
-        for found in usable(lines_of(content.buffered()), complaints.take):
-            carried, late = in_time(found, container.context.clock())
-            ahead += late
-            if isinstance(carried.record, Episode):
-                episodes.append(carried.record)
+        for found in usable(content.buffered(), refused.append, now=container.clock()):
+            if isinstance(found.record, Episode):
+                episodes.append(found.record)
             else:
-                rows[carried.scope].append(carried.record)
-    complaints.close(source, damage=content.damage, is_all=not (episodes or rows))
+                rows[found.scope].append(found.record)
+    if content.damage:
+        refused.append(f"{content.damage}; what comes before the damage is taken")
+    _complain(refused, is_all=not (episodes or rows))
     gone = sum(_is_forgotten(container, episode) for episode in episodes)
     counts = Counter[type]({Episode: sum(keep(container, episode) for episode in episodes)})
     _announce(container, episodes)
     imports = [Importer(container, scope, found).run() for scope, found in rows.items()]
     counts = sum((each.added for each in imports), counts)
     say(f"{_counted(counts)} were new; existing records were not changed")
-    for warning in _warnings(container, counts, imports, episodes_gone=gone, ahead=ahead):
-        say(f"nous: {warning}", err=True)
-    ctx.exit(BAD_INPUT if complaints.count or any(each.unknown for each in imports) else 0)
+    _warn(container, counts, imports, episodes_gone=gone)
+    click.get_current_context().exit(BAD_INPUT if refused or any(each.unknown for each in imports) else 0)
 
 
-class Complaints:
-    """Reporter of unusable lines: prints the first few on standard error, and counts all."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._has_torn = False
-
-    def take(self, what: str) -> None:
-        """Count an unusable line, and print it if it is one of the first few."""
-        self.count += 1
-        self._has_torn |= what.endswith(TORN)
-        if self.count <= _MOST_COMPLAINTS:
-            say(f"nous: {what}", err=True)
-
-    def close(self, source: str, *, damage: str | None, is_all: bool) -> None:
-        """Print how many more lines were unusable, and the *damage* of packed data.
-
-        If nothing of *source* could be used (*is_all*), say that it is no export. Torn records and damaged data are
-        exempt, since they may well have been part of one.
-        """
-        if (more := self.count - _MOST_COMPLAINTS) > 0:
-            say(f"nous: {counted(more, 'more line')} cannot be used", err=True)
-        if damage:
-            self.count += 1
-            say(one_line(f"nous: {named(source)}: {damage}; what comes before the damage is taken"), err=True)
-        elif is_all and not self._has_torn:
-            why = (
-                "is not what `nous export` wrote: none of its lines is a record" if self.count else "has nothing in it"
-            )
-            say(one_line(f"nous: {named(source)} {why}"), err=True)
+def _complain(refused: Sequence[str], *, is_all: bool) -> None:
+    for each in refused[:_MOST_COMPLAINTS]:
+        note(each)
+    if (more := len(refused) - _MOST_COMPLAINTS) > 0:
+        note(f"{counted(more, 'more line')} cannot be used")
+    if is_all:
+        note("there is no record of `nous export` in it")
 
 
-def _warnings(
-    container: Container, counts: Counter[type], imports: Sequence[Imported], *, episodes_gone: int, ahead: int
-) -> Iterator[str]:
-    """Yield warnings about records that were left out or changed, and about pending work."""
-    if ahead:
-        yield f"{counted(ahead, 'time')} in the future {'was' if ahead == 1 else 'were'} taken as now"
+def _warn(container: Container, counts: Counter[type], imports: Sequence["Imported"], *, episodes_gone: int) -> None:
+    """Report records that were left out, and pending work."""
     if unknown := sum(each.unknown for each in imports):
-        yield f"left out: {counted(unknown, 'row')} about unknown facts"
+        note(f"left out: {counted(unknown, 'row')} about unknown facts")
     mentions = sum(each.forgotten for each in imports)
     if episodes_gone or mentions:
         what = f"{counted(episodes_gone, 'episode')} and {counted(mentions, 'mention')} of facts"
-        yield f"left out since they were forgotten here: {what}"
+        note(f"left out since they were forgotten here: {what}")
     if waiting := [noun for noun, kind in (("facts", Learned), ("episodes", Episode)) if counts[kind]]:
-        when = (
-            "a worker computes them"
-            if workers_seen(container.rq_client, container.job_names)
-            else "no worker runs: nous up"
-        )
-        yield f"the {' and '.join(waiting)} wait for vectors; {when}"
+        is_worked_on = workers_seen(container.rq_client, container.job_names)
+        when = "a worker computes them" if is_worked_on else "no worker runs: nous up"
+        note(f"the {' and '.join(waiting)} wait for vectors; {when}")
+
+
+def usable(stream: BinaryIO, complain: Callable[[str], None], *, now: datetime) -> Iterator[ExportedRecords]:
+    """Yield the records in the lines of *stream*; report unusable lines by number to *complain*.
+
+    Raises:
+        BadInput: a line is longer than any record: the rest is not read.
+    """
+    number = 0
+    while raw := stream.readline(_LONGEST_LINE + 1):
+        number += 1
+        if len(raw) > _LONGEST_LINE:
+            raise BadInput(f"line {number} has more than {_LONGEST_LINE:,} bytes, and no record has that many")
+        try:
+            if said := raw.strip():
+                yield _checked(read(said), now)
+        except BadInput as error:
+            complain(f"line {number}: {error}")
+
+
+def _checked(carried: ExportedRecords, now: datetime) -> ExportedRecords:
+    """Return *carried* in the form in which it is stored."""
+    record = carried.record
+    owner = record.scope if isinstance(record, Episode) else record.fact.scope if isinstance(record, Learned) else None
+    if owner and owner != carried.scope:
+        raise BadInput(f"the line is of scope {carried.scope}, its record of {owner}")
+    if any(is_ahead(time, now) for time in _times(record)):
+        raise BadInput("a time in it is in the future, so it would outrank all others until then")
+    if isinstance(record, Episode):
+        checked_name(record.session_id, "session_id")
+        checked_name(record.agent_id, "agent_id")
+        if record.id != episode_id(carried.scope, record.session_id):
+            raise BadInput("its id is not that of its session in this scope, by which it would be forgotten")
+        return carried
+    for _, source, _ in occurrences([record]):
+        checked_name(source.session_id, "session_id")
+    match record:
+        case Learned(fact=fact):
+            return replace(carried, record=replace(record, fact=_learnable(fact)))
+        case Confirmed():
+            found = candidate({"text": record.text, "turns": record.source.turns})
+            return replace(carried, record=replace(record, text=found.text))
+        case _:
+            return carried
+
+
+def _times(record: Episode | Row) -> Iterator[datetime]:
+    """Yield the times by which *record* may be newer than others."""
+    if isinstance(record, Episode):
+        yield record.ended_at
+    elif isinstance(record, Learned):
+        yield record.fact.learned_at
+    elif at := getattr(record, "at", None):
+        yield at
+    if not isinstance(record, Episode):
+        yield from (source.said_at for _, source, _ in occurrences([record]) if source.said_at)
+
+
+def _learnable(fact: Fact) -> Fact:
+    """Return *fact* as it would be learned from a line by hand.
+
+    Raises:
+        BadInput: it would not.
+    """
+    names = ("text", "category", "subject", "confidence", "event_date")
+    said = {name: getattr(fact, name) for name in names}
+    found = candidate({**said, "turns": fact.source.turns, "trust": fact.source.trust})
+    return replace(fact, text=found.text, category=found.category)
 
 
 def keep(container: Container, episode: Episode) -> bool:
@@ -202,10 +229,14 @@ def keep(container: Container, episode: Episode) -> bool:
     It is not stored if its session has an episode already, or was forgotten.
     """
     while not (container.memory.episodes.get(episode.scope, episode.id) or _is_forgotten(container, episode)):
-        wanted = without_candidates(episode, container.context.suppressed(episode.scope))
+        wanted = without_candidates(episode, container.tombstones.forms(episode.scope))
         if not isinstance(container.bus.apply(Effects(writes=(SaveEpisode(episode=wanted),))), Conflict):
             return True
     return False
+
+
+def _is_forgotten(container: Container, episode: Episode) -> bool:
+    return container.tombstones.find(episode.scope, str(episode.id)) is not None
 
 
 def _announce(container: Container, episodes: Iterable[Episode]) -> None:
@@ -217,9 +248,73 @@ def _announce(container: Container, episodes: Iterable[Episode]) -> None:
     for each in episodes:
         states[each.scope].add(f"{each.id} {each.state}")
     for scope, found in sorted(states.items()):
-        event = unembedded_episodes(scope, state="\n".join(sorted(found)), at=container.context.clock())
+        event = unembedded_episodes(scope, state="\n".join(sorted(found)), at=container.clock())
         container.bus.publish(event, priority=Priority.BULK)
 
 
-def _is_forgotten(container: Container, episode: Episode) -> bool:
-    return container.tombstones.find(episode.scope, str(episode.id)) is not None
+class Imported(NamedTuple):
+    """Number of rows *added*, by kind. Rows left out are counted as in `MergeResult`."""
+
+    added: Counter[type]
+    unknown: int
+    forgotten: int
+
+
+class Importer:
+    """Adds the rows that the log of one scope lacks; forgotten facts stay forgotten."""
+
+    def __init__(self, container: Container, scope: Scope, rows: Sequence[Row]) -> None:
+        self._container = container
+        self._scope = scope
+        self._rows = rows
+        self._added = Counter[type]()
+
+    def run(self) -> Imported:
+        """Add all missing rows.
+
+        Raises:
+            Retryable: other writers keep adding or forgetting facts.
+        """
+        found = self._added_all()
+        # Also if nothing was new: an interrupted import may have published nothing yet.
+        if any(isinstance(row, Learned) for row in self._rows):
+            state = str(self._log(None).version)
+            self._container.bus.publish(unembedded(self._scope, state=state, at=self._container.clock()))
+        return Imported(self._added, found.unknown, found.forgotten)
+
+    def _added_all(self) -> MergeResult:
+        """Merge the rows into the log and append them; start over if the log changes meanwhile."""
+        for _ in range(_REFUSALS):
+            log, forgotten = self._log(None), self._container.tombstones.forms(self._scope)
+            found = merge_rows(self._rows, log.rows, forgotten=forgotten, gone=self._gone())
+            if self._has_appended(found.rows, log.version):
+                return found
+        raise Retryable(
+            f"other writers keep changing the facts of {self._scope}; import again, nothing is stored twice"
+        )
+
+    def _has_appended(self, rows: Sequence[Row], version: LogVersion) -> bool:
+        """Append *rows* to the log of *version*; return False if others have changed it."""
+        for batch in _batches(rows):
+            write = AppendFacts(scope=self._scope, expected=version, rows=tuple(batch))
+            if isinstance(self._container.bus.apply(Effects(writes=(write,))), Conflict):
+                return False
+            self._added.update(map(type, batch))
+            ours = self._log(version)
+            if len(ours.rows) != len(batch) or (ours.complete and version.n):
+                return False
+            version = ours.version
+        return True
+
+    def _log(self, after: LogVersion | None) -> LogSlice:
+        return self._container.memory.facts.read(self._scope, after=after, embedder=NO_VECTORS)
+
+    def _gone(self) -> Collection[str]:
+        """Return the forgotten sessions that the rows quote, both published and entered by hand."""
+        sessions = {each.source.session_id for each in occurrences(self._rows)}
+        find, scope = self._container.tombstones.find, self._scope
+        return {each for each in sessions if find(scope, session_name(scope, each))}
+
+
+def _batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    return (rows[start : start + _ROWS_AT_ONCE] for start in range(0, len(rows), _ROWS_AT_ONCE))

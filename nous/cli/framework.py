@@ -1,26 +1,28 @@
-"""Command-line framework: lazy loading of commands, errors as exit codes."""
+"""Command-line framework: lazy commands, shared options, errors as exit codes."""
 
 import errno
 import os
 import sys
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, cast
 
 import click
 from click.exceptions import Exit
 from typing_extensions import override
 
 from nous.domain.errors import BadInput, Deferred, Misconfigured, NotFound, NousError, Retryable
-from nous.text.sanitize import one_line
+from nous.domain.scope import Scope
+from nous.text.sanitize import one_line, shortened
 
 if TYPE_CHECKING:
+    from nous.app.container import Container
     from nous.settings import Settings
 
 
@@ -32,9 +34,7 @@ def open_closed_streams() -> None:
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 (as long as the process lives)
-            os.set_inheritable(stream.fileno(), True)  # noqa: FBT003 (it takes no name)
-            setattr(sys, name, stream)
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 (kept for good)
 
 
 FAILED = 1
@@ -45,8 +45,8 @@ DECLINED = 6
 DEFECT = 70
 INTERRUPTED = 130
 
-_LONGEST, _REMEDY = 3000, 300
-"""Longest message, and the part of its end that is always shown, in characters."""
+_LONGEST = 3000
+"""Characters of a message at most: names that are refused may be of any length."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 EXIT_CODES = {
@@ -72,10 +72,12 @@ _CODES: tuple[tuple[type[NousError], int], ...] = (
 
 @dataclass(frozen=True)
 class App:
-    """Global options and settings of one invocation; commands get it through `click.pass_obj`."""
+    """Settings and connections of one invocation, which commands get by `click.pass_obj`.
+
+    What a command does not use is neither imported nor connected.
+    """
 
     config_path: Path | None = None
-    debug: bool = False
 
     @cached_property
     def settings(self) -> "Settings":
@@ -86,6 +88,60 @@ class App:
         settings = load_settings(self.config_path)
         log.configure(settings.log_level, settings.log_format)
         return settings
+
+    @cached_property
+    def container(self) -> "Container":
+        """The application, connected."""
+        from nous.app.container import build  # noqa: PLC0415
+
+        return build(self.settings)
+
+    def close(self) -> None:
+        """Close the connections that were opened."""
+        if "container" in self.__dict__:
+            self.container.close()
+
+
+_SCOPE_FORMS = "project, agent/project or tenant/agent/project"
+
+
+def _parsed(_: click.Context, __: click.Parameter, written: Any) -> Any:
+    if isinstance(written, tuple):
+        return tuple(map(Scope.parse, cast("tuple[str, ...]", written)))
+    return None if written is None else Scope.parse(written)
+
+
+def option_of_scope(text: str, **how: Any) -> Callable[[Any], Any]:
+    """Return an option `--scope` by which a command gets a `Scope`, or None if it is not given."""
+    return click.option("--scope", help=text, callback=_parsed, **how)
+
+
+scope_option = option_of_scope(_SCOPE_FORMS, default="default")
+any_scope_option = option_of_scope(f"{_SCOPE_FORMS}. Default: all scopes.")
+scopes_option = option_of_scope("Only this scope. Repeat it for several. Default: all scopes.", multiple=True)
+json_option = click.option("--json", "as_json", help="Print JSON.", is_flag=True)
+agent_option = click.option("--agent", help="Id of the agent whose session it is.", default="default")
+format_option = click.option("--format", "format_", help="Read it as this format instead of detecting it.", metavar="F")
+dry_run_option = click.option("--dry-run", help="Show what would be done. Change nothing.", is_flag=True)
+yes_option = click.option("--yes", help="Do not ask for confirmation.", is_flag=True)
+
+
+def limit_option(default: int) -> Callable[[Any], Any]:
+    return click.option(
+        "--limit", help="Show at most this many.", default=default, type=click.IntRange(min=1), show_default=True
+    )
+
+
+def opened(source: str) -> AbstractContextManager[BinaryIO]:
+    """Open the file *source* for reading, or standard input if it is `-`.
+
+    Raises:
+        BadInput: the file cannot be read.
+    """
+    try:
+        return cast("AbstractContextManager[BinaryIO]", click.open_file(source, "rb"))
+    except OSError as error:
+        raise BadInput(f"{source} could not be read: {error.strerror}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +195,9 @@ class Frame(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in self._known and not name.startswith("-") and not ctx.resilient_parsing:
-            near = " or ".join(get_close_matches(name, self._table))
-            ctx.fail(f"There is no command {name!r}." + (f" Did you mean {near}?" if near else ""))
+        is_known = args[0] in self._known or ctx.resilient_parsing
+        if not is_known and (near := get_close_matches(args[0], self._table)):
+            ctx.fail(f"There is no command {args[0]!r}. Did you mean {' or '.join(near)}?")
         return super().resolve_command(ctx, args)
 
     @override
@@ -187,14 +242,8 @@ def _report_errors(*, debug: bool) -> Generator[None]:
 
 
 def _end(message: str, code: int) -> NoReturn:
-    click.echo(f"nous: {_cut(one_line(message))}", err=True)
+    click.echo(f"nous: {shortened(one_line(message), _LONGEST)}", err=True)
     raise Exit(code)
-
-
-def _cut(message: str) -> str:
-    """Shorten a long *message* in its middle, since the remedy stands at its end."""
-    most = _LONGEST - _REMEDY
-    return message if len(message) <= _LONGEST else f"{message[:most]} ... {message[-_REMEDY:]}"
 
 
 def exit_code(error: NousError) -> int:

@@ -1,17 +1,39 @@
 """`nous metrics`: print counters in Prometheus text format."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 import click
 
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.bus.accounting import Backlog, GroupCounters
 from nous.cli.framework import App
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.llm.base import Failure
 
+_FAMILIES = {
+    "nous_events_total": ("counter", "Events delivered to a worker, by outcome."),
+    "nous_in_flight": ("gauge", "Events delivered to a worker and not finished."),
+    "nous_accounts_balance": (
+        "gauge",
+        "Delivered events that are unaccounted for. Alert unless it is 0; `nous status` says why.",
+    ),
+    "nous_waiting": ("gauge", "Events not yet delivered to a worker, if known."),
+    "nous_oldest_pending_seconds": ("gauge", "Age of the oldest event in flight; 0 if there is none."),
+    "nous_lease_seconds": ("gauge", "Configured lease, to compare ages with."),
+    "nous_processes": ("gauge", "Processes that run a worker, as far as visible from here."),
+    "nous_dead_letters": ("gauge", "Dead letters (dead or parked); alert when it rises."),
+    "nous_model_answers_total": ("counter", "Answers of a model: new, cached, asked for again."),
+    "nous_model_failures_total": ("counter", "Failed model calls, and unusable answers."),
+    "nous_model_tokens_total": ("counter", "Tokens that a model has read and written."),
+    "nous_model_out_since_seconds": ("gauge", "Unix time at which a model stopped answering."),
+}
+"""Kind and meaning of each family of metrics."""
+
 _ANSWERS = ("answered", "remembered", "asked_again", "without_schema")
+
+_Sample = tuple[str, int, dict[str, str]]
+"""Family, value and labels; an empty label is left out."""
 
 
 @click.command()
@@ -21,73 +43,37 @@ def metrics(app: App) -> None:
 
     They are kept on the server, so they survive every process.
     """
-    click.echo("\n".join(_lines(build(app.settings))))
+    samples = [*_of_workers(app.container), *_of_backlogs(app.container), *_of_models(app.container)]
+    click.echo("\n".join(_lines(samples)))
 
 
-def _lines(container: Container) -> Iterator[str]:
-    """Yield all counters, each family under its heading.
+def _lines(samples: Iterable[_Sample]) -> Iterator[str]:
+    """Yield all samples, each family under its heading.
 
     Spec: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
     """
-    yield from _family("nous_events_total", "counter", "Events delivered to a worker, by outcome.")
-    for each in container.subscriptions:
-        for outcome, reason, count in _outcomes(container.delivery_stats.counters(each)):
-            yield _sample("nous_events_total", count, worker=each.group, outcome=outcome, reason=reason)
-    yield from _balances(container)
-    yield from _backlogs(container)
-    yield from _family("nous_dead_letters", "gauge", "Dead letters (dead or parked); alert when it rises.")
-    yield _sample("nous_dead_letters", container.dead_letters.count())
-    calls = container.llm_stores.counters.counts()
-    yield from _family("nous_model_answers_total", "counter", "Answers of a model: new, cached, asked for again.")
-    for model, counts in calls.items():
-        for name in _ANSWERS:
-            yield _sample("nous_model_answers_total", counts.get(name, 0), model=model, kind=name)
-    yield from _family("nous_model_failures_total", "counter", "Failed model calls, and unusable answers.")
-    for model, counts in calls.items():
-        for failure in Failure:
-            yield _sample("nous_model_failures_total", counts.get(f"failed_{failure}", 0), model=model, failure=failure)
-    yield from _family("nous_model_tokens_total", "counter", "Tokens that a model has read and written.")
-    for model, counts in calls.items():
-        yield _sample("nous_model_tokens_total", counts.get("tokens_in", 0), model=model, kind="read")
-        yield _sample("nous_model_tokens_total", counts.get("tokens_out", 0), model=model, kind="written")
-    yield from _family("nous_model_out_since_seconds", "gauge", "Unix time at which a model stopped answering.")
-    for model, pause in container.llm_stores.circuits.current().items():
-        yield _sample("nous_model_out_since_seconds", int(pause.since.timestamp()), model=model, failure=pause.failure)
+    for family, (kind, text) in _FAMILIES.items():
+        yield from (f"# HELP {family} {text}", f"# TYPE {family} {kind}")
+        for name, value, labels in samples:
+            if name == family:
+                pairs = ",".join(f'{label}="{_escaped(given)}"' for label, given in labels.items() if given)
+                yield f"{name}{{{pairs}}} {value}" if pairs else f"{name} {value}"
 
 
-def _balances(container: Container) -> Iterator[str]:
-    accounts = {each.group: container.delivery_stats.counters(each) for each in container.subscriptions}
-    yield from _family("nous_in_flight", "gauge", "Events delivered to a worker and not finished.")
-    for worker, account in accounts.items():
-        yield _sample("nous_in_flight", account.in_flight, worker=worker)
-    text = "Delivered events that are unaccounted for. Alert unless it is 0; `nous status` says why."
-    yield from _family("nous_accounts_balance", "gauge", text)
-    for worker, account in accounts.items():
-        yield _sample("nous_accounts_balance", account.discrepancy, worker=worker)
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
-def _backlogs(container: Container) -> Iterator[str]:
-    backlogs = [
-        (each.group, backlog) for each in container.subscriptions for backlog in container.delivery_stats.backlogs(each)
-    ]
-    yield from _family("nous_waiting", "gauge", "Events not yet delivered to a worker, if known.")
-    for worker, backlog in backlogs:
-        if backlog.waiting is not None:
-            yield _sample("nous_waiting", backlog.waiting, worker=worker, priority=backlog.priority)
-    yield from _family("nous_oldest_pending_seconds", "gauge", "Age of the oldest event in flight; 0 if there is none.")
-    for worker, backlog in backlogs:
-        age = _age(backlog, container.context.clock())
-        yield _sample("nous_oldest_pending_seconds", age, worker=worker, priority=backlog.priority)
-    yield from _family("nous_lease_seconds", "gauge", "Configured lease, to compare ages with.")
-    yield _sample("nous_lease_seconds", int(container.settings.worker.lease))
-    yield from _family("nous_processes", "gauge", "Processes that run a worker, as far as visible from here.")
+def _of_workers(container: Container) -> Iterator[_Sample]:
     queues = [queue for seen in workers_seen(container.rq_client, container.job_names) for queue in seen.queues]
     for each in container.subscriptions:
-        yield _sample("nous_processes", queues.count(container.job_names.own(each.group)), worker=each.group)
-
-
-def _age(backlog: Backlog, now: datetime) -> int:
-    return max(int((now - backlog.oldest_pending).total_seconds()), 0) if backlog.oldest_pending else 0
+        labels, account = {"worker": each.group}, container.delivery_stats.counters(each)
+        for outcome, reason, count in _outcomes(account):
+            yield "nous_events_total", count, {**labels, "outcome": outcome, "reason": reason}
+        yield "nous_in_flight", account.in_flight, labels
+        yield "nous_accounts_balance", account.discrepancy, labels
+        yield "nous_processes", queues.count(container.job_names.own(each.group)), labels
+    yield "nous_dead_letters", container.dead_letters.count(), {}
 
 
 def _outcomes(account: GroupCounters) -> Iterator[tuple[str, str, int]]:
@@ -98,18 +84,30 @@ def _outcomes(account: GroupCounters) -> Iterator[tuple[str, str, int]]:
         yield "skipped", reason, count
 
 
-def _family(name: str, kind: str, text: str) -> Iterator[str]:
-    yield f"# HELP {name} {text}"
-    yield f"# TYPE {name} {kind}"
+def _of_backlogs(container: Container) -> Iterator[_Sample]:
+    now = container.clock()
+    for each in container.subscriptions:
+        for backlog in container.delivery_stats.backlogs(each):
+            labels = {"worker": each.group, "priority": str(backlog.priority)}
+            if backlog.waiting is not None:
+                yield "nous_waiting", backlog.waiting, labels
+            yield "nous_oldest_pending_seconds", _age(backlog, now), labels
+    yield "nous_lease_seconds", int(container.settings.worker.lease), {}
 
 
-def _sample(name: str, value: int, **labels: str) -> str:
-    pairs = ",".join(_labels(labels))
-    return f"{name}{{{pairs}}} {value}" if pairs else f"{name} {value}"
+def _age(backlog: Backlog, now: datetime) -> int:
+    return max(int((now - backlog.oldest_pending).total_seconds()), 0) if backlog.oldest_pending else 0
 
 
-def _labels(labels: Mapping[str, str]) -> Iterator[str]:
-    for name, value in labels.items():
-        escaped = str(value).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-        if value:
-            yield f'{name}="{escaped}"'
+def _of_models(container: Container) -> Iterator[_Sample]:
+    for model, counts in container.llm_stores.counters.counts().items():
+        for name in _ANSWERS:
+            yield "nous_model_answers_total", counts.get(name, 0), {"model": model, "kind": name}
+        for failure in Failure:
+            labels = {"model": model, "failure": str(failure)}
+            yield "nous_model_failures_total", counts.get(f"failed_{failure}", 0), labels
+        for name, kind in (("tokens_in", "read"), ("tokens_out", "written")):
+            yield "nous_model_tokens_total", counts.get(name, 0), {"model": model, "kind": kind}
+    for model, pause in container.llm_stores.circuits.current().items():
+        labels = {"model": model, "failure": str(pause.failure)}
+        yield "nous_model_out_since_seconds", int(pause.since.timestamp()), labels

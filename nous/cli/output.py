@@ -1,17 +1,23 @@
-"""Output of commands: text and tables for people, JSON for programs."""
+"""Output of commands: records as a table, as lines or as JSON; notes and questions.
+
+On a terminal, tables and quotes are cut to its width. In a pipe or a file nothing is cut.
+"""
 
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
+from urllib.parse import unquote
 
 import click
 import orjson
+from click.exceptions import Exit
 
+from nous.cli.framework import DECLINED
+from nous.domain.errors import BadInput
 from nous.text.sanitize import one_line, readable, shortened
-
-_GAP = "  "
 
 FAILURES: Mapping[str, str] = {
     "timeout": "the model did not answer in time",
@@ -22,6 +28,9 @@ FAILURES: Mapping[str, str] = {
 }
 """Failure kinds in words. A stored reason begins with its kind, which programs read."""
 
+_GAP = "  "
+_NARROWEST = 20
+_UNBOUNDED = 10**9
 _KIND = re.compile(rf"^({'|'.join(FAILURES)})(?=: |, for today|$)")
 _CLASS = re.compile(r"\b(?:Model[A-Z][a-z]+|TokenBudgetExceeded|AllowanceSpent|AnswerUnusable): ")
 
@@ -34,19 +43,86 @@ def say(text: str, *, err: bool = False) -> None:
     click.echo(readable(text), err=err)
 
 
-def print_json(value: Any) -> None:
-    """Print *value*, which may hold dataclasses, dates and UUIDs, as indented JSON."""
-    click.echo(orjson.dumps(value, default=str, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS))
+def note(text: str) -> None:
+    """Print a remark on standard error, on one line."""
+    say(one_line(f"nous: {text}"), err=True)
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Format rows as aligned columns; on a terminal, the last column is cut to its width."""
-    lines = [tuple(heads), *(tuple(one_line(str(cell)) for cell in row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
-    if not sys.stdout.isatty():
-        return "\n".join(_line(line, widths[:-1], 10**9) for line in lines)
-    room = max(shutil.get_terminal_size((120, 24)).columns - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1), 20)
-    return "\n".join(_line(line, widths[:-1], room) for line in lines)
+def render(records: Any, lines: Iterable[str], *, as_json: bool, empty: str = "") -> None:
+    """Print *records* as JSON or *lines* as text; *empty* if there are no lines.
+
+    Both may be generators: only the one that is printed is computed.
+    """
+    if as_json:
+        print_json(records)
+    else:
+        say("\n".join(lines) or empty)
+
+
+def render_table(
+    records: Sequence[Mapping[str, Any]], columns: Mapping[str, str] | Sequence[str], *, as_json: bool, empty: str
+) -> None:
+    """Print *records* as JSON, or *columns* of them as a table; *empty* if there are none."""
+    render(records, (table(records, columns) for _ in records[:1]), as_json=as_json, empty=empty)
+
+
+def print_json(value: Any, *, indent: bool = True) -> None:
+    """Print *value*, which may hold dataclasses, iterators, dates and UUIDs, as JSON."""
+    option = orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indent else 0)
+    click.echo(orjson.dumps(value, default=_plain, option=option))
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, Iterator) else str(value)
+
+
+def table(records: Iterable[Mapping[str, Any]], columns: Mapping[str, str] | Sequence[str]) -> str:
+    """Format *columns* of *records* as a table; the last one is cut on a terminal.
+
+    Columns are keys of the records, or map keys to headings.
+    """
+    heads = columns if isinstance(columns, Mapping) else {each: each.replace("_", " ") for each in columns}
+    rows = [tuple(heads.values()), *(tuple(_cell(record[key]) for key in heads) for record in records)]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)][:-1]
+    beside = sum(widths) + len(_GAP) * len(widths)
+    return "\n".join(_line(row, widths, beside) for row in rows)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], beside: int) -> str:
+    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
+    return _GAP.join([*padded, _cut(cells[-1], beside)]).rstrip()
+
+
+def _cell(value: Any) -> str:
+    match value:
+        case None | "":
+            return "-"
+        case datetime():
+            return second(value)
+        case float():
+            return f"{value:.3f}"
+        case list() | tuple():
+            return ", ".join(map(str, value))
+        case _:
+            return one_line(str(value))
+
+
+def fitted(text: str, *, beside: int = 0) -> str:
+    """Return *text* on one line; on a terminal, cut to its width less *beside*."""
+    return _cut(" ".join(text.split()), beside)
+
+
+def _cut(text: str, beside: int) -> str:
+    width = shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else _UNBOUNDED
+    return shortened(text, max(width - beside, _NARROWEST)) if len(text) > width - beside else text
+
+
+def second(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else "-"
+
+
+def day(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d}" if moment else "an unknown day"
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -59,6 +135,20 @@ def in_words(reason: str) -> str:
     return _CLASS.sub("", _KIND.sub(lambda kind: FAILURES[kind[1]], reason))
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], room: int) -> str:
-    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
-    return _GAP.join([*padded, shortened(cells[-1], room)]).rstrip()
+def path_of(dataref: str) -> str:
+    """Return the path that a reference to a transcript names, on one line."""
+    return one_line(unquote(dataref.removeprefix("file://")))
+
+
+def make_sure(question: str, *, otherwise: str) -> None:
+    """Ask for confirmation; *otherwise* says what is the case without it.
+
+    Raises:
+        BadInput: there is no terminal to ask on.
+        Exit: the answer is no.
+    """
+    if not sys.stdin.isatty():
+        raise BadInput(f"{otherwise}: say --yes; there is no terminal to ask on")
+    if not click.confirm(question, err=True):
+        note(otherwise)
+        raise Exit(DECLINED)

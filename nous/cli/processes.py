@@ -1,39 +1,27 @@
-"""Commands for processes and the server: worker, up, down, config and rq-dashboard."""
+"""`nous worker` and `nous up`: run workers in this process."""
 
 import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from secrets import token_hex
 from types import FrameType
-from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 import structlog
 
-from nous import log
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.app.services import watchers
 from nous.app.worker_process import worker_process
 from nous.cli.framework import INTERRUPTED, App
-from nous.cli.output import counted
 from nous.domain.errors import BadInput, Misconfigured, Unavailable
 from nous.jobs.rq.quarantine_worker import run_quarantine
-from nous.redis_server import embedded
-from nous.redis_server.client import address, connect_rq, embedded_directory, masked
+from nous.redis_server.client import address, embedded_directory, masked
 from nous.redis_server.data_dir import held
 from nous.runtime.dispatch_loop import QuarantineStarter
 from nous.runtime.worker_process import Loop, WorkerProcess
-from nous.settings import Loaded, Settings, load
-from nous.settings.model import DashboardSettings
-
-if TYPE_CHECKING:
-    from nous.jobs.rq.dashboard import Login
-
 
 _log = structlog.get_logger(__name__)
 
@@ -51,7 +39,7 @@ def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool
     Start as many processes as you like, on as many hosts. On the first Ctrl-C or SIGTERM, work in flight finishes. On
     the second, the process exits at once. Nothing is lost either way.
     """
-    container = build(app.settings)
+    container = app.container
     if everything == bool(names):
         raise BadInput(f"name the workers, or say --all: there are {', '.join(sorted(container.workers))}")
     names = names or sorted(container.workers)
@@ -77,7 +65,7 @@ def up(app: App) -> None:
     running when this ends, so that producers can continue. `nous down` stops it.
     """
     directory = app.settings.data_dir
-    container = build(app.settings)
+    container = app.container
     container.check_model()
     directory.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -129,131 +117,3 @@ def _empty_quarantine(container: Container, name: str) -> None:
         runner=container.attempts,
         blame=container.attempts.blame,
     )
-
-
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.pass_obj
-def down(app: App, *, as_json: bool) -> None:
-    """Stop the embedded server of the data directory. Its data stays.
-
-    Workers and producers wait until `nous up` starts it again. A server that nous does not embed is never stopped.
-    """
-    directory = embedded_directory(app.settings)
-    url = masked(address(app.settings))
-    working = _working(app.settings, directory) if directory else 0
-    stopped = embedded.stop(directory) if directory else False
-    if as_json:
-        _print_json({"stopped": stopped, "embedded": directory is not None, "url": url, "workers": working})
-    elif directory is None:
-        click.echo(f"{url} is no embedded server: nous does not stop it")
-    else:
-        click.echo(f"stopped the server of {directory}" if stopped else f"no server was running in {directory}")
-        if stopped and working:
-            waiting = f"still running, and waiting for a server: {counted(working, 'worker')}"
-            click.echo(f"{waiting}; Ctrl-C where `nous up` or `nous worker` was started ends that")
-
-
-def _working(settings: Settings, directory: Path) -> int:
-    """Return how many workers the server of *directory* knows; a stopped server is not started."""
-    if embedded.status(directory).state != "running":
-        return 0
-    from nous.jobs.rq.worker_stats import workers_seen  # noqa: PLC0415 - where nothing runs, RQ is not needed
-
-    return len(workers_seen(connect_rq(settings)))
-
-
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.pass_obj
-def config(app: App, *, as_json: bool) -> None:
-    """Show the effective settings, their origins and the server in use. Starts nothing."""
-    loaded = load(app.config_path)
-    log.configure(loaded.settings.log_level, loaded.settings.log_format)
-    if as_json:
-        _print_json(_as_object(loaded))
-    else:
-        click.echo("\n".join(_as_toml(loaded)))
-
-
-def _as_object(loaded: Loaded) -> dict[str, Any]:
-    return {
-        "file": str(loaded.file) if loaded.file else None,
-        "settings": {key: {"value": value, "origin": origin} for key, value, origin in _shown(loaded)},
-        "server": _server(loaded.settings),
-    }
-
-
-def _as_toml(loaded: Loaded) -> Iterator[str]:
-    server = _server(loaded.settings)
-    yield f"# file: {loaded.file or 'none'}"
-    yield f"# server: {server['url']}" + (f" (embedded, {server['state']})" if server["embedded"] else "")
-    for key, value, origin in _shown(loaded):
-        line = f"# {key} is not set" if value is None else f"{key} = {orjson.dumps(value).decode()}"
-        yield f"{line:<60}  # {origin}"
-
-
-def _shown(loaded: Loaded) -> Iterator[tuple[str, Any, str]]:
-    for key, value, origin in loaded.rows():
-        yield key, masked(value) if value and key in {"redis_url", "index.url"} else value, origin
-
-
-def _server(settings: Settings) -> dict[str, Any]:
-    directory = embedded_directory(settings)
-    return {
-        "url": masked(address(settings)),
-        "embedded": directory is not None,
-        "state": embedded.status(directory).state if directory else None,
-    }
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
-
-
-@click.command("rq-dashboard")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port",
-    default=9181,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="The port to listen on. 0 takes any free one.",
-)
-@click.pass_obj
-def rq_dashboard(app: App, *, host: str, port: int) -> None:
-    """Serve rq-dashboard for the configured server, also an embedded one, until interrupted.
-
-    It shows RQ's queues, workers and jobs of this installation. What you delete there is not lost: events wait in their
-    streams until they are committed, and are queued again. On an address that others can reach, it requires the login
-    of the settings dashboard.username and dashboard.password. It refuses to start without them.
-    """
-    try:
-        from nous.jobs.rq import dashboard  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise Misconfigured(f"{error.name} is not installed: install nous with the extra `dashboard`") from error
-    from nous.jobs.base import JobNames  # noqa: PLC0415 - RQ is needed here only
-
-    login = _login(app.settings.dashboard)
-    if login is None and not dashboard.is_loopback(host):
-        raise Misconfigured(
-            f"anyone who reaches {host} could see and delete jobs: set dashboard.username and dashboard.password "
-            "(NOUS_DASHBOARD__USERNAME, NOUS_DASHBOARD__PASSWORD), or listen on 127.0.0.1"
-        )
-    shown_as = masked(address(app.settings))
-    names = JobNames(app.settings.prefix)
-    client = connect_rq(app.settings)
-    pages = dashboard.build(client, shown_as=shown_as, names=names, login=login)
-    with dashboard.listen(pages, host=host, port=port) as server:
-        click.echo(f"rq-dashboard of {shown_as} on http://{f'[{host}]' if ':' in host else host}:{server.port}")
-        server.serve_forever()
-
-
-def _login(settings: DashboardSettings) -> "Login | None":
-    from nous.jobs.rq.dashboard import Login  # noqa: PLC0415 - an extra
-
-    if settings.username is None and settings.password is None:
-        return None
-    if not settings.username or settings.password is None or not settings.password.get_secret_value():
-        raise Misconfigured("dashboard.username and dashboard.password are needed both, or neither")
-    return Login(settings.username, settings.password.get_secret_value())

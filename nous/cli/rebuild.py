@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID, uuid4
 
 import click
 
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.bus.base import Conflict, Priority
-from nous.cli.framework import App
+from nous.cli.framework import App, dry_run_option, json_option, option_of_scope, scope_option, scopes_option
 from nous.cli.lookup import ALL, episode_of, knowledge_of, scopes_named
-from nous.cli.output import counted, print_json, say, table
+from nous.cli.output import counted, note, render, render_table, say, table
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import BadInput, Misconfigured
@@ -25,8 +25,8 @@ from nous.runtime.maintenance import outdated
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Measure only. Store nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every step.")
+@dry_run_option
+@json_option
 @click.pass_obj
 def calibrate(app: App, *, dry_run: bool, as_json: bool) -> None:
     """Measure the merge threshold of the configured embedder.
@@ -35,23 +35,13 @@ def calibrate(app: App, *, dry_run: bool, as_json: bool) -> None:
     it is measured on. The threshold is stored with the embedder's name. Every process started from then on uses it. If
     an embedder has no threshold, only texts of equal content are merged.
     """
-    container = build(app.settings)
-    embedder = container.memory.embedder
+    embedder = app.container.memory.embedder
     found = measure(shipped(), embedder.embed, embedder_id=embedder.id)
     if not dry_run:
-        container.calibrations.keep(found.embedder_id, found.one_sided)
-    if as_json:
-        print_json(asdict(found))
-        return
-    click.echo(_steps(found))
-    click.echo(f"\n{_verdict(found)}")
-    if not dry_run:
-        click.echo("Stored; running workers use it once they are restarted.")
-
-
-def _steps(found: Calibration) -> str:
-    rows = [(f"{step.threshold:.3f}", str(step.merged), str(step.false_merges)) for step in found.table]
-    return table(("cosine from", "merged", "falsely"), rows)
+        app.container.calibrations.keep(found.embedder_id, found.one_sided)
+    steps = table(map(asdict, found.table), ("threshold", "merged", "false_merges"))
+    stored = [] if dry_run else ["Stored; running workers use it once they are restarted."]
+    render(found, (steps, "", _verdict(found), *stored), as_json=as_json)
 
 
 def _verdict(found: Calibration) -> str:
@@ -61,23 +51,12 @@ def _verdict(found: Calibration) -> str:
     return f"{found.embedder_id}: from {found.one_sided:.3f} on one text may say more. With it {share}."
 
 
-class PendingVectors(NamedTuple):
-    """Number of facts and episodes of a scope that have no vector."""
-
-    facts: int
-    episodes: int
-
-    def __str__(self) -> str:
-        parts = (counted(count, noun) for count, noun in zip(self, ("fact", "episode"), strict=True) if count)
-        return " and ".join(parts)
-
-
 @click.command()
-@click.option("--scope", multiple=True, help="Only this scope. Repeat it for several. Default: all scopes.")
-@click.option("--dry-run", is_flag=True, help="Count only. Queue nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@scopes_option
+@dry_run_option
+@json_option
 @click.pass_obj
-def reembed(app: App, *, scope: Sequence[str], dry_run: bool, as_json: bool) -> None:
+def reembed(app: App, *, scope: Sequence[Scope], dry_run: bool, as_json: bool) -> None:
     """Queue the facts and episodes that have no vector of the configured embedder.
 
     Run it after you changed the embedder and restarted the workers, or after the embedder was unavailable. It also
@@ -85,78 +64,76 @@ def reembed(app: App, *, scope: Sequence[str], dry_run: bool, as_json: bool) -> 
     them. Vectors of another embedder are kept: workers that still use it are not disturbed, and going back costs
     nothing.
     """
-    container = build(app.settings)
+    container = app.container
+    found = {each: _without_vector(container, each) for each in scopes_named(container, scope)}
+    waiting = {each: counts for each, counts in found.items() if any(counts.values())}
+    for each, counts in () if dry_run else waiting.items():
+        _enqueue(container, each, counts)
     embedder = container.memory.embedder.id
-    counts = {each: _waiting(container, each, embedder) for each in scopes_named(container, scope)}
-    waiting = {each: count for each, count in counts.items() if any(count)}
-    if not dry_run:
-        for each, count in waiting.items():
-            _enqueue(container, each, count)
-    if as_json:
-        print_json([_as_object(*row, embedder, is_queued=not dry_run) for row in waiting.items()])
-    else:
-        click.echo("\n".join(_lines(waiting, embedder, is_dry=dry_run)))
+    rows = [
+        {"scope": str(each), **counts, "embedder": embedder, "handed_over": not dry_run}
+        for each, counts in waiting.items()
+    ]
+    empty = f"every fact has its vector by {embedder}, and every episode"
+    render(rows, map(_queued, rows), as_json=as_json, empty=empty)
     if waiting and not dry_run and not workers_seen(container.rq_client, container.job_names):
-        click.echo("nous: no worker runs: nous up", err=True)
+        note("no worker runs: nous up")
 
 
-def _waiting(container: Container, scope: Scope, embedder: str) -> PendingVectors:
+def _without_vector(container: Container, scope: Scope) -> dict[str, int]:
     with knowledge_of(container, scope) as knowledge:
         facts = sum(1 for _ in knowledge.without_vector())
-    return PendingVectors(facts, len(container.memory.episode_vectors.without_vector(scope, embedder=embedder)))
+    embedder = container.memory.embedder.id
+    return {"facts": facts, "episodes": len(container.memory.episode_vectors.without_vector(scope, embedder=embedder))}
 
 
-def _enqueue(container: Container, scope: Scope, count: PendingVectors) -> None:
+def _enqueue(container: Container, scope: Scope, counts: Mapping[str, int]) -> None:
     # Each request gets a new id: workers that still had another embedder may have skipped one for the same facts.
-    request, at = str(uuid4()), container.context.clock()
-    if count.facts:
+    request, at = str(uuid4()), container.clock()
+    if counts["facts"]:
         container.bus.publish(unembedded(scope, state=request, at=at))
-    if count.episodes:
+    if counts["episodes"]:
         container.bus.publish(unembedded_episodes(scope, state=request, at=at), priority=Priority.BULK)
 
 
-def _lines(waiting: Mapping[Scope, PendingVectors], embedder: str, *, is_dry: bool) -> Iterator[str]:
-    for scope, count in waiting.items():
-        verb = "would be" if is_dry else "was" if sum(count) == 1 else "were"
-        yield f"{scope}: {count} without a vector by {embedder} {verb} queued"
-    if not waiting:
-        yield f"every fact has its vector by {embedder}, and every episode"
-
-
-def _as_object(scope: Scope, count: PendingVectors, embedder: str, *, is_queued: bool) -> dict[str, Any]:
-    return {"scope": str(scope), **count._asdict(), "embedder": embedder, "handed_over": is_queued}
+def _queued(row: Mapping[str, Any]) -> str:
+    parts = [counted(row[f"{noun}s"], noun) for noun in ("fact", "episode") if row[f"{noun}s"]]
+    verb = "queued" if row["handed_over"] else "would be queued"
+    return f"{row['scope']}: {' and '.join(parts)} without a vector by {row['embedder']} {verb}"
 
 
 @click.command()
-@click.option("--scope", help="project, agent/project or tenant/agent/project")
+@option_of_scope("project, agent/project or tenant/agent/project")
 @click.option("--all", "everything", is_flag=True, help="Rebuild the index of every scope.")
 @click.pass_obj
-def reindex(app: App, *, scope: str | None, everything: bool) -> None:
+def reindex(app: App, *, scope: Scope | None, everything: bool) -> None:
     """Rebuild the fact index of a scope from its log, and drop those of other embedders.
 
     Workers may keep running. They help to build it, and judge nothing by an incomplete index.
     """
     if everything == bool(scope):
         raise BadInput("name a --scope, or say --all")
-    container = build(app.settings)
-    scopes = scopes_named(container, [scope] if scope else [])
-    indexes, embedder = container.memory.fact_cache.indexes, container.memory.embedder
+    scopes = scopes_named(app.container, [scope] if scope else [])
+    context = app.container.context
+    indexes, embedder = context.fact_cache.indexes, context.embedder
     if indexes is None:
-        click.echo('each process holds its own index and builds it when it starts (index.engine = "memory")')
+        say('each process holds its own index and builds it when it starts (index.engine = "memory")')
         return
-    built = [(str(each), indexes.rebuild(each, embedder=embedder.id, dim=embedder.dim)) for each in scopes]
-    click.echo(table(("scope", "facts"), ((name, f"{count:,}") for name, count in built)) if built else "no scopes")
+    built = [
+        {"scope": str(each), "facts": indexes.rebuild(each, embedder=embedder.id, dim=embedder.dim)} for each in scopes
+    ]
+    render_table(built, ("scope", "facts"), as_json=False, empty="no scopes")
 
 
 @click.command()
 @click.argument("sessions", nargs=-1, metavar="[SESSION...]")
-@click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
+@scope_option
 @click.option("--all", "everything", is_flag=True, help="Regenerate every session of the scope.")
 @click.option("--extractive", is_flag=True, help="With --all: only episodes that no model has made.")
-@click.option("--dry-run", is_flag=True, help="Show what would be regenerated. Change nothing.")
+@dry_run_option
 @click.pass_obj
 def reprocess(
-    app: App, sessions: Sequence[str], *, scope: str, everything: bool, extractive: bool, dry_run: bool
+    app: App, sessions: Sequence[str], *, scope: Scope, everything: bool, extractive: bool, dry_run: bool
 ) -> None:
     """Regenerate the episodes of sessions with the configured model.
 
@@ -164,24 +141,26 @@ def reprocess(
     the current one, which stays available: `nous episodes --editions`. Episodes that this model and prompt have made
     already stay as they are. The model is called afresh: its earlier answers about these sessions are deleted.
     """
-    container, within = build(app.settings), Scope.parse(scope)
+    container = app.container
     container.check_model()
     summarizer = container.context.summarizer
     if summarizer is None:
         raise Misconfigured("no model is configured: set background_model, in the settings or the environment")
-    if everything and sessions:
-        raise BadInput("you named sessions and said --all: choose one of the two")
-    if not (everything or sessions):
-        raise BadInput("name the sessions, or say --all: `nous episodes` lists them")
-    named = list(_chosen(container, sessions, within))
-    chosen = [each for each in named if not extractive or _is_extractive(each)]
+    if everything == bool(sessions):
+        raise BadInput("name the sessions, or say --all, one of the two: `nous episodes` lists them")
+    named = list(_chosen(container, sessions, scope))
     if not dry_run:
-        _invalidate_answers(container, [each.id for each in named] if sessions else (), within)
-    rows = [(each, _regenerate(container, each, by=summarizer.by, dry_run=dry_run)) for each in chosen]
-    if not rows:
-        say("there is nothing to regenerate")
-        return
-    say(table(("session", "made by", "now"), ((e.session_id, _maker(e), result) for e, result in rows)))
+        _invalidate_answers(container, [each.id for each in named] if sessions else (), scope)
+    rows = [
+        {
+            "session": each.session_id,
+            "made_by": _maker(each),
+            "now": _regenerate(container, each, by=summarizer.by, dry_run=dry_run),
+        }
+        for each in named
+        if not extractive or each.tier is Tier.EXTRACTIVE
+    ]
+    render_table(rows, ("session", "made_by", "now"), as_json=False, empty="there is nothing to regenerate")
 
 
 def _chosen(container: Container, sessions: Sequence[str], scope: Scope) -> Iterator[Episode]:
@@ -211,15 +190,11 @@ def _regenerate(container: Container, episode: Episode, *, by: str, dry_run: boo
     # Otherwise the background resummarizer would offer an extractive episode to the model once more.
     tried = RecordResummaryAttempt(scope=episode.scope, episode_id=episode.id, by=by)
     expected = ExpectEpisode(scope=episode.scope, episode_id=episode.id, state=episode.state)
-    writes = (expected, tried) if _is_extractive(episode) else (expected,)
+    writes = (expected, tried) if episode.tier is Tier.EXTRACTIVE else (expected,)
     if isinstance(container.bus.apply(Effects(writes=writes, events=(event,)), priority=Priority.BULK), Conflict):
         return "as it is: it was regenerated, or forgotten, meanwhile"
     return f"will be regenerated by workers that run with {by}"
 
 
 def _maker(episode: Episode) -> str:
-    return "extractive" if _is_extractive(episode) else episode.by
-
-
-def _is_extractive(episode: Episode) -> bool:
-    return episode.tier is Tier.EXTRACTIVE
+    return "extractive" if episode.tier is Tier.EXTRACTIVE else episode.by

@@ -1,35 +1,41 @@
-"""`nous sessions`, `nous heartbeat` and `nous record-decision`: state of running sessions."""
+"""Commands about running sessions: sessions, heartbeat, record-decision and session-summary."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
-from urllib.parse import unquote
-from uuid import UUID
 
 import click
 
-from nous.app.container import Container, build
+from nous.app.container import Container
 from nous.app.services import producer_of
-from nous.app.worker_process import session_recovery
-from nous.cli.framework import App
-from nous.cli.lookup import ALL, checked_session, goes_by, session_of, sessions_of, with_episode
-from nous.cli.output import counted, print_json, say, table
+from nous.cli.framework import App, agent_option, any_scope_option, format_option, json_option, scope_option
+from nous.cli.lookup import ALL, elsewhere, session_of
+from nous.cli.output import counted, fitted, note, path_of, render, render_table, say
+from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Decision
-from nous.domain.errors import BadInput, Misconfigured, NotAllowed
+from nous.domain.errors import BadInput, Misconfigured, NotAllowed, NotFound
+from nous.domain.event_codec import checked_name
 from nous.domain.events import episode_id
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED, SessionState
 from nous.services.session_intake import SessionMetadata
-from nous.services.session_lifecycle import RecoveryAction
 from nous.text.sanitize import one_line
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_COLUMNS = {
+    "stage": "state",
+    "last_active": "last active",
+    "scope": "scope",
+    "session": "session",
+    "transcript": "transcript",
+    "why": "why",
+}
 
 
 @click.group(invoke_without_command=True)
-@click.option("--scope", help="Only this scope: project, agent/project or tenant/agent/project. Default: all.")
-@_JSON
+@any_scope_option
+@json_option
 @click.pass_context
-def sessions(ctx: click.Context, *, scope: str | None, as_json: bool) -> None:
+def sessions(ctx: click.Context, *, scope: Scope | None, as_json: bool) -> None:
     """List open, closing and abandoned sessions, with their last activity and transcript.
 
     Open sessions were active since they last ended. Closing sessions were idle, and a worker has yet to process their
@@ -37,20 +43,14 @@ def sessions(ctx: click.Context, *, scope: str | None, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    app: App = ctx.obj
-    container, within = build(app.settings), Scope.parse(scope) if scope else None
-    found = list(_listed(container, within))
-    if as_json:
-        print_json([_row(session_state) for session_state in found])
-    elif found:
-        heads = ("state", "last active", "scope", "session", "transcript", "why")
-        say(table(heads, map(_cells, found)))
-    else:
-        say("no session is open, closing or abandoned")
+    rows = [_row(each) for each in _listed(ctx.ensure_object(App).container, scope)]
+    if not as_json:
+        rows = [{**row, "transcript": path_of(row["dataref"] or "")} for row in rows]
+    render_table(rows, _COLUMNS, as_json=as_json, empty="no session is open, closing or abandoned")
 
 
 @sessions.command()
-@_JSON
+@json_option
 @click.pass_obj
 def recover(app: App, *, as_json: bool) -> None:
     """Find unfinished sessions and finish them; mark those that cannot be as abandoned.
@@ -58,38 +58,27 @@ def recover(app: App, *, as_json: bool) -> None:
     Idle sessions are ended. If an end is dead because its transcript could not be read, it is retried once the
     transcript can be read from here. Workers do the same periodically. You can run this again at any time.
     """
-    container = build(app.settings)
-    recovery = session_recovery(container)
+    from nous.app.worker_process import session_recovery  # noqa: PLC0415 (loads all that a worker runs)
+
+    recovery = session_recovery(app.container)
     # Recover first: workers may finish at once what `close` ends, and the outcome of that is for the next run.
     actions = [*recovery.recover(), *recovery.close()]
-    if as_json:
-        print_json([{"session": each.session_id, "scope": str(each.scope), "what": each.what} for each in actions])
-    else:
-        say(_actions_table(actions))
-
-
-def _actions_table(actions: Iterable[RecoveryAction]) -> str:
-    actions = list(actions)
-    if not actions:
-        return "there is nothing to recover"
-    rows = ((each.session_id, str(each.scope), each.what) for each in actions)
-    return f"{table(('session', 'scope', 'what was done'), rows)}\n\n{counted(len(actions), 'session')}"
+    rows = [{"session": each.session_id, "scope": str(each.scope), "what": each.what} for each in actions]
+    render_table(rows, ("session", "scope", "what"), as_json=as_json, empty="there is nothing to recover")
+    if rows and not as_json:
+        say(f"\n{counted(len(rows), 'session')}")
 
 
 def _listed(container: Container, scope: Scope | None) -> Iterator[SessionState]:
+    """Yield the unfinished sessions of *scope*, or of all; report one that cannot be read."""
+    states = container.memory.session_states
     for status in UNFINISHED:
-        for where, session in container.memory.session_states.sessions(status, limit=ALL):
-            if scope is None or where == scope:
-                yield from _session_state(container, where, session)
-
-
-def _session_state(container: Container, scope: Scope, session: str) -> Iterator[SessionState]:
-    """Yield the session's state unless it is gone meanwhile; report one that cannot be read."""
-    try:
-        if session_state := container.memory.session_states.session_state(scope, session):
-            yield session_state
-    except Misconfigured as error:
-        say(f"nous: session {session} of {scope}: {error}", err=True)
+        for where, session in states.sessions(status, limit=ALL):
+            try:
+                if scope in {None, where} and (found := states.session_state(where, session)):
+                    yield found
+            except Misconfigured as error:
+                note(f"session {session} of {where}: {error}")
 
 
 def _row(session_state: SessionState) -> dict[str, Any]:
@@ -105,49 +94,29 @@ def _row(session_state: SessionState) -> dict[str, Any]:
     }
 
 
-def _cells(session_state: SessionState) -> tuple[str, ...]:
-    active = f"{session_state.touched.at:%Y-%m-%d %H:%M:%S}" if session_state.touched else "-"
-    dataref = unquote(session_state.named.dataref.removeprefix("file://")) if session_state.named else "-"
-    why = session_state.given_up.reason if session_state.given_up else ""
-    return session_state.status, active, str(session_state.scope), session_state.session_id, dataref, why
-
-
 @click.command()
 @click.argument("session", metavar="PATH|SESSION")
-@click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
+@scope_option
 @click.option("--session", "session_id", help="Id of the session in PATH. The file is then not read.")
-@click.option("--agent", default="default", help="The id of the agent whose session it is.")
-@click.option("--format", "format_", help="Read the file as this format instead of detecting it.")
+@agent_option
+@format_option
 @click.option("--background", is_flag=True, help="A turn that no user asked for. It does not count as activity.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_obj
-def touch(
-    app: App,
-    session: str,
-    *,
-    scope: str,
-    session_id: str | None,
-    agent: str,
-    format_: str | None,
-    background: bool,
-    as_json: bool,
-) -> None:
+def touch(app: App, session: str, *, scope: Scope, agent: str, background: bool, as_json: bool, **more: Any) -> None:
     """Send a heartbeat for a session. After `sessions.idle` without one, it ends.
 
     Then it is summarized. PATH is its transcript. If there is no such file, it is a SESSION with this full id. If you
     only give the id, you have to publish the session too: nous does not know where its transcript is.
     """
-    about = SessionMetadata(scope=Scope.parse(scope), agent_id=agent, session_id=session_id, format=format_)
-    touched = producer_of(build(app.settings)).touch(session, about, background=background)
-    if as_json:
-        result: dict[str, Any] = {
-            "session": touched.event.session_id,
-            "event": str(touched.event.id),
-            "published": "now" if touched.receipt.fresh else "before",
-        }
-        print_json(result)
-    else:
-        say(one_line(f"touched {touched.event.session_id}"))
+    about = SessionMetadata(scope=scope, agent_id=agent, session_id=more["session_id"], format=more["format_"])
+    touched = producer_of(app.container).touch(session, about, background=background)
+    result: dict[str, Any] = {
+        "session": touched.event.session_id,
+        "event": touched.event.id,
+        "published": "now" if touched.receipt.fresh else "before",
+    }
+    render(result, [one_line(f"touched {touched.event.session_id}")], as_json=as_json)
 
 
 @click.command()
@@ -156,74 +125,77 @@ def touch(
 @click.option("--category", default="decision", show_default=True, help="Kind of decision.")
 @click.option("--stakes", default="unstated", show_default=True, help="What depends on it, such as low or high.")
 @click.option("--confidence", default=1.0, type=click.FloatRange(0, 1), show_default=True, help="How sure it is.")
-@click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
-@click.option("--agent", default="default", help="The id of the agent whose session it is.")
+@scope_option
+@agent_option
 @click.pass_obj
-def decide(
-    app: App, session: str, description: str, *, category: str, stakes: str, confidence: float, scope: str, agent: str
-) -> None:
+def decide(app: App, session: str, description: str, *, scope: Scope, agent: str, **more: Any) -> None:
     """Record a decision made in SESSION, for the episode that it will become.
 
-    Recording it again adds nothing. SESSION is an id, or a prefix of one that is a UUID. If no such session is known
-    yet, it is taken as the full id: the decision waits for a session with exactly that id.
+    Recording it again adds nothing. SESSION is the full id: the session may be yet to come.
     """
-    description, category, stakes = map(one_line, (description, category, stakes))
+    category, stakes = one_line(more["category"]), one_line(more["stakes"])
+    description = one_line(description)
     if not description.strip():
         raise BadInput("a decision needs a description")
-    decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)
-    container, within = build(app.settings), Scope.parse(scope)
-    name = _meant(checked_session(session), container, within)
-    receipt = producer_of(container).record(decision, session_id=name, scope=within, agent_id=agent)
+    decision = Decision(description=description, category=category, stakes=stakes, confidence=more["confidence"])
+    receipt = producer_of(app.container).record(decision, session_id=session, scope=scope, agent_id=agent)
     say("noted" if receipt.fresh else "was noted before")
     try:
-        note = _when_visible(name, container, within, scope)
+        note(_when_visible(session, app.container, scope))
     except NotAllowed:
-        note = (
-            f"it stands with the episode of a session of exactly the id {name!r}; this user may not see if there is one"
-        )
-    say(one_line(f"nous: {note}"), err=True)
+        note(f"it stands with the episode of a session of exactly the id {session!r}; this user may not see it")
 
 
-def _meant(session: str, container: Container, scope: Scope) -> str:
-    """Return the id of the session that *session* names, or *session* if none is known yet.
-
-    Only random ids can be given as a prefix: `run-1` is no short form of `run-10`, which may be yet to come. A known
-    random id is also found in capitals. Raises as `session_of` does.
-    """
-    try:
-        if container.memory.episodes.get(scope, episode_id(scope, session)):
-            return session
-        known = sessions_of(container, scope)
-    except NotAllowed:  # a user who may only publish gives the full id
-        return session
-    if session in known:
-        return session
-    if (small := session.lower()) in known and _is_random(small):
-        return small
-    random = [each for each in known if each.startswith(session) and _is_random(each)]
-    return session_of(session, container, scope, among=random) if random else session
-
-
-def _is_random(session: str) -> bool:
-    try:
-        return str(UUID(session)) == session
-    except ValueError:
-        return False
-
-
-def _when_visible(session: str, container: Container, within: Scope, scope: str) -> str:
+def _when_visible(session: str, container: Container, scope: Scope) -> str:
     """Describe when a decision recorded in *session* becomes visible."""
-    if container.memory.episodes.get(within, episode_id(within, session)):
+    stored = container.memory.episodes
+    if stored.get(scope, episode_id(scope, session)):
         anew = ", or by `nous dev reprocess`" if container.settings.background_model else ""
         return (
             f"{session} has an episode already; what was decided stands with the next one, which is made when "
             f"the session has grown and is published again{anew}"
         )
+    hint = elsewhere(container, scope, lambda where: stored.get(where, episode_id(where, session)))
     return (
-        f"there is no episode of a session {session!r} in {scope} yet; what was decided stands with it once a "
-        f"session of exactly that id is published{with_episode(session, container, is_meant=_may_mean)}"
+        f"there is no episode of a session {session!r} in {scope} yet; what was decided stands with it once a session "
+        f"of exactly that id is published{hint}"
     )
 
 
-def _may_mean(name: str, session: str) -> bool:
-    return session == name or (_is_random(session) and goes_by(name, session))
+@click.command()
+@click.argument("session")
+@scope_option
+@agent_option
+@json_option
+@click.pass_obj
+def anchored(app: App, session: str, *, scope: Scope, agent: str, as_json: bool) -> None:
+    """Print the anchored (rolling) summary of SESSION, and the decisions recorded in it.
+
+    You see it as a model would read it. SESSION is an id or an id prefix. A session has one once it was published as
+    compacting: nous publish PATH --compacting.
+    """
+    checked_name(session, "the id of a session")
+    checked_name(agent, "the id of an agent")
+    context = app.container.context
+
+    def anchor_of(where: Scope, name: str) -> StoredAnchoredSummary | None:
+        return context.anchored_summaries.anchored_summary(where, agent_id=agent, session_id=name)
+
+    found = anchor_of(scope, session)
+    if found is None:
+        session = session_of(session, app.container, scope)
+        found = anchor_of(scope, session)
+    if found is None:
+        raise NotFound(
+            f"session {session!r} of agent {agent!r} in {scope} has no anchored summary; it gets one from workers once "
+            f"it is published as it compacts: nous publish PATH --session {session} --compacting"
+            f"{elsewhere(app.container, scope, lambda where: anchor_of(where, session))}"
+        )
+    decisions = context.decisions.get_episode_decisions(episode_id(scope, session), scope=scope)
+    decided = [f"decided: {fitted(each.description, beside=9)}" for each in decisions]
+    lines = (found.summary.to_prompt_text(), *([""] if decided else []), *decided)
+    render({**asdict(found), "decisions": decisions}, lines, as_json=as_json)
+    if not as_json:
+        made = f"iteration {found.summary.iteration}, of {found.entries} entries"
+        by = found.model or "the session's own words"
+        note(f"session {found.session_id}, {made}, by {by}{f' ({found.made_do})' if found.made_do else ''}")

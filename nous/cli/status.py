@@ -1,45 +1,160 @@
 """`nous status`: state of the whole system, or progress of one session."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
 import click
-from click.core import ParameterSource
 
-from nous.app.container import Container, build
-from nous.app.worker_process import SESSION_KEEPER
+from nous.app.container import Container
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import DeadLetterKind
-from nous.cli.framework import FAILED, App
-from nous.cli.lookup import checked_session, current_count, elsewhere, session_of, with_session
-from nous.cli.output import FAILURES, counted, in_words, print_json, say, table
+from nous.cli.framework import FAILED, App, json_option, option_of_scope
+from nous.cli.lookup import current_count, elsewhere, session_of
+from nous.cli.output import FAILURES, counted, in_words, render, second, table
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.events import DecisionRecorded, EpisodeOutdated, Event, SessionCompacting, SessionEnded
+from nous.domain.event_codec import checked_name
+from nous.domain.events import (
+    DecisionRecorded,
+    EpisodeOutdated,
+    Event,
+    SessionCompacting,
+    SessionEnded,
+)
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionStatus
-from nous.jobs.rq.worker_stats import QueueCount, queues_of, workers_seen
+from nous.jobs.rq.worker_stats import queues_of, workers_seen
 from nous.llm.base import Failure
 from nous.redis_server.safety_check import write_trouble
 from nous.services.session_lifecycle import ChainStep, follow
 from nous.store.base import NO_VECTORS
 
-_COUNTS = ("calls", "answered", "remembered", "asked_again", "without_schema", "tokens_in", "tokens_out")
+Report = Mapping[str, Any]
+
+_CALLS = ("calls", "answered", "remembered", "asked_again", "without_schema", "tokens_in", "tokens_out")
 _OFF = ("title", "summary", "rationale")
-_HEADS = {
+_FAILED = {
     "timeout": "timed out",
     "transport": "not reached",
     "quota": "over quota",
     "parse": "unusable",
     "other": "refused",
-    "asked_again": "asked again",
-    "without_schema": "without schema",
-    "tokens_in": "tokens in",
-    "tokens_out": "tokens out",
 }
+_SUMMARIZER, _SESSION_KEEPER = "episode-summarizer", "session-keeper"
+_MOST_ROWS = 20_000
+
+_COLUMNS = ("received", "done", "skipped", "dead", "erased", "parked", "in_flight")
+_OF_QUEUES = ("queued", "started", "finished", "failed")
+_HOW_TO_LOOK = "`nous status SESSION` shows where a session is, `nous dead-letters list` the dead letters"
+
+_ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
+"""Kinds of events that can be looked up by their session."""
+
+
+@click.command()
+@click.argument("session", required=False)
+@option_of_scope("The session's scope: project, agent/project or tenant/agent/project.")
+@click.option("--all", "everything", is_flag=True, help="Show counters, streams, queues, processes and model calls.")
+@json_option
+@click.pass_obj
+def status(app: App, session: str | None, *, scope: Scope | None, everything: bool, as_json: bool) -> None:
+    """Show streams, queues, workers and counters, and any problems; or trace one SESSION.
+
+    SESSION is an id or an id prefix. You see where it is, and why.
+
+    The counters reconcile at every moment: received = done + skipped + dead + erased + parked + in flight. Only live
+    workers are shown, as far as they are visible from here.
+    """
+    if session is None and scope is not None:
+        raise BadInput("--scope is of a SESSION: without one, all there is on the server is shown")
+    if session is not None:
+        name, steps = _steps_of(app.container, session, scope or Scope())
+        rows = [_step(each) for each in steps]
+        readable = ({**row, "why": in_words(row["why"])} for row in rows)
+        lines = (f"session {name}", table(readable, ("worker", "where", "next_try", "event", "why")))
+        render({"session": name, "steps": rows}, lines, as_json=as_json)
+        failed = any(step.has_failed for step in steps)
+    else:
+        report = report_of(app.container)
+        render(report, _overview(report, app.container, everything=everything), as_json=as_json)
+        failed = report["dead"] or any(row["balance"] for row in report["groups"].values())
+    click.get_current_context().exit(FAILED if failed else 0)
+
+
+def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, Sequence[ChainStep]]:
+    """Return the id of the session with this id or id prefix, and the steps of its events."""
+    session, events = name, _events_of(container, scope, checked_name(name, "the id of a session"))
+    if not events:
+        session = session_of(name, container, scope)
+        events = _events_of(container, scope, session)
+    if not events:
+        state = container.memory.session_states.session_state(scope, session)
+        if state and state.status is not SessionStatus.ENDED:
+            raise NotFound(
+                f"session {session!r} has not been published yet; it is {state.status}: `nous sessions` shows it"
+            )
+        hint = elsewhere(container, scope, lambda where: _events_of(container, where, session))
+        raise NotFound(f"no session {session!r} was published in the scope {scope}{hint}")
+    trace = partial(follow, workers=container.workers, delivery_stats=container.delivery_stats)
+    return session, [step for kind, event_id in events for step in trace(event_id, kind)]
+
+
+def _events_of(container: Container, scope: Scope, session: str) -> list[tuple[type[Event], UUID]]:
+    return [
+        (kind, event_id) for kind in _ABOUT for event_id in container.delivery_stats.events_of(session, scope, kind)
+    ]
+
+
+def _step(step: ChainStep) -> dict[str, Any]:
+    at = step.location
+    event = str(step.event_id)
+    return {"worker": step.worker, "event": event, "where": at.where, "next_try": at.next_try, "why": at.reason}
+
+
+def report_of(container: Container) -> dict[str, Any]:
+    """Return all figures as `--json` prints them."""
+    groups = {each.group: _account(container.delivery_stats.counters(each)) for each in container.subscriptions}
+    streams: list[dict[str, Any]] = [
+        {
+            "group": each.group,
+            "type": each.kind.type,
+            "lane": backlog.priority,
+            "length": backlog.length,
+            "waiting": backlog.waiting,
+            "pending": backlog.pending,
+            "oldest_pending": backlog.oldest_pending,
+        }
+        for each in container.subscriptions
+        for backlog in container.delivery_stats.backlogs(each)
+    ]
+    workers = workers_seen(container.rq_client, container.job_names)
+    attended = {queue for each in workers for queue in each.queues}
+    wanted = {each["group"] for each in streams if each["waiting"] or each["pending"]}
+    if container.memory.session_states.sessions(SessionStatus.OPEN, limit=1):
+        wanted.add(_SESSION_KEEPER)  # no other worker ends sessions that send no end event
+    queues = (queues_of(container.job_names.own(name), container.rq_client) for name in container.workers)
+    return {
+        "groups": groups,
+        "total": {name: sum(row[name] for row in groups.values()) for name in _COLUMNS},
+        "balance": sum(abs(row["balance"]) for row in groups.values()),
+        "dead": any(letter.letter_kind is DeadLetterKind.DEAD for letter in container.dead_letters.each()),
+        "streams": streams,
+        "queues": list(map(asdict, chain.from_iterable(queues))),
+        "workers": list(map(asdict, workers)),
+        "unattended": sorted(name for name in wanted if container.job_names.own(name) not in attended),
+        "model": model_report(container),
+        "cannot_write": write_trouble(container.client),
+    }
+
+
+def _account(account: GroupCounters) -> dict[str, Any]:
+    counts = {name: getattr(account, name) for name in _COLUMNS}
+    skipped = {"skipped": sum(account.skipped.values()), "skipped_reasons": account.skipped}
+    return {**counts, **skipped, "balance": account.discrepancy, "why": account.why}
 
 
 def model_report(container: Container) -> dict[str, Any]:
@@ -72,125 +187,21 @@ def _left(container: Container, by: str) -> int:
     """Return how many episodes *by* has yet to make, queued for it or not."""
     readers = [each for each in container.subscriptions if each.kind is EpisodeOutdated]
     backlogs = [backlog for reader in readers for backlog in container.delivery_stats.backlogs(reader)]
-    return sum(1 for _ in container.memory.summary_inputs.unrefined(but=(by,))) + sum(
-        b.pending + (b.waiting or 0) for b in backlogs
-    )
+    queued = sum(each.pending + (each.waiting or 0) for each in backlogs)
+    return queued + sum(1 for _ in container.memory.summary_inputs.unrefined(but=(by,)))
 
 
 def _call_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    return (
-        {name: counts.get(name, 0) for name in _COUNTS}
-        | {name: counts.get(f"failed_{name}", 0) for name in FAILURES}
-        | {f"off_{name}": counts.get(f"off_{name}", 0) for name in _OFF}
-    )
+    stored = {name: name for name in _CALLS} | {name: f"failed_{name}" for name in FAILURES}
+    stored |= {f"off_{name}": f"off_{name}" for name in _OFF}
+    return {name: counts.get(counter, 0) for name, counter in stored.items()}
 
 
-def model_state(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield problems of models: an unusable setting, and every open circuit on the server."""
-    if report["problem"]:
-        yield f"workers do not start: {report['problem']}"
-    for name, pause in report["out"].items():
-        yield _out(name, pause)
-    if left := report["to_be_made_anew"]:
-        yield f"{counted(left, 'episode')} {'is' if left == 1 else 'are'} still to be regenerated by the model"
-
-
-def model_sections(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the model metrics as text; nothing if no model was ever called."""
-    if report["calls"]:
-        names = (*_COUNTS, *FAILURES)
-        rows = ((*(str(row[each]) for each in names), model) for model, row in report["calls"].items())
-        yield table((*(_HEADS.get(each, each) for each in names), "model"), rows)
-    if report["tokens_today"] and report["daily_tokens"]:
-        rows = ((f"{each['spent']:,}", f"{each['reserved']:,}", each["scope"]) for each in report["tokens_today"])
-        yield table((f"tokens today, of {report['daily_tokens']:,}", "reserved", "scope"), rows)
-
-
-def _out(model: str, pause: Mapping[str, Any]) -> str:
-    """Describe since when *model* is unavailable, why, and until when it is not called."""
-    since = f"{pause['since']:%Y-%m-%d %H:%M:%S} UTC"
-    again = f"it is called again from {pause['until']:%H:%M:%S} UTC on"
-    match pause["failure"]:
-        case Failure.OTHER:
-            why = "its key, account, name or address has to be changed (`nous episodes` and the log say which)"
-            return f"{model} has refused to answer since {since}: {why}; {again}"
-        case Failure.QUOTA:
-            return f"{model} is over its quota since {since}; {again}"
-        case failure:
-            return f"{model} has not answered since {since} ({_HEADS[failure]}); {again}"
-
-
-Report = Mapping[str, Any]
-
-_SUMMARIZER = "episode-summarizer"
-_MOST_ROWS = 20_000
-
-_FEW = 100
-"""Dead letters that are read first. Usually one of them is dead, and the others need not be read."""
-
-_COLUMNS = ("received", "done", "skipped", "dead", "erased", "parked", "in_flight")
-_OF_QUEUES = ("queued", "started", "finished", "failed")
-_HOW_TO_LOOK = "`nous status SESSION` shows where a session is, `nous dead-letters list` the dead letters"
-
-
-def report_of(container: Container) -> dict[str, Any]:
-    """Return all figures as `--json` prints them."""
-    accounts = {each.group: container.delivery_stats.counters(each) for each in container.subscriptions}
-    streams: list[dict[str, Any]] = [
-        {
-            "group": each.group,
-            "type": each.kind.type,
-            "lane": backlog.priority,
-            "length": backlog.length,
-            "waiting": backlog.waiting,
-            "pending": backlog.pending,
-            "oldest_pending": backlog.oldest_pending,
-        }
-        for each in container.subscriptions
-        for backlog in container.delivery_stats.backlogs(each)
-    ]
-    workers = workers_seen(container.rq_client, container.job_names)
-    attended = {queue for each in workers for queue in each.queues}
-    wanted = {each["group"] for each in streams if each["waiting"] or each["pending"]}
-    if container.memory.session_states.sessions(SessionStatus.OPEN, limit=1):
-        wanted.add(SESSION_KEEPER)  # no other worker ends sessions that send no end event
-    return {
-        "groups": {name: _row(account) for name, account in accounts.items()},
-        "total": _sum(map(_row, accounts.values())),
-        "balance": sum(abs(account.discrepancy) for account in accounts.values()),
-        "dead": _is_something_dead(container),
-        "streams": streams,
-        "queues": [asdict(queue) for queue in _queues(container)],
-        "workers": [asdict(each) for each in workers],
-        "unattended": sorted(name for name in wanted if container.job_names.own(name) not in attended),
-        "model": model_report(container),
-        "cannot_write": write_trouble(container.client),
-    }
-
-
-def _is_something_dead(container: Container) -> bool:
-    few = container.dead_letters.letters(limit=_FEW)
-    if any(letter.letter_kind is DeadLetterKind.DEAD for letter in few):
-        return True
-    return len(few) == _FEW and any(
-        letter.letter_kind is DeadLetterKind.DEAD for letter in container.dead_letters.letters()
-    )
-
-
-def _queues(container: Container) -> Iterator[QueueCount]:
-    for name in container.workers:
-        yield from queues_of(container.job_names.own(name), container.rq_client)
-
-
-def _row(account: GroupCounters) -> dict[str, Any]:
-    counts = {name: getattr(account, name) for name in _COLUMNS}
-    skipped = {"skipped": sum(account.skipped.values()), "skipped_reasons": account.skipped}
-    return {**counts, **skipped, "balance": account.discrepancy, "why": account.why}
-
-
-def _sum(rows: Iterable[dict[str, Any]]) -> dict[str, int]:
-    rows = list(rows)
-    return {name: sum(row[name] for row in rows) for name in _COLUMNS}
+def _overview(report: Report, container: Container, *, everything: bool) -> Iterator[str]:
+    yield headline(report, _count_facts(container))
+    for each in sections(report) if everything else ():
+        yield f"\n{each}"
+    yield from ("", *_model_problems(report["model"]), *verdict(report))
 
 
 def headline(report: Report, facts: int | None) -> str:
@@ -198,48 +209,64 @@ def headline(report: Report, facts: int | None) -> str:
 
     *facts* is None where they are too many to count.
     """
-    row = report["groups"][_SUMMARIZER] if _SUMMARIZER in report["groups"] else report["total"]
+    total = report["total"]
+    row = report["groups"].get(_SUMMARIZER, total)
     known = "" if facts is None else f", {counted(facts, 'fact')}"
     waiting = sum(each["waiting"] or 0 for each in report["streams"])
-    in_flight, total = report["total"]["in_flight"], report["total"]
-    left = ((waiting, "waiting"), (in_flight, "in flight"), (total["dead"], "dead"), (total["parked"], "parked"))
-    states = ", ".join(f"{count:,} {state}" for count, state in left if count)
+    left = {"waiting": waiting, "in flight": total["in_flight"], "dead": total["dead"], "parked": total["parked"]}
+    states = ", ".join(f"{count:,} {state}" for state, count in left.items() if count)
     return f"{counted(row['received'], 'session')}{known}: {states or 'all done'}"
 
 
 def sections(report: Report) -> Iterator[str]:
     """Yield the tables of *report*, without unused queues and streams."""
-    groups = {**report["groups"], "total": report["total"]}
-    yield table(("worker", *_COLUMNS), ((name, *(str(row[each]) for each in _COLUMNS)) for name, row in groups.items()))
+    groups = [{"worker": name, **row} for name, row in report["groups"].items()]
+    yield table([*groups, {"worker": "total", **report["total"]}], ("worker", *_COLUMNS))
     reasons = [
-        (name, str(count), in_words(reason))
-        for name, row in report["groups"].items()
+        {"worker": row["worker"], "skipped": count, "because": in_words(reason)}
+        for row in groups
         for reason, count in row["skipped_reasons"].items()
     ]
-    if reasons:
-        yield table(("worker", "skipped", "because"), reasons)
-    yield from _flow(report)
-    workers = ((each["state"], str(each["pid"]), ",".join(each["queues"]), each["name"]) for each in report["workers"])
-    if report["workers"]:
-        yield table(("state", "pid", "queues", "process"), workers)
-    yield from model_sections(report["model"])
+    streams = [each for each in report["streams"] if each["length"] or each["waiting"] != 0 or each["pending"]]
+    queues = [each for each in report["queues"] if any(each[name] for name in _OF_QUEUES)]
+    calls = [{**row, "model": name} for name, row in report["model"]["calls"].items()]
+    for rows, columns in (
+        (reasons, ("worker", "skipped", "because")),
+        (streams, {"type": "stream", "lane": "priority", **_same("length", "waiting", "pending"), "group": "for"}),
+        (queues, {**_same(*_OF_QUEUES), "name": "queue: attempts, as RQ remembers them"}),
+        (report["workers"], {**_same("state", "pid", "queues"), "name": "process"}),
+        (calls, {**_same(*_CALLS), **_FAILED, "model": "model"}),
+        (report["model"]["tokens_today"] if report["model"]["daily_tokens"] else (), ("spent", "reserved", "scope")),
+    ):
+        if rows:
+            yield table(rows, columns)
 
 
-def _flow(report: Report) -> Iterator[str]:
-    streams = [
-        (each["type"], each["lane"], str(each["length"]), _known(each["waiting"]), str(each["pending"]), each["group"])
-        for each in report["streams"]
-        if each["length"] or each["waiting"] != 0 or each["pending"]
-    ]
-    if streams:
-        yield table(("stream", "priority", "length", "waiting", "pending", "for"), streams)
-    queues = [
-        (*(str(queue[each]) for each in _OF_QUEUES), queue["name"])
-        for queue in report["queues"]
-        if any(queue[each] for each in _OF_QUEUES)
-    ]
-    if queues:
-        yield table((*_OF_QUEUES, "queue: attempts, as RQ remembers them"), queues)
+def _same(*names: str) -> dict[str, str]:
+    """Return headings that are the names of their columns."""
+    return {name: name.replace("_", " ") for name in names}
+
+
+def _model_problems(model: Report) -> Iterator[str]:
+    """Yield problems of models: an unusable setting, and every open circuit on the server."""
+    if model["problem"]:
+        yield f"workers do not start: {model['problem']}"
+    yield from (_out(name, pause) for name, pause in model["out"].items())
+    if left := model["to_be_made_anew"]:
+        yield f"{counted(left, 'episode')} {'is' if left == 1 else 'are'} still to be regenerated by the model"
+
+
+def _out(model: str, pause: Report) -> str:
+    """Describe since when *model* is unavailable, why, and until when it is not called."""
+    again = f"it is called again from {second(pause['until'])} on"
+    match pause["failure"]:
+        case Failure.OTHER:
+            why = "its key, account, name or address has to be changed (`nous episodes` and the log say which)"
+            return f"{model} has refused to answer since {second(pause['since'])}: {why}; {again}"
+        case Failure.QUOTA:
+            return f"{model} is over its quota since {second(pause['since'])}; {again}"
+        case failure:
+            return f"{model} has not answered since {second(pause['since'])} ({_FAILED[failure]}); {again}"
 
 
 def verdict(report: Report) -> list[str]:
@@ -262,109 +289,11 @@ def verdict(report: Report) -> list[str]:
 
 def _count_facts(container: Container) -> int | None:
     """Count the current facts of all scopes; None if the logs have over `_MOST_ROWS` rows."""
-    scopes, log = container.memory.episodes.scopes(), container.memory.facts
     total, facts = 0, 0
-    for scope in scopes:
-        rows = log.read(scope, embedder=NO_VECTORS, limit=_MOST_ROWS + 1 - total).rows
+    for scope in container.memory.episodes.scopes():
+        rows = container.memory.facts.read(scope, embedder=NO_VECTORS, limit=_MOST_ROWS + 1 - total).rows
         total += len(rows)
         if total > _MOST_ROWS:
             return None
         facts += current_count(rows)
     return facts
-
-
-def _known(waiting: int | None) -> str:
-    return "unknown" if waiting is None else str(waiting)
-
-
-_ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
-"""Kinds of events that can be looked up by their session."""
-
-
-@click.command()
-@click.argument("session", required=False)
-@click.option("--scope", default="default", help="The session's scope: project, agent/project or tenant/agent/project.")
-@click.option("--all", "everything", is_flag=True, help="Show counters, streams, queues, processes and model calls.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.pass_context
-def status(ctx: click.Context, session: str | None, scope: str, *, everything: bool, as_json: bool) -> None:
-    """Show streams, queues, workers and counters, and any problems; or trace one SESSION.
-
-    SESSION is an id or an id prefix. You see where it is, and why.
-
-    The counters reconcile at every moment: received = done + skipped + dead + erased + parked + in flight. Only live
-    workers are shown, as far as they are visible from here.
-    """
-    app: App = ctx.obj
-    if session is None and ctx.get_parameter_source("scope") is ParameterSource.COMMANDLINE:
-        raise BadInput("--scope is of a SESSION: without one, all there is on the server is shown")
-    container = build(app.settings)
-    if session is not None:
-        name, steps = _steps_of(container, session, Scope.parse(scope))
-        _print_steps(name, steps, as_json=as_json)
-        failed = any(step.has_failed for step in steps)
-    else:
-        report = report_of(container)
-        if as_json:
-            print_json(report)
-        else:
-            notes = (*model_state(report["model"]), *verdict(report))
-            tables = sections(report) if everything else ()
-            say("\n\n".join((headline(report, _count_facts(container)), *tables, "\n".join(notes))))
-        failed = report["dead"] or any(row["balance"] for row in report["groups"].values())
-    ctx.exit(FAILED if failed else 0)
-
-
-def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, list[ChainStep]]:
-    """Return the id of the session with this id or id prefix, and the steps of its events."""
-    session, events = name, _events_of(container, scope, checked_session(name))
-    if not events:
-        session = session_of(name, container, scope)
-        events = _events_of(container, scope, session)
-    if (
-        not events
-        and (session_state := container.memory.session_states.session_state(scope, session))
-        and session_state.status is not SessionStatus.ENDED
-    ):
-        raise NotFound(
-            f"session {session!r} has not been published yet; it is {session_state.status}: `nous sessions` shows it"
-        )
-    if not events:
-        where = with_session(name, container, partial(_events_of, container)) or elsewhere(container, scope)
-        raise NotFound(f"no session {session!r} was published in the scope {scope}{where}")
-    return session, [
-        step
-        for kind, event_id in events
-        for step in follow(event_id, kind, workers=container.workers, delivery_stats=container.delivery_stats)
-    ]
-
-
-def _events_of(container: Container, scope: Scope, session: str) -> list[tuple[type[Event], UUID]]:
-    return [
-        (kind, event_id) for kind in _ABOUT for event_id in container.delivery_stats.events_of(session, scope, kind)
-    ]
-
-
-def _print_steps(session: str, steps: Iterable[ChainStep], *, as_json: bool) -> None:
-    if as_json:
-        print_json({"session": session, "steps": [_as_object(step) for step in steps]})
-        return
-    say(f"session {session}")
-    found = ((step, step.location) for step in steps)
-    cells = ((step.worker, at.where, _time(at.next_try), str(step.event_id), in_words(at.reason)) for step, at in found)
-    say(table(("worker", "where", "next try", "event", "why"), cells))
-
-
-def _as_object(step: ChainStep) -> dict[str, Any]:
-    found = step.location
-    return {
-        "worker": step.worker,
-        "event": str(step.event_id),
-        "where": found.where,
-        "next_try": found.next_try,
-        "why": found.reason,
-    }
-
-
-def _time(time: datetime | None) -> str:
-    return f"{time:%Y-%m-%d %H:%M:%S} UTC" if time else "-"

@@ -1,37 +1,60 @@
-"""Commands that show sessions as nous reads them: transcript, excerpt, formats, summary."""
+"""Commands that read transcripts: transcript, excerpt, formats and search-turns."""
 
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+from urllib.parse import unquote
 
 import click
-import orjson
 
-from nous.app.container import build
-from nous.cli.framework import App
-from nous.cli.input_files import named, warn_of_damage
-from nous.cli.lookup import checked_session, elsewhere, session_of, with_session
-from nous.cli.output import counted, print_json, say
-from nous.domain.anchored_summary import StoredAnchoredSummary
+from nous.cli.framework import App, format_option, json_option, limit_option, scope_option
+from nous.cli.output import counted, fitted, note, print_json, render, table
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.events import episode_id
 from nous.domain.scope import Scope
-from nous.excerpt import BUDGET, Excerpt, Manifest, ManifestEntry, Unit, Windows, windows
+from nous.excerpt import BUDGET, Excerpt, Unit, windows
 from nous.excerpt.strategies import names
-from nous.text.sanitize import shortened
 from nous.text.token_estimate import estimate
-from nous.transcript import Kind, build_summarizer_input, group_into_turns, known_readers, read_transcript
+from nous.transcript import (
+    Kind,
+    Transcript,
+    build_summarizer_input,
+    group_into_turns,
+    known_readers,
+    parse_transcript,
+    read_transcript,
+)
 from nous.transcript.format_survey import Row, Survey, survey
-from nous.transcript.load import refusal
+from nous.transcript.load import damage, located, refusal, split_sessions
 from nous.transcript.parsing.turns import EXTRAS
-from nous.transcript.render.terminal import legible, render, transcript_as_json
+from nous.transcript.render.terminal import legible, transcript_as_json
+from nous.transcript.render.terminal import render as view
+from nous.transcript.render.turns import TurnText
 
-_SHOWN_IDS = 3
+_COUNTED = ("format", "files", "MB", "MB/s", "entries", "problems")
+_FATES = ("kept", "cut", "dropped")
+_ITEM = {
+    "fate": "fate",
+    "role": "what",
+    "shown": "shown",
+    "chars": "of",
+    "reason": "why",
+    "entries": "entries",
+}
+"""Headings of the columns of a manifest."""
+
+
+def _stream_of(source: str) -> str | BinaryIO:
+    return sys.stdin.buffer if source == "-" else source
+
+
+def _warn_of_damage(transcript: Transcript, source: str) -> None:
+    """Warn that *transcript* is incomplete if *source* is damaged."""
+    if reason := damage(transcript.skipped):
+        note(f"{'standard input' if source == '-' else source}: {reason}; what comes before the damage is shown")
 
 
 @click.command()
@@ -51,77 +74,50 @@ _SHOWN_IDS = 3
     "--windows", "most", type=click.IntRange(min=1), metavar="N", help="Show a long session in up to N windows."
 )
 @click.option("--strategy", default="default", show_default=True, metavar="S", help=f"One of {', '.join(names())}.")
-@click.option("--format", "name", metavar="F", help="Read it as this format instead of detecting it.")
+@format_option
 @click.option("--manifest", is_flag=True, help="Print what was kept, cut and dropped, and why, instead of the text.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print text and manifest as JSON: an object, or a list of windows."
-)
+@json_option
 def excerpt(
-    path: str, budget: int, unit: Unit, most: int | None, *, strategy: str, name: str | None, **form: bool
+    path: str, budget: int, unit: Unit, most: int | None, *, strategy: str, format_: str | None, **form: bool
 ) -> None:
     """Show the excerpt of a session that fits a budget, in order, with a mark for every gap.
 
     PATH may be packed with gzip, or - for standard input. SESSION is the id of a session that qbit keeps. A budget of
     tokens is met by an estimate. A session longer than four budgets fills several windows. Settings apply to workers
-    only, not to this command.
+    only, not to this command. JSON has the text and the manifest: one object, or a list of windows.
     """
-    transcript = read_transcript(sys.stdin.buffer if path == "-" else path, format=name)
+    transcript = read_transcript(_stream_of(path), format=format_)
     if not transcript.entries:
-        raise BadInput(f"{named(path)} {refusal(transcript)}")
-    warn_of_damage(transcript, path)
+        raise BadInput(f"{'standard input' if path == '-' else path} {refusal(transcript)}")
+    _warn_of_damage(transcript, path)
     found = windows(transcript, budget, most=most or 1, strategy=strategy, unit=unit)
-    for note in _notes(found, most):
-        click.echo(f"nous: {note}", err=True)
+    if most and found.wanted > len(found.windows):
+        note(f"it would fill {found.wanted} windows; in {len(found.windows)}, less of it is kept")
     excerpts = [window.excerpt for window in found.windows]
     if form["as_json"]:
-        values = [_as_value(each) for each in excerpts]
-        click.echo(orjson.dumps(values if most else values[0], option=orjson.OPT_INDENT_2))
+        values = [_as_object(each) for each in excerpts]
+        print_json(values if most else values[0])
     elif form["manifest"]:
         click.echo("\n".join(_accounts(excerpts)))
     else:
         click.echo("\n\n".join(each.text for each in excerpts))
 
 
-def _notes(found: Windows, most: int | None) -> Iterator[str]:
-    """Yield notes on the excerpt that a reader cannot see in it."""
-    if most and found.wanted > len(found.windows):
-        yield f"it would fill {found.wanted} windows; in {len(found.windows)}, less of it is kept"
-
-
-def _as_value(found: Excerpt) -> dict[str, object]:
-    """Return *found* as JSON: its text, length, digest and manifest."""
-    return {"text": found.text, "chars": found.chars, "digest": found.digest, "manifest": _plain(found.manifest)}
-
-
-def _plain(manifest: Manifest) -> dict[str, object]:
-    records = {name: [record._asdict() for record in getattr(manifest, name)] for name in ("kept", "cut", "dropped")}
-    return {"strategy": manifest.strategy, "budget": manifest.budget, "unit": manifest.unit, **records}
+def _as_object(found: Excerpt) -> dict[str, object]:
+    manifest = found.manifest
+    records = {name: [record._asdict() for record in getattr(manifest, name)] for name in _FATES}
+    budget = {"strategy": manifest.strategy, "budget": manifest.budget, "unit": manifest.unit}
+    return {"text": found.text, "chars": found.chars, "digest": found.digest, "manifest": {**budget, **records}}
 
 
 def _accounts(excerpts: Sequence[Excerpt]) -> Iterator[str]:
+    """Yield for each excerpt its size, and a table of what became of each item."""
     for number, found in enumerate(excerpts, start=1):
+        manifest = found.manifest
         part = f"part {number} of {len(excerpts)}: " if len(excerpts) > 1 else ""
-        yield from (f"{part}{line}" if not at else line for at, line in enumerate(_account(found)))
-
-
-def _account(found: Excerpt) -> Iterator[str]:
-    manifest = found.manifest
-    length = f"{found.chars} characters" if manifest.unit == "chars" else f"about {estimate(found.text)} tokens"
-    yield f"{length} for a budget of {manifest.budget} {manifest.unit}, by the strategy {manifest.strategy}"
-    yield f"  {'what':<11} {'shown':>7} {'of':>10}  {'why':<34} entries"
-    for heading, records in (("kept", manifest.kept), ("cut", manifest.cut), ("dropped", manifest.dropped)):
-        yield f"{heading}: {len(records)}"
-        yield from (_line(record) for record in records)
-
-
-def _line(record: ManifestEntry) -> str:
-    shown = f"{record.shown:>7} of {record.chars:>7}"
-    return f"  {record.role:<11} {shown}  {record.reason:<34} {_ids(record.entries)}"
-
-
-def _ids(entries: Sequence[str]) -> str:
-    more = f" and {len(entries) - _SHOWN_IDS} more" if len(entries) > _SHOWN_IDS else ""
-    return f"{', '.join(entries[:_SHOWN_IDS])}{more}"
+        length = f"{found.chars} characters" if manifest.unit == "chars" else f"about {estimate(found.text)} tokens"
+        yield f"{part}{length} for a budget of {manifest.budget} {manifest.unit}, by the strategy {manifest.strategy}"
+        yield table(({"fate": fate, **each._asdict()} for fate in _FATES for each in getattr(manifest, fate)), _ITEM)
 
 
 _COLOURS: Mapping[str, Callable[[str], str]] = {
@@ -137,7 +133,7 @@ _COLOURS: Mapping[str, Callable[[str], str]] = {
 
 @click.command()
 @click.argument("source", metavar="PATH|SESSION")
-@click.option("--format", "name", metavar="F", help="Read it as this format instead of detecting it.")
+@format_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines, which nous can read again.")
 @click.option("--turns", is_flag=True, help="Print each turn as search sees it: words, and one line of calls.")
 @click.option("--summarizer", is_flag=True, help="Print the input of summarizers, in the form of qbit.")
@@ -148,60 +144,38 @@ _COLOURS: Mapping[str, Callable[[str], str]] = {
     help="Style of that text: today's, that of 2025, or with results that name the request they answer.",
 )
 @click.option(
-    "--with",
-    "include",
-    multiple=True,
-    type=click.Choice(sorted(EXTRAS)),
-    help="Also show entries that are otherwise skipped.",
+    "--with", "include", multiple=True, type=click.Choice(sorted(EXTRAS)), help="Also show entries otherwise skipped."
 )
 @click.option(
     "--base", type=click.Path(path_type=Path), help="Directory of sessions, to find one by id. [VT_TRANSCRIPT_DIR]"
 )
 def transcript(
-    source: str,
-    name: str | None,
-    base: Path | None,
-    include: tuple[str, ...],
-    style: str,
-    *,
-    as_json: bool,
-    turns: bool,
-    summarizer: bool,
+    source: str, format_: str | None, base: Path | None, include: tuple[str, ...], style: str, **form: bool
 ) -> None:
     """Show a session: its turns, calls, errors and decisions, and what was skipped.
 
     PATH may be packed with gzip or Zstandard, or - for standard input. SESSION is the id of a session that qbit keeps.
     `nous dev formats` lists the formats.
     """
-    stream = sys.stdin.buffer if source == "-" else source
-    warn = partial(warn_of_damage, source=source)
-    if summarizer:
+    warn = partial(_warn_of_damage, source=source)
+    if form["summarizer"]:
         how: Any = {"style": "2025" if style == "2025" else "current", "paired": style == "paired", "look": warn}
-        text = build_summarizer_input(stream, base=base, format=name, **how)
-        click.echo(text, nl=False)
+        click.echo(build_summarizer_input(_stream_of(source), base=base, format=format_, **how), nl=False)
         return
-    found = read_transcript(stream, format=name, base=base, include=include)
+    found = read_transcript(_stream_of(source), format=format_, base=base, include=include)
     warn(found)
-    if as_json:
+    if form["as_json"]:
         click.echo(transcript_as_json(found), nl=False)
-    elif turns:
+    elif form["turns"]:
         click.echo("\n\n---\n\n".join(turn.text for turn in group_into_turns(found)))
     else:
-        for line in render(found, paint=_paint):
+        for line in view(found, paint=lambda text, role: _COLOURS[role](text) if role in _COLOURS else text):
             click.echo(line)
-
-
-def _paint(text: str, role: str) -> str:
-    return _COLOURS[role](text) if role in _COLOURS else text
-
-
-_MOST_REASONS = 12
-_MOST_REFUSED = 20
 
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path(path_type=Path, exists=True))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
     """List the supported formats, or read the files at each PATH and count their content.
 
@@ -211,101 +185,115 @@ def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
     """
     if not paths:
         known = sorted(known_readers())
-        click.echo(orjson.dumps(known) if as_json else "\n".join(known))
+        render(known, known, as_json=as_json)
         return
     found = survey(paths)
-    if as_json:
-        click.echo(_as_json(found))
-    else:
-        for line in _table(found):
-            click.echo(line)
+    refused = {legible(str(path)): reason for path, reason in found.refused.items()}
+    objects = {"formats": dict(sorted(found.rows.items())), "refused": refused}
+    render(objects, _survey_lines(found, refused), as_json=as_json)
 
 
-def _table(found: Survey) -> Iterator[str]:
-    yield f"{'format':<20}{'files':>6}{'MB':>8}{'MB/s':>7}{'entries':>9}{'problems':>10}"
-    for name, row in sorted(found.rows.items()):
-        megabytes, speed = f"{row.bytes / 1e6:.2f}", f"{row.megabytes_per_second:.0f}"
-        yield f"{name:<20}{row.files:>6}{megabytes:>8}{speed:>7}{row.entries.total():>9}{row.problems:>10}"
-        yield f"  entries: {_counted(row.entries)}"
-        yield f"  passed over: {_counted(row.skipped) or 'nothing'}"
-    files = sum(row.files for row in found.rows.values())
-    yield f"{counted(files, 'file')} read, {len(found.refused)} refused"
-    for path, reason in islice(found.refused.items(), _MOST_REFUSED):
-        yield f"  {path}: {reason}"
-    if len(found.refused) > _MOST_REFUSED:
-        yield f"  and {len(found.refused) - _MOST_REFUSED} more, which --json lists"
+def _survey_lines(found: Survey, refused: Mapping[str, str]) -> Iterator[str]:
+    rows = sorted(found.rows.items())
+    heads, *lines = table((_survey_row(name, row) for name, row in rows), _COUNTED).splitlines()
+    yield heads
+    for line, (_, row) in zip(lines, rows, strict=True):
+        yield from (line, f"  entries: {_counts(row.entries)}", f"  passed over: {_counts(row.skipped) or 'nothing'}")
+    yield f"{counted(sum(row.files for _, row in rows), 'file')} read, {len(refused)} refused"
+    yield from (f"  {path}: {reason}" for path, reason in refused.items())
 
 
-def _counted(counts: Counter[Kind] | Counter[str]) -> str:
+def _survey_row(name: str, row: Row) -> Mapping[str, object]:
+    speed = f"{row.megabytes_per_second:.0f}"
+    counts = {"files": row.files, "entries": row.entries.total(), "problems": row.problems}
+    return {"format": name, "MB": f"{row.bytes / 1e6:.2f}", "MB/s": speed, **counts}
+
+
+def _counts(counts: Counter[Kind] | Counter[str]) -> str:
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    rest = sum(times for _, times in ordered[_MOST_REASONS:])
-    shown = [f"{what} {times}" for what, times in ordered[:_MOST_REASONS]]
-    return ", ".join([*shown, *([f"{len(ordered) - _MOST_REASONS} other reasons {rest}"] if rest else [])])
-
-
-def _as_json(found: Survey) -> bytes:
-    return orjson.dumps(
-        {
-            "formats": {name: _row(row) for name, row in sorted(found.rows.items())},
-            "refused": {legible(str(path)): reason for path, reason in found.refused.items()},
-        },
-        option=orjson.OPT_INDENT_2,
-    )
-
-
-def _row(row: Row) -> Mapping[str, object]:
-    return {
-        "files": row.files,
-        "bytes": row.bytes,
-        "seconds": row.seconds,
-        "entries": {str(kind): times for kind, times in row.entries.items()},
-        "skipped": dict(row.skipped),
-        "problems": row.problems,
-    }
+    return fitted(", ".join(f"{what} {times}" for what, times in ordered), beside=15)
 
 
 @click.command()
-@click.argument("session")
-@click.option("--scope", default="default", help="project, agent/project or tenant/agent/project")
-@click.option("--agent", default="default", help="The id of the agent whose session it is.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, including what it was made from.")
+@click.argument("query")
+@click.argument("source", metavar="PATH|SESSION")
+@scope_option
+@limit_option(5)
+@click.option(
+    "--since-turn",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Leave out turn N and later, which are still in context.",
+)
+@format_option
+@json_option
 @click.pass_obj
-def anchored(app: App, session: str, *, scope: str, agent: str, as_json: bool) -> None:
-    """Print the anchored (rolling) summary of SESSION, and the decisions recorded in it.
+def search_turns(
+    app: App, query: str, source: str, *, scope: Scope, limit: int, since_turn: int | None, **form: Any
+) -> None:
+    """Search the turns of a session by words, by meaning and by the files they touched.
 
-    You see it as a model would read it. SESSION is an id or an id prefix. A session has one once it was published as
-    compacting: nous publish PATH --compacting.
+    PATH may be packed, or - for standard input. SESSION is the id, or an id prefix, of a session that was published
+    from a file, or the id of one that qbit keeps. `--since-turn` leaves out the turns that the caller still sees; turns
+    that a compaction has removed are found. In a file of several sessions, all are searched.
     """
-    checked_session(session)
-    checked_session(agent, "the id of an agent")
-    container, within = build(app.settings), Scope.parse(scope)
-    context = container.context
+    from nous.app.memory import embedder  # noqa: PLC0415 (the other commands here need no settings)
+    from nous.retrieval.query import asked  # noqa: PLC0415
+    from nous.retrieval.turns import in_one_row, recall_turns  # noqa: PLC0415
 
-    def anchor_of(where: Scope, name: str) -> StoredAnchoredSummary | None:
-        return context.anchored_summaries.anchored_summary(where, agent_id=agent, session_id=name)
-
-    found = anchor_of(within, session)
-    if found is None:
-        session = session_of(session, container, within)
-        found = anchor_of(within, session)
-    if found is None:
-        raise NotFound(
-            f"session {session!r} of agent {agent!r} in {scope} has no anchored summary; it gets one from workers once "
-            f"it is published as it compacts: nous publish PATH --session {session} --compacting"
-            f"{with_session(session, container, anchor_of) or elsewhere(container, within)}"
-        )
-    decisions = context.decisions.get_episode_decisions(episode_id(within, session), scope=within)
-    if as_json:
-        print_json({**asdict(found), "decisions": [asdict(each) for each in decisions]})
-        return
-    say(found.summary.to_prompt_text())
-    if decisions:
-        say("\n" + "\n".join(f"decided: {shortened(each.description, 140)}" for each in decisions))
-    say(f"\n{_made(found)}", err=True)
+    if not query.strip():
+        raise BadInput("the query is empty: say what to look for")
+    path = None if source == "-" else _located(source, scope, app)
+    turns, places = in_one_row(_sessions(path, form["format_"]))
+    if not turns:
+        raise BadInput(f"{source} has no turns to search: no message in it was answered")
+    if since_turn is not None and len({place.session for place in places.values()}) > 1:
+        raise BadInput(f"--since-turn counts the turns of one session, and {source} holds several")
+    first, last = turns[0].number, turns[-1].number
+    if since_turn is not None and since_turn <= first:
+        raise BadInput(f"--since-turn {since_turn} leaves no turn to search: the first is turn {first}")
+    embed = embedder(app.settings).embed
+    question = asked(query, embed)
+    in_context = range(last + 1 if since_turn is None else since_turn, last + 1)
+    hits = recall_turns(question, turns, embed=embed, in_context=in_context, limit=limit)
+    if question.lacks:
+        note(f"found by words and files alone: {question.lacks}")
+    found = [{**asdict(hit), **places[hit.turn]._asdict()} for hit in hits]
+    render(found, map(_turn_text, found), as_json=form["as_json"], empty="nothing was found")
 
 
-def _made(anchor: StoredAnchoredSummary) -> str:
-    by = anchor.model or "the session's own words"
-    why = f" ({shortened(anchor.made_do, 120)})" if anchor.made_do else ""
-    made = f"iteration {anchor.summary.iteration}, of {anchor.entries} entries, by {by}{why}"
-    return f"nous: session {anchor.session_id}, {made}"
+def _turn_text(hit: Mapping[str, Any]) -> str:
+    session = f"session {hit['session']} " if hit["session"] else ""
+    return f"{session}turn {hit['turn']}  by {'; by '.join(hit['found_by'])}\n  {fitted(hit['text'], beside=2)}"
+
+
+def _sessions(path: Path | None, name: str | None) -> Iterator[tuple[str | None, Sequence[TurnText]]]:
+    """Yield the turns of each session in *path* or standard input; its id if there are several.
+
+    Raises:
+        NotFound, BadInput: as `read_transcript` does.
+    """
+    parts = tuple(split_sessions(path)) if path and path.is_file() else ()
+    for part in parts:
+        yield part.id, group_into_turns(parse_transcript(part.content, format=name))
+    if not parts:
+        yield None, group_into_turns(read_transcript(path or sys.stdin.buffer, format=name))
+
+
+def _located(source: str, scope: Scope, app: App) -> Path:
+    """Return the file *source*, or the file of the session *source*. Raises as `located` does."""
+    from nous.cli.lookup import episode_of  # noqa: PLC0415 (only where there is no such file)
+
+    try:
+        return located(source)
+    except (NotFound, BadInput) as error:
+        no_file = error
+    try:
+        episode = episode_of(source, app.container, scope)
+    except NotFound as error:
+        raise NotFound(f"{no_file}; {error}") from None
+    if episode.dataref is None or not episode.dataref.startswith("file://"):
+        raise NotFound(f"session {episode.session_id} came without a file: give the path of its transcript")
+    path = located(Path(unquote(episode.dataref.removeprefix("file://"), errors="surrogateescape")))
+    note(f"session {episode.session_id}, from {path}")
+    return path

@@ -15,7 +15,7 @@ from nous.app.services import erasable_stores, eraser, producer_of
 from nous.bus.base import Priority
 from nous.bus.erasure import ErasureTarget
 from nous.bus.tombstones import Tombstone, form_name, session_name
-from nous.cli.learn import Teacher, candidate
+from nous.cli.teaching import Teacher, candidate
 from nous.domain.episode import Decision, Tokens
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.events import NAMESPACE, SessionCompacting, SessionEnded, episode_id

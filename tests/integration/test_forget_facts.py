@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 import redis
@@ -191,23 +191,6 @@ def test_the_command_asks_first_tells_what_it_does_and_writes_a_receipt_without_
     refused, let_in = nous(*publish), nous(*publish, "--again")
     assert (refused.exit_code, let_in.exit_code) == (3, 0)
     assert f"session {SECRET} of scope {HERE} was forgotten on" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (("--fact", "nonsense", "--yes"), "there is no fact 'nonsense'"),
-        (("--fact", "abc", "--yes"), "too short"),
-        (("--fact", str(UUID(int=7)), "--yes"), "there is no fact"),
-        (("--session", "nobody", "--yes"), "there is no session nobody"),
-        (("--scope", "nowhere", "--yes"), "there is no scope default/default/nowhere, nor"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_by_name(nous: Nous, arguments: tuple[str, ...], complaint: str) -> None:
-    refused = nous("forget", *arguments)
-
-    assert refused.exit_code == 3
-    assert complaint in refused.stderr
 
 
 @pytest.mark.parametrize(

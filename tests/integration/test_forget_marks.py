@@ -60,16 +60,18 @@ def teach(town: Town, session: str, text: str) -> Sequence[UUID]:
     return [fact_decision.fact.id for fact_decision in lesson.fact_decisions]
 
 
+def erasure_of(what: str, quoted: UUID) -> ErasureRequest:
+    """The erasure of the session "one", or of the fact that it has taught."""
+    return EraseSession(scope=HERE, name="one") if what == "session" else EraseFact(scope=HERE, id=quoted)
+
+
 @pytest.mark.parametrize("what", ["session", "fact"])
 def test_a_ruling_about_another_session_goes_with_the_fact_that_it_quotes(town: Town, what: str) -> None:
     [quoted] = teach(town, "one", QUOTED)
     teach(town, "two", NEAR)
     assert any(":answer:" in key for key in keys_with(town.client, "zebrasecret"))
-    act: ErasureRequest = (
-        EraseSession(scope=HERE, name="one") if what == "session" else EraseFact(scope=HERE, id=quoted)
-    )
 
-    receipt = eraser(town.container).erase(act)
+    receipt = eraser(town.container).erase(erasure_of(what, quoted))
 
     assert receipt.removed["pinned answers"] == 1
     assert keys_with(town.client, "zebrasecret") == {}
@@ -93,9 +95,7 @@ def test_a_ruling_that_comes_while_what_it_quotes_is_forgotten_is_not_kept(direc
     model = Asked()
     with running(directory, model) as town:
         [quoted] = teach(town, "one", QUOTED)
-        act: ErasureRequest = (
-            EraseSession(scope=HERE, name="one") if what == "session" else EraseFact(scope=HERE, id=quoted)
-        )
+        act = erasure_of(what, quoted)
         model.befalls = lambda: receipts.append(eraser(town.container).erase(act))
 
         teach(town, "two", NEAR)
@@ -109,9 +109,7 @@ def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_
     town: Town, what: str
 ) -> None:
     [quoted] = teach(town, "one", QUOTED)
-    act: ErasureRequest = (
-        EraseSession(scope=HERE, name="one") if what == "session" else EraseFact(scope=HERE, id=quoted)
-    )
+    act = erasure_of(what, quoted)
     context = town.container.context
     assert context.adjudicator
 

@@ -1,7 +1,6 @@
 """Whoever is asked whether to forget is shown what, and whoever has forgotten is not told it again."""
 
 import json
-from pathlib import Path
 
 from builders.command_line import Nous, on_terminal
 
@@ -28,7 +27,7 @@ def test_a_fact_that_would_be_forgotten_is_shown_by_its_text(nous: Nous) -> None
     for told in (unasked.stderr, rehearsed.stdout):
         assert f"1 fact:\n  {KEY}\n" in told
         assert TEA not in told
-    assert unasked.stderr.endswith("nous: say --yes: there is no terminal to ask on\n")
+    assert unasked.stderr.endswith("nous: nothing was forgotten: say --yes; there is no terminal to ask on\n")
     assert facts(nous) == [KEY, TEA]
 
 
@@ -38,7 +37,7 @@ def test_a_session_that_would_be_forgotten_is_shown_with_what_it_alone_has_said(
 
     told = nous("forget", "--session", "hand-made", "--scope", "home", "--dry-run").stdout
 
-    assert "1 session:\n  hand-made  without an episode\n" in told
+    assert "1 session:\n  hand-made: without an episode\n" in told
     assert f"1 fact:\n  {KEY}\n" in told
     assert "kept in the words of other sessions that said it too: 1 fact\n" in told
 
@@ -49,19 +48,9 @@ def test_a_scope_that_would_be_forgotten_is_shown_with_the_number_of_its_session
 
     told = nous("forget", "--scope", "home", "--dry-run").stdout
 
-    assert "2 sessions:\n  another  without an episode\n  hand-made  without an episode\n" in told
+    assert "2 sessions:\n  another: without an episode\n  hand-made: without an episode\n" in told
     assert "9 facts:\n  Shelf 0 holds book 0\n" in told
     assert told.count("Shelf") == 5
-
-
-def test_what_is_printed_after_forgetting_says_nothing_of_it(nous: Nous, tmp_path: Path) -> None:
-    learned(nous, KEY)
-    receipt = tmp_path / "receipt.json"
-
-    done = nous("forget", "--session", "hand-made", "--scope", "home", "--yes", "--receipt", receipt)
-
-    assert done.exit_code == 0
-    assert "garden" not in done.output + receipt.read_text()
 
 
 def test_who_says_no_is_told_that_nothing_was_forgotten(nous: Nous) -> None:
@@ -98,15 +87,3 @@ def test_the_beginning_of_a_session_is_forgotten_only_where_it_is_shown_which_on
     assert several.stderr == "nous: 2 sessions have an id that begins with 'monday': monday-1, monday-2\n"
     assert {unseen.exit_code, several.exit_code} == {3}
     assert facts(nous) == [KEY, TEA]
-
-
-def test_a_session_is_not_taken_for_another_whose_id_is_longer(nous: Nous, tmp_path: Path) -> None:
-    learned(nous, KEY, session="monday-late")
-    session = tmp_path / "chat.txt"
-    session.write_text(f"User: Where is the key?\n\nAssistant: {LATE}, and {KEY}.")
-    nous("publish", session, "--session", "monday", "--scope", "home")
-
-    done = nous("forget", "--session", "monday", "--scope", "home", "--yes")
-
-    assert done.stdout.startswith("session monday of default/default/home is forgotten\n")
-    assert facts(nous) == [KEY]

@@ -2,9 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +14,6 @@ from click.testing import Result
 
 from nous.app.container import Container
 from nous.bus.tombstones import session_name
-from nous.cli.framework import BAD_INPUT
 from nous.domain.effects import AppendFacts, Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
 from nous.domain.fact import Superseded
@@ -82,20 +78,6 @@ def test_what_was_told_by_hand_and_forgotten_is_not_imported(nous: Nous, contain
     assert known(container) == {}
 
 
-def test_what_others_have_said_too_is_imported_in_their_words_and_adds_nothing_when_it_is_there(
-    nous: Nous, container: Container
-) -> None:
-    tell(nous, KEY, session="first")
-    tell(nous, KEY_TOO, TEA, session="second")
-    carried = exported(nous)
-    forget(nous, "--session", "first")
-    told = known(container)
-    assert told == {KEY_TOO: {"second"}, TEA: {"second"}}
-
-    assert "0 facts were new" in nous("import", stdin=carried).stdout
-    assert known(container) == told
-
-
 def test_what_others_have_said_too_is_imported_in_their_words_where_it_is_not_known(
     nous: Nous, container: Container
 ) -> None:
@@ -124,31 +106,6 @@ def test_a_fact_goes_by_the_beginning_of_its_id_and_is_told_again_only_on_reques
     assert known(container) == {TEA: {"hand", "other"}}
     assert tell(nous, KEY_TOO, session="other", again=True).exit_code == 0
     assert KEY_TOO in known(container)
-
-
-def test_an_import_names_the_lines_that_no_fact_can_be_made_of(nous: Nous, container: Container) -> None:
-    tell(nous, KEY)
-    [line] = [json.loads(each) for each in exported(nous).splitlines()]
-    forget(nous, "--session", "hand")
-    odd = [
-        _changed(line, text="  \u0000 "),
-        _changed(line, text="x" * 4001),
-        _changed(line, scope={"tenant": "default", "agent": "default", "project": "elsewhere"}),
-    ]
-
-    done = nous("import", stdin="".join(json.dumps(each) + "\n" for each in odd))
-
-    assert done.exit_code == 3
-    assert "line 1: text: says nothing" in done.stderr
-    assert "line 2: text: too long" in done.stderr
-    assert "line 3: the line is of scope default/default/home, its record of default/default/elsewhere" in done.stderr
-    assert known(container) == {}
-
-
-def _changed(line: Mapping[str, Any], **fact: Any) -> dict[str, Any]:
-    record = line["record"]
-    source = {**record["fact"]["source"], "session_id": "elsewhere"}
-    return {**line, "record": {**record, "fact": {**record["fact"], "source": source, **fact}}}
 
 
 def test_an_imported_episode_brings_no_candidate_that_was_forgotten(nous: Nous, container: Container) -> None:
@@ -219,18 +176,6 @@ def test_a_receipt_that_cannot_be_written_stops_forgetting_before_it_begins(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_receipt_stays_where_nobody_can_be_told_of_it(nous: Nous, container: Container, tmp_path: Path) -> None:
-    tell(nous, KEY)
-    receipt = tmp_path / "receipt.json"
-    command = [sys.executable, "-m", "nous", "forget", "--session", "hand", "--scope", "home", "--yes", "--receipt"]
-
-    with Path("/dev/full").open("w") as full:
-        subprocess.run([*command, receipt], stdout=full, stderr=subprocess.DEVNULL, check=False)
-
-    assert known(container) == {}
-    assert json.loads(receipt.read_text())["name"] == "hand"
-
-
 def test_what_is_forgotten_is_told_although_there_is_no_room_for_the_receipt(nous: Nous) -> None:
     tell(nous, KEY)
     command = ("forget", "--session", "hand", "--scope", "home", "--receipt", "/dev/full")
@@ -262,15 +207,6 @@ def test_what_is_current_again_is_told_before_and_after(nous: Nous, container: C
     assert told in done.stdout
     assert json.loads(receipt.read_text())["revived"] == [older]
     assert known(container) == {KEY: {"old"}}
-
-
-def test_a_scope_without_a_name_is_no_scope_to_forget(nous: Nous) -> None:
-    nous("facts", "learn", stdin='"Tim drinks tea"')
-
-    result = nous("forget", "--scope", "", "--yes")
-
-    assert result.exit_code == BAD_INPUT
-    assert nous("facts").stdout.startswith("Tim drinks tea")
 
 
 def test_an_episode_that_would_not_be_found_by_its_session_is_not_imported(nous: Nous) -> None:

@@ -11,9 +11,8 @@ from builders.episodes import HOME, episode
 from nous.app.container import Container
 from nous.app.services import erasable_stores, eraser
 from nous.bus.tombstones import WasForgotten, session_name
-from nous.cli.export_import import keep
-from nous.cli.import_ import Importer
-from nous.cli.learn import Teacher
+from nous.cli.export_import import Importer, keep
+from nous.cli.teaching import Teacher
 from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
 from nous.domain.fact import Row

@@ -64,6 +64,23 @@ def test_a_connection_that_was_idle_goes_on_reading_when_the_disk_is_full(
         assert idle.get("kept") == b"1"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [["facts"], ["status"], ["episodes"], ["search", "gift"], ["scopes"], ["context"], ["dead", "list"], ["metrics"]],
+    ids=lambda command: command[0],
+)
+@pytest.mark.usefixtures("full")
+def test_commands_that_read_do_so_when_the_disk_is_full(
+    command: list[str], nous: Nous, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "PATIENCE", 0)
+
+    result = nous(*command)
+
+    assert result.exit_code == 0
+    assert result.stderr in ("", "nous: nothing is known in default/default/default\n")
+
+
 def test_the_status_says_that_nothing_goes_on_when_the_disk_is_full(nous: Nous, client: redis.Redis) -> None:
     with unwritable(client):
         full = nous("status").stdout

@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from builders.command_line import Nous
+from builders.crew import working
 from builders.model_server import ModelServer
 
 from nous.app.container import build
-from nous.app.worker_process import worker_process
 from nous.cli.framework import BAD_INPUT, MISCONFIGURED
 from nous.settings.model import Settings
 
@@ -52,16 +53,10 @@ def work(directory: Path, nous: Nous, wait_until: Any) -> Callable[..., None]:
         llm = {"background_model": "openai:m", "llm": {"base_url": model}} if model else {}
         settings = Settings.model_validate({"data_dir": directory, "embedder": "hashed", "log_level": "error", **llm})
         container = build(settings)
-        crew = worker_process(container, sorted(container.workers), open_quarantine=lambda _: None)
-        crew.start()
-        try:
+        with closing(container.llm), working(container):
             result = nous("publish", str(path), "--session", "s1", "--wait", *options)
             assert result.exit_code == 0, result.output
             wait_until(until, "what else there is to be done")
-        finally:
-            crew.stop()
-            crew.wait()
-            container.llm.close()
 
     return work
 
@@ -130,15 +125,6 @@ def test_what_the_model_could_not_answer_it_is_asked_again_when_that_is_wanted(
 
     calls = orjson.loads(nous("status", "--json").output)["model"]["calls"]["openai:m"]
     assert (calls["remembered"], calls["asked_again"]) == (0, 1)
-
-
-def test_sessions_and_all_of_them_cannot_both_be_wanted(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOUS_BACKGROUND_MODEL", "ollama:any")
-
-    both = nous("reprocess", "--all", "s1")
-
-    assert both.exit_code == BAD_INPUT
-    assert "choose one of the two" in both.output
 
 
 def test_what_the_model_has_done_and_cost_is_shown(nous: Nous, work: Callable[..., None], session: Path) -> None:

@@ -1,20 +1,14 @@
 """Names that no session, agent or scope can have: refused by name on every way in, with nothing written."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders.command_line import Nous
 
-import nous as api
-from nous.app.container import Container, default_container
-from nous.bus.base import Priority, Subscription
-from nous.bus.redis.keys import BusKeys
+from nous.app.container import Container
 from nous.cli.framework import BAD_INPUT
-from nous.domain.errors import BadInput
-from nous.domain.events import DecisionRecorded, SessionCompacting, SessionEnded
 from nous.domain.scope import LONGEST_PART
 
 GOOD = "User: Please remember that I live in Berlin.\n\nAssistant: I will.\n"
@@ -24,20 +18,11 @@ NAMES = {
     "NUL": "a\0bcd",
     "line break": "a\nbcd",
     "escape": "a\x1b[31mbcd",
-    "bell": "a\x07bcd",
     "right to left": "a\u202ebcd",
-    "invisible": "a\u200bbcd",
-    "too long": "x" * 401,
     "a million": "x" * 1_000_000,
     "lone surrogate": "a\udc80bcd",
 }
-PARTS = {
-    **NAMES,
-    "too long": "x" * (LONGEST_PART + 1),
-    "four parts": "a/b/c/d",
-    "no project": "a/",
-    "only a slash": "/",
-}
+PARTS = {**NAMES, "too long": "x" * (LONGEST_PART + 1), "four parts": "a/b/c/d", "no project": "a/"}
 LONGEST_MESSAGE = 3100
 
 Command = Callable[[str, str], list[str]]
@@ -52,44 +37,22 @@ SESSIONS: dict[str, Command] = {
     "learn": lambda name, _: ["facts", "learn", "--session", name],
     "forget": lambda name, _: ["forget", "--session", name, "--yes"],
     "forget, fact": lambda name, _: ["forget", "--fact", name, "--yes"],
-    "forget, dry": lambda name, _: ["forget", "--session", name, "--dry-run"],
     "status": lambda name, _: ["status", name],
     "anchored": lambda name, _: ["anchored", name],
-    "anchored, agent": lambda name, _: ["anchored", "a session", "--agent", name],
     "editions": lambda name, _: ["episodes", "--editions", name],
     "transcript": lambda name, _: ["transcript", name],
-    "excerpt": lambda name, _: ["excerpt", name],
     "recall": lambda name, _: ["recall", "Berlin", name],
     "why": lambda name, _: ["why", name],
-    "supersede": lambda name, _: ["facts", "supersede", name, name],
     "merge": lambda name, _: ["facts", "merge", name, name],
-    "keep-apart": lambda name, _: ["facts", "keep-apart", name, name],
-    "unsettle": lambda name, _: ["facts", "unsettle", name, name],
     "dead": lambda name, _: ["dead", "show", name],
-    "redrive": lambda name, _: ["dead", "redrive", name],
-    "drop": lambda name, _: ["dead", "drop", name],
 }
 SCOPES: dict[str, Command] = {
     "publish": lambda name, file: ["publish", file, "--scope", name],
-    "decide": lambda name, _: ["decide", "a session", "we take Redis", "--scope", name],
-    "learn": lambda name, _: ["facts", "learn", "--scope", name],
-    "supersede": lambda name, _: ["facts", "supersede", "abcdef", "abcdef", "--scope", name],
-    "merge": lambda name, _: ["facts", "merge", "abcdef", "abcdef", "--scope", name],
-    "duplicates": lambda name, _: ["facts", "duplicates", "--scope", name],
-    "forget": lambda name, _: ["forget", "--session", "a session", "--scope", name, "--yes"],
     "forget all": lambda name, _: ["forget", "--scope", name, "--yes"],
-    "status": lambda name, _: ["status", "a session", "--scope", name],
-    "episodes": lambda name, _: ["episodes", "--scope", name],
-    "facts": lambda name, _: ["facts", "--scope", name],
-    "search": lambda name, _: ["search", "Berlin", "--scope", name],
-    "context": lambda name, _: ["context", "--scope", name],
     "why": lambda name, _: ["why", "abcdef", "--scope", name],
     "export": lambda name, _: ["export", "--scope", name],
-    "anchored": lambda name, _: ["anchored", "a session", "--scope", name],
-    "recall": lambda name, _: ["recall", "Berlin", "no such file", "--scope", name],
-    "reprocess": lambda name, _: ["reprocess", "a session", "--scope", name],
-    "reembed": lambda name, _: ["reembed", "--scope", name],
 }
+"""One command for each kind of option `--scope`."""
 
 
 @pytest.fixture
@@ -124,86 +87,4 @@ def test_a_command_refuses_what_can_be_no_name(
         assert result.stderr.startswith("nous: ")
         assert result.stderr.rstrip("\n").isprintable(), what
         assert len(result.stderr) < LONGEST_MESSAGE, what
-    assert keys() == before
-
-
-@pytest.fixture
-def corpus(nous: Nous) -> Iterator[Nous]:
-    """The functions of the package, with the settings of the command line."""
-    default_container.cache_clear()
-    yield nous
-    default_container.cache_clear()
-
-
-@pytest.mark.usefixtures("corpus")
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
-def test_the_library_refuses_what_can_be_no_name(keys: Callable[[], dict[bytes, bytes]], name: str) -> None:
-    before = keys()
-
-    said: dict[str, Any] = {"session_id": "a session", "description": "we take Redis"}
-    named: list[dict[str, Any]] = [{"session_id": name}, {"agent_id": name}, {"scope": name}]
-    for given in named:
-        with pytest.raises(BadInput, match="printable characters"):
-            api.publish(GOOD, **given)
-        with pytest.raises(BadInput, match="printable characters"):
-            api.record_decision(**said | given)
-    assert keys() == before
-
-
-def _entry(**data: Any) -> bytes:
-    return json.dumps(
-        {"data": {"session_id": "s", "transcript": GOOD, "description": "we take Redis", **data}}
-    ).encode()
-
-
-ODD = [*(name for what, name in NAMES.items() if what != "empty"), 5, ["a"], {"a": "b"}, True]
-
-
-@pytest.mark.parametrize("kind", [SessionEnded, SessionCompacting, DecisionRecorded])
-def test_a_foreign_producers_entry_is_set_aside_by_name_and_those_beside_it_are_taken(
-    container: Container, kind: type[SessionEnded]
-) -> None:
-    client: Any = container.client
-    stream = BusKeys().stream(kind.type, Priority.LIVE)
-    subscription = Subscription("someone", kind)
-    scopes = ({part: odd} for odd in [*ODD, "", "a/b"] for part in ("tenant", "agent", "project"))
-    bad = [
-        *(_entry(session_id=odd) for odd in [*ODD, ""]),
-        *(_entry(agent_id=odd) for odd in ODD),
-        *(_entry(scope=odd) for odd in [*ODD, *scopes]),
-    ]
-
-    for raw in bad:
-        client.xadd(stream, {"event": _entry(session_id=f"good {len(raw)}")})
-        client.xadd(stream, {"event": raw})
-    taken = container.bus.receive(subscription, priority=Priority.LIVE, limit=1000, lease=60)
-
-    assert {each.event.session_id[:4] for each in taken} == {"good"}
-    reasons = [letter.reason for letter in container.dead_letters.letters()]
-    assert len(reasons) == len(bad)
-    named = ("data.session_id", "data.agent_id", "data.scope", "part of a scope", "not JSON")
-    assert not [reason for reason in reasons if not any(each in reason for each in named)]
-    assert not [reason for reason in reasons if len(reason) > 500 or not reason.isprintable()]
-    assert not [key for key in client.keys("*") if b"abcd" in key or b"xxxx" in key]
-
-
-@pytest.mark.parametrize("field", ["session_id", "agent_id", "project"])
-def test_an_import_refuses_the_lines_with_what_can_be_no_name(
-    nous: Nous, keys: Callable[[], dict[bytes, bytes]], field: str
-) -> None:
-    nous("facts", "learn", "--session", "a session", stdin='"The sky is blue."\n')
-    good = nous("export").stdout.splitlines()[0]
-    line = json.loads(good)
-    before = keys()
-
-    for name in (name for what, name in NAMES.items() if what != "lone surrogate"):
-        told = json.loads(good)
-        told["record"]["fact"]["source"]["session_id"] = name if field == "session_id" else "another"
-        told["record"]["fact"]["scope"]["project"] = name if field == "project" else line["scope"].split("/")[2]
-        episode = {"kind": "episode", "scope": line["scope"], "record": {"agent_id": name, "session_id": "another"}}
-        result = nous("import", stdin=json.dumps(episode if field == "agent_id" else told))
-
-        assert result.exit_code == BAD_INPUT
-        assert "nous: line 1: " in result.stderr
-        assert len(result.stderr) < LONGEST_MESSAGE
     assert keys() == before

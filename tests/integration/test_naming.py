@@ -1,6 +1,5 @@
 """Sessions and scopes are found by what nous itself has printed of them."""
 
-import gzip
 import json
 import os
 import re
@@ -35,7 +34,7 @@ def test_a_beginning_that_fits_several_sessions_says_which(town: Town, nous: Nou
     for session in (f"{OTHER}-1", f"{OTHER}-2"):
         town.publish(session, "otherwords")
 
-    for command in (("status", OTHER), ("episodes", "--editions", OTHER), ("anchored", OTHER)):
+    for command in (("status", OTHER), ("anchored", OTHER)):
         result = nous(*command, *SCOPE)
         assert f"2 sessions have an id that begins with {OTHER!r}: {OTHER}-1, {OTHER}-2" in result.stderr
         assert result.exit_code == BAD_INPUT
@@ -74,9 +73,9 @@ def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_has_it(
     fact = str(town.facts()[SHARED])
 
     for command in (
-        ("recall", "billing", "secr"),
+        ("recall", "billing", SECRET),
         ("episodes", "--editions", SECRET),
-        ("status", "secr"),
+        ("status", SECRET),
         ("anchored", SECRET),
         ("forget", "--session", SECRET, "--yes"),
         ("forget", "--fact", fact, "--yes"),
@@ -86,15 +85,6 @@ def test_who_asks_for_a_session_or_a_fact_of_another_scope_is_told_which_has_it(
         ("decide", SECRET, "We keep Postgres"),
     ):
         assert nous(*command).stderr.endswith(f"; there is one in {HERE}: say --scope\n"), command
-
-
-def test_who_asks_for_what_another_scope_does_not_have_either_is_told_of_no_scope(town: Town, nous: Nous) -> None:
-    town.publish(SECRET, "plantedwords")
-    town.settle()
-    nous("facts", "learn", stdin=json.dumps(PORT))
-
-    for command in (("anchored", SECRET), ("status", "sec"), ("decide", "secr", "We keep Postgres")):
-        assert "say --scope" not in nous(*command).stderr, command
 
 
 def test_recall_says_of_a_session_without_a_file_that_it_has_none(town: Town, nous: Nous) -> None:
@@ -112,13 +102,9 @@ def test_recall_says_of_a_session_without_a_file_that_it_has_none(town: Town, no
         ("search", "port"),
         ("context",),
         ("status", "s1"),
-        ("anchored", "s1"),
-        ("recall", "port", "s1"),
         ("episodes", "--editions", "s1"),
         ("forget", "--session", "s1", "--yes"),
         ("why", "abcdef"),
-        ("facts", "supersede", "abcdef", "abcdef"),
-        ("facts", "duplicates"),
         ("export",),
     ],
 )
@@ -142,8 +128,7 @@ def test_scopes_are_listed_with_how_much_there_is_in_each(nous: Nous, town: Town
         (str(HERE), 1, 2),
         ("default/work/cc", 0, 1),
     ]
-    day = rows[0]["last_learned"][:10]
-    assert f"1         2      {day}    {HERE}\n" in nous("scopes").stdout
+    assert re.search(rf"^1 +2 +{rows[0]['last_learned'][:10]} .* UTC  {HERE}$", nous("scopes").stdout, re.MULTILINE)
 
 
 def test_what_became_of_sessions_is_a_row_each_that_fits_the_terminal(town: Town, nous: Nous, tmp_path: Path) -> None:
@@ -167,25 +152,6 @@ def test_what_became_of_sessions_is_a_row_each_that_fits_the_terminal(town: Town
     assert rows[4].startswith("3 sessions, 0 new: ")
     assert rows[4].endswith("; 3 facts, 1 known")
     assert max(map(len, rows)) <= 80
-
-
-def test_a_decision_for_a_session_that_left_nothing_yet_says_so(nous: Nous) -> None:
-    noted = nous("decide", "s1", "We keep Postgres", "--scope", "home")
-
-    assert noted.stdout == "noted\n"
-    assert "there is no episode of a session 's1' in home yet" in noted.stderr
-
-
-def test_facts_are_told_with_the_day_and_whose_word_it_is(nous: Nous) -> None:
-    for trust in ("user", "web"):
-        nous("facts", "learn", "--session", "mon", stdin=json.dumps({"text": f"{PORT} by {trust}", "trust": trust}))
-
-    known = json.loads(nous("facts", "--json").stdout)
-    said = nous("facts").stdout
-
-    day = known[0]["valid_from"][:10]
-    assert f"technical, {day}, user's words, session mon" in said
-    assert f", {day}, web's words, session mon" in said
 
 
 def test_facts_are_told_in_the_order_in_which_they_were_said(nous: Nous, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,10 +191,6 @@ def test_who_does_not_want_to_wait_is_told_what_is_not_dealt_with_yet(nous: Nous
     assert "is not in the range x>=0" in nous("publish", file, "--wait", "--timeout", "-1").stderr
 
 
-def test_a_name_that_is_empty_is_told_as_that(nous: Nous) -> None:
-    assert nous("publish", "").stderr == "nous: the name of a file is empty\n"
-
-
 def test_what_comes_from_a_pipe_is_refused_as_nobody_can_read_it_later(nous: Nous, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 
@@ -239,14 +201,3 @@ def test_what_comes_from_a_pipe_is_refused_as_nobody_can_read_it_later(nous: Nou
             "; it can be read only once, and workers read a session later: save it to a file, and publish that\n"
         )
         assert refused.exit_code == BAD_INPUT
-
-
-def test_of_a_packed_file_that_was_cut_it_is_told_in_a_line(nous: Nous, tmp_path: Path) -> None:
-    (tmp_path / "cut.gz").write_bytes(gzip.compress(told("otherwords").encode())[:-12])
-
-    published = nous("publish", tmp_path / "cut.gz")
-
-    assert published.exit_code == 0
-    first = published.stderr.splitlines()[0]
-    assert first.startswith(f"nous: {tmp_path / 'cut.gz'}: packed data damaged: ")
-    assert first.endswith("; what comes before the damage is published")

@@ -1,30 +1,17 @@
 """What runs beside the workers of a process does so from the start."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid5
 
 import pytest
+from builders.crew import working
 
 from nous.app.container import Container
-from nous.app.worker_process import worker_process
 from nous.domain.events import NAMESPACE, FactLearned, SessionTouched
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionStatus
 from nous.settings.model import WorkerSettings
-
-
-@contextmanager
-def running(container: Container, *names: str) -> Generator[None]:
-    crew = worker_process(container, names, open_quarantine=lambda _: None)
-    crew.start()
-    try:
-        yield
-    finally:
-        crew.stop()
-        crew.wait()
 
 
 @pytest.fixture
@@ -38,7 +25,7 @@ def test_whichever_worker_runs_what_is_old_is_removed_at_once(brisk: Container, 
     stream, client = f"nous:events:{FactLearned.type}", brisk.client
     client.xadd(stream, {"event": "{}"}, id="1-1")
 
-    with running(brisk, "session-anchorer"):
+    with working(brisk, "session-anchorer"):
         wait_until(lambda: not client.xlen(stream), "what was said in 1970 to go", seconds=10)
 
 
@@ -54,5 +41,5 @@ def test_who_notes_touches_looks_after_sessions_that_are_idle(brisk: Container, 
         session_state = brisk.context.session_states.session_state(Scope(), "s1")
         return session_state is not None and session_state.status is SessionStatus.ABANDONED
 
-    with running(brisk, "session-keeper"):
+    with working(brisk, "session-keeper"):
         wait_until(is_given_up, "the session to be given up, of which nobody has said where it is", seconds=10)

@@ -21,7 +21,7 @@ def chat(tmp_path: Path) -> Path:
 
 def test_of_a_scope_that_nobody_has_written_to_it_is_said(nous: Nous) -> None:
     for command in (("search", "port"), ("context",)):
-        assert "nothing is known in nope" in nous(*command, "--scope", "nope").stderr
+        assert "nothing is known in default/default/nope" in nous(*command, "--scope", "nope").stderr
 
     nous("facts", "learn", stdin=json.dumps(PORT))
     assert "nothing is known" not in nous("search", "weather").stderr + nous("context").stderr
@@ -32,20 +32,6 @@ def test_a_query_that_is_passed_over_is_named(nous: Nous) -> None:
 
     assert "'ok' names nothing to look for" in nous("context", "--query", "ok").stderr
     assert nous("context", "--query", "staging").stderr == nous("context").stderr == ""
-
-
-def test_an_empty_query_is_refused(nous: Nous, chat: Path) -> None:
-    result = nous("recall", "", chat)
-
-    assert "the query is empty" in result.stderr
-    assert result.exit_code == BAD_INPUT
-
-
-def test_a_session_of_which_no_turn_is_left_to_look_through_is_refused(nous: Nous, chat: Path) -> None:
-    result = nous("recall", "port", chat, "--since-turn", "1")
-
-    assert "--since-turn 1 leaves no turn to search: the first is turn 1" in result.stderr
-    assert result.exit_code == BAD_INPUT
 
 
 def test_while_the_embedder_does_not_answer_a_search_goes_by_words_and_says_so(
@@ -76,13 +62,6 @@ def test_what_is_no_transcript_is_not_looked_through(nous: Nous, tmp_path: Path)
 
     assert "has no turns to search" in nous("recall", "files", note).stderr
     assert f"nous: there is no file {tmp_path / 'none'}; " in nous("recall", "files", tmp_path / "none").stderr
-
-
-def test_episodes_are_not_searched_by_category(nous: Nous) -> None:
-    result = nous("search", "port", "--kind", "episode", "--category", "tool")
-
-    assert "episodes have no category" in result.stderr
-    assert result.exit_code == BAD_INPUT
 
 
 def test_why_two_facts_are_kept_is_told_once(nous: Nous) -> None:

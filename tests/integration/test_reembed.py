@@ -1,35 +1,20 @@
 """Vectors for episodes that came without one, made by workers on a real server."""
 
 import json
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from builders.command_line import Nous
+from builders.crew import working
 from builders.episodes import HOME, episode
 
 from nous.app.container import Container
-from nous.app.worker_process import worker_process
-from nous.domain.effects import Effects, SaveEpisode, SaveEpisodeVector
+from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.scope import Scope
 from nous.store.export_format import ExportedRecords, line
 from nous.store.keys import StoreKeys
 
 TITLE = "A title"
-
-
-@contextmanager
-def working(container: Container) -> Generator[None]:
-    """Every worker runs."""
-    crew = worker_process(container, sorted(container.workers), open_quarantine=lambda _: None)
-    crew.start()
-    try:
-        yield
-    finally:
-        crew.stop()
-        crew.wait()
 
 
 def waiting(container: Container, scope: Scope = HOME) -> int:
@@ -90,18 +75,3 @@ def test_an_import_with_empty_fields_takes_the_place_of_nothing(
     assert nous("import", file).stdout.startswith("0 episodes")
 
     assert container.context.episodes.get(HOME, episode("s1").id) == episode("s1")
-
-
-def test_a_search_by_meaning_passes_over_what_has_no_vector(nous: Nous, container: Container) -> None:
-    save(container, "with", "without")
-    one, embedder = episode("with"), container.context.embedder
-    vector = np.asarray(embedder.embed([one.summary.text])[0])
-    kept = SaveEpisodeVector(scope=HOME, episode_id=one.id, of=one.state, embedder=embedder.id, vector=vector)
-    container.bus.apply(Effects(writes=(kept,)))
-
-    hits = json.loads(nous("search", TITLE, "--scope", "home", "--json").stdout)
-
-    assert {hit["session_id"]: [each.split(":")[0] for each in hit["found_by"]] for hit in hits} == {
-        "with": ["words", "meaning"],
-        "without": ["words"],
-    }

@@ -7,11 +7,11 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from builders.crew import working
 from builders.waiting import wait_until
 
 from nous.app.container import Container, build
 from nous.app.services import producer_of
-from nous.app.worker_process import worker_process
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import decode
@@ -35,18 +35,13 @@ def container(directory: Path) -> Container:
     """Everything that follows from the sessions, at rest."""
     embedder = "minilm" if find_spec("onnxruntime") else "hashed"
     container = build(Settings(data_dir=directory, embedder=embedder, worker=WorkerSettings(sweep_interval=0.1)))
-    crew = worker_process(container, sorted(container.workers), open_quarantine=lambda _: None)
     published = [
         each
         for path in sorted(SESSIONS.glob("*.jsonl"))
         for each in producer_of(container).publish(path, SessionMetadata(scope=SCOPE, agent_id="tests"))
     ]
-    crew.start()
-    try:
+    with working(container):
         wait_until(lambda: is_at_rest(container, len(published)), "all events to be handled", seconds=120)
-    finally:
-        crew.stop()
-        crew.wait()
     return container
 
 

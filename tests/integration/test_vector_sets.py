@@ -19,7 +19,8 @@ from nous.cli import main
 from nous.domain.errors import Misconfigured, Retryable
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
-from nous.knowledge.vector_scan import ExactScanIndex, IndexUnavailable
+from nous.knowledge.candidate_index import IndexUnavailable
+from nous.knowledge.vector_scan import ExactScanIndex
 from nous.redis_server.vector_engine import Engine
 from nous.settings.model import IndexSettings, Settings
 from nous.store.base import NO_VECTORS, LogSlice

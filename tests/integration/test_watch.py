@@ -110,14 +110,6 @@ def test_a_session_is_over_when_it_was_idle_as_long_as_is_set_for_all_or_said(
     assert "1 handed over" in nous("watch", tmp_path, "--once", "--idle", "30m").stdout
 
 
-def test_a_session_in_two_scopes_is_handed_over_in_each(nous: Nous, tmp_path: Path) -> None:
-    written(tmp_path, "s.txt")
-
-    for scope in ("one", "other"):
-        assert "1 handed over" in nous("watch", tmp_path, "--once", "--scope", scope).stdout
-    assert "1 known" in nous("watch", tmp_path, "--once", "--scope", "one").stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "said", "code"),
     [

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from nous.app.container import discover
-from nous.cli import COMMANDS
+from nous.cli import COMMANDS, DEVELOPER_COMMANDS
 from nous.settings import Loaded, Settings
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 def assert_it_runs(arguments: Iterable[str]) -> None:
     """Hold the arguments of `nous` to its commands, and those of `nous worker` to the workers; `%i` is any worker."""
     command, *rest = arguments
-    assert command in {command.name for command in COMMANDS}
+    assert command in {each.name for each in (*COMMANDS, *DEVELOPER_COMMANDS)}
     if command == "worker":
         assert rest
         assert rest == ["--all"] or set(rest) <= {*discover(), "%i"}

@@ -1,11 +1,9 @@
 """`nous dev excerpt`: its options, its JSON, and what it says to a wrong value."""
 
-import gzip
 import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -43,14 +41,6 @@ def test_the_text_alone_is_printed_within_the_budget(path: str) -> None:
     assert result.output == fit(read_transcript(path), 500).text + "\n"
 
 
-def test_the_default_is_eight_thousand_characters(path: str) -> None:
-    assert run(path).output == fit(read_transcript(path), 8000).text + "\n"
-
-
-def test_a_session_is_read_from_standard_input() -> None:
-    assert run("-", "--budget", "500", "--format", "plain-text", stdin=TEXT).output.startswith("[User] Please look")
-
-
 def test_a_budget_of_tokens_is_kept_in_tokens(path: str) -> None:
     output = run(path, "--unit", "tokens", "--budget", "200").output.removesuffix("\n")
 
@@ -58,26 +48,11 @@ def test_a_budget_of_tokens_is_kept_in_tokens(path: str) -> None:
     assert len(output) > 400
 
 
-@pytest.mark.parametrize("strategy", ["default", "fast", "head", "middle", "spec"])
-def test_every_strategy_can_be_chosen(path: str, strategy: str) -> None:
-    output = run(path, "--budget", "500", "--strategy", strategy).output
-
-    assert output == fit(read_transcript(path), 500, strategy=strategy).text + "\n"
-
-
-def test_a_long_session_is_seen_in_one_window_unless_more_are_asked_for(path: str) -> None:
-    assert "[Part " not in run(path, "--budget", "500").output
-
-
 def test_windows_are_printed_one_after_the_other(path: str) -> None:
     output = run(path, "--budget", "500", "--windows", "3").stdout
 
     assert [f"[Part {number} of 3]" in output for number in (1, 2, 3, 4)] == [True, True, True, False]
     assert len(output) <= 3 * (500 + 2)
-
-
-def test_a_short_session_has_one_window_however_many_are_allowed(path: str) -> None:
-    assert run(path, "--windows", "5").output == run(path).output
 
 
 def test_json_has_text_length_digest_and_manifest(path: str) -> None:
@@ -93,19 +68,6 @@ def test_json_has_text_length_digest_and_manifest(path: str) -> None:
     assert all(record["reason"] for name in ("kept", "cut", "dropped") for record in printed["manifest"][name])
 
 
-def test_json_of_windows_is_a_list_of_them(path: str) -> None:
-    printed = json.loads(run(path, "--budget", "500", "--windows", "3", "--json").stdout)
-
-    assert [each["text"][:13] for each in printed] == ["[Part 1 of 3]", "[Part 2 of 3]", "[Part 3 of 3]"]
-    assert all(each["chars"] == len(each["text"]) <= 500 for each in printed)
-    named = [entry for each in printed for name in ("kept", "cut", "dropped") for entry in _entries(each, name)]
-    assert sorted(named) == sorted(entry.id for entry in read_transcript(path))
-
-
-def _entries(printed: dict[str, Any], name: str) -> list[str]:
-    return [entry for record in printed["manifest"][name] for entry in record["entries"]]
-
-
 def test_half_of_a_pair_of_surrogates_is_no_reason_to_print_nothing() -> None:
     """Programs cut texts anywhere, and some write the half that is left."""
     lines = LONE_SURROGATE + "\n" + '{"role":"assistant","content":"Yes, it is."}\n'
@@ -119,23 +81,9 @@ def test_the_manifest_tells_the_budget_its_unit_and_what_became_of_each_turn(pat
 
     assert lines[0].startswith("about ")
     assert lines[0].endswith(" tokens for a budget of 200 tokens, by the strategy default")
-    assert lines.pop(1).split() == ["what", "shown", "of", "why", "entries"]
-    headings = [line for line in lines[1:] if not line.startswith("  ")]
-    assert [heading.partition(":")[0] for heading in headings] == ["kept", "cut", "dropped"]
-    assert sum(int(heading.partition(": ")[2]) for heading in headings) == 2 * TURNS
-    assert len(lines) == 1 + len(headings) + 2 * TURNS
-
-
-def test_the_manifest_of_a_window_tells_no_budget_that_it_exceeds(path: str) -> None:
-    firsts = [
-        line.split()
-        for line in run(path, "--budget", "500", "--windows", "3", "--manifest").stdout.splitlines()
-        if " characters for a budget of " in line
-    ]
-
-    assert [first[:4] for first in firsts] == [["part", number, "of", "3:"] for number in ("1", "2", "3")]
-    assert [int(first[10]) for first in firsts] == [500, 500, 500]
-    assert all(int(first[4]) <= 500 for first in firsts)
+    assert lines[1].split() == ["fate", "what", "shown", "of", "why", "entries"]
+    assert {line.split()[0] for line in lines[2:]} == {"kept", "cut", "dropped"}
+    assert len(lines[2:]) == 2 * TURNS
 
 
 def test_fewer_windows_than_the_session_fills_are_said_to_keep_less(path: str) -> None:
@@ -168,12 +116,8 @@ def test_a_session_in_which_nobody_says_anything_is_refused() -> None:
     [
         (["--unit", "words"], "'words' is not one of 'chars', 'tokens'"),
         (["--windows", "0"], "0 is not in the range x>=1"),
-        (["--windows", "few"], "'few' is not a valid integer"),
-        (["--budget", "much"], "'much' is not a valid integer"),
-        (["--budget", "0"], "0 is not in the range x>=1"),
         (["--strategy", "best"], "'best' is not a strategy: choose one of default, fast, head, middle, spec"),
         (["--format", "best"], "best"),
-        (["--colour"], "No such option"),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_is_wrong_and_no_traceback(
@@ -185,13 +129,3 @@ def test_a_wrong_value_is_refused_with_what_is_wrong_and_no_traceback(
     assert complaint in result.output
     assert "Traceback" not in result.output
     assert isinstance(result.exception, SystemExit)
-
-
-def test_of_a_packed_file_that_was_cut_it_is_said_that_it_is_not_all_shown(tmp_path: Path) -> None:
-    cut = tmp_path / "cut.gz"
-    cut.write_bytes(gzip.compress(b"User: hi\n\nAssistant: hello\n")[:-8])
-
-    shown = run(str(cut))
-
-    assert "hello" in shown.stdout
-    assert shown.stderr.startswith(f"nous: {cut}: packed data damaged: ")

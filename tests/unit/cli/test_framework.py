@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -105,12 +104,6 @@ print([name for name in heavy if name in sys.modules], file=sys.stderr)
     assert done.stderr == "[]\n"
 
 
-def test_the_package_can_be_run_as_a_module() -> None:
-    done = subprocess.run([sys.executable, "-m", "nous", "--version"], capture_output=True, text=True, check=False)
-
-    assert done.stdout.startswith("nous ")
-
-
 @pytest.mark.parametrize(
     ("body", "code", "message"),
     [
@@ -180,12 +173,6 @@ def test_config_shows_each_setting_with_its_origin_and_the_server(tmp_path: Path
     assert shown["settings"]["data_dir"] == {"value": "/data", "origin": "environment"}
     assert shown["settings"]["prefix"] == {"value": "nous", "origin": "default"}
     assert shown["server"] == {"url": locate(Path("/data")).url, "embedded": True, "state": "stopped"}
-
-
-def test_config_prints_toml_that_says_what_is_in_force() -> None:
-    result = CliRunner(env={"NOUS_WORKER__LEASE": "2m"}).invoke(main, ["config"])
-
-    assert tomllib.loads(result.stdout)["worker"]["lease"] == 120
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])

@@ -1,6 +1,5 @@
 """Lines of an export, as far as they can be kept: each is refused alone."""
 
-from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,9 +9,11 @@ import pytest
 from builders.episodes import HOME, episode
 from builders.fact_rows import learned
 
-from nous.cli.import_ import in_time, lines_of, usable
+from nous.cli.export_import import usable
 from nous.domain.episode import Episode
+from nous.domain.errors import BadInput
 from nous.domain.fact import Confirmed, Learned, Row
+from nous.domain.scope import Scope
 from nous.store.export_format import ExportedRecords, line
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -34,42 +35,40 @@ def complaints(*records: Episode | Row) -> Sequence[str]:
     """What is said of *records*, between which and after which stands one that can be used."""
     found: list[str] = []
     lines = [line(ExportedRecords(HOME, each)) for record in records for each in (record, fact())]
-    assert len(list(usable(lines, found.append))) == len(lines) - len(found)
+    assert len(list(usable(BytesIO(b"".join(lines)), found.append, now=NOW))) == len(lines) - len(found)
     return found
 
 
-def timely(record: Episode | Row) -> tuple[Episode | Row, int]:
-    """*record* as it is taken, and how many of its times were taken as now."""
-    carried, ahead = in_time(ExportedRecords(HOME, record), NOW)
-    return carried.record, ahead
-
-
 @pytest.mark.parametrize(
-    ("record", "taken", "ahead"),
+    "late",
     [
-        (fact(said_at=NOW + 2 * DAY), fact(), 1),
-        (fact(said_at=None, learned_at=NOW + 2 * DAY), fact(said_at=None), 1),
-        (fact(said_at=NOW + 2 * DAY, learned_at=NOW + 3 * DAY), fact(), 2),
-        (fact(said_at=(NOW + 2 * DAY).replace(tzinfo=None)), fact(), 1),
-        (again(said_at=NOW + 2 * DAY), again(said_at=NOW), 1),
-        (replace(episode("late"), ended_at=NOW + 2 * DAY), replace(episode("late"), ended_at=NOW), 1),
+        fact(said_at=NOW + 2 * DAY),
+        fact(said_at=None, learned_at=NOW + 2 * DAY),
+        fact(said_at=(NOW + 2 * DAY).replace(tzinfo=None)),
+        again(said_at=NOW + 2 * DAY),
+        replace(episode("late"), ended_at=NOW + 2 * DAY),
     ],
 )
-def test_what_was_said_in_the_future_is_taken_as_said_now_and_counted(
-    record: Episode | Row, taken: Episode | Row, ahead: int
-) -> None:
-    assert complaints(record) == []
-    assert timely(record) == (taken, ahead)
+def test_what_was_said_in_the_future_is_refused(late: Episode | Row) -> None:
+    assert complaints(late) == ["line 1: a time in it is in the future, so it would outrank all others until then"]
 
 
 @pytest.mark.parametrize(
     "record", [fact(said_at=NOW + DAY), again(said_at=NOW + DAY), replace(episode(), ended_at=NOW + DAY)]
 )
 def test_clocks_may_differ_by_a_day(record: Episode | Row) -> None:
-    assert timely(record) == (record, 0)
+    assert complaints(record) == []
 
 
-@pytest.mark.parametrize("date", ["0000", "0000-01", "2026-13", "2026-02-30", "\uff12\uff10\uff12\uff16", "soon"])
+def test_a_record_of_another_scope_than_its_line_is_refused() -> None:
+    found: list[str] = []
+    raw = line(ExportedRecords(Scope(project="elsewhere"), fact()))
+
+    assert list(usable(BytesIO(raw), found.append, now=NOW)) == []
+    assert found == [f"line 1: the line is of scope default/default/elsewhere, its record of {HOME}"]
+
+
+@pytest.mark.parametrize("date", ["0000", "2026-13", "2026-02-30", "soon"])
 def test_a_date_that_there_is_not_is_refused(date: str) -> None:
     [complaint] = complaints(fact(event_date=date))
 
@@ -81,26 +80,10 @@ def test_a_date_or_a_part_of_one_is_taken(date: str | None) -> None:
     assert complaints(fact(event_date=date)) == []
 
 
-def test_a_file_may_begin_with_a_mark_of_its_byte_order() -> None:
-    found: list[str] = []
-    written = line(ExportedRecords(HOME, fact()))
+def test_a_line_that_is_too_long_for_a_record_ends_the_import_before_it_fills_the_memory() -> None:
+    endless = BytesIO(b"\n" + b"x" * 35_000_000)
 
-    assert len(list(usable([BOM_UTF8 + written, BOM_UTF8 + b"\n", written], found.append))) == 2
-    assert found == []
+    with pytest.raises(BadInput, match="line 2 has more than 10,000,000 bytes, and no record has that many"):
+        list(usable(endless, lambda _: None, now=NOW))
 
-
-def test_a_line_that_is_too_long_for_a_record_is_refused_by_its_length() -> None:
-    found: list[str] = []
-
-    assert (
-        len(list(usable([b'"' + b"x" * 10_000_000 + b'"\n', line(ExportedRecords(HOME, fact()))], found.append))) == 1
-    )
-    assert found == ["line 1: has more than 10,000,000 bytes, and no record has that many"]
-
-
-def test_of_a_line_too_long_no_more_is_read_into_memory_than_shows_that() -> None:
-    endless = b"x" * 35_000_000
-
-    lines = list(lines_of(BytesIO(b"one\n" + endless + b"\ntwo\n" + endless)))
-
-    assert [len(line) for line in lines] == [4, 10_000_001, 4, 10_000_001]
+    assert endless.tell() == 10_000_002

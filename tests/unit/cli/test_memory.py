@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from builders.episodes import episode
 
-from nous.cli.memory import episode_lines
+from nous.cli.memory_text import episode_lines
 
 
 def test_what_is_open_and_shows_the_outcome_is_told_once() -> None:

@@ -6,7 +6,6 @@ import pytest
 from click.testing import CliRunner
 
 from nous.cli.transcripts import transcript
-from nous.domain.errors import NotFound
 
 TEXT = "User: hi\n\nAssistant: hello\n"
 
@@ -35,14 +34,6 @@ def test_turns_are_printed_as_they_are_searched(path: str) -> None:
     assert CliRunner().invoke(transcript, [path, "--turns"]).output == "[User] hi\n\n[Assistant] hello\n"
 
 
-def test_a_session_is_read_from_standard_input() -> None:
-    assert "> hi" in CliRunner().invoke(transcript, ["-", "--format", "plain-text"], input=TEXT).output
-
-
-def test_what_is_not_there_is_left_to_the_caller_to_explain() -> None:
-    assert isinstance(CliRunner().invoke(transcript, ["/no/such/file"]).exception, NotFound)
-
-
 def test_the_text_for_a_summarizer_is_printed_and_nothing_else(path: str) -> None:
     expected = "[turn 001] USER:\nhi\n\n[turn 001] ASSISTANT (0 in / 0 out tokens):\nhello\n\n"
 
@@ -64,11 +55,6 @@ def test_of_a_packed_file_that_was_cut_it_is_said_that_it_is_not_all_shown(
     [line] = shown.stderr.splitlines()
     assert line.startswith(f"nous: {cut}: packed data damaged: ")
     assert line.endswith("; what comes before the damage is shown")
-
-
-def test_a_format_that_is_only_guessed_is_called_so(path: str) -> None:
-    assert "plain_text · " in CliRunner().invoke(transcript, [path]).output
-    assert "plain_text (30% sure)" in CliRunner().invoke(transcript, ["-"], input="no label at all").output
 
 
 def test_what_is_passed_over_is_shown_when_it_is_asked_for(tmp_path: Path) -> None:

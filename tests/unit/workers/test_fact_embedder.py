@@ -17,8 +17,8 @@ from nous.domain.errors import Deferred
 from nous.domain.events import NAMESPACE, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
+from nous.knowledge.candidate_index import IndexUnavailable
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.knowledge.vector_scan import IndexUnavailable
 from nous.knowledge.verdict import Policy
 from nous.pipeline.worker import WorkerContext
 from nous.store.fact_cache import FactCache

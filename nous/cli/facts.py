@@ -1,0 +1,296 @@
+"""Commands of `nous facts`: learn facts by hand, and settle pairs that may say the same."""
+
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple, cast
+from uuid import uuid4
+
+import click
+import orjson
+
+from nous.app.container import Container
+from nous.bus.base import Conflict
+from nous.cli.framework import BAD_INPUT, App, json_option, limit_option, opened, scope_option
+from nous.cli.lookup import elsewhere, knowledge_of, one_of
+from nous.cli.memory_text import fact_lines, fact_object
+from nous.cli.output import counted, fitted, note, print_json, render, say
+from nous.cli.teaching import Teacher, candidate
+from nous.domain.effects import AppendFacts, Effects
+from nous.domain.episode import CandidateFact, Trust
+from nous.domain.errors import BadInput, Retryable
+from nous.domain.fact import LinkKind, Row, Superseded
+from nous.domain.scope import Scope
+from nous.embedding.base import MissingEmbedder
+from nous.knowledge.decision import FactDecision
+from nous.knowledge.events import unembedded
+from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.normalize import exact_form
+from nous.knowledge.precedence import superseding
+from nous.knowledge.settling import OpenPair, keeping_apart, merging, open_pairs, unsettling
+from nous.text.sanitize import one_line, shortened
+
+_REFUSALS = 100
+_LONGEST_REASON = 1000
+"""Characters of a reason."""
+
+
+_AT_ONCE = 64
+_FORM = """"The API is on port 8080" in quotes, or {"text": "...", "subject": "..."}"""
+
+Complain = Callable[[int, str], None]
+"""Called with the number of a line that cannot be used, and the reason."""
+
+
+@click.command()
+@click.argument("source", default="-", metavar="[FILE]")
+@scope_option
+@click.option("--session", help="Id of the session that says so. Facts that it repeats add nothing.")
+@click.option("--again", is_flag=True, help="Learn forgotten facts again, and accept a forgotten session.")
+@json_option
+@click.pass_obj
+def learn(app: App, source: str, *, scope: Scope, session: str | None, again: bool, as_json: bool) -> None:
+    """Learn candidate facts from FILE or standard input, and print a verdict for each.
+
+    A line is a JSON string, or an object with `text` and, if known, category, subject, confidence, turns and
+    event_date. The verdict is new, known, richer, supersedes, duplicate (a possible one: see `facts duplicates`) or
+    linked. It comes with the reason, the id of the fact that now says it, and the other fact's id. A line that cannot
+    be used is reported, and the others are learned. JSON is printed as one line per fact.
+    """
+    refused: list[int] = []
+
+    def complain(number: int, reason: str) -> None:
+        refused.append(number)
+        note(f"line {number}: {reason}")
+
+    if source == "-" and sys.stdin.isatty():
+        note(f"reading facts from this terminal, one a line, until Ctrl-D: {_FORM}")
+    with opened(source) as stream:
+        teacher = Teacher(app.container, scope, f"cli-{uuid4().hex[:8]}" if session is None else session)
+        lines, has_input = _candidates(stream, complain), False
+        while batch := list(islice(lines, _AT_ONCE)):
+            has_input = True
+            if again:
+                teacher.let_back(each for _, each in batch)
+            for decision in teacher.teach(list(_wanted(batch, app.container.tombstones.forms(scope), complain))):
+                print_json(_as_object(decision), indent=False) if as_json else say(_in_words(decision))
+    if has_input or refused:
+        _warn_of_missing_vectors(app.container, scope)
+    else:
+        note("no facts were given")
+    click.get_current_context().exit(BAD_INPUT if refused else 0)
+
+
+def _candidates(source: BinaryIO, complain: Complain) -> Iterator[tuple[int, CandidateFact]]:
+    for number, raw in enumerate(source, start=1):
+        if raw.strip():
+            try:
+                yield number, candidate(_by_the_user(raw))
+            except BadInput as error:
+                complain(number, str(error))
+
+
+def _by_the_user(raw: bytes) -> dict[str, Any]:
+    """Return a line as an object. Input by hand is the user's word, unless it sets `trust`."""
+    try:
+        said = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise BadInput(f"not JSON: {error.msg}; write {_FORM}") from None
+    fields = {"text": said} if isinstance(said, str) else said
+    if not isinstance(fields, dict):
+        raise BadInput(f"no fact; write {_FORM}")
+    return {"trust": Trust.USER, **cast("dict[str, Any]", fields)}
+
+
+def _wanted(
+    batch: Sequence[tuple[int, CandidateFact]], forgotten: Collection[str], complain: Complain
+) -> Iterator[CandidateFact]:
+    """Yield the candidates of *batch* whose texts were not forgotten."""
+    for number, each in batch:
+        if exact_form(each.text) in forgotten:
+            complain(number, "text: it was forgotten on request; --again learns it all the same")
+        else:
+            yield each
+
+
+def _warn_of_missing_vectors(container: Container, scope: Scope) -> None:
+    with knowledge_of(container, scope) as knowledge:
+        count = sum(1 for _ in knowledge.without_vector())
+        embedder = knowledge.embedder_id
+    if count:
+        embedder = container.settings.embedder if embedder == MissingEmbedder.id else embedder
+        facts = f"{counted(count, 'fact')} of the scope {'has' if count == 1 else 'have'} no vector by {embedder}"
+        note(f"{facts} and could not be compared: nous reembed")
+
+
+def _as_object(decision: FactDecision) -> dict[str, Any]:
+    return {
+        "verdict": decision.verdict.name,
+        "reason": decision.verdict.reason,
+        "fact_id": decision.fact.id,
+        "other_fact_id": decision.other_id,
+        "similarity": getattr(decision.verdict, "similarity", None),
+        "text": decision.text,
+    }
+
+
+def _in_words(decision: FactDecision) -> str:
+    said = fitted(decision.text, beside=49)
+    other = f"  [{decision.other_id}]" if decision.other_id not in {None, decision.fact.id} else ""
+    reason = f"{'':<10} {one_line(decision.verdict.reason)}{other}"
+    return f"{decision.verdict.name:<10} {said}  {decision.fact.id}\n{reason}"
+
+
+@click.command()
+@scope_option
+@limit_option(20)
+@json_option
+@click.pass_obj
+def duplicates(app: App, *, scope: Scope, limit: int, as_json: bool) -> None:
+    """List pairs of current facts that are possible duplicates or updates, likeliest first.
+
+    `facts merge`, `facts keep-apart` or `facts supersede` settles a pair and removes it from the list.
+    """
+    with knowledge_of(app.container, scope) as knowledge:
+        found = open_pairs(knowledge)
+        render(
+            [_pair_object(pair, knowledge) for pair in found[:limit]],
+            ("\n".join(_pair_lines(pair, knowledge)) for pair in found[:limit]),
+            as_json=as_json,
+            empty="" if found else f"no possible duplicates in {scope}{elsewhere(app.container, scope)}",
+        )
+    if len(found) > limit:
+        note(f"there are {len(found):,}, and these are {limit}; --limit shows more")
+
+
+def _pair_lines(pair: OpenPair, knowledge: FactIndex) -> Iterator[str]:
+    link = pair.link
+    likely = "" if link.likelihood is None else f" (likelihood {link.likelihood:.2f})"
+    kind = "possible update" if link.kind is LinkKind.UPDATE else "possible duplicate"
+    yield f"{kind}{likely}: {one_line(link.reason)}"
+    for known in (pair.newer, pair.older):
+        yield from (f"  {line}" for line in fact_lines(known, knowledge))
+
+
+def _pair_object(pair: OpenPair, knowledge: FactIndex) -> dict[str, Any]:
+    return {
+        **asdict(pair.link),
+        "newer": fact_object(pair.newer, knowledge),
+        "older": fact_object(pair.older, knowledge),
+    }
+
+
+def _settles(first: str, second: str, because: str) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a command of a function that settles two facts, for a default reason."""
+
+    def decorated(function: Callable[..., None]) -> click.Command:
+        for option in (
+            click.pass_obj,
+            click.option("--because", default=because, show_default=True, help="Reason, shown by `nous provenance`."),
+            scope_option,
+            click.argument(second),
+            click.argument(first),
+        ):
+            function = option(function)
+        return click.command(function)
+
+    return decorated
+
+
+@_settles("old", "new", "a person says so")
+def supersede(app: App, old: str, new: str, *, scope: Scope, because: str) -> None:
+    """Replace fact OLD by fact NEW. Give ids that `nous facts` prints, or id prefixes.
+
+    OLD stays, and is shown as true until then. It is no longer current, and new facts are not compared with it. `facts
+    unsettle` reverts this.
+    """
+
+    def decide(gone: KnownFact, by: KnownFact, **facts: Any) -> tuple[Row, ...]:
+        return (superseding(gone.fact.id, by=by.fact.id, **facts),)
+
+    found = _settled(app, (old, new), scope, because, decide)
+    _print_result("superseded", found.one, "by", found.other)
+
+
+@_settles("fact", "into", "a person says that they are the same")
+def merge(app: App, fact: str, into: str, *, scope: Scope, because: str) -> None:
+    """Merge FACT into INTO, which says the same. Give ids that `nous facts` prints, or prefixes.
+
+    INTO stays current, in its own words. Sessions that said FACT count as sources of INTO from now on, and so do those
+    that say FACT again. FACT stays readable. `facts unsettle` reverts the merge.
+    """
+    found = _settled(app, (fact, into), scope, because, merging)
+    _print_result("merged" if found.rows else "already merged", found.one, "into", found.other)
+
+
+@_settles("one", "other", "a person says that they are two")
+def keep_apart(app: App, one: str, other: str, *, scope: Scope, because: str) -> None:
+    """Keep facts ONE and OTHER apart for good. Give ids that `nous facts` prints, or prefixes.
+
+    They are no longer listed as duplicates, and neither rules nor a model merge them. `facts unsettle` reverts this.
+    """
+    found = _settled(app, (one, other), scope, because, keeping_apart)
+    _print_result("kept apart" if found.rows else "already kept apart", found.one, "from", found.other)
+
+
+@_settles("one", "other", "a person took it back")
+def unsettle(app: App, one: str, other: str, *, scope: Scope, because: str) -> None:
+    """Revert a merge, a replacement or a keep-apart between facts ONE and OTHER.
+
+    Both are then as before. A merged fact is current again, with the sessions that said it in its words. You can also
+    revert what rules or a model have merged or replaced.
+    """
+    found = _settled(app, (one, other), scope, because, unsettling)
+    match found.rows:
+        case (Superseded(fact_id=back), *_):
+            first, second = (found.one, found.other)[:: 1 if found.one.fact.id == back else -1]
+            _print_result("current again", first, "beside", second)
+        case (_, *_):
+            _print_result("no longer kept apart", found.one, "from", found.other)
+        case _:
+            _print_result("nothing is settled between", found.one, "and", found.other)
+
+
+def _print_result(done: str, one: KnownFact, preposition: str, other: KnownFact) -> None:
+    for what, known in ((done, one), (f"  {preposition}", other)):
+        say(f"{what}: {fitted(known.fact.text, beside=len(what) + 2)}")
+
+
+class _Settled(NamedTuple):
+    """Two facts before the change, and the rows that were written."""
+
+    one: KnownFact
+    other: KnownFact
+    rows: tuple[Row, ...]
+
+
+def _settled(
+    app: App, names: tuple[str, str], scope: Scope, because: str, decide: Callable[..., tuple[Row, ...]]
+) -> _Settled:
+    """Append the rows that *decide* returns for the two facts named; retry on conflict.
+
+    Raises:
+        NotFound, BadInput: a name is not that of one fact, both are the same, or *decide* refuses.
+        Retryable: other writers kept changing the scope.
+    """
+    container, reason = app.container, shortened(one_line(because), _LONGEST_REASON)
+    for _ in range(_REFUSALS):
+        with knowledge_of(container, scope) as knowledge:
+            one, other = (one_of(name, knowledge, container, scope) for name in names)
+            if one is other:
+                raise BadInput(f"{names[0]} and {names[1]} are the same fact: {shortened(one.fact.text, 70)}")
+            rows = decide(one, other, knowledge=knowledge, reason=reason, at=container.clock())
+            effects = _effects(rows, knowledge, container, scope)
+        if not rows or not isinstance(container.bus.apply(effects), Conflict):
+            return _Settled(one, other, rows)
+    raise Retryable(f"other writers keep changing the facts of {scope}; try again")
+
+
+def _effects(rows: tuple[Row, ...], knowledge: FactIndex, container: Container, scope: Scope) -> Effects:
+    """Return the append, plus an embedding request if a fact without a vector is current again."""
+    back = (row.fact_id for row in rows if isinstance(row, Superseded) and row.is_undone)
+    waits = any(not knowledge[fact].is_embedded for fact in back)
+    event = unembedded(scope, state=str(knowledge.version), at=container.clock())
+    write = AppendFacts(scope=scope, expected=knowledge.version, rows=rows)
+    return Effects(writes=(write,), events=(event,) if waits else ())

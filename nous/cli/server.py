@@ -1,0 +1,132 @@
+"""Commands about server and settings, which load no worker: down, config, rq-dashboard."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import orjson
+
+from nous import log
+from nous.cli.framework import App, json_option
+from nous.cli.output import counted, render
+from nous.domain.errors import Misconfigured
+from nous.redis_server import embedded
+from nous.redis_server.client import address, connect_rq, embedded_directory, masked
+from nous.settings import Settings, load
+from nous.settings.model import DashboardSettings
+
+if TYPE_CHECKING:
+    from nous.jobs.rq.dashboard import Login
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def down(app: App, *, as_json: bool) -> None:
+    """Stop the embedded server of the data directory. Its data stays.
+
+    Workers and producers wait until `nous up` starts it again. A server that nous does not embed is never stopped.
+    """
+    directory = embedded_directory(app.settings)
+    url = masked(address(app.settings))
+    working = _working(app.settings, directory) if directory else 0
+    stopped = embedded.stop(directory) if directory else False
+    lines = [f"stopped the server of {directory}" if stopped else f"no server was running in {directory}"]
+    if directory is None:
+        lines = [f"{url} is no embedded server: nous does not stop it"]
+    elif stopped and working:
+        waiting = f"still running, and waiting for a server: {counted(working, 'worker')}"
+        lines.append(f"{waiting}; Ctrl-C where `nous up` or `nous worker` was started ends that")
+    result = {"stopped": stopped, "embedded": directory is not None, "url": url, "workers": working}
+    render(result, lines, as_json=as_json)
+
+
+def _working(settings: Settings, directory: Path) -> int:
+    """Return how many workers the server of *directory* knows; a stopped server is not started."""
+    if embedded.status(directory).state != "running":
+        return 0
+    from nous.jobs.rq.worker_stats import workers_seen  # noqa: PLC0415 - where nothing runs, RQ is not needed
+
+    return len(workers_seen(connect_rq(settings)))
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def config(app: App, *, as_json: bool) -> None:
+    """Show the effective settings, their origins and the server in use. Starts nothing."""
+    loaded = load(app.config_path)
+    log.configure(loaded.settings.log_level, loaded.settings.log_format)
+    server, rows = _server(loaded.settings), list(loaded.rows())
+    shown = {key: masked(value) if value and key in {"redis_url", "index.url"} else value for key, value, _ in rows}
+    origins = {key: origin for key, _, origin in rows}
+    found = {
+        "file": str(loaded.file) if loaded.file else None,
+        "settings": {key: {"value": value, "origin": origins[key]} for key, value in shown.items()},
+        "server": server,
+    }
+    state = f" (embedded, {server['state']})" if server["embedded"] else ""
+    heads = (f"# file: {loaded.file or 'none'}", f"# server: {server['url']}{state}")
+    lines = (f"{_as_toml(key, value):<60}  # {origins[key]}" for key, value in shown.items())
+    render(found, (*heads, *lines), as_json=as_json)
+
+
+def _as_toml(key: str, value: Any) -> str:
+    return f"# {key} is not set" if value is None else f"{key} = {orjson.dumps(value).decode()}"
+
+
+def _server(settings: Settings) -> dict[str, Any]:
+    directory = embedded_directory(settings)
+    return {
+        "url": masked(address(settings)),
+        "embedded": directory is not None,
+        "state": embedded.status(directory).state if directory else None,
+    }
+
+
+@click.command("rq-dashboard")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    default=9181,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="The port to listen on. 0 takes any free one.",
+)
+@click.pass_obj
+def rq_dashboard(app: App, *, host: str, port: int) -> None:
+    """Serve rq-dashboard for the configured server, also an embedded one, until interrupted.
+
+    It shows RQ's queues, workers and jobs of this installation. What you delete there is not lost: events wait in their
+    streams until they are committed, and are queued again. On an address that others can reach, it requires the login
+    of the settings dashboard.username and dashboard.password. It refuses to start without them.
+    """
+    try:
+        from nous.jobs.rq import dashboard  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise Misconfigured(f"{error.name} is not installed: install nous with the extra `dashboard`") from error
+    from nous.jobs.base import JobNames  # noqa: PLC0415 - RQ is needed here only
+
+    login = _login(app.settings.dashboard)
+    if login is None and not dashboard.is_loopback(host):
+        raise Misconfigured(
+            f"anyone who reaches {host} could see and delete jobs: set dashboard.username and dashboard.password "
+            "(NOUS_DASHBOARD__USERNAME, NOUS_DASHBOARD__PASSWORD), or listen on 127.0.0.1"
+        )
+    shown_as = masked(address(app.settings))
+    names = JobNames(app.settings.prefix)
+    client = connect_rq(app.settings)
+    pages = dashboard.build(client, shown_as=shown_as, names=names, login=login)
+    with dashboard.listen(pages, host=host, port=port) as server:
+        click.echo(f"rq-dashboard of {shown_as} on http://{f'[{host}]' if ':' in host else host}:{server.port}")
+        server.serve_forever()
+
+
+def _login(settings: DashboardSettings) -> "Login | None":
+    from nous.jobs.rq.dashboard import Login  # noqa: PLC0415 - an extra
+
+    if settings.username is None and settings.password is None:
+        return None
+    if not settings.username or settings.password is None or not settings.password.get_secret_value():
+        raise Misconfigured("dashboard.username and dashboard.password are needed both, or neither")
+    return Login(settings.username, settings.password.get_secret_value())
