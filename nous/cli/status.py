@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import click
@@ -30,8 +30,10 @@ from nous.domain.session_state import SessionStatus
 from nous.jobs.rq.worker_stats import queues_of, workers_seen
 from nous.llm.base import Failure
 from nous.redis_server.safety_check import write_trouble
-from nous.services.session_lifecycle import ChainStep, follow
 from nous.store.base import NO_VECTORS
+
+if TYPE_CHECKING:
+    from nous.services.session_lifecycle import ChainStep
 
 Report = Mapping[str, Any]
 
@@ -85,7 +87,7 @@ def status(app: App, session: str | None, *, scope: Scope | None, everything: bo
     click.get_current_context().exit(FAILED if failed else 0)
 
 
-def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, Sequence[ChainStep]]:
+def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, Sequence["ChainStep"]]:
     """Return the id of the session with this id or id prefix, and the steps of its events."""
     session, events = name, _events_of(container, scope, checked_name(name, "the id of a session"))
     if not events:
@@ -99,6 +101,8 @@ def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, Seque
             )
         hint = elsewhere(container, scope, lambda where: _events_of(container, where, session))
         raise NotFound(f"no session {session!r} was published in the scope {scope}{hint}")
+    from nous.services.session_lifecycle import follow  # noqa: PLC0415 (only a session is followed)
+
     trace = partial(follow, workers=container.workers, delivery_stats=container.delivery_stats)
     return session, [step for kind, event_id in events for step in trace(event_id, kind)]
 
@@ -109,7 +113,7 @@ def _events_of(container: Container, scope: Scope, session: str) -> list[tuple[t
     ]
 
 
-def _step(step: ChainStep) -> dict[str, Any]:
+def _step(step: "ChainStep") -> dict[str, Any]:
     at = step.location
     event = str(step.event_id)
     return {"worker": step.worker, "event": event, "where": at.where, "next_try": at.next_try, "why": at.reason}
@@ -117,7 +121,8 @@ def _step(step: ChainStep) -> dict[str, Any]:
 
 def report_of(container: Container) -> dict[str, Any]:
     """Return all figures as `--json` prints them."""
-    groups = {each.group: _account(container.delivery_stats.counters(each)) for each in container.subscriptions}
+    groups = dict.fromkeys(sorted(container.worker_names), _account(GroupCounters()))
+    groups |= {each.group: _account(container.delivery_stats.counters(each)) for each in container.groups}
     streams: list[dict[str, Any]] = [
         {
             "group": each.group,
@@ -128,7 +133,7 @@ def report_of(container: Container) -> dict[str, Any]:
             "pending": backlog.pending,
             "oldest_pending": backlog.oldest_pending,
         }
-        for each in container.subscriptions
+        for each in container.groups
         for backlog in container.delivery_stats.backlogs(each)
     ]
     workers = workers_seen(container.rq_client, container.job_names)
@@ -136,7 +141,7 @@ def report_of(container: Container) -> dict[str, Any]:
     wanted = {each["group"] for each in streams if each["waiting"] or each["pending"]}
     if container.memory.session_states.sessions(SessionStatus.OPEN, limit=1):
         wanted.add(_SESSION_KEEPER)  # no other worker ends sessions that send no end event
-    queues = (queues_of(container.job_names.own(name), container.rq_client) for name in container.workers)
+    queues = (queues_of(container.job_names.own(name), container.rq_client) for name in sorted(container.worker_names))
     return {
         "groups": groups,
         "total": {name: sum(row[name] for row in groups.values()) for name in _COLUMNS},
@@ -164,10 +169,12 @@ def model_report(container: Container) -> dict[str, Any]:
     titles, summaries and rationales that do not have the requested size.
     """
     stores, today = container.llm_stores, datetime.now(UTC).date()
-    summarizer = container.context.summarizer
+    settings = container.settings
+    llm = container.llm if settings.background_model or settings.summary.anchored_prompt else None
+    summarizer = llm.summarizer if llm else None
     return {
-        "configured": container.settings.background_model,
-        "problem": str(container.llm.problem) if container.llm.problem else None,
+        "configured": settings.background_model,
+        "problem": str(llm.problem) if llm and llm.problem else None,
         "prompt": summarizer.prompt.version if summarizer else None,
         "calls": {name: _call_counts(counts) for name, counts in stores.counters.counts().items()},
         "out": {
@@ -178,14 +185,14 @@ def model_report(container: Container) -> dict[str, Any]:
             {"scope": str(each.scope), "spent": each.spent, "reserved": each.reserved}
             for each in stores.token_usage.usage(today)
         ],
-        "daily_tokens": container.settings.llm.daily_tokens,
+        "daily_tokens": settings.llm.daily_tokens,
         "to_be_made_anew": _left(container, summarizer.by) if summarizer else 0,
     }
 
 
 def _left(container: Container, by: str) -> int:
     """Return how many episodes *by* has yet to make, queued for it or not."""
-    readers = [each for each in container.subscriptions if each.kind is EpisodeOutdated]
+    readers = [each for each in container.groups if each.kind is EpisodeOutdated]
     backlogs = [backlog for reader in readers for backlog in container.delivery_stats.backlogs(reader)]
     queued = sum(each.pending + (each.waiting or 0) for each in backlogs)
     return queued + sum(1 for _ in container.memory.summary_inputs.unrefined(but=(by,)))
