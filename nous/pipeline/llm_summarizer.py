@@ -14,12 +14,11 @@ from nous.domain.summary_input import Segment, SummaryInput
 from nous.llm.base import AnswerUnusable, Failure, Model, ModelMisconfigured, ModelPaused, ModelRefused, Question
 from nous.llm.state import UsageCounters
 from nous.llm.structured_output import Parser, StructuredAnswer, ask
-from nous.summary.heuristic.summarize import Extracted
+from nous.summary.heuristic.summarize import Extracted, merged
 from nous.summary.llm import response
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.prompt import PromptTemplate, decisions_block, fenced
 from nous.summary.llm.response_checks import off_size
-from nous.summary.windows import merged
 
 _NAME = "episode"
 

@@ -78,6 +78,7 @@ class _Statement:
         bare = _MARK.sub("", text)
         names = frozenset(Literal("quote", f" {plain(name)} ") for name in _NAME.findall(bare))
         self.claim = CitedStatement(literals_in(bare) | names, content_of(bare))
+        self.form = form_of(bare)
         self.source = SourceTurn(bare)
         self.numbers = _NUMBER.findall(plain(bare))
         self.negations = len(_NEGATION.findall(plain(bare)))
@@ -85,8 +86,10 @@ class _Statement:
     def holds(self, wanted: "_Statement") -> bool:
         """Return whether this contains *wanted*: its literals, as many negations, and most words."""
         claim = wanted.claim
+        if not (claim.content or claim.tokens):
+            return self.form == wanted.form
         least = _MOST if len(claim.content) > _FEW else 1.0
-        if claim.share_in(self.source.content) < least and (claim.content or not claim.tokens):
+        if claim.content and claim.share_in(self.source.content) < least:
             return False
         numbers = iter(self.numbers)  # in the same order, or else one thing may have the number of another
         return (
