@@ -63,6 +63,10 @@ class Sample:
     text: str
     records: tuple[dict[str, Any], ...]
 
+    def share(self, is_one: Callable[[Mapping[str, Any]], object]) -> float:
+        """Return the share of the records that *is_one* accepts; there must be some."""
+        return sum(1 for record in self.records if is_one(record)) / len(self.records)
+
 
 @dataclass(slots=True)
 class Reading(ABC):
@@ -153,9 +157,20 @@ class Reader(Protocol):
         ...
 
 
-class FormatReader(NamedTuple):
-    """Reader made of a format's name, a sniff function and a class of readings."""
+@dataclass(frozen=True)
+class FormatReader:
+    """Reader made of a format's name, the confidence that a sample has it, and a class of readings.
+
+    *confidence* is asked for samples with records if the readings parse records, otherwise for those without.
+    """
 
     format: str
-    sniff: Callable[[Sample], float]
-    begin: Callable[[ReadNotes], Reading]
+    confidence: Callable[[Sample], float]
+    reading: type[Reading]
+
+    def sniff(self, sample: Sample) -> float:
+        is_of_records = issubclass(self.reading, RecordReading)
+        return self.confidence(sample) if bool(sample.records) is is_of_records else 0.0
+
+    def begin(self, notes: ReadNotes) -> Reading:
+        return self.reading(notes)

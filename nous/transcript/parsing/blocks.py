@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import object_at
+from nous.transcript.parsing.fields import object_at, text_at
 from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.values import as_list, as_object, as_text
 from nous.transcript.reader import Draft, RecordPlace
@@ -38,9 +38,9 @@ class BlockReading(SessionReading):
         for part, block in enumerate(blocks_in(content)):
             match block.get("type"):
                 case "text":
-                    said.append(as_text(block.get("text")))
+                    said.append(text_at(block, "text"))
                 case "tool_result":
-                    own, failed = as_text(block.get("tool_use_id")), block.get("is_error") is True
+                    own, failed = text_at(block, "tool_use_id"), block.get("is_error") is True
                     text = "\n\n".join(self.texts(block.get("content")))
                     drafts.append(
                         self.result(
@@ -68,13 +68,13 @@ class BlockReading(SessionReading):
             match block.get("type"):
                 case "text":
                     answer = place._replace(id=message)
-                    drafts += self.text_or_skip(Kind.ASSISTANT, as_text(block.get("text")), answer, "empty text")
+                    drafts += self.text_or_skip(Kind.ASSISTANT, text_at(block, "text"), answer, "empty text")
                 case "thinking":
-                    thought = as_text(block.get("thinking"))
+                    thought = text_at(block, "thinking")
                     drafts += self.text_or_skip(Kind.THINKING, thought, place, "empty thinking", part)
                 case "tool_use" | "server_tool_use":
-                    tool, given = as_text(block.get("name")), object_at(block, "input")
-                    drafts.append(self.call(tool, given, as_text(block.get("id")), place, part))
+                    tool, given = text_at(block, "name"), object_at(block, "input")
+                    drafts.append(self.call(tool, given, text_at(block, "id"), place, part))
                 case kind:
                     self.notes.skip(f"{kind} block")
         return drafts

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
-from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_text, parse_time
+from nous.transcript.parsing.fields import count_at, object_at, text_at
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
 JsonObject = Mapping[str, Any]
@@ -99,8 +100,8 @@ def calls_in(message: JsonObject) -> list[RequestedCall]:
 
 
 def _call(call: JsonObject) -> RequestedCall:
-    function = as_object(call.get("function")) or call
-    tool = as_text(function.get("name"))
+    function = object_at(call, "function") or call
+    tool = text_at(function, "name")
     own = call.get("call_id") or call.get("id")
     given = next((function[key] for key in ("arguments", "args", "input") if key in function), None)
     return RequestedCall(str(own or tool), tool, as_arguments(given))
@@ -159,7 +160,7 @@ class ChatReading(BlockReading):
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
-        self.notes.learn(model=as_text(value.get("model")), session_id=as_text(value.get("session_id")))
+        self.notes.learn(model=text_at(value, "model"), session_id=text_at(value, "session_id"))
         if isinstance(value.get("messages"), list):
             yield from self.begun(own_name(value), record)
         for inside in messages_in(value):
@@ -173,7 +174,7 @@ class ChatReading(BlockReading):
         """Return the drafts of one message in the form of Chat Completions; *role* is normalized."""
         found = self.parts(value.get("content") or value.get("refusal"))
         found.calls = calls_in(value) or found.calls
-        tool = as_text(value.get("name"))
+        tool = text_at(value, "name")
         return self.of_role(role, found, place, call_id=str(value.get("tool_call_id") or tool), tool=tool)
 
     def conclude(self) -> Iterable[Draft]:
@@ -206,8 +207,8 @@ class ChatReading(BlockReading):
 
     def used(self, usage: JsonObject) -> None:
         """Add the tokens of one answer."""
-        self.input_tokens += as_count(usage.get("input_tokens"))
-        self.output_tokens += as_count(usage.get("output_tokens"))
+        self.input_tokens += count_at(usage, "input_tokens")
+        self.output_tokens += count_at(usage, "output_tokens")
 
     def of_role(
         self, role: str, found: Parts, place: RecordPlace, *, call_id: str = "", tool: str = "", is_error: bool = False

@@ -13,9 +13,8 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, share
 from nous.transcript.parsing.values import as_arguments, as_shown
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"
 _TIME = re.compile(
@@ -78,8 +77,8 @@ _FAILED = frozenset({"error", "failed", "failure"})
 
 
 def _confidence(sample: Sample) -> float:
-    ends = share(sample, lambda record: record.get("type") == "turn_ended")
-    messages = share(sample, _is_message)
+    ends = sample.share(lambda record: record.get("type") == "turn_ended")
+    messages = sample.share(_is_message)
     return 0.9 * (messages + ends) if messages else 0.0
 
 
@@ -176,4 +175,4 @@ class _Session(BlockReading):
         return self.skip("turn_ended")
 
 
-READER = SessionFormat("cursor", _confidence, _Session)
+READER = FormatReader("cursor", _confidence, _Session)

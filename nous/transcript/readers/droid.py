@@ -12,9 +12,8 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in, text_of
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat
 from nous.transcript.parsing.values import as_arguments, as_object, as_shown, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SURE_KEYS = {
     "message": ({"role", "text"},),
@@ -144,7 +143,7 @@ class _Session(BlockReading):
                 return self.skip(kind)
 
 
-READER = SessionFormat("droid", _confidence, _Session)
+READER = FormatReader("droid", _confidence, _Session)
 
 
 def _judged(block: Block) -> Block:

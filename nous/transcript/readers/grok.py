@@ -17,9 +17,8 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, share
 from nous.transcript.parsing.values import as_object
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _HISTORY = "chat_history.jsonl"
 _SUMMARY = "summary.json"
@@ -39,7 +38,7 @@ _CONTEXT = ("<user_info>", "<git_status>", "<project_layout>", "<rules>", "<agen
 _PARENTS = frozenset({"subagent", "sub_agent"})
 
 
-class Grok(SessionFormat):
+class Grok(FormatReader):
     """Reads the history of a session, after its summary if both were gathered."""
 
     def gather(self, path: Path) -> bytes | None:
@@ -61,7 +60,7 @@ class Grok(SessionFormat):
 def _confidence(sample: Sample) -> float:
     is_sure = any(any(key in record for key in _SURE_KEYS) or _is_summary(record) for record in sample.records)
     is_likely = any("tool_call_id" in record or "tool_calls" in record for record in sample.records)
-    return (0.95 if is_sure else 0.5 if is_likely else 0.0) * share(sample, _is_shaped)
+    return (0.95 if is_sure else 0.5 if is_likely else 0.0) * sample.share(_is_shaped)
 
 
 def _is_shaped(record: JsonObject) -> bool:

@@ -12,9 +12,9 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import text_of
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading
+from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.values import as_arguments, as_list, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _OWN_ROLE = "session_meta"
 _COMPACTED = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
@@ -126,4 +126,4 @@ class _Session(SessionReading):
         return self.result(text, text_at(value, "tool_call_id"), place, is_error=failed, tool=tool)
 
 
-READER = SessionFormat("hermes", _confidence, _Session)
+READER = FormatReader("hermes", _confidence, _Session)

@@ -13,9 +13,9 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
 from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of
+from nous.transcript.parsing.sessions import SessionReading, digest_of
 from nous.transcript.parsing.values import as_arguments, as_shown, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SURE = frozenset(
     {"context.append_loop_event", "context.append_message", "turn.prompt", "llm.request", "config.update"}
@@ -216,4 +216,4 @@ class _Journal(BlockReading):
         return "\n\n".join(filter(None, self.texts(content)))
 
 
-READER = SessionFormat("kimi", _confidence, _Journal)
+READER = FormatReader("kimi", _confidence, _Journal)

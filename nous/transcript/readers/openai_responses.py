@@ -14,7 +14,8 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, parts_of, reports_failure
 from nous.transcript.parsing.conversation import UNKNOWN_CALL, call, rejection
-from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, as_text
+from nous.transcript.parsing.fields import count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 Item = Mapping[str, Any]
@@ -63,7 +64,7 @@ def is_item(value: Item) -> bool:
 
 def is_sure(value: Item) -> bool:
     """Return whether *value* is an item in a form that no other format has."""
-    kind = as_text(value.get("type"))
+    kind = text_at(value, "type")
     if kind in {"", "message"}:
         parts = {str(as_object(part).get("type")) for part in as_list(value.get("content"))}
         return str(value.get("role")) in _ROLES and bool(parts & {"input_text", "output_text"})
@@ -95,7 +96,7 @@ def _is_codex(record: Item) -> bool:
 
 def requested(item: Item) -> tuple[str, dict[str, Any]]:
     """Return the tool and arguments of a call; platform tools are named after their items."""
-    kind, name = as_text(item.get("type")), as_text(item.get("name"))
+    kind, name = text_at(item, "type"), text_at(item, "name")
     if kind in _NAMED:
         return name, as_arguments(item.get("arguments"))
     given = next((as_object(item[key]) for key in _GIVEN_AS_ACTION if isinstance(item.get(key), dict)), None)
@@ -109,7 +110,7 @@ def requested(item: Item) -> tuple[str, dict[str, Any]]:
 
 def call_id(item: Item) -> str:
     """Return the id that pairs a call with its output; early shell outputs call it `id`."""
-    return as_text(item.get("call_id")) or as_text(item.get("id"))
+    return text_at(item, "call_id", "id")
 
 
 def fingerprint(item: Item) -> str:
@@ -117,7 +118,7 @@ def fingerprint(item: Item) -> str:
 
     Empty for reasoning, which a repetition may leave out.
     """
-    kind = as_text(item.get("type")) or "message"
+    kind = text_at(item, "type") or "message"
     if kind == "reasoning":
         return ""
     if kind == "message":
@@ -156,17 +157,17 @@ def _thoughts(item: Item) -> str:
 
 def _run(run: Item) -> str:
     """Return the output of a shell command, with its exit status if it failed."""
-    outcome = as_object(run.get("outcome"))
+    outcome = object_at(run, "outcome")
     said = [as_text(run.get(key)).rstrip("\n") for key in ("stdout", "stderr")]
     if _is_failure(run):
         code = outcome.get("exit_code")
-        said.append(f"exit code {code}" if code is not None else as_text(outcome.get("type")))
+        said.append(f"exit code {code}" if code is not None else text_at(outcome, "type"))
     return "\n".join(filter(None, said))
 
 
 def _is_failure(run: Item) -> bool:
-    outcome = as_object(run.get("outcome"))
-    return outcome.get("type") == "timeout" or as_count(outcome.get("exit_code")) != 0
+    outcome = object_at(run, "outcome")
+    return outcome.get("type") == "timeout" or count_at(outcome, "exit_code") != 0
 
 
 def result_inside(item: Item) -> ItemResult | None:
@@ -175,17 +176,17 @@ def result_inside(item: Item) -> ItemResult | None:
         return ItemResult(as_text(as_object(error).get("message")) or as_shown(error), is_error=True)
     if item.get("status") == "failed":
         return ItemResult("failed", is_error=True)
-    text = as_text(item.get("output")) or "\n\n".join(filter(None, _found(item)))
+    text = text_at(item, "output") or "\n\n".join(filter(None, _found(item)))
     return ItemResult(text, reports_failure(text)) if text else None
 
 
 def _found(item: Item) -> Iterator[str]:
-    for result in map(as_object, as_list(item.get("results"))):
+    for result in objects_at(item, "results"):
         yield "\n".join(filter(None, (as_text(result.get(key)) for key in ("filename", "title", "url", "text"))))
-    for output in map(as_object, as_list(item.get("outputs"))):
-        yield as_text(output.get("logs"))
-    sources = map(as_object, as_list(as_object(item.get("action")).get("sources")))
-    yield "\n".join(filter(None, (as_text(source.get("url")) for source in sources)))
+    for output in objects_at(item, "outputs"):
+        yield text_at(output, "logs")
+    sources = map(as_object, as_list(object_at(item, "action").get("sources")))
+    yield "\n".join(filter(None, (text_at(source, "url") for source in sources)))
 
 
 @dataclass(slots=True)
@@ -210,7 +211,7 @@ class _Session(ChatReading):
         return self._item(value, record)
 
     def _body(self, value: Item, record: Record) -> Iterator[Draft]:
-        own = as_text(value.get("id"))
+        own = text_at(value, "id")
         if own and own in self.seen:
             self.notes.skip("repeated response")
             return
@@ -218,8 +219,8 @@ class _Session(ChatReading):
             self.seen.add(own)
         conversation = value.get("conversation")
         session = as_text(as_object(conversation).get("id")) or as_text(conversation)
-        self.notes.learn(model=as_text(value.get("model")), session_id=session or as_text(value.get("session_id")))
-        self.used(as_object(value.get("usage")))
+        self.notes.learn(model=text_at(value, "model"), session_id=session or text_at(value, "session_id"))
+        self.used(object_at(value, "usage"))
         yield from self._asked(value, record)
         for found in as_list(value.get("output")):
             yield from self._item({"created_at": value.get("created_at"), **as_object(found)}, record)
@@ -247,14 +248,14 @@ class _Session(ChatReading):
             yield from self._item(item, record)
 
     def _ended(self, value: Item, place: RecordPlace) -> Iterator[Draft]:
-        if error := as_object(value.get("error")):
-            said = as_text(error.get("message")) or as_text(error.get("code"))
+        if error := object_at(value, "error"):
+            said = text_at(error, "message", "code")
             yield place.draft(Kind.ERROR, said or "The answer failed", is_error=True)
-        if reason := as_text(as_object(value.get("incomplete_details")).get("reason")):
+        if reason := as_text(object_at(value, "incomplete_details").get("reason")):
             yield place.draft(Kind.SYSTEM, f"The answer is incomplete: {reason}", 1)
 
     def _item(self, item: Item, record: Record) -> Iterable[Draft]:
-        kind, own = as_text(item.get("type")) or "message", as_text(item.get("id"))
+        kind, own = text_at(item, "type") or "message", text_at(item, "id")
         if own and f"{kind} {own}" in self.seen:
             self.notes.skip("repeated item")
             return ()
@@ -268,7 +269,7 @@ class _Session(ChatReading):
         if kind == "message":
             return self._message(item, place)
         if kind == "mcp_approval_request":
-            self.calls[as_text(item.get("id"))] = call(*requested(item))
+            self.calls[text_at(item, "id")] = call(*requested(item))
         elif kind == "mcp_approval_response":
             return (self._decided(item, place),)
         elif kind == "compaction":
@@ -302,9 +303,9 @@ class _Session(ChatReading):
             yield self.result(came.text, call_id(item), place, part, is_error=failed, is_rejected=rejected)
 
     def _decided(self, item: Item, place: RecordPlace) -> Draft:
-        asked = as_text(item.get("approval_request_id"))
+        asked = text_at(item, "approval_request_id")
         made = self.calls.get(asked, UNKNOWN_CALL)
-        reason = as_text(item.get("reason"))
+        reason = text_at(item, "reason")
         text = f"Approved {made.summary}" if item.get("approve") is True else rejection(reason, made)
         return place.draft(Kind.DECISION, text, tool=made.tool or None, call_id=asked or None)
 

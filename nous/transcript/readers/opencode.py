@@ -18,9 +18,9 @@ from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading
+from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _UNTITLED = ("New session - ", "Child session - ")
 _ABORTED = "MessageAbortedError"
@@ -40,7 +40,7 @@ MOST = LONGEST_LINE - (1 << 20)
 """Limit in bytes of a gathered session, because a document is read as one line."""
 
 
-class OpenCode(SessionFormat):
+class OpenCode(FormatReader):
     """Reads whole sessions and parts of them."""
 
     def gather(self, path: Path) -> bytes | None:

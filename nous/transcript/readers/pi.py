@@ -13,9 +13,8 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in, text_of
 from nous.transcript.parsing.conversation import UNKNOWN_CALL
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, share
 from nous.transcript.parsing.values import as_arguments, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _TYPES = frozenset(
     {
@@ -68,7 +67,7 @@ def _without_files(text: str) -> tuple[str, int]:
 
 def _confidence(sample: Sample) -> float:
     has_head = any(record.get("type") == "session" and _is_marked(record) for record in sample.records)
-    return (0.95 if has_head else 0.5) * share(sample, _is_marked)
+    return (0.95 if has_head else 0.5) * sample.share(_is_marked)
 
 
 def _is_marked(record: JsonObject) -> bool:
@@ -241,4 +240,4 @@ class _Session(BlockReading):
             self.notes.skip("empty output")
 
 
-READER = SessionFormat("pi", _confidence, _Session)
+READER = FormatReader("pi", _confidence, _Session)

@@ -11,9 +11,9 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.gemini import GeminiPartReading, others_in, parts_in, responses_in, texts_in
-from nous.transcript.parsing.sessions import SessionFormat, digest_of, share
+from nous.transcript.parsing.sessions import digest_of
 from nous.transcript.parsing.values import as_count, as_object, as_shown, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MESSAGES = frozenset({"user", "assistant", "tool_result"})
 _TYPED = frozenset({"", "mid_turn_user_message", "realtime_message"})
@@ -25,7 +25,7 @@ _ENOUGH = 0.5
 
 
 def _confidence(sample: Sample) -> float:
-    marked = share(sample, _is_marked)
+    marked = sample.share(_is_marked)
     return 1.0 if marked >= _ENOUGH else 0.5 if marked else 0.0
 
 
@@ -135,7 +135,7 @@ class _Session(GeminiPartReading):
         self.charge(read, written if written > 0 else count_at(usage, "candidatesTokenCount"), place.id)
 
 
-READER = SessionFormat("qwen", _confidence, _Session)
+READER = FormatReader("qwen", _confidence, _Session)
 
 
 def _compression(payload: JsonObject) -> tuple[Kind, str]:

@@ -13,7 +13,8 @@ import orjson
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.chat import ChatReading, JsonObject, Parts, own_name, reports_failure
+from nous.transcript.parsing.chat import ChatReading, Parts, own_name, reports_failure
+from nous.transcript.parsing.fields import JsonObject, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -78,9 +79,9 @@ class _Shared(ChatReading):
         """Begin a conversation: learn its name, and yield its system prompt."""
         self.open.clear()
         own = own_name(value)
-        self.notes.learn(session_id=own, title=as_text(value.get("title")), model=as_text(value.get("model")))
+        self.notes.learn(session_id=own, title=text_at(value, "title"), model=text_at(value, "model"))
         yield from self.begun(own, record)
-        if system := as_text(value.get("system")):
+        if system := text_at(value, "system"):
             yield from self.stated(system, self.place(record, value))
         self.pass_by(name for name in _BESIDE if value.get(name))
 
@@ -109,7 +110,7 @@ class _Shared(ChatReading):
             self.made += 1
             self.open.append(f"call-{self.made}")
             given = as_arguments(requested.get("arguments", requested.get("parameters")))
-            yield self.call(as_text(requested.get("name")), given, self.open[-1], place, part)
+            yield self.call(text_at(requested, "name"), given, self.open[-1], place, part)
 
     def _results(self, said: str, place: RecordPlace) -> Iterator[Draft]:
         responses = [piece.text for piece in tagged(said) if piece.tag == "tool_response"]
