@@ -159,7 +159,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class FormatReader:
-    """Reader made of a format's name, the confidence that a sample has it, and a class of readings.
+    """Reader made of a format's name, the confidence in a sample, and a class of readings.
 
     *confidence* is asked for samples with records if the readings parse records, otherwise for those without.
     """

@@ -1,16 +1,13 @@
 """Parser for content blocks in the form of Anthropic's messages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, object_at, text_at
 from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.values import as_list, as_object, as_text
 from nous.transcript.reader import Draft, RecordPlace
-
-Block = Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -98,11 +95,11 @@ def text_of(content: object) -> str:
     return "\n\n".join(map(as_text, texts))
 
 
-def blocks_in(content: object) -> Sequence[Block]:
+def blocks_in(content: object) -> Sequence[JsonObject]:
     """Return *content* as blocks; a string becomes one text block."""
     found = as_list(content) if isinstance(content, list) else [content]
     return [block for inner in found if (block := _as_block(inner))]
 
 
-def _as_block(value: object) -> Block:
+def _as_block(value: object) -> JsonObject:
     return {"type": "text", "text": value} if isinstance(value, str) else as_object(value)

@@ -65,7 +65,7 @@ def content_of(message: JsonObject) -> Parts:
         thoughts = objects_at(content, "thoughts")
         return Parts(thoughts=[text_at(one, "content", "summary") for one in thoughts])
     names, between = _JOINED.get(kind, (_TEXTS, ""))
-    texts = [text for name in names if (text := as_text(content.get(name)).strip("\n"))]
+    texts = [text for name in names if (text := text_at(content, name).strip("\n"))]
     found = between.join(texts) if between else next(iter(texts), "")
     return Parts([found], passed=[] if texts or kind in _JOINED else [f"{kind} content"])
 
@@ -106,12 +106,11 @@ class _Export(ChatReading):
         found = content_of(message)
         if metadata.get("is_user_system_message") is True or kind in _INSTRUCTIONS:
             about = object_at(metadata, "user_context_message_data")
-            said = "\n\n".join(filter(None, (as_text(about.get(key)).strip() for key in _ABOUT)))
+            said = "\n\n".join(filter(None, (text_at(about, key).strip() for key in _ABOUT)))
             return self.stated(found.text.strip() or said, place)
         self.pass_by(found.passed)
         if role == "assistant" and kind == "reasoning_recap":
-            self.notes.skip(kind)
-            return ()
+            return self.skip(kind)
         if role == "assistant" and recipient not in _EVERYBODY:
             self.asked[recipient] = self.last = place.id
             return (self.call(recipient, _given(found.text, kind), place.id, place),)
@@ -120,7 +119,7 @@ class _Export(ChatReading):
         return self._spoken(role, found, message, place)
 
     def _spoken(self, role: str, found: Parts, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        metadata, tool = object_at(message, "metadata"), as_text(object_at(message, "author").get("name"))
+        metadata, tool = object_at(message, "metadata"), text_at(object_at(message, "author"), "name")
         if role not in {"user", "assistant", "system", "tool"}:
             self.notes.skip(f"{role} message")
         elif not found.text.strip() and not any(found.thoughts):

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in
+from nous.transcript.parsing.blocks import BlockReading, blocks_in
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_shown
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
@@ -157,7 +157,7 @@ class _Session(BlockReading):
                 if words:
                     yield place.draft(Kind.ASSISTANT, words)
 
-    def _returned(self, block: Block, place: RecordPlace, part: int, *, failed: bool) -> Draft:
+    def _returned(self, block: JsonObject, place: RecordPlace, part: int, *, failed: bool) -> Draft:
         """Return the draft of a result; without an id it answers the first open call (of its tool)."""
         tool, own = text_at(block, "name", "toolName"), text_at(block, "tool_use_id", "toolCallId")
         if own not in self.calls:

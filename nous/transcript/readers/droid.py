@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in, text_of
+from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
@@ -146,7 +146,7 @@ class _Session(BlockReading):
 READER = FormatReader("droid", _confidence, _Session)
 
 
-def _judged(block: Block) -> Block:
+def _judged(block: JsonObject) -> JsonObject:
     """Return *block*, marked as an error if it is a result whose text reports one."""
     is_failed = block.get("type") == "tool_result" and text_of(block.get("content")).startswith(_FAILED)
     return {**block, "is_error": True} if is_failed else block

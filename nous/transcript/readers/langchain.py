@@ -14,7 +14,7 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, RequestedCall, calls_in, own_name
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
-from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SURE = 0.95
@@ -77,10 +77,9 @@ def _sniff(sample: Sample) -> float:
 class _Conversation(ChatReading):
     """The messages of a conversation.
 
-    `seen` are the ids of messages so far. `pieces` are the chunks so far of the answer that still grows at `growing`.
+    `pieces` are the chunks so far of the answer that still grows at `growing`.
     """
 
-    seen: set[str] = field(default_factory=set[str])
     growing: RecordPlace | None = None
     pieces: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
@@ -103,26 +102,26 @@ class _Conversation(ChatReading):
         """Start another list of messages: another session, unless it repeats known messages."""
         own = own_name({} if "lc" in record.value else record.value)
         self.notes.learn(session_id=own)
-        if not any(as_text(known.fields.get("id")) in self.seen for found in inside if (known := message(found))):
+        if not any(text_at(known.fields, "id") in self.seen for found in inside if (known := message(found))):
             yield from self._grown()
             yield from self.begun(own, record)
 
     def _message(self, known: Message, record: Record) -> Iterator[Draft]:
-        own = as_text(known.fields.get("id"))
-        if not (known.is_piece and self.pieces and as_text(self.pieces[0].get("id")) == own):
+        own = text_at(known.fields, "id")
+        if not (known.is_piece and self.pieces and text_at(self.pieces[0], "id") == own):
             yield from self._grown()
         if own in self.seen and not known.is_piece:
             self.notes.skip("repeated message")
             return
         if own:
             self.seen.add(own)
-        about = as_object(known.fields.get("response_metadata"))
+        about = object_at(known.fields, "response_metadata")
         place = self.place(record, about, own=own)
         if known.kind != "ai":
             yield from self._of(known.kind, known.fields, place)
             return
         self.notes.learn(model=text_at(about, "model_name", "model"))
-        self.used(as_object(known.fields.get("usage_metadata")))
+        self.used(object_at(known.fields, "usage_metadata"))
         self.growing = self.growing or place
         self.pieces.append(dict(known.fields))
         if not known.is_piece or known.fields.get("chunk_position") == "last":
@@ -149,8 +148,7 @@ class _Conversation(ChatReading):
         named = text_at(fields, "role").lower() if kind == "chat" else kind
         role = _ROLES.get(named, "system")
         if kind == "remove":
-            self.notes.skip(kind)
-            return ()
+            return self.skip(kind)
         found = self.parts(fields.get("content"))
         if kind == "human" and object_at(fields, "additional_kwargs").get("lc_source") == "summarization":
             return self.stated(found.text, place, Kind.SUMMARY)
@@ -184,7 +182,7 @@ def _streamed_calls(pieces: list[dict[str, Any]]) -> list[RequestedCall]:
 
 def _joined_call(parts: list[JsonObject]) -> RequestedCall:
     """Return a call whose arguments came as fragments of JSON."""
-    own, tool, given = ("".join(as_text(part.get(key)) for part in parts) for key in ("id", "name", "args"))
+    own, tool, given = ("".join(text_at(part, key) for part in parts) for key in ("id", "name", "args"))
     return RequestedCall(own or tool, tool, as_arguments(given))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in, text_of
+from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
 from nous.transcript.parsing.conversation import UNKNOWN_CALL
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.values import as_arguments, parse_time
@@ -196,7 +196,7 @@ class _Session(BlockReading):
             ended = place._replace(id=f"{place.id}/end")
             yield from self.text_or_skip(Kind.ERROR if stopped == "error" else Kind.SYSTEM, why, ended, stopped)
 
-    def _block(self, block: Block, place: RecordPlace, part: int, *, is_cut_short: bool) -> Iterable[Draft]:
+    def _block(self, block: JsonObject, place: RecordPlace, part: int, *, is_cut_short: bool) -> Iterable[Draft]:
         """Return drafts of a *block* of an answer; an answer cut short made none of its calls."""
         match block.get("type"):
             case "text":

@@ -90,8 +90,7 @@ class _Shared(ChatReading):
         if role == "function":
             role = "call" if _calls(said) else "tool"
         if not role or not (said.strip() or role == "tool"):
-            self.notes.skip("empty turn" if role else "not a turn")
-            return ()
+            return self.skip("empty turn" if role else "not a turn")
         if role == "user":
             self.open.clear()
         special = {"assistant": self._answered, "call": self._requested, "tool": self._results}.get(role)

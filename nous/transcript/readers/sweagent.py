@@ -82,7 +82,7 @@ class _Run(ChatReading):
             title=text_at(problem, "text").strip().partition("\n")[0].strip(),
             cwd="" if cwd == _NOWHERE else cwd,
             git_commit=text_at(repository, "base_commit"),
-            model=as_text(object_at(config, "agent", "model").get("name")),
+            model=text_at(object_at(config, "agent", "model"), "name"),
             input_tokens=count_at(stats, "tokens_sent"),
             output_tokens=count_at(stats, "tokens_received"),
         )
@@ -111,8 +111,7 @@ class _Run(ChatReading):
             case "assistant":
                 return self._answered(message, found, place)
             case _:
-                self.notes.skip("not a message")
-                return ()
+                return self.skip("not a message")
 
     def _answered(self, message: JsonObject, found: Parts, place: RecordPlace) -> Iterable[Draft]:
         self.has_answered = True
