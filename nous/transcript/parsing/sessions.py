@@ -1,6 +1,6 @@
 """Base of the readings of sessions: header, tokens, user messages, calls with results."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -15,8 +15,7 @@ from nous.transcript.parsing.conversation import (
     drafts_of_user,
     outcome,
 )
-from nous.transcript.parsing.fields import JsonObject, filled, object_at, objects_at, text_at
-from nous.transcript.parsing.values import as_arguments
+from nous.transcript.parsing.fields import JsonObject, filled, object_at, text_at
 from nous.transcript.reader import Draft, RecordPlace, RecordReading
 
 Templates = Mapping[str, tuple[Kind, str]]
@@ -136,10 +135,3 @@ class SessionReading(RecordReading):
             return self.skip(kind)
         whose, words = templates[kind]
         return self.text_or_skip(whose, filled(words, fields), place, f"empty {kind}")
-
-    def requested(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the tool calls of a *message* in the form of Chat Completions."""
-        for part, request in enumerate(filter(None, objects_at(message, "tool_calls")), 1):
-            function = object_at(request, "function") or request
-            tool, given = text_at(function, "name"), as_arguments(function.get("arguments"))
-            yield self.call(tool, given, text_at(request, "id", "call_id"), place, part)

@@ -15,7 +15,7 @@ import orjson
 from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import BlockReading
+from nous.transcript.parsing.chat import ChatReading, Parts, calls_in
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.values import as_object
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
@@ -76,7 +76,7 @@ def _is_summary(record: JsonObject) -> bool:
 
 
 @dataclass(slots=True)
-class _Session(BlockReading):
+class _Session(ChatReading):
     """The records of a session."""
 
     def entries(self, record: Record) -> Iterable[Draft]:
@@ -133,11 +133,9 @@ class _Session(BlockReading):
         else:
             yield from self.said(queries or [text], place)
 
-    def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+    def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         self.notes.learn(model=text_at(value, "model_id"))
-        if text := self._text(value).strip():
-            yield place.draft(Kind.ASSISTANT, text)
-        yield from self.requested(value, place)
+        return self.answered(Parts([self._text(value)], calls=calls_in(value)), place)
 
     def _backend(self, made: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield a call that the provider ran itself; its only known result is its sources."""
