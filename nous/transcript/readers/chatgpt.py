@@ -29,9 +29,8 @@ _JOINED = {
 _ABOUT = ("about_user_message", "about_model_message")
 
 
-def _sniff(sample: Sample) -> float:
-    found = sum(map(_is_conversation, sample.records))
-    return _SURE * found / len(sample.records) if found else 0.0
+def _confidence(sample: Sample) -> float:
+    return _SURE * sample.share(_is_conversation)
 
 
 def _is_conversation(record: JsonObject) -> bool:
@@ -146,4 +145,4 @@ def _given(text: str, kind: str) -> dict[str, Any]:
     return {"code" if kind == "code" else "text": text} if text and given == {"arguments": text} else given
 
 
-READER = FormatReader("chatgpt", _sniff, _Export)
+READER = FormatReader("chatgpt", _confidence, _Export)

@@ -23,6 +23,11 @@ _SURE_KEYS = {
 """Keys that only the output of Droid has together, by the type of the record."""
 
 _READ_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_TEMPLATES = {
+    "error": (Kind.ERROR, "{message}"),
+    "reasoning": (Kind.THINKING, "{text}"),
+    "compaction_state": (Kind.SUMMARY, "{summaryText}"),
+}
 _FAILED = "Error:"
 _DELEGATED = "# Task Tool Invocation"
 _UNTITLED = "New Session"
@@ -128,19 +133,13 @@ class _Session(BlockReading):
 
     def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
-            case "error":
-                return (place.draft(Kind.ERROR, as_shown(value.get("message")) or "no reason given", is_error=True),)
-            case "reasoning":
-                return self.text_or_skip(Kind.THINKING, text_at(value, "text"), place, kind)
-            case "compaction_state":
-                return self.text_or_skip(Kind.SUMMARY, text_at(value, "summaryText"), place, kind)
             case "agent_turn_outcome" if value.get("reason") == "cancelled":
                 return (place.draft(Kind.SYSTEM, "Interrupted by the user"),)
             case "agent_turn_outcome" if value.get("reason") == "error":
                 text = as_shown(value.get("error") or value.get("message")) or "The turn failed"
                 return (place.draft(Kind.ERROR, text, is_error=True),)
             case _:
-                return self.skip(kind)
+                return self.from_template(_TEMPLATES, kind, value, place)
 
 
 READER = FormatReader("droid", _confidence, _Session)

@@ -38,23 +38,20 @@ _CONTEXT = ("<user_info>", "<git_status>", "<project_layout>", "<rules>", "<agen
 _PARENTS = frozenset({"subagent", "sub_agent"})
 
 
-class Grok(FormatReader):
-    """Reads the history of a session, after its summary if both were gathered."""
-
-    def gather(self, path: Path) -> bytes | None:
-        """Return the history with the stable fields of the summary before it, as one more line."""
-        summary, history = path.with_name(_SUMMARY), path.with_name(_HISTORY)
-        if path.name not in {_SUMMARY, _HISTORY} or not (summary.is_file() and history.is_file()):
-            return None
-        if summary.stat().st_size > LONGEST_LINE or history.stat().st_size > _LONGEST_HISTORY:
-            return None
-        try:
-            fields = as_object(orjson.loads(summary.read_bytes()))
-        except orjson.JSONDecodeError:
-            return None
-        info = {key: text_at(object_at(fields, "info"), key) for key in ("id", "cwd")}
-        lasting = {key: fields[key] for key in _LASTING if isinstance(fields.get(key), str | int)}
-        return orjson.dumps({"info": info, **lasting}) + b"\n" + history.read_bytes()
+def _gathered(path: Path) -> bytes | None:
+    """Return the history with the stable fields of the summary before it, as one more line."""
+    summary, history = path.with_name(_SUMMARY), path.with_name(_HISTORY)
+    if path.name not in {_SUMMARY, _HISTORY} or not (summary.is_file() and history.is_file()):
+        return None
+    if summary.stat().st_size > LONGEST_LINE or history.stat().st_size > _LONGEST_HISTORY:
+        return None
+    try:
+        fields = as_object(orjson.loads(summary.read_bytes()))
+    except orjson.JSONDecodeError:
+        return None
+    info = {key: text_at(object_at(fields, "info"), key) for key in ("id", "cwd")}
+    lasting = {key: fields[key] for key in _LASTING if isinstance(fields.get(key), str | int)}
+    return orjson.dumps({"info": info, **lasting}) + b"\n" + history.read_bytes()
 
 
 def _confidence(sample: Sample) -> float:
@@ -150,4 +147,4 @@ class _Session(ChatReading):
         return "\n\n".join(filter(None, self.texts(value.get("content"))))
 
 
-READER = Grok("grok", _confidence, _Session)
+READER = FormatReader("grok", _confidence, _Session, _gathered)

@@ -23,6 +23,12 @@ _SURE = frozenset(
 _BY_COMMAND = frozenset({"skill_activation", "plugin_command"})
 _TOOLS_SNAPSHOT = b'{"type":"llm.tools_snapshot"'
 _READ_TOKENS = ("inputOther", "inputCacheRead", "inputCacheCreation")
+_TEMPLATES = {
+    "turn.cancel": (Kind.SYSTEM, "Interrupted by the user"),
+    "context.apply_compaction": (Kind.SUMMARY, "{summary|contextSummary}"),
+    "context.clear": (Kind.SYSTEM, "Conversation cleared"),
+    "context.undo": (Kind.SYSTEM, "Conversation wound back"),
+}
 
 
 def _confidence(sample: Sample) -> float:
@@ -189,24 +195,15 @@ class _Journal(BlockReading):
 
     def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
-            case "turn.cancel":
-                return (place.draft(Kind.SYSTEM, "Interrupted by the user"),)
             case "turn.ended" if value.get("reason") == "failed":
                 return (place.draft(Kind.ERROR, as_shown(value.get("error")) or "The turn failed", is_error=True),)
-            case "context.apply_compaction":
-                summary = text_at(value, "summary", "contextSummary")
-                return (place.draft(Kind.SUMMARY, summary or "Conversation compacted"),)
-            case "context.clear":
-                return (place.draft(Kind.SYSTEM, "Conversation cleared"),)
-            case "context.undo":
-                return (place.draft(Kind.SYSTEM, "Conversation wound back"),)
             case "usage.record":
                 self._charge(value, "records")
             case "llm.request":
                 self.notes.learn(model=text_at(value, "model"))
             case _:
                 pass
-        return self.skip(kind)
+        return self.from_template(_TEMPLATES, kind, value, place)
 
     def _charge(self, value: JsonObject, book: str) -> None:
         usage = object_at(value, "usage")

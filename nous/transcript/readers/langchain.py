@@ -66,7 +66,7 @@ def held(value: JsonObject) -> list[JsonObject] | None:
     return None
 
 
-def _sniff(sample: Sample) -> float:
+def _confidence(sample: Sample) -> float:
     values = [value for record in sample.records for value in (held(record) or [record])]
     found = [known for value in values if (known := message(value))]
     share = len(found) / len(values) if values else 0.0
@@ -186,4 +186,4 @@ def _joined_call(parts: list[JsonObject]) -> RequestedCall:
     return RequestedCall(own or tool, tool, as_arguments(given))
 
 
-READER = FormatReader("langchain", _sniff, _Conversation)
+READER = FormatReader("langchain", _confidence, _Conversation)

@@ -19,8 +19,8 @@ _KINDS = {kind.value: kind for kind in Kind}
 _TEXTS = frozenset(field.name for field in fields(Header)) - {"input_tokens", "output_tokens", "read_from"}
 
 
-def _sniff(sample: Sample) -> float:
-    return 1.0 if sample.records and MARK in sample.records[0] else 0.0
+def _confidence(sample: Sample) -> float:
+    return 1.0 if MARK in sample.records[0] else 0.0
 
 
 @dataclass(slots=True)
@@ -76,4 +76,4 @@ def _draft(kind: Kind, value: Mapping[str, Any], record: Record) -> Draft:
     )
 
 
-READER = FormatReader("nous", _sniff, _Entries)
+READER = FormatReader("nous", _confidence, _Entries)

@@ -42,12 +42,10 @@ _MOST = 0.5
 _OF_REQUESTS = frozenset({"instructions", "previous_response_id", "model"})
 
 
-def _sniff(sample: Sample) -> float:
-    if not sample.records:
-        return 0.0
-    bodies = list(map(_is_body, sample.records))
-    share = sum(map(is_item, sample.records)) / len(sample.records) + sum(bodies) / len(sample.records)
-    if share < _MOST or not (any(bodies) or any(map(is_sure, sample.records))):
+def _confidence(sample: Sample) -> float:
+    bodies = sample.share(_is_body)
+    share = sample.share(is_item) + bodies
+    if share < _MOST or not (bodies or any(map(is_sure, sample.records))):
         return 0.0
     return share * (_LIKE_OLD_CODEX if any(map(_is_codex, sample.records)) else _SURE)
 
@@ -299,4 +297,4 @@ class _Session(ChatReading):
         return place.draft(Kind.DECISION, text, tool=made.tool or None, call_id=asked or None)
 
 
-READER = FormatReader("openai_responses", _sniff, _Session)
+READER = FormatReader("openai_responses", _confidence, _Session)

@@ -40,13 +40,6 @@ MOST = LONGEST_LINE - (1 << 20)
 """Limit in bytes of a gathered session, because a document is read as one line."""
 
 
-class OpenCode(FormatReader):
-    """Reads whole sessions and parts of them."""
-
-    def gather(self, path: Path) -> bytes | None:
-        return gather_session(path)
-
-
 def _confidence(sample: Sample) -> float:
     return sum(map(_likeness, sample.records)) / len(sample.records)
 
@@ -231,9 +224,6 @@ class _Session(SessionReading):
         self.add_tokens(read, count_at(tokens, "output"), book)
 
 
-READER = OpenCode("opencode", _confidence, _Session)
-
-
 def _failure(error: JsonObject, place: RecordPlace) -> Draft:
     if error.get("name") == _ABORTED:
         return place.draft(Kind.SYSTEM, "Interrupted by the user")
@@ -328,3 +318,6 @@ def _plain(own: object) -> str | None:
         return safe_session_id(own if isinstance(own, str) else "")
     except BadInput:
         return None
+
+
+READER = FormatReader("opencode", _confidence, _Session, gather_session)

@@ -34,9 +34,7 @@ _TURNS = 0.85
 _BORROWED = 0.8
 
 
-def _sniff(sample: Sample) -> float:
-    if not sample.records:
-        return 0.0
+def _confidence(sample: Sample) -> float:
     return sum(map(_sureness, sample.records)) / len(sample.records)
 
 
@@ -175,4 +173,4 @@ def _piece(tag: str, text: str) -> Iterator[Tagged]:
         yield Tagged(tag, text)
 
 
-READER = FormatReader("sharegpt", _sniff, _Shared)
+READER = FormatReader("sharegpt", _confidence, _Shared)

@@ -33,9 +33,7 @@ _ENDED_WELL = "submitted"
 _NOWHERE = "n/a"
 
 
-def _sniff(sample: Sample) -> float:
-    if not sample.records:
-        return 0.0
+def _confidence(sample: Sample) -> float:
     record = sample.records[0]
     history, steps = _objects(record.get("history")), _objects(record.get("trajectory"))
     if any(message.keys() & _MARKS and "role" in message for message in history):
@@ -143,4 +141,4 @@ def _objects(value: object) -> list[dict[str, Any]]:
     return [found for element in as_list(value) if (found := as_object(element))]
 
 
-READER = FormatReader("sweagent", _sniff, _Run)
+READER = FormatReader("sweagent", _confidence, _Run)
