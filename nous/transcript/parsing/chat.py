@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import BlockReading
+from nous.transcript.parsing.blocks import BlockReading, blocks_in
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
@@ -120,10 +120,9 @@ class Parts:
 
 
 def parts_of(content: object) -> Parts:
-    """Sort the parts of *content*, a string or a list of strings and blocks."""
+    """Sort the parts of *content*, a string, a block, or a list of strings and blocks."""
     found = Parts()
-    for value in [content] if isinstance(content, str) else as_list(content):
-        block = {"text": value} if isinstance(value, str) else as_object(value)
+    for block in blocks_in(content):
         kind = str(block.get("type", block.get("content_type", "text")))
         text = block.get("text", block.get("refusal"))
         if kind in _THOUGHTS:

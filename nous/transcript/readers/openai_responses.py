@@ -141,7 +141,7 @@ def output_of(item: JsonObject) -> ItemResult:
         return ItemResult("\n\n".join(filter(None, map(_run, runs))), failed or any(map(_is_failure, runs)))
     if isinstance(given, dict) and "type" not in given:
         return ItemResult(as_shown(given), failed)
-    found = parts_of([given] if isinstance(given, dict) else given)
+    found = parts_of(given)
     if found.text.startswith(_NOT_APPROVED):
         return ItemResult(found.text.removeprefix(_NOT_APPROVED).strip(), is_rejected=True)
     return ItemResult(found.text, failed or reports_failure(found.text), passed=tuple(found.passed))
