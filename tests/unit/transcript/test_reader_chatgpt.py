@@ -2,7 +2,7 @@ from typing import Any
 
 import orjson
 import pytest
-from builders.entries import said
+from builders.transcripts import said
 
 from nous.transcript import Kind, Transcript, parse_transcript
 

@@ -14,8 +14,6 @@ PATCH = "*** Update File: a.py\n"
         (item("custom_tool_call", name="shell", call_id="c", input='{"command":["ls"]}'), 'shell(cmd="ls")'),
         (item("local_shell_call", call_id="c", action={"command": ["bash", "-lc", "ls"]}), 'local_shell(cmd="ls")'),
         (item("function_call", namespace="mcp__web__", name="get", call_id="c", arguments="{}"), "mcp__web__get"),
-        (item("web_search_call", id="w", action={"type": "search", "query": "x"}), 'web_search(query="x")'),
-        (item("tool_search_call", call_id="c", arguments={"query": "x"}), 'tool_search(query="x")'),
         (item("image_generation_call", id="i", revised_prompt="a cat"), 'image_generation(prompt="a cat")'),
     ],
 )
@@ -29,7 +27,6 @@ def test_calls_come_in_many_forms(made: Record, text: str) -> None:
     ("given", "text"),
     [
         ("a", "a"),
-        ({"type": "input_text", "text": "a"}, "a"),
         ([{"type": "input_text", "text": "a"}, {"type": "input_text", "text": "b"}], "a\n\nb"),
         ('{"output":"a","metadata":{"exit_code":0}}', "a"),
         ('[{"type":"text","text":"a"}]', "a"),
@@ -129,11 +126,3 @@ PATCHED = {"success": False, "stderr": "no", "changes": {"/a": {}, "/b": {}}}
 )
 def test_calls_that_only_events_tell_are_told_by_them_once(ended: Record, call: str, result: tuple[Kind, str]) -> None:
     assert said(ended) == said(ended, ended) == [(Kind.TOOL_CALL, call), result]
-
-
-def test_a_search_is_told_once() -> None:
-    action = {"type": "search", "query": "x", "queries": ["x"]}
-    searched = item("web_search_call", id="w", action=action)
-
-    assert len(said(searched, event("web_search_end", call_id="w", query="x", action=action))) == 1
-    assert len(said(event("web_search_end", call_id="w", query="x", action=action), searched)) == 1

@@ -23,10 +23,6 @@ def came(own: str, **response: Any) -> list[Record]:
     return [{"functionResponse": {"id": own, "name": "t", "response": response}}]
 
 
-def as_document(*messages: Record, **about: Any) -> bytes:
-    return orjson.dumps({**HEADER, **about, "messages": messages}, option=orjson.OPT_INDENT_2)
-
-
 def read(*messages: Record) -> Transcript:
     return read_as("gemini", HEADER, *messages)
 

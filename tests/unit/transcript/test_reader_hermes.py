@@ -71,8 +71,6 @@ def test_what_the_model_thought_is_told_once() -> None:
 @pytest.mark.parametrize(
     ("content", "more", "kind"),
     [
-        ("/home", {}, Kind.TOOL_RESULT),
-        ("No results.", {"finish_reason": "error"}, Kind.ERROR),
         ('{"output": "", "exit_code": 1, "error": null}', {}, Kind.ERROR),
         ('{"output": "x", "exit_code": 0, "error": null}', {}, Kind.TOOL_RESULT),
         ('{"error": "no such file"}', {}, Kind.ERROR),

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from builders.entries import read_lines, said
+from builders.transcripts import read_as, said
 
 from nous.transcript import Kind, Transcript, known_readers
 from nous.transcript.reader import Sample
@@ -28,7 +28,7 @@ SAID = [
 
 
 def read(*records: dict[str, Any]) -> Transcript:
-    return read_lines("openai_responses", *records)
+    return read_as("openai_responses", *records)
 
 
 def test_bare_items_of_old_codex_are_left_to_whoever_is_surer() -> None:
