@@ -121,32 +121,26 @@ def test_a_call_that_began_before_the_answer_was_written_down_comes_once() -> No
     assert [entry.call_id for entry in transcript] == ["c1", "c1"]
 
 
-@pytest.mark.parametrize(
-    ("call", "result", "words"),
-    [
-        (asks("c1", tool="view", path="/a"), {"content": "<exited with exit code 1>"}, "<exited with exit code 1>"),
-        (asks("c1"), {"content": "<exited with exit code 1>\nmore"}, "<exited with exit code 1>\nmore"),
-        (asks("c1"), {"contents": [{"type": "text", "text": "a"}, {"type": "image", "data": ""}]}, "a"),
-    ],
-)
-def test_output_is_no_error_though_it_names_an_exit_code(call: Record, result: Record, words: str) -> None:
-    assert said(read(call, came(result=result)))[1:] == [(Kind.TOOL_RESULT, words)]
+EXITED = "<exited with exit code 2>"
+PICTURED = [{"type": "text", "text": "a"}, {"type": "image", "data": ""}]
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("tool", "fields", "expected"),
     [
-        ({"success": False}, "a.txt"),
-        ({"success": False, "result": None, "error": {"message": "boom", "code": "failure"}}, "boom"),
-        ({"result": {"content": "no rule\n<exited with exit code 2>"}}, "no rule\n<exited with exit code 2>"),
-        (
-            {"result": {"content": "<shellId: 3 completed with exit code -1>\n"}},
-            "<shellId: 3 completed with exit code -1>",
-        ),
+        ("view", {"result": {"content": EXITED}}, (Kind.TOOL_RESULT, EXITED)),
+        ("bash", {"result": {"content": f"{EXITED}\nmore"}}, (Kind.TOOL_RESULT, f"{EXITED}\nmore")),
+        ("bash", {"result": {"content": f"no rule\n{EXITED}"}}, (Kind.ERROR, f"no rule\n{EXITED}")),
+        ("bash", {"result": {"content": "<shellId: 3 completed with exit code -1>\n"}}, (Kind.ERROR, None)),
+        ("bash", {"result": {"contents": PICTURED}}, (Kind.TOOL_RESULT, "a")),
+        ("bash", {"success": False}, (Kind.ERROR, "a.txt")),
+        ("bash", {"success": False, "result": None, "error": {"message": "boom"}}, (Kind.ERROR, "boom")),
     ],
 )
-def test_a_failed_call_is_an_error(fields: Record, words: str) -> None:
-    assert said(read(asks("c1"), came(**fields)))[1:] == [(Kind.ERROR, words)]
+def test_a_call_that_failed_is_an_error(tool: str, fields: Record, expected: tuple[Kind, str | None]) -> None:
+    kind, words = said(read(asks("c1", tool=tool), came(**fields)))[-1]
+
+    assert (kind, words if expected[1] else None) == expected
 
 
 def test_a_rejection_is_a_decision_and_comes_once() -> None:
