@@ -189,12 +189,8 @@ class ChatReading(BlockReading):
     def parts(self, content: object) -> Parts:
         """Sort the parts of *content*, and count those without text."""
         found = parts_of(content)
-        self.pass_by(found.passed)
+        self.notes.skipped.update(found.passed)
         return found
-
-    def pass_by(self, reasons: Iterable[str]) -> None:
-        for reason in reasons:
-            self.notes.skip(reason)
 
     def used(self, usage: JsonObject) -> None:
         """Add the tokens of one answer."""

@@ -107,7 +107,7 @@ class _Export(ChatReading):
             about = object_at(metadata, "user_context_message_data")
             said = "\n\n".join(filter(None, (text_at(about, key).strip() for key in _ABOUT)))
             return self.stated(found.text.strip() or said, place)
-        self.pass_by(found.passed)
+        self.notes.skipped.update(found.passed)
         if role == "assistant" and kind == "reasoning_recap":
             return self.skip(kind)
         if role == "assistant" and recipient not in _EVERYBODY:

@@ -121,8 +121,7 @@ class _Session(GeminiPartReading):
         for number, response in enumerate(responses_in(content)):
             yield from self.of_response(response, place, number)
         texts = texts_in(message.get("displayContent")) or texts_in(content)
-        for name in others_in(content) if place.id not in self.seen else ():
-            self.notes.skip(name)
+        self.notes.skipped.update(others_in(content) if place.id not in self.seen else ())
         if not texts or self._is_repeated(message, place):
             return
         yield from self.of_prompt(texts, place)

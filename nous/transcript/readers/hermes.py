@@ -92,7 +92,7 @@ class _Session(ChatReading):
                 return self.of_role(role, Parts([content]), place)
             case "assistant":
                 hidden = ["codex_reasoning_items"] if value.get("codex_reasoning_items") else []
-                self.pass_by(hidden)
+                self.notes.skipped.update(hidden)
                 return self.answered(Parts([content], [text_at(value, *_REASONING)], calls_in(value), hidden), place)
             case "tool":
                 return (self._result(content, value, place),)

@@ -284,7 +284,7 @@ class _Session(ChatReading):
             yield from self._came(inside, item, place, 1)
 
     def _came(self, came: ItemResult, item: JsonObject, place: RecordPlace, part: int = 0) -> Iterator[Draft]:
-        self.pass_by(came.passed)
+        self.notes.skipped.update(came.passed)
         if came.text or came.is_rejected or came.is_error or not came.passed:
             failed, rejected = came.is_error, came.is_rejected
             yield self.result(came.text, call_id(item), place, part, is_error=failed, is_rejected=rejected)

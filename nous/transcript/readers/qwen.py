@@ -77,8 +77,7 @@ class _Session(GeminiPartReading):
         if text_at(value, "subtype") not in _TYPED or text_at(value, "provenance") not in _PERSONS:
             yield from (place.draft(Kind.SYSTEM, text, part, is_meta=True) for part, text in enumerate(texts))
             return
-        for name in others_in(parts):
-            self.notes.skip(name)
+        self.notes.skipped.update(others_in(parts))
         command, self.command = self.command, ""
         if command and (not shown or shown == command):
             self.notes.skip("prompt of a slash command")
@@ -90,8 +89,7 @@ class _Session(GeminiPartReading):
     def _results(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         reported = object_at(value, "toolCallResult")
         parts = object_at(value, "message").get("parts")
-        for name in [*others_in(parts), *("text beside a result" for _ in texts_in(parts))]:
-            self.notes.skip(name)
+        self.notes.skipped.update([*others_in(parts), *("text beside a result" for _ in texts_in(parts))])
         shown = {"output": as_shown(reported.get("resultDisplay"))}
         for number, response in enumerate(responses_in(parts)):
             answer = {**response, "response": response.get("response") or shown}

@@ -81,7 +81,7 @@ class _Shared(ChatReading):
         yield from self.begun(own, record)
         if system := text_at(value, "system"):
             yield from self.stated(system, self.place(record, value))
-        self.pass_by(name for name in _BESIDE if value.get(name))
+        self.notes.skipped.update(name for name in _BESIDE if value.get(name))
 
     def _turn(self, turn: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         role, said = _role(turn), as_shown(turn.get("value", turn.get("content")))

@@ -150,8 +150,7 @@ class CodexReading(SessionReading):
 
         A rejection counts as a failure if the user is never asked for approval.
         """
-        for reason in output.hidden:
-            self.notes.skip(reason)
+        self.notes.skipped.update(output.hidden)
         made = self.calls.get(call_id) or (call(tool, {}) if tool else UNKNOWN_CALL)
         failed = output.is_error or call_id in self.failed
         self.failed.discard(call_id)

@@ -54,8 +54,8 @@ class EventReading(CodexReading):
                 return self._act(kind, event, place)
 
     def _typed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        for _ in [*as_list(event.get("images")), *as_list(event.get("local_images"))]:
-            self.notes.skip("image")
+        images = [*as_list(event.get("images")), *as_list(event.get("local_images"))]
+        self.notes.skipped.update(["image"] * len(images))
         yield from self.user([text_at(event, "message")], EVENT, place)
 
     def _completed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
