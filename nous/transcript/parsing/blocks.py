@@ -38,7 +38,7 @@ class BlockReading(SessionReading):
                     said.append(text_at(block, "text"))
                 case "tool_result":
                     own, failed = text_at(block, "tool_use_id"), block.get("is_error") is True
-                    text = "\n\n".join(self.texts(block.get("content")))
+                    text = self.text(block.get("content"))
                     drafts.append(
                         self.result(
                             text, own, place, part, is_error=failed, is_rejected=is_rejected, is_decided=is_decided
@@ -75,6 +75,10 @@ class BlockReading(SessionReading):
                 case kind:
                     self.notes.skip(f"{kind} block")
         return drafts
+
+    def text(self, content: object) -> str:
+        """Return the texts in *content* joined; count other blocks as skipped."""
+        return "\n\n".join(filter(None, self.texts(content)))
 
     def texts(self, content: object) -> list[str]:
         """Return the texts in *content*, a string or blocks; count other blocks as skipped."""

@@ -163,7 +163,7 @@ class _Session(BlockReading):
         if own not in self.calls:
             own = next((call for call, made in self.calls.items() if not tool or made.tool == tool), "")
         content = block.get("content", block.get("result"))
-        text = "\n\n".join(self.texts(content)) if isinstance(content, str | list) else as_shown(content)
+        text = self.text(content) if isinstance(content, str | list) else as_shown(content)
         return self.result(text, own, place, part, is_error=failed or block.get("is_error") is True, tool=tool)
 
     def _ended(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:

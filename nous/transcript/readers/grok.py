@@ -84,7 +84,7 @@ class _Session(ChatReading):
                 self._introduce(value)
                 return ()
             case "system":
-                return (place.draft(Kind.SYSTEM, self._text(value)),)
+                return (place.draft(Kind.SYSTEM, self.text(value.get("content"))),)
             case "user":
                 return self._user(value, place)
             case "reasoning":
@@ -95,7 +95,7 @@ class _Session(ChatReading):
             case "assistant":
                 return self._assistant(value, place)
             case "tool_result":
-                text = self._text(value)
+                text = self.text(value.get("content"))
                 is_error = value.get("is_error") is True or _ERROR.match(text) is not None
                 return (self.result(text, text_at(value, "tool_call_id"), place, is_error=is_error),)
             case "backend_tool_call":
@@ -117,7 +117,7 @@ class _Session(ChatReading):
         self.notes.skip("session summary")
 
     def _user(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        text = self._text(value)
+        text = self.text(value.get("content"))
         if reason := value.get("synthetic_reason"):
             is_summary = "compaction" in str(reason)
             yield place.draft(Kind.SUMMARY if is_summary else Kind.SYSTEM, text, is_meta=not is_summary)
@@ -132,7 +132,7 @@ class _Session(ChatReading):
 
     def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         self.notes.learn(model=text_at(value, "model_id"))
-        return self.answered(Parts([self._text(value)], calls=calls_in(value)), place)
+        return self.answered(Parts([self.text(value.get("content"))], calls=calls_in(value)), place)
 
     def _backend(self, made: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield a call that the provider ran itself; its only known result is its sources."""
@@ -142,9 +142,6 @@ class _Session(ChatReading):
         yield self.call(tool, given, own, place)
         if found := "\n".join(filter(None, (text_at(source, "url") for source in objects_at(action, "sources")))):
             yield self.result(found, own, place, 1, is_error=made.get("status") == "failed", tool=tool)
-
-    def _text(self, value: JsonObject) -> str:
-        return "\n\n".join(filter(None, self.texts(value.get("content"))))
 
 
 READER = FormatReader("grok", _confidence, _Session, _gathered)

@@ -64,7 +64,7 @@ class _Journal(BlockReading):
         place = RecordPlace(f"line-{record.line}", record.line, record.offset, parse_time(value.get("time")))
         match kind:
             case "turn.prompt" | "turn.steer":
-                text = self._text(value.get("input"))
+                text = self.text(value.get("input"))
                 self.typed[text] = self.typed.get(text, 0) + 1
                 return self._in_users_place(text, object_at(value, "origin"), place)
             case "context.append_message":
@@ -89,7 +89,7 @@ class _Journal(BlockReading):
         return max(self.usage.values(), default=(0, 0))
 
     def _appended(self, message: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        text = self._text(message.get("content"))
+        text = self.text(message.get("content"))
         if times := self.typed.pop(text, 0):
             if times > 1:
                 self.typed[text] = times - 1
@@ -169,7 +169,7 @@ class _Journal(BlockReading):
             self.calls.pop(call_id, None)
             return self.skip("result of a refused call")
         output = result.get("output")
-        text = self._text(output) if isinstance(output, str | list) else as_shown(output)
+        text = self.text(output) if isinstance(output, str | list) else as_shown(output)
         own = place._replace(id=f"{call_id}-result") if call_id else place
         return (self.result(text, call_id, own, is_error=result.get("isError") is True),)
 
@@ -208,9 +208,6 @@ class _Journal(BlockReading):
     def _charge(self, value: JsonObject, book: str) -> None:
         usage = object_at(value, "usage")
         self.add_tokens(count_at(usage, *_READ_TOKENS), count_at(usage, "output"), book)
-
-    def _text(self, content: object) -> str:
-        return "\n\n".join(filter(None, self.texts(content)))
 
 
 READER = FormatReader("kimi", _confidence, _Journal)

@@ -153,7 +153,7 @@ class _Session(BlockReading):
 
     def _text(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         content = value.get("summary", value.get("content", value.get("label")))
-        whose, text = Kind.SUMMARY if kind in _SUMMARIES else Kind.SYSTEM, "\n\n".join(self.texts(content))
+        whose, text = Kind.SUMMARY if kind in _SUMMARIES else Kind.SYSTEM, self.text(content)
         return self.text_or_skip(whose, text, place, f"empty {kind}", is_meta=kind in _BY_A_PROGRAM)
 
     def _prompt(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
@@ -210,7 +210,7 @@ class _Session(BlockReading):
                 return self.skip("call that was not made" if kind == "toolCall" else f"{kind} block")
 
     def _returned(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        text = "\n\n".join(self.texts(message.get("content")))
+        text = self.text(message.get("content"))
         own, tool = text_at(message, "toolCallId"), text_at(message, "toolName")
         failed = message.get("isError") is True
         if failed and text.rstrip().endswith(_ABORTED):
