@@ -84,21 +84,28 @@ class _Session(ChatReading):
     def message(self, role: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         content = text_of(value.get("content"))
         match role:
-            case "user" | "assistant" if content.startswith(_COMPACTED):
+            case "user" if content.startswith(_COMPACTED):
                 return (place.draft(Kind.SUMMARY, content),)
             case "user" if content.startswith(_NOT_FROM_A_PERSON):
                 return (place.draft(Kind.SYSTEM, content, is_meta=True),)
             case "user" | "system":
                 return self.of_role(role, Parts([content]), place)
             case "assistant":
-                hidden = ["codex_reasoning_items"] if value.get("codex_reasoning_items") else []
-                self.notes.skipped.update(hidden)
-                return self.answered(Parts([content], [text_at(value, *_REASONING)], calls_in(value), hidden), place)
+                return self._answered(content, value, place)
             case "tool":
                 return (self._result(content, value, place),)
             case _:
                 self.notes.learn(model=text_at(value, "model"))
                 return self.skip(role)
+
+    def _answered(self, text: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+        """Yield an answer; a summary of what was compacted may stand at its beginning."""
+        hidden = ["codex_reasoning_items"] if value.get("codex_reasoning_items") else []
+        self.notes.skipped.update(hidden)
+        for draft in self.answered(Parts([text], [text_at(value, *_REASONING)], calls_in(value), hidden), place):
+            if draft.kind is Kind.ASSISTANT and text.startswith(_COMPACTED):
+                draft.kind = Kind.SUMMARY
+            yield draft
 
     def _result(self, text: str, value: JsonObject, place: RecordPlace) -> Draft:
         """Return the result of a call; most tools answer with JSON that shows whether they failed."""

@@ -49,7 +49,10 @@ PICTURED = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url":
     [
         (message("system", "You are Hermes."), [(Kind.SYSTEM, "You are Hermes.")]),
         (message("user", COMPACTED), [(Kind.SUMMARY, COMPACTED)]),
-        (message("assistant", COMPACTED), [(Kind.SUMMARY, COMPACTED)]),
+        (
+            message("assistant", COMPACTED, tool_calls=[CALL]),
+            [(Kind.SUMMARY, COMPACTED), (Kind.TOOL_CALL, 'terminal(cmd="pwd")')],
+        ),
         (message("user", PICTURED), [(Kind.USER, "look")]),
         (message("user", "[IMPORTANT: Background process 7 finished]"), []),
     ],
