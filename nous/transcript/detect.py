@@ -15,7 +15,7 @@ from nous.transcript.io.byte_source import ByteSource, is_text
 from nous.transcript.io.lines import BYTE_ORDER_MARK, LONGEST_LINE, TOO_LONG, ReadPosition
 from nous.transcript.io.records import BROKEN, records, scan
 from nous.transcript.model import ReadNotes
-from nous.transcript.reader import Reader, Sample
+from nous.transcript.reader import FormatReader, Sample
 
 HEAD = 32 * 1024
 """Bytes to inspect, unless the first record is longer."""
@@ -37,7 +37,7 @@ class UnknownFormat(BadInput):
     """No reader recognizes the content. The message says what the file holds."""
 
 
-def known_readers() -> Mapping[str, Reader]:
+def known_readers() -> Mapping[str, FormatReader]:
     """Return every reader by format.
 
     Readers are the modules in `nous.transcript.readers`, and entry points of the group `nous.readers`.
@@ -48,19 +48,19 @@ def known_readers() -> Mapping[str, Reader]:
 
 
 @cache  # a package is scanned once: a scan costs as much as reading a short session
-def _readers_in(_folders: tuple[str, ...], _path: tuple[str, ...]) -> Mapping[str, Reader]:
-    known: dict[str, Reader] = {}
+def _readers_in(_folders: tuple[str, ...], _path: tuple[str, ...]) -> Mapping[str, FormatReader]:
+    known: dict[str, FormatReader] = {}
     for name, plug_in in READERS.all().items():
         own = getattr(plug_in, "format", None)
         if own is None:
             raise Misconfigured(f"plug-ins of {READERS.group} are no readers: {name}")
         if own in known:
             raise Misconfigured(f"two readers read the format {own}")
-        known[own] = cast("Reader", plug_in)
+        known[own] = cast("FormatReader", plug_in)
     return known
 
 
-def reader_named(name: str) -> Reader:
+def reader_named(name: str) -> FormatReader:
     """Return the reader of the format *name*; case is ignored, and `-` equals `_`.
 
     Raises BadInput if there is no such format.
@@ -75,7 +75,7 @@ def reader_named(name: str) -> Reader:
 class Sniffed(NamedTuple):
     """A reader and its confidence, from 0 to 1."""
 
-    reader: Reader
+    reader: FormatReader
     confidence: float
 
 

@@ -20,7 +20,6 @@ from nous.transcript.io.lines import Line, ReadPosition, lines
 from nous.transcript.model import Kind, ReadNotes, Transcript
 from nous.transcript.parsing.turns import RESULT_LIMIT, Finishing, extras
 from nous.transcript.parsing.values import as_object, as_text
-from nous.transcript.reader import Gathers
 
 _BLANK = re.compile(r"[\s\0]*(?:\[\s*\])?[\s\0]*")
 
@@ -64,7 +63,7 @@ def session_content(path: Path, *, format: str | None = None) -> Generator[Binar
         if stream.seekable():
             reader = reader_named(format) if format else sniffed(ByteSource.on(stream)).reader
             stream.seek(0)
-            whole = reader.gather(path) if isinstance(reader, Gathers) else None
+            whole = reader.gather(path)
         yield stream if whole is None else io.BytesIO(whole)
 
 
@@ -94,7 +93,7 @@ def _read(
 ) -> Transcript:
     byte_source = ByteSource.on(stream)
     found = Sniffed(reader_named(name), 1.0) if name else sniffed(byte_source)
-    if path and isinstance(found.reader, Gathers) and (whole := found.reader.gather(path)) is not None:
+    if path and (whole := found.reader.gather(path)) is not None:
         byte_source = ByteSource.on(io.BytesIO(whole))
     notes = ReadNotes()
     reading = found.reader.begin(notes)

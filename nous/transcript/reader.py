@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 from nous.transcript.io.lines import Line, ReadPosition, lines
 from nous.transcript.io.records import Record, records
@@ -62,6 +62,10 @@ class Sample:
 
     text: str
     records: tuple[dict[str, Any], ...]
+
+    def share(self, is_one: Callable[[Mapping[str, Any]], object]) -> float:
+        """Return the share of the records that *is_one* accepts; there must be some."""
+        return sum(1 for record in self.records if is_one(record)) / len(self.records)
 
 
 @dataclass(slots=True)
@@ -121,41 +125,29 @@ class LineReading(Reading):
         """Return the entries that *line* completes."""
 
 
-@runtime_checkable
-class Gathers(Protocol):
-    """Reader of a format in which one session spans many files."""
-
-    def gather(self, path: Path) -> bytes | None:
-        """Return the whole session that the file at *path* is a part of, joined as one file.
-
-        None if the file is the whole session. Raises OSError.
-        """
-        ...
+def is_whole(_: Path, /) -> None:
+    """Return None: a file is a whole session."""
 
 
-class Reader(Protocol):
-    """Reader of one format. Every module in `nous.transcript.readers` has one, named `READER`."""
+@dataclass(frozen=True)
+class FormatReader:
+    """Reader of one format. Every module in `nous.transcript.readers` has one, named `READER`.
 
-    @property
-    def format(self) -> str:
-        """Format name, as `--format` takes it."""
-        ...
-
-    def sniff(self, sample: Sample, /) -> float:
-        """Return the confidence that *sample* has this format, from 0 to 1.
-
-        1 means that no other format looks like this.
-        """
-        ...
-
-    def begin(self, notes: ReadNotes, /) -> Reading:
-        """Start a reading at the first byte of a file."""
-        ...
-
-
-class FormatReader(NamedTuple):
-    """Reader made of a format's name, a sniff function and a class of readings."""
+    `format` is the name that `--format` takes. `confidence` is the certainty that a sample has this format, from 0 to
+    1: 1 means that no other format looks like this. It is asked for samples with records if the readings parse records,
+    otherwise for those without. If one session spans many files, `gather` joins the session that a file is a part of as
+    one file; it returns None for a file that is the whole session, and raises OSError.
+    """
 
     format: str
-    sniff: Callable[[Sample], float]
-    begin: Callable[[ReadNotes], Reading]
+    confidence: Callable[[Sample], float]
+    reading: type[Reading]
+    gather: Callable[[Path], bytes | None] = is_whole
+
+    def sniff(self, sample: Sample) -> float:
+        is_of_records = issubclass(self.reading, RecordReading)
+        return self.confidence(sample) if bool(sample.records) is is_of_records else 0.0
+
+    def begin(self, notes: ReadNotes) -> Reading:
+        """Start a reading at the first byte of a file."""
+        return self.reading(notes)

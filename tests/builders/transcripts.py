@@ -23,3 +23,8 @@ def read_as(name: str | None, *records: Record, include: Iterable[str] = ()) -> 
 
 def said(transcript: Transcript) -> Said:
     return [(entry.kind, entry.text) for entry in transcript]
+
+
+def outcome(transcript: Transcript) -> tuple[Kind, str] | str:
+    """The last thing that is said; if nothing is, the reasons why."""
+    return said(transcript)[-1] if transcript.entries else ", ".join(transcript.skipped)

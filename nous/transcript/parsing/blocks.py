@@ -1,16 +1,13 @@
 """Parser for content blocks in the form of Anthropic's messages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.fields import object_at
+from nous.transcript.parsing.fields import JsonObject, object_at, text_at
 from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.values import as_list, as_object, as_text
 from nous.transcript.reader import Draft, RecordPlace
-
-Block = Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -38,10 +35,10 @@ class BlockReading(SessionReading):
         for part, block in enumerate(blocks_in(content)):
             match block.get("type"):
                 case "text":
-                    said.append(as_text(block.get("text")))
+                    said.append(text_at(block, "text"))
                 case "tool_result":
-                    own, failed = as_text(block.get("tool_use_id")), block.get("is_error") is True
-                    text = "\n\n".join(self.texts(block.get("content")))
+                    own, failed = text_at(block, "tool_use_id"), block.get("is_error") is True
+                    text = self.text(block.get("content"))
                     drafts.append(
                         self.result(
                             text, own, place, part, is_error=failed, is_rejected=is_rejected, is_decided=is_decided
@@ -68,16 +65,20 @@ class BlockReading(SessionReading):
             match block.get("type"):
                 case "text":
                     answer = place._replace(id=message)
-                    drafts += self.text_or_skip(Kind.ASSISTANT, as_text(block.get("text")), answer, "empty text")
+                    drafts += self.text_or_skip(Kind.ASSISTANT, text_at(block, "text"), answer, "empty text")
                 case "thinking":
-                    thought = as_text(block.get("thinking"))
+                    thought = text_at(block, "thinking")
                     drafts += self.text_or_skip(Kind.THINKING, thought, place, "empty thinking", part)
                 case "tool_use" | "server_tool_use":
-                    tool, given = as_text(block.get("name")), object_at(block, "input")
-                    drafts.append(self.call(tool, given, as_text(block.get("id")), place, part))
+                    tool, given = text_at(block, "name"), object_at(block, "input")
+                    drafts.append(self.call(tool, given, text_at(block, "id"), place, part))
                 case kind:
                     self.notes.skip(f"{kind} block")
         return drafts
+
+    def text(self, content: object) -> str:
+        """Return the texts in *content* joined; count other blocks as skipped."""
+        return "\n\n".join(filter(None, self.texts(content)))
 
     def texts(self, content: object) -> list[str]:
         """Return the texts in *content*, a string or blocks; count other blocks as skipped."""
@@ -98,11 +99,11 @@ def text_of(content: object) -> str:
     return "\n\n".join(map(as_text, texts))
 
 
-def blocks_in(content: object) -> Sequence[Block]:
+def blocks_in(content: object) -> Sequence[JsonObject]:
     """Return *content* as blocks; a string becomes one text block."""
     found = as_list(content) if isinstance(content, list) else [content]
     return [block for inner in found if (block := _as_block(inner))]
 
 
-def _as_block(value: object) -> Block:
+def _as_block(value: object) -> JsonObject:
     return {"type": "text", "text": value} if isinstance(value, str) else as_object(value)

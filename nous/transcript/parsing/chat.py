@@ -1,17 +1,16 @@
 """Base parser for chats: messages with a role, content, tool calls and results."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import BlockReading
-from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_text, parse_time
+from nous.transcript.parsing.blocks import BlockReading, blocks_in
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
-
-JsonObject = Mapping[str, Any]
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
@@ -68,7 +67,7 @@ def messages_in(record: JsonObject) -> Sequence[JsonObject]:
     held = record.get("messages")
     if not isinstance(held, list):
         return [record]
-    inside = [as_object(value) for value in as_list(held)]
+    inside = objects_at(record, "messages")
     system = record.get("system")
     return [{"role": "system", "content": system}, *inside] if system else inside
 
@@ -99,8 +98,8 @@ def calls_in(message: JsonObject) -> list[RequestedCall]:
 
 
 def _call(call: JsonObject) -> RequestedCall:
-    function = as_object(call.get("function")) or call
-    tool = as_text(function.get("name"))
+    function = object_at(call, "function") or call
+    tool = text_at(function, "name")
     own = call.get("call_id") or call.get("id")
     given = next((function[key] for key in ("arguments", "args", "input") if key in function), None)
     return RequestedCall(str(own or tool), tool, as_arguments(given))
@@ -121,10 +120,9 @@ class Parts:
 
 
 def parts_of(content: object) -> Parts:
-    """Sort the parts of *content*, a string or a list of strings and blocks."""
+    """Sort the parts of *content*, a string, a block, or a list of strings and blocks."""
     found = Parts()
-    for value in [content] if isinstance(content, str) else as_list(content):
-        block = {"text": value} if isinstance(value, str) else as_object(value)
+    for block in blocks_in(content):
         kind = str(block.get("type", block.get("content_type", "text")))
         text = block.get("text", block.get("refusal"))
         if kind in _THOUGHTS:
@@ -140,8 +138,8 @@ def parts_of(content: object) -> Parts:
 
 def _thought(block: JsonObject) -> str:
     """Return the text of a thought from any provider."""
-    said = (as_text(block.get(key)) for key in ("reasoning", "thinking", "text"))
-    summary = (as_text(as_object(part).get("text")) for part in as_list(block.get("summary")))
+    said = (text_at(block, key) for key in ("reasoning", "thinking", "text"))
+    summary = (text_at(as_object(part), "text") for part in as_list(block.get("summary")))
     return next(filter(None, said), "") or "\n\n".join(summary)
 
 
@@ -149,17 +147,15 @@ def _thought(block: JsonObject) -> str:
 class ChatReading(BlockReading):
     """Base reading for messages with a role. A reader only says how its container differs.
 
-    It marks where another session starts in the same file, and sums tokens.
+    It marks where another session starts in the same file.
     """
 
     messages: int = 0
     sessions: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
-        self.notes.learn(model=as_text(value.get("model")), session_id=as_text(value.get("session_id")))
+        self.notes.learn(model=text_at(value, "model"), session_id=text_at(value, "session_id"))
         if isinstance(value.get("messages"), list):
             yield from self.begun(own_name(value), record)
         for inside in messages_in(value):
@@ -173,12 +169,8 @@ class ChatReading(BlockReading):
         """Return the drafts of one message in the form of Chat Completions; *role* is normalized."""
         found = self.parts(value.get("content") or value.get("refusal"))
         found.calls = calls_in(value) or found.calls
-        tool = as_text(value.get("name"))
+        tool = text_at(value, "name")
         return self.of_role(role, found, place, call_id=str(value.get("tool_call_id") or tool), tool=tool)
-
-    def conclude(self) -> Iterable[Draft]:
-        self.notes.learn(input_tokens=self.input_tokens, output_tokens=self.output_tokens)
-        return ()
 
     def place(self, record: Record, message: JsonObject | None = None, *, own: str = "") -> RecordPlace:
         """Return the place of the next message, called *own* or by its number."""
@@ -197,17 +189,12 @@ class ChatReading(BlockReading):
     def parts(self, content: object) -> Parts:
         """Sort the parts of *content*, and count those without text."""
         found = parts_of(content)
-        self.pass_by(found.passed)
+        self.notes.skipped.update(found.passed)
         return found
-
-    def pass_by(self, reasons: Iterable[str]) -> None:
-        for reason in reasons:
-            self.notes.skip(reason)
 
     def used(self, usage: JsonObject) -> None:
         """Add the tokens of one answer."""
-        self.input_tokens += as_count(usage.get("input_tokens"))
-        self.output_tokens += as_count(usage.get("output_tokens"))
+        self.add_tokens(count_at(usage, "input_tokens"), count_at(usage, "output_tokens"))
 
     def of_role(
         self, role: str, found: Parts, place: RecordPlace, *, call_id: str = "", tool: str = "", is_error: bool = False
@@ -242,7 +229,4 @@ class ChatReading(BlockReading):
         self, text: str, place: RecordPlace, kind: Kind = Kind.SYSTEM, *, is_meta: bool = False
     ) -> Iterable[Draft]:
         """Return the draft of one *text*; blank text is counted."""
-        if text.strip():
-            return (place.draft(kind, text.strip(), is_meta=is_meta),)
-        self.notes.skip("empty message")
-        return ()
+        return self.text_or_skip(kind, text, place, "empty message", is_meta=is_meta)

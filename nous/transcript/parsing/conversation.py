@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.user_text import said_by_user, without_colour, without_insertions
-from nous.transcript.reader import Draft, RecordPlace, RecordReading
+from nous.transcript.reader import Draft, RecordPlace
 from nous.transcript.tool_summary import extract_tool_summary, paths_touched
 
 QUESTION_TOOLS = frozenset({"AskUserQuestion", "ask_user", "ask_user_question", "AskQuestion", "AskUser", "question"})
@@ -127,38 +126,3 @@ def draft_of_result(came: ToolOutcome, tool: str, call_id: str, place: RecordPla
     draft.call_id = call_id or None
     draft.is_error = came.kind is Kind.ERROR
     return draft
-
-
-@dataclass(slots=True)
-class AgentReading(RecordReading):
-    """Base reading that remembers tool calls until their results arrive."""
-
-    calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
-
-    def said(self, texts: Sequence[str], place: RecordPlace) -> list[Draft]:
-        """Return drafts of a user message; the user's own words come first, joined together."""
-        return drafts_of_user(texts, place, self.notes)
-
-    def call(self, tool: str, tool_input: dict[str, Any], call_id: str, place: RecordPlace, part: int = 0) -> Draft:
-        """Return the draft of a tool call, and remember the call until its result arrives."""
-        draft = draft_of_call(tool, tool_input, call_id, place, part)
-        if call_id:
-            self.calls[call_id] = ToolCall(tool, draft.text)
-        return draft
-
-    def result(
-        self,
-        text: str,
-        call_id: str,
-        place: RecordPlace,
-        part: int = 0,
-        *,
-        is_error: bool = False,
-        is_rejected: bool = False,
-        is_decided: bool = False,
-        tool: str = "",
-    ) -> Draft:
-        """Return the draft for the result of *call_id*: output, an error or a user decision."""
-        made = self.calls.pop(call_id, None) or (call(tool, {}) if tool else UNKNOWN_CALL)
-        came = outcome(text, of=made, is_error=is_error, is_rejected=is_rejected, is_decided=is_decided)
-        return draft_of_result(came, made.tool or tool, call_id, place, part)

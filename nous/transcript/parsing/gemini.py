@@ -161,7 +161,7 @@ def parts_in(content: object) -> list[dict[str, Any]]:
 
 def texts_in(content: object) -> list[str]:
     """Return the texts among the parts of *content*, without thoughts."""
-    found = (as_text(part.get("text")) for part in parts_in(content) if not part.get("thought"))
+    found = (text_at(part, "text") for part in parts_in(content) if not part.get("thought"))
     return [text for text in found if text]
 
 

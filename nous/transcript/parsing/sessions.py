@@ -1,37 +1,25 @@
-"""Base of the readers of agents' own session files."""
+"""Base of the readings of sessions: header, tokens, user messages, calls with results."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import Any
 
-from nous.transcript.model import Kind, ReadNotes
-from nous.transcript.parsing.conversation import AgentReading
-from nous.transcript.parsing.fields import JsonObject, filled, object_at, objects_at, text_at
-from nous.transcript.parsing.values import as_arguments
-from nous.transcript.reader import Draft, Reading, RecordPlace, Sample
+from nous.transcript.model import Kind
+from nous.transcript.parsing.conversation import (
+    UNKNOWN_CALL,
+    ToolCall,
+    call,
+    draft_of_call,
+    draft_of_result,
+    drafts_of_user,
+    outcome,
+)
+from nous.transcript.parsing.fields import JsonObject, filled, object_at, text_at
+from nous.transcript.reader import Draft, RecordPlace, RecordReading
 
 Templates = Mapping[str, tuple[Kind, str]]
 """Types of records with a text: the entry kind, and the template of the text over the record's fields."""
-
-
-@dataclass(frozen=True)
-class SessionFormat:
-    """Reader of one format: the confidence that a sample has it, and the state of a reading."""
-
-    format: str
-    confidence: Callable[[Sample], float]
-    reading: type[Reading]
-
-    def sniff(self, sample: Sample) -> float:
-        return self.confidence(sample) if sample.records else 0.0
-
-    def begin(self, notes: ReadNotes) -> Reading:
-        return self.reading(notes)
-
-
-def share(sample: Sample, is_one: Callable[[JsonObject], object]) -> float:
-    """Return the share of the records in *sample* that *is_one* accepts."""
-    return sum(1 for record in sample.records if is_one(record)) / len(sample.records)
 
 
 def digest_of(*texts: str) -> str:
@@ -40,13 +28,15 @@ def digest_of(*texts: str) -> str:
 
 
 @dataclass(slots=True)
-class SessionReading(AgentReading):
+class SessionReading(RecordReading):
     """Base reading of a session.
 
-    `usage` maps answers to tokens (read, written). `seen` are ids or digests of emitted records. In a session of a
-    sub-agent (`is_sub_agents`) another agent, not a person, wrote the user messages.
+    `calls` are tool calls that wait for their results. `usage` maps answers to tokens (read, written). `seen` are ids
+    or digests of emitted records. In a session of a sub-agent (`is_sub_agents`) another agent, not a person, wrote the
+    user messages.
     """
 
+    calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     title: str = ""
     usage: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     seen: set[str] = field(default_factory=set[str])
@@ -98,11 +88,38 @@ class SessionReading(AgentReading):
         return False
 
     def said(self, texts: Sequence[str], place: RecordPlace) -> list[Draft]:
-        """Return drafts of a user message; a sub-agent's session has `SUB_AGENT` for `USER`."""
-        drafts = AgentReading.said(self, texts, place)
+        """Return drafts of a user message; the user's own words come first, joined together.
+
+        A sub-agent's session has `SUB_AGENT` for `USER`.
+        """
+        drafts = drafts_of_user(texts, place, self.notes)
         for draft in drafts if self.is_sub_agents else ():
             draft.kind = Kind.SUB_AGENT if draft.kind is Kind.USER else draft.kind
         return drafts
+
+    def call(self, tool: str, tool_input: dict[str, Any], call_id: str, place: RecordPlace, part: int = 0) -> Draft:
+        """Return the draft of a tool call, and remember the call until its result arrives."""
+        draft = draft_of_call(tool, tool_input, call_id, place, part)
+        if call_id:
+            self.calls[call_id] = ToolCall(tool, draft.text)
+        return draft
+
+    def result(
+        self,
+        text: str,
+        call_id: str,
+        place: RecordPlace,
+        part: int = 0,
+        *,
+        is_error: bool = False,
+        is_rejected: bool = False,
+        is_decided: bool = False,
+        tool: str = "",
+    ) -> Draft:
+        """Return the draft for the result of *call_id*: output, an error or a user decision."""
+        made = self.calls.pop(call_id, None) or (call(tool, {}) if tool else UNKNOWN_CALL)
+        came = outcome(text, of=made, is_error=is_error, is_rejected=is_rejected, is_decided=is_decided)
+        return draft_of_result(came, made.tool or tool, call_id, place, part)
 
     def text_or_skip(
         self, kind: Kind, text: str, place: RecordPlace, reason: str, part: int = 0, *, is_meta: bool = False
@@ -118,10 +135,3 @@ class SessionReading(AgentReading):
             return self.skip(kind)
         whose, words = templates[kind]
         return self.text_or_skip(whose, filled(words, fields), place, f"empty {kind}")
-
-    def requested(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the tool calls of a *message* in the form of Chat Completions."""
-        for part, request in enumerate(filter(None, objects_at(message, "tool_calls")), 1):
-            function = object_at(request, "function") or request
-            tool, given = text_at(function, "name"), as_arguments(function.get("arguments"))
-            yield self.call(tool, given, text_at(request, "id", "call_id"), place, part)

@@ -16,9 +16,9 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import UNKNOWN_CALL
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of, share
+from nous.transcript.parsing.sessions import SessionReading, digest_of
 from nous.transcript.parsing.values import as_shown, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MARKS = ("step_index", "source", "type", "status")
 _NOT_TYPED = frozenset({"SYSTEM", "MODEL", "USER_IMPLICIT"})
@@ -35,7 +35,7 @@ _HEAD = 300
 
 
 def _confidence(sample: Sample) -> float:
-    return 0.97 * share(sample, lambda record: all(mark in record for mark in _MARKS))
+    return 0.97 * sample.share(lambda record: all(mark in record for mark in _MARKS))
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ class _Conversation(SessionReading):
         return self.result(text, own, place, is_error=is_error, is_rejected=is_rejected, tool=kind.lower())
 
 
-READER = SessionFormat("antigravity", _confidence, _Conversation)
+READER = FormatReader("antigravity", _confidence, _Conversation)
 
 
 def _request(text: str) -> tuple[str, str]:

@@ -10,8 +10,9 @@ from typing import Any
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.chat import ChatReading, JsonObject, Parts, own_name, parts_of
-from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text
+from nous.transcript.parsing.chat import ChatReading, Parts, own_name, parts_of
+from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
+from nous.transcript.parsing.values import as_arguments, as_object, as_text
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SURE = 0.97
@@ -28,9 +29,8 @@ _JOINED = {
 _ABOUT = ("about_user_message", "about_model_message")
 
 
-def _sniff(sample: Sample) -> float:
-    found = sum(map(_is_conversation, sample.records))
-    return _SURE * found / len(sample.records) if found else 0.0
+def _confidence(sample: Sample) -> float:
+    return _SURE * sample.share(_is_conversation)
 
 
 def _is_conversation(record: JsonObject) -> bool:
@@ -44,8 +44,8 @@ def _is_conversation(record: JsonObject) -> bool:
 
 def branch(conversation: JsonObject) -> list[str]:
     """Return the ids of the nodes from the first to the current one, or else to the last."""
-    mapping = as_object(conversation.get("mapping"))
-    at = as_text(conversation.get("current_node"))
+    mapping = object_at(conversation, "mapping")
+    at = text_at(conversation, "current_node")
     at = at if at in mapping else next(reversed(mapping), "")
     path: dict[str, None] = {}
     while at in mapping and at not in path:
@@ -56,15 +56,15 @@ def branch(conversation: JsonObject) -> list[str]:
 
 def content_of(message: JsonObject) -> Parts:
     """Return the text of a message of any type."""
-    content = as_object(message.get("content"))
+    content = object_at(message, "content")
     kind = str(content.get("content_type"))
     if "parts" in content:
         return parts_of(content["parts"])
     if kind == "thoughts":
-        thoughts = map(as_object, as_list(content.get("thoughts")))
-        return Parts(thoughts=[as_text(one.get("content")) or as_text(one.get("summary")) for one in thoughts])
+        thoughts = objects_at(content, "thoughts")
+        return Parts(thoughts=[text_at(one, "content", "summary") for one in thoughts])
     names, between = _JOINED.get(kind, (_TEXTS, ""))
-    texts = [text for name in names if (text := as_text(content.get(name)).strip("\n"))]
+    texts = [text for name in names if (text := text_at(content, name).strip("\n"))]
     found = between.join(texts) if between else next(iter(texts), "")
     return Parts([found], passed=[] if texts or kind in _JOINED else [f"{kind} content"])
 
@@ -85,32 +85,31 @@ class _Export(ChatReading):
             self.notes.skip("not a conversation")
             return
         self._forget_calls()
-        own, title = as_text(value.get("conversation_id")) or as_text(value.get("id")), as_text(value.get("title"))
-        self.notes.learn(session_id=own, title=title, model=as_text(value.get("default_model_slug")))
+        own, title = text_at(value, "conversation_id", "id"), text_at(value, "title")
+        self.notes.learn(session_id=own, title=title, model=text_at(value, "default_model_slug"))
         yield from self.begun(title or own_name(value), record)
-        nodes = as_object(value.get("mapping")).items()
+        nodes = object_at(value, "mapping").items()
         messages = {own: message for own, node in nodes if (message := as_object(as_object(node).get("message")))}
         path = [own for own in branch(value) if own in messages]
         if left := len(messages) - len(path):
             self.notes.skipped["another branch"] += left
         for node in path:
             message = messages[node]
-            yield from self._message(message, self.place(record, message, own=as_text(message.get("id")) or node))
+            yield from self._message(message, self.place(record, message, own=text_at(message, "id") or node))
 
     def _message(self, message: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        author, metadata = as_object(message.get("author")), as_object(message.get("metadata"))
-        role, recipient = str(author.get("role")), as_text(message.get("recipient"))
-        self.notes.learn(model=as_text(metadata.get("model_slug")))
-        kind = str(as_object(message.get("content")).get("content_type"))
+        author, metadata = object_at(message, "author"), object_at(message, "metadata")
+        role, recipient = str(author.get("role")), text_at(message, "recipient")
+        self.notes.learn(model=text_at(metadata, "model_slug"))
+        kind = str(object_at(message, "content").get("content_type"))
         found = content_of(message)
         if metadata.get("is_user_system_message") is True or kind in _INSTRUCTIONS:
-            about = as_object(metadata.get("user_context_message_data"))
-            said = "\n\n".join(filter(None, (as_text(about.get(key)).strip() for key in _ABOUT)))
+            about = object_at(metadata, "user_context_message_data")
+            said = "\n\n".join(filter(None, (text_at(about, key).strip() for key in _ABOUT)))
             return self.stated(found.text.strip() or said, place)
-        self.pass_by(found.passed)
+        self.notes.skipped.update(found.passed)
         if role == "assistant" and kind == "reasoning_recap":
-            self.notes.skip(kind)
-            return ()
+            return self.skip(kind)
         if role == "assistant" and recipient not in _EVERYBODY:
             self.asked[recipient] = self.last = place.id
             return (self.call(recipient, _given(found.text, kind), place.id, place),)
@@ -119,20 +118,20 @@ class _Export(ChatReading):
         return self._spoken(role, found, message, place)
 
     def _spoken(self, role: str, found: Parts, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        metadata, tool = as_object(message.get("metadata")), as_text(as_object(message.get("author")).get("name"))
+        metadata, tool = object_at(message, "metadata"), text_at(object_at(message, "author"), "name")
         if role not in {"user", "assistant", "system", "tool"}:
             self.notes.skip(f"{role} message")
         elif not found.text.strip() and not any(found.thoughts):
             self.notes.skip("empty message")
         else:
-            ran = as_object(metadata.get("aggregate_result"))
-            is_error = as_object(message.get("content")).get("content_type") == "system_error"
+            ran = object_at(metadata, "aggregate_result")
+            is_error = object_at(message, "content").get("content_type") == "system_error"
             is_error = is_error or str(ran.get("status")).startswith("failed")
             call_id = self.asked.get(tool, self.last)
             yield from self.of_role(role, found, place, call_id=call_id, tool=tool, is_error=is_error)
         if role == "user":
             self._forget_calls()
-        if as_object(metadata.get("finish_details")).get("type") == "interrupted":
+        if object_at(metadata, "finish_details").get("type") == "interrupted":
             yield place.draft(Kind.SYSTEM, "Interrupted by the user", 1)
 
     def _forget_calls(self) -> None:
@@ -146,4 +145,4 @@ def _given(text: str, kind: str) -> dict[str, Any]:
     return {"code" if kind == "code" else "text": text} if text and given == {"arguments": text} else given
 
 
-READER = FormatReader("chatgpt", _sniff, _Export)
+READER = FormatReader("chatgpt", _confidence, _Export)

@@ -12,10 +12,10 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading, text_of
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading, share
+from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.user_text import said_by_user
-from nous.transcript.parsing.values import as_text, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.parsing.values import parse_time
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MARKS = ("parentUuid", "isSidechain", "leafUuid")
 _TYPES = frozenset({"file-history-snapshot", "queue-operation", "permission-mode", "custom-title", "ai-title"})
@@ -36,7 +36,7 @@ _READ_TOKENS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input
 
 
 def _confidence(sample: Sample) -> float:
-    marked = share(sample, _is_marked)
+    marked = sample.share(_is_marked)
     is_qwens = any("parts" in object_at(record, "message") for record in sample.records)
     return min(1.0, 0.5 + marked) if marked and not is_qwens else 0.0
 
@@ -77,7 +77,7 @@ class _Session(BlockReading):
         kind = str(value.get("type", "no type"))
         if kind not in _KINDS:
             return self.skip(kind)
-        uuid = as_text(value.get("uuid")) or f"line-{record.line}"
+        uuid = text_at(value, "uuid") or f"line-{record.line}"
         if self.is_repeated(uuid):
             return ()
         place = RecordPlace(uuid, record.line, record.offset, parse_time(value.get("timestamp")))
@@ -242,7 +242,7 @@ class _Session(BlockReading):
                 yield draft
 
 
-READER = SessionFormat("claude_code", _confidence, _Session)
+READER = FormatReader("claude_code", _confidence, _Session)
 
 
 def _is_from_a_program(value: JsonObject) -> bool:

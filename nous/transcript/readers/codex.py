@@ -13,9 +13,9 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.codex.conversation import EVENT
 from nous.transcript.parsing.codex.events import EventReading
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, digest_of, share
+from nous.transcript.parsing.sessions import digest_of
 from nous.transcript.parsing.values import parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "inter_agent")
 _ITEMS = frozenset(
@@ -33,10 +33,10 @@ _MOST = 0.4
 def _confidence(sample: Sample) -> float:
     if _is_head(sample.records[0]):
         return 0.8
-    wrapped = share(sample, _is_wrapped)
+    wrapped = sample.share(_is_wrapped)
     if wrapped >= _MOST:
         return 0.5 + 0.45 * wrapped
-    return 0.75 if wrapped + share(sample, _is_flat) >= _MOST else 0.0
+    return 0.75 if wrapped + sample.share(_is_flat) >= _MOST else 0.0
 
 
 def _is_head(record: JsonObject) -> bool:
@@ -112,4 +112,4 @@ class _Session(EventReading):
         return self.text_or_skip(Kind.SUMMARY, message, place, "compacted")
 
 
-READER = SessionFormat("codex", _confidence, _Session)
+READER = FormatReader("codex", _confidence, _Session)

@@ -12,9 +12,8 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.codex.conversation import EVENT
 from nous.transcript.parsing.codex.events import EventReading
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, share
 from nous.transcript.parsing.values import as_object, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _TURNS = frozenset({"thread.started", "thread.resumed", "turn.started", "turn.completed", "turn.failed"})
 _ITEMS = frozenset({"item.started", "item.updated", "item.completed"})
@@ -23,7 +22,7 @@ _ENOUGH = 0.5
 
 
 def _confidence(sample: Sample) -> float:
-    marked = share(sample, _is_marked)
+    marked = sample.share(_is_marked)
     return 0.5 + 0.45 * marked if marked >= _ENOUGH else 0.0
 
 
@@ -87,4 +86,4 @@ class _Run(EventReading):
         return ()
 
 
-READER = SessionFormat("codex_exec", _confidence, _Run)
+READER = FormatReader("codex_exec", _confidence, _Run)

@@ -12,9 +12,9 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import PLAN_TOOLS, ToolCall, call, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of, share
+from nous.transcript.parsing.sessions import SessionReading, digest_of
 from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_shown, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _FAMILIES = frozenset(
     {
@@ -55,7 +55,7 @@ _NOISE = frozenset({"authentication", "mcp", "configuration", "timing"})
 
 def _confidence(sample: Sample) -> float:
     is_sure = any(object_at(record, "data").get("producer") == _PRODUCER for record in sample.records)
-    return (0.95 if is_sure else 0.8) * share(sample, _is_marked)
+    return (0.95 if is_sure else 0.8) * sample.share(_is_marked)
 
 
 def _is_marked(record: JsonObject) -> bool:
@@ -264,7 +264,7 @@ class _Session(SessionReading):
                 pass
 
 
-READER = SessionFormat("copilot", _confidence, _Session)
+READER = FormatReader("copilot", _confidence, _Session)
 
 
 def _text(data: JsonObject) -> str:

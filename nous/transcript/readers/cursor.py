@@ -11,11 +11,10 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in
+from nous.transcript.parsing.blocks import BlockReading, blocks_in
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, share
 from nous.transcript.parsing.values import as_arguments, as_shown
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"
 _TIME = re.compile(
@@ -78,8 +77,8 @@ _FAILED = frozenset({"error", "failed", "failure"})
 
 
 def _confidence(sample: Sample) -> float:
-    ends = share(sample, lambda record: record.get("type") == "turn_ended")
-    messages = share(sample, _is_message)
+    ends = sample.share(lambda record: record.get("type") == "turn_ended")
+    messages = sample.share(_is_message)
     return 0.9 * (messages + ends) if messages else 0.0
 
 
@@ -158,13 +157,13 @@ class _Session(BlockReading):
                 if words:
                     yield place.draft(Kind.ASSISTANT, words)
 
-    def _returned(self, block: Block, place: RecordPlace, part: int, *, failed: bool) -> Draft:
+    def _returned(self, block: JsonObject, place: RecordPlace, part: int, *, failed: bool) -> Draft:
         """Return the draft of a result; without an id it answers the first open call (of its tool)."""
         tool, own = text_at(block, "name", "toolName"), text_at(block, "tool_use_id", "toolCallId")
         if own not in self.calls:
             own = next((call for call, made in self.calls.items() if not tool or made.tool == tool), "")
         content = block.get("content", block.get("result"))
-        text = "\n\n".join(self.texts(content)) if isinstance(content, str | list) else as_shown(content)
+        text = self.text(content) if isinstance(content, str | list) else as_shown(content)
         return self.result(text, own, place, part, is_error=failed or block.get("is_error") is True, tool=tool)
 
     def _ended(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
@@ -176,4 +175,4 @@ class _Session(BlockReading):
         return self.skip("turn_ended")
 
 
-READER = SessionFormat("cursor", _confidence, _Session)
+READER = FormatReader("cursor", _confidence, _Session)

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in, text_of
+from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat
 from nous.transcript.parsing.values import as_arguments, as_object, as_shown, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SURE_KEYS = {
     "message": ({"role", "text"},),
@@ -24,6 +23,11 @@ _SURE_KEYS = {
 """Keys that only the output of Droid has together, by the type of the record."""
 
 _READ_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_TEMPLATES = {
+    "error": (Kind.ERROR, "{message}"),
+    "reasoning": (Kind.THINKING, "{text}"),
+    "compaction_state": (Kind.SUMMARY, "{summaryText}"),
+}
 _FAILED = "Error:"
 _DELEGATED = "# Task Tool Invocation"
 _UNTITLED = "New Session"
@@ -129,25 +133,19 @@ class _Session(BlockReading):
 
     def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
-            case "error":
-                return (place.draft(Kind.ERROR, as_shown(value.get("message")) or "no reason given", is_error=True),)
-            case "reasoning":
-                return self.text_or_skip(Kind.THINKING, text_at(value, "text"), place, kind)
-            case "compaction_state":
-                return self.text_or_skip(Kind.SUMMARY, text_at(value, "summaryText"), place, kind)
             case "agent_turn_outcome" if value.get("reason") == "cancelled":
                 return (place.draft(Kind.SYSTEM, "Interrupted by the user"),)
             case "agent_turn_outcome" if value.get("reason") == "error":
                 text = as_shown(value.get("error") or value.get("message")) or "The turn failed"
                 return (place.draft(Kind.ERROR, text, is_error=True),)
             case _:
-                return self.skip(kind)
+                return self.from_template(_TEMPLATES, kind, value, place)
 
 
-READER = SessionFormat("droid", _confidence, _Session)
+READER = FormatReader("droid", _confidence, _Session)
 
 
-def _judged(block: Block) -> Block:
+def _judged(block: JsonObject) -> JsonObject:
     """Return *block*, marked as an error if it is a result whose text reports one."""
     is_failed = block.get("type") == "tool_result" and text_of(block.get("content")).startswith(_FAILED)
     return {**block, "is_error": True} if is_failed else block

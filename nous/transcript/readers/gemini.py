@@ -12,9 +12,9 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.gemini import CANCELLED, GeminiPartReading, others_in, parts_in, responses_in, texts_in
-from nous.transcript.parsing.sessions import SessionFormat, digest_of, share
+from nous.transcript.parsing.sessions import digest_of
 from nous.transcript.parsing.values import as_list, as_object, as_shown, as_text, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _KINDS = frozenset({"user", "gemini", "info", "warning", "error"})
 _ROLES = frozenset({"user", "model", "gemini"})
@@ -27,8 +27,8 @@ _ENDED = frozenset({"success", "error", CANCELLED})
 
 
 def _confidence(sample: Sample) -> float:
-    marked = share(sample, _is_marked)
-    return 0.95 * marked if marked >= _ENOUGH else 0.7 if share(sample, _is_bare) >= _ENOUGH else 0.0
+    marked = sample.share(_is_marked)
+    return 0.95 * marked if marked >= _ENOUGH else 0.7 if sample.share(_is_bare) >= _ENOUGH else 0.0
 
 
 def _is_marked(record: JsonObject) -> bool:
@@ -121,8 +121,7 @@ class _Session(GeminiPartReading):
         for number, response in enumerate(responses_in(content)):
             yield from self.of_response(response, place, number)
         texts = texts_in(message.get("displayContent")) or texts_in(content)
-        for name in others_in(content) if place.id not in self.seen else ():
-            self.notes.skip(name)
+        self.notes.skipped.update(others_in(content) if place.id not in self.seen else ())
         if not texts or self._is_repeated(message, place):
             return
         yield from self.of_prompt(texts, place)
@@ -178,7 +177,7 @@ class _Session(GeminiPartReading):
         return False
 
 
-READER = SessionFormat("gemini", _confidence, _Session)
+READER = FormatReader("gemini", _confidence, _Session)
 
 
 def _kind_of(message: JsonObject) -> str:

@@ -15,11 +15,10 @@ import orjson
 from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import BlockReading
+from nous.transcript.parsing.chat import ChatReading, Parts, calls_in
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, share
 from nous.transcript.parsing.values import as_object
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _HISTORY = "chat_history.jsonl"
 _SUMMARY = "summary.json"
@@ -39,29 +38,26 @@ _CONTEXT = ("<user_info>", "<git_status>", "<project_layout>", "<rules>", "<agen
 _PARENTS = frozenset({"subagent", "sub_agent"})
 
 
-class Grok(SessionFormat):
-    """Reads the history of a session, after its summary if both were gathered."""
-
-    def gather(self, path: Path) -> bytes | None:
-        """Return the history with the stable fields of the summary before it, as one more line."""
-        summary, history = path.with_name(_SUMMARY), path.with_name(_HISTORY)
-        if path.name not in {_SUMMARY, _HISTORY} or not (summary.is_file() and history.is_file()):
-            return None
-        if summary.stat().st_size > LONGEST_LINE or history.stat().st_size > _LONGEST_HISTORY:
-            return None
-        try:
-            fields = as_object(orjson.loads(summary.read_bytes()))
-        except orjson.JSONDecodeError:
-            return None
-        info = {key: text_at(object_at(fields, "info"), key) for key in ("id", "cwd")}
-        lasting = {key: fields[key] for key in _LASTING if isinstance(fields.get(key), str | int)}
-        return orjson.dumps({"info": info, **lasting}) + b"\n" + history.read_bytes()
+def _gathered(path: Path) -> bytes | None:
+    """Return the history with the stable fields of the summary before it, as one more line."""
+    summary, history = path.with_name(_SUMMARY), path.with_name(_HISTORY)
+    if path.name not in {_SUMMARY, _HISTORY} or not (summary.is_file() and history.is_file()):
+        return None
+    if summary.stat().st_size > LONGEST_LINE or history.stat().st_size > _LONGEST_HISTORY:
+        return None
+    try:
+        fields = as_object(orjson.loads(summary.read_bytes()))
+    except orjson.JSONDecodeError:
+        return None
+    info = {key: text_at(object_at(fields, "info"), key) for key in ("id", "cwd")}
+    lasting = {key: fields[key] for key in _LASTING if isinstance(fields.get(key), str | int)}
+    return orjson.dumps({"info": info, **lasting}) + b"\n" + history.read_bytes()
 
 
 def _confidence(sample: Sample) -> float:
     is_sure = any(any(key in record for key in _SURE_KEYS) or _is_summary(record) for record in sample.records)
     is_likely = any("tool_call_id" in record or "tool_calls" in record for record in sample.records)
-    return (0.95 if is_sure else 0.5 if is_likely else 0.0) * share(sample, _is_shaped)
+    return (0.95 if is_sure else 0.5 if is_likely else 0.0) * sample.share(_is_shaped)
 
 
 def _is_shaped(record: JsonObject) -> bool:
@@ -77,7 +73,7 @@ def _is_summary(record: JsonObject) -> bool:
 
 
 @dataclass(slots=True)
-class _Session(BlockReading):
+class _Session(ChatReading):
     """The records of a session."""
 
     def entries(self, record: Record) -> Iterable[Draft]:
@@ -88,7 +84,7 @@ class _Session(BlockReading):
                 self._introduce(value)
                 return ()
             case "system":
-                return (place.draft(Kind.SYSTEM, self._text(value)),)
+                return (place.draft(Kind.SYSTEM, self.text(value.get("content"))),)
             case "user":
                 return self._user(value, place)
             case "reasoning":
@@ -99,7 +95,7 @@ class _Session(BlockReading):
             case "assistant":
                 return self._assistant(value, place)
             case "tool_result":
-                text = self._text(value)
+                text = self.text(value.get("content"))
                 is_error = value.get("is_error") is True or _ERROR.match(text) is not None
                 return (self.result(text, text_at(value, "tool_call_id"), place, is_error=is_error),)
             case "backend_tool_call":
@@ -121,7 +117,7 @@ class _Session(BlockReading):
         self.notes.skip("session summary")
 
     def _user(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        text = self._text(value)
+        text = self.text(value.get("content"))
         if reason := value.get("synthetic_reason"):
             is_summary = "compaction" in str(reason)
             yield place.draft(Kind.SUMMARY if is_summary else Kind.SYSTEM, text, is_meta=not is_summary)
@@ -134,11 +130,9 @@ class _Session(BlockReading):
         else:
             yield from self.said(queries or [text], place)
 
-    def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
+    def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         self.notes.learn(model=text_at(value, "model_id"))
-        if text := self._text(value).strip():
-            yield place.draft(Kind.ASSISTANT, text)
-        yield from self.requested(value, place)
+        return self.answered(Parts([self.text(value.get("content"))], calls=calls_in(value)), place)
 
     def _backend(self, made: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield a call that the provider ran itself; its only known result is its sources."""
@@ -149,8 +143,5 @@ class _Session(BlockReading):
         if found := "\n".join(filter(None, (text_at(source, "url") for source in objects_at(action, "sources")))):
             yield self.result(found, own, place, 1, is_error=made.get("status") == "failed", tool=tool)
 
-    def _text(self, value: JsonObject) -> str:
-        return "\n\n".join(filter(None, self.texts(value.get("content"))))
 
-
-READER = Grok("grok", _confidence, _Session)
+READER = FormatReader("grok", _confidence, _Session, _gathered)

@@ -11,10 +11,10 @@ from typing import Any
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import text_of
+from nous.transcript.parsing.chat import ChatReading, Parts, calls_in
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading
-from nous.transcript.parsing.values import as_arguments, as_list, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.parsing.values import as_arguments
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _OWN_ROLE = "session_meta"
 _COMPACTED = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
@@ -48,15 +48,13 @@ def _likeness(record: JsonObject) -> float:
 
 
 @dataclass(slots=True)
-class _Session(SessionReading):
+class _Session(ChatReading):
     """The messages of a session, in one document or one per line."""
-
-    messages: int = 0
 
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
         if not isinstance(value.get("messages"), list):
-            yield from self._message(value, self._place(record, value.get("timestamp")))
+            yield from self.message(str(value.get("role")), value, self.place(record, value))
             return
         self._introduce(value)
         if prompt := text_at(value, "system_prompt").strip():
@@ -69,11 +67,7 @@ class _Session(SessionReading):
                 time = value.get("session_start", value.get("started_at"))
             elif time is None and number in spoken[-1:]:
                 time = value.get("last_updated", value.get("ended_at"))
-            yield from self._message(message, self._place(record, time))
-
-    def _place(self, record: Record, time: object) -> RecordPlace:
-        self.messages += 1
-        return RecordPlace(f"message-{self.messages}", record.line, record.offset, parse_time(time))
+            yield from self.message(str(message.get("role")), message, self.place(record, {"timestamp": time}))
 
     def _introduce(self, value: JsonObject) -> None:
         config = object_at(value, "model_config")
@@ -87,35 +81,31 @@ class _Session(SessionReading):
             output_tokens=count_at(value, "output_tokens"),
         )
 
-    def _message(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+    def message(self, role: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         content = text_of(value.get("content"))
-        match value.get("role"):
+        match role:
             case "user" if content.startswith(_COMPACTED):
                 return (place.draft(Kind.SUMMARY, content),)
             case "user" if content.startswith(_NOT_FROM_A_PERSON):
                 return (place.draft(Kind.SYSTEM, content, is_meta=True),)
-            case "user":
-                return self.said([content], place)
+            case "user" | "system":
+                return self.of_role(role, Parts([content]), place)
             case "assistant":
                 return self._answered(content, value, place)
             case "tool":
                 return (self._result(content, value, place),)
-            case "system":
-                return (place.draft(Kind.SYSTEM, content),)
-            case role:
+            case _:
                 self.notes.learn(model=text_at(value, "model"))
-                return self.skip(str(role or "not a message"))
+                return self.skip(role)
 
     def _answered(self, text: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        if thought := text_at(value, *_REASONING).strip():
-            yield place.draft(Kind.THINKING, thought, len(as_list(value.get("tool_calls"))) + 1)
-        if value.get("codex_reasoning_items"):
-            self.notes.skip("codex_reasoning_items")
-        if text.startswith(_COMPACTED):
-            yield place.draft(Kind.SUMMARY, text)
-        elif text.strip():
-            yield place.draft(Kind.ASSISTANT, text.strip())
-        yield from self.requested(value, place)
+        """Yield an answer; a summary of what was compacted may stand at its beginning."""
+        hidden = ["codex_reasoning_items"] if value.get("codex_reasoning_items") else []
+        self.notes.skipped.update(hidden)
+        for draft in self.answered(Parts([text], [text_at(value, *_REASONING)], calls_in(value), hidden), place):
+            if draft.kind is Kind.ASSISTANT and text.startswith(_COMPACTED):
+                draft.kind = Kind.SUMMARY
+            yield draft
 
     def _result(self, text: str, value: JsonObject, place: RecordPlace) -> Draft:
         """Return the result of a call; most tools answer with JSON that shows whether they failed."""
@@ -126,4 +116,4 @@ class _Session(SessionReading):
         return self.result(text, text_at(value, "tool_call_id"), place, is_error=failed, tool=tool)
 
 
-READER = SessionFormat("hermes", _confidence, _Session)
+READER = FormatReader("hermes", _confidence, _Session)

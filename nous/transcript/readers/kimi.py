@@ -13,9 +13,9 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
 from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading, digest_of
+from nous.transcript.parsing.sessions import SessionReading, digest_of
 from nous.transcript.parsing.values import as_arguments, as_shown, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SURE = frozenset(
     {"context.append_loop_event", "context.append_message", "turn.prompt", "llm.request", "config.update"}
@@ -23,6 +23,12 @@ _SURE = frozenset(
 _BY_COMMAND = frozenset({"skill_activation", "plugin_command"})
 _TOOLS_SNAPSHOT = b'{"type":"llm.tools_snapshot"'
 _READ_TOKENS = ("inputOther", "inputCacheRead", "inputCacheCreation")
+_TEMPLATES = {
+    "turn.cancel": (Kind.SYSTEM, "Interrupted by the user"),
+    "context.apply_compaction": (Kind.SUMMARY, "{summary|contextSummary}"),
+    "context.clear": (Kind.SYSTEM, "Conversation cleared"),
+    "context.undo": (Kind.SYSTEM, "Conversation wound back"),
+}
 
 
 def _confidence(sample: Sample) -> float:
@@ -58,7 +64,7 @@ class _Journal(BlockReading):
         place = RecordPlace(f"line-{record.line}", record.line, record.offset, parse_time(value.get("time")))
         match kind:
             case "turn.prompt" | "turn.steer":
-                text = self._text(value.get("input"))
+                text = self.text(value.get("input"))
                 self.typed[text] = self.typed.get(text, 0) + 1
                 return self._in_users_place(text, object_at(value, "origin"), place)
             case "context.append_message":
@@ -83,7 +89,7 @@ class _Journal(BlockReading):
         return max(self.usage.values(), default=(0, 0))
 
     def _appended(self, message: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        text = self._text(message.get("content"))
+        text = self.text(message.get("content"))
         if times := self.typed.pop(text, 0):
             if times > 1:
                 self.typed[text] = times - 1
@@ -163,7 +169,7 @@ class _Journal(BlockReading):
             self.calls.pop(call_id, None)
             return self.skip("result of a refused call")
         output = result.get("output")
-        text = self._text(output) if isinstance(output, str | list) else as_shown(output)
+        text = self.text(output) if isinstance(output, str | list) else as_shown(output)
         own = place._replace(id=f"{call_id}-result") if call_id else place
         return (self.result(text, call_id, own, is_error=result.get("isError") is True),)
 
@@ -189,31 +195,19 @@ class _Journal(BlockReading):
 
     def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
-            case "turn.cancel":
-                return (place.draft(Kind.SYSTEM, "Interrupted by the user"),)
             case "turn.ended" if value.get("reason") == "failed":
                 return (place.draft(Kind.ERROR, as_shown(value.get("error")) or "The turn failed", is_error=True),)
-            case "context.apply_compaction":
-                summary = text_at(value, "summary", "contextSummary")
-                return (place.draft(Kind.SUMMARY, summary or "Conversation compacted"),)
-            case "context.clear":
-                return (place.draft(Kind.SYSTEM, "Conversation cleared"),)
-            case "context.undo":
-                return (place.draft(Kind.SYSTEM, "Conversation wound back"),)
             case "usage.record":
                 self._charge(value, "records")
             case "llm.request":
                 self.notes.learn(model=text_at(value, "model"))
             case _:
                 pass
-        return self.skip(kind)
+        return self.from_template(_TEMPLATES, kind, value, place)
 
     def _charge(self, value: JsonObject, book: str) -> None:
         usage = object_at(value, "usage")
         self.add_tokens(count_at(usage, *_READ_TOKENS), count_at(usage, "output"), book)
 
-    def _text(self, content: object) -> str:
-        return "\n\n".join(filter(None, self.texts(content)))
 
-
-READER = SessionFormat("kimi", _confidence, _Journal)
+READER = FormatReader("kimi", _confidence, _Journal)

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.chat import ChatReading, JsonObject, Parts, RequestedCall, calls_in, own_name
-from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
+from nous.transcript.parsing.chat import ChatReading, Parts, RequestedCall, calls_in, own_name
+from nous.transcript.parsing.fields import JsonObject, object_at, text_at
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SURE = 0.95
@@ -42,7 +43,7 @@ def message(value: JsonObject) -> Message | None:
 
     Reads the output of `messages_to_dict`, of `dumpd`, and of a plain dump of the model.
     """
-    name, fields, is_marked = as_text(value.get("type")), value, not _ONLY_HERE.isdisjoint(value)
+    name, fields, is_marked = text_at(value, "type"), value, not _ONLY_HERE.isdisjoint(value)
     if isinstance(value.get("kwargs"), dict) and "lc" in value:
         name, fields, is_marked = str((as_list(value.get("id")) or [""])[-1]), as_object(value["kwargs"]), True
     elif isinstance(value.get("data"), dict):
@@ -58,14 +59,14 @@ def message(value: JsonObject) -> Message | None:
 
 def held(value: JsonObject) -> list[JsonObject] | None:
     """Return the messages of a prompt or of a graph state; None if *value* lists none."""
-    for holder in (value, as_object(value.get("kwargs")), as_object(value.get("values"))):
+    for holder in (value, object_at(value, "kwargs"), object_at(value, "values")):
         if isinstance(holder.get("messages"), list):
             listed = (found if isinstance(found, list) else [found] for found in as_list(holder["messages"]))
             return [as_object(found) for found in chain.from_iterable(map(as_list, listed))]
     return None
 
 
-def _sniff(sample: Sample) -> float:
+def _confidence(sample: Sample) -> float:
     values = [value for record in sample.records for value in (held(record) or [record])]
     found = [known for value in values if (known := message(value))]
     share = len(found) / len(values) if values else 0.0
@@ -76,10 +77,9 @@ def _sniff(sample: Sample) -> float:
 class _Conversation(ChatReading):
     """The messages of a conversation.
 
-    `seen` are the ids of messages so far. `pieces` are the chunks so far of the answer that still grows at `growing`.
+    `pieces` are the chunks so far of the answer that still grows at `growing`.
     """
 
-    seen: set[str] = field(default_factory=set[str])
     growing: RecordPlace | None = None
     pieces: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
@@ -102,26 +102,26 @@ class _Conversation(ChatReading):
         """Start another list of messages: another session, unless it repeats known messages."""
         own = own_name({} if "lc" in record.value else record.value)
         self.notes.learn(session_id=own)
-        if not any(as_text(known.fields.get("id")) in self.seen for found in inside if (known := message(found))):
+        if not any(text_at(known.fields, "id") in self.seen for found in inside if (known := message(found))):
             yield from self._grown()
             yield from self.begun(own, record)
 
     def _message(self, known: Message, record: Record) -> Iterator[Draft]:
-        own = as_text(known.fields.get("id"))
-        if not (known.is_piece and self.pieces and as_text(self.pieces[0].get("id")) == own):
+        own = text_at(known.fields, "id")
+        if not (known.is_piece and self.pieces and text_at(self.pieces[0], "id") == own):
             yield from self._grown()
         if own in self.seen and not known.is_piece:
             self.notes.skip("repeated message")
             return
         if own:
             self.seen.add(own)
-        about = as_object(known.fields.get("response_metadata"))
+        about = object_at(known.fields, "response_metadata")
         place = self.place(record, about, own=own)
         if known.kind != "ai":
             yield from self._of(known.kind, known.fields, place)
             return
-        self.notes.learn(model=as_text(about.get("model_name")) or as_text(about.get("model")))
-        self.used(as_object(known.fields.get("usage_metadata")))
+        self.notes.learn(model=text_at(about, "model_name", "model"))
+        self.used(object_at(known.fields, "usage_metadata"))
         self.growing = self.growing or place
         self.pieces.append(dict(known.fields))
         if not known.is_piece or known.fields.get("chunk_position") == "last":
@@ -136,8 +136,8 @@ class _Conversation(ChatReading):
     def _joined(self, pieces: list[dict[str, Any]]) -> Parts:
         """Return the content of an answer, given its chunks or its only message."""
         answer = self.parts(list(chain.from_iterable(map(_contents, pieces))))
-        extras = [as_object(piece.get("additional_kwargs")) for piece in pieces]
-        answer.thoughts = answer.thoughts or [as_text(extra.get("reasoning_content")) for extra in extras]
+        extras = [object_at(piece, "additional_kwargs") for piece in pieces]
+        answer.thoughts = answer.thoughts or [text_at(extra, "reasoning_content") for extra in extras]
         if len(pieces) > 1:
             answer.texts, answer.thoughts = ["".join(answer.texts)], ["".join(answer.thoughts)]
         requested = [call for message in (*pieces, *extras) for call in calls_in(message)]
@@ -145,16 +145,15 @@ class _Conversation(ChatReading):
         return answer
 
     def _of(self, kind: str, fields: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        named = as_text(fields.get("role")).lower() if kind == "chat" else kind
+        named = text_at(fields, "role").lower() if kind == "chat" else kind
         role = _ROLES.get(named, "system")
         if kind == "remove":
-            self.notes.skip(kind)
-            return ()
+            return self.skip(kind)
         found = self.parts(fields.get("content"))
-        if kind == "human" and as_object(fields.get("additional_kwargs")).get("lc_source") == "summarization":
+        if kind == "human" and object_at(fields, "additional_kwargs").get("lc_source") == "summarization":
             return self.stated(found.text, place, Kind.SUMMARY)
-        tool = as_text(fields.get("name"))
-        own = as_text(fields.get("tool_call_id")) or tool
+        tool = text_at(fields, "name")
+        own = text_at(fields, "tool_call_id") or tool
         if kind in {"tool", "function"}:
             role = kind
             found.texts = [found.text or as_shown(fields.get("content"))]
@@ -183,8 +182,8 @@ def _streamed_calls(pieces: list[dict[str, Any]]) -> list[RequestedCall]:
 
 def _joined_call(parts: list[JsonObject]) -> RequestedCall:
     """Return a call whose arguments came as fragments of JSON."""
-    own, tool, given = ("".join(as_text(part.get(key)) for part in parts) for key in ("id", "name", "args"))
+    own, tool, given = ("".join(text_at(part, key) for part in parts) for key in ("id", "name", "args"))
     return RequestedCall(own or tool, tool, as_arguments(given))
 
 
-READER = FormatReader("langchain", _sniff, _Conversation)
+READER = FormatReader("langchain", _confidence, _Conversation)

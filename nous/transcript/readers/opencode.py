@@ -18,9 +18,9 @@ from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading
+from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _UNTITLED = ("New session - ", "Child session - ")
 _ABORTED = "MessageAbortedError"
@@ -38,13 +38,6 @@ TOO_MUCH = "file that would make the session too long"
 UNREADABLE = "file that is no JSON object"
 MOST = LONGEST_LINE - (1 << 20)
 """Limit in bytes of a gathered session, because a document is read as one line."""
-
-
-class OpenCode(SessionFormat):
-    """Reads whole sessions and parts of them."""
-
-    def gather(self, path: Path) -> bytes | None:
-        return gather_session(path)
 
 
 def _confidence(sample: Sample) -> float:
@@ -231,9 +224,6 @@ class _Session(SessionReading):
         self.add_tokens(read, count_at(tokens, "output"), book)
 
 
-READER = OpenCode("opencode", _confidence, _Session)
-
-
 def _failure(error: JsonObject, place: RecordPlace) -> Draft:
     if error.get("name") == _ABORTED:
         return place.draft(Kind.SYSTEM, "Interrupted by the user")
@@ -328,3 +318,6 @@ def _plain(own: object) -> str | None:
         return safe_session_id(own if isinstance(own, str) else "")
     except BadInput:
         return None
+
+
+READER = FormatReader("opencode", _confidence, _Session, gather_session)

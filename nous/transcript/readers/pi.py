@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.blocks import Block, BlockReading, blocks_in, text_of
+from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
 from nous.transcript.parsing.conversation import UNKNOWN_CALL
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, share
 from nous.transcript.parsing.values import as_arguments, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _TYPES = frozenset(
     {
@@ -68,7 +67,7 @@ def _without_files(text: str) -> tuple[str, int]:
 
 def _confidence(sample: Sample) -> float:
     has_head = any(record.get("type") == "session" and _is_marked(record) for record in sample.records)
-    return (0.95 if has_head else 0.5) * share(sample, _is_marked)
+    return (0.95 if has_head else 0.5) * sample.share(_is_marked)
 
 
 def _is_marked(record: JsonObject) -> bool:
@@ -154,7 +153,7 @@ class _Session(BlockReading):
 
     def _text(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         content = value.get("summary", value.get("content", value.get("label")))
-        whose, text = Kind.SUMMARY if kind in _SUMMARIES else Kind.SYSTEM, "\n\n".join(self.texts(content))
+        whose, text = Kind.SUMMARY if kind in _SUMMARIES else Kind.SYSTEM, self.text(content)
         return self.text_or_skip(whose, text, place, f"empty {kind}", is_meta=kind in _BY_A_PROGRAM)
 
     def _prompt(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
@@ -197,7 +196,7 @@ class _Session(BlockReading):
             ended = place._replace(id=f"{place.id}/end")
             yield from self.text_or_skip(Kind.ERROR if stopped == "error" else Kind.SYSTEM, why, ended, stopped)
 
-    def _block(self, block: Block, place: RecordPlace, part: int, *, is_cut_short: bool) -> Iterable[Draft]:
+    def _block(self, block: JsonObject, place: RecordPlace, part: int, *, is_cut_short: bool) -> Iterable[Draft]:
         """Return drafts of a *block* of an answer; an answer cut short made none of its calls."""
         match block.get("type"):
             case "text":
@@ -211,7 +210,7 @@ class _Session(BlockReading):
                 return self.skip("call that was not made" if kind == "toolCall" else f"{kind} block")
 
     def _returned(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        text = "\n\n".join(self.texts(message.get("content")))
+        text = self.text(message.get("content"))
         own, tool = text_at(message, "toolCallId"), text_at(message, "toolName")
         failed = message.get("isError") is True
         if failed and text.rstrip().endswith(_ABORTED):
@@ -241,4 +240,4 @@ class _Session(BlockReading):
             self.notes.skip("empty output")
 
 
-READER = SessionFormat("pi", _confidence, _Session)
+READER = FormatReader("pi", _confidence, _Session)

@@ -36,8 +36,8 @@ _JSON = re.compile(r"[\s\0\ufeff]*(?:\{|\[\s*[\[{])")
 _EMPTY = frozenset({"", "None", "null"})
 
 
-def _sniff(sample: Sample) -> float:
-    if sample.records or not is_text(sample.text) or _JSON.match(sample.text):
+def _confidence(sample: Sample) -> float:
+    if not is_text(sample.text) or _JSON.match(sample.text):
         return 0.0
     labels = [label for line in sample.text.splitlines() if (label := _label(line))]
     return 0.9 if len({label.kind for label in labels}) > 1 else 0.5 if labels else 0.3
@@ -135,4 +135,4 @@ def _place(line: TextLine) -> RecordPlace:
     return RecordPlace(f"line-{line.number}", line.number, line.offset)
 
 
-READER = FormatReader("plain_text", _sniff, _Text)
+READER = FormatReader("plain_text", _confidence, _Text)

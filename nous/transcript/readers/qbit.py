@@ -12,9 +12,9 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.conversation import call, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionFormat, SessionReading, share
+from nous.transcript.parsing.sessions import SessionReading
 from nous.transcript.parsing.values import as_object, as_shown, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SURE_TYPES = frozenset({"started", "user_message", "tool_request", "tool_result", "completed"})
 _BY_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})
@@ -41,7 +41,7 @@ _TEMPLATES = {
 
 def _confidence(sample: Sample) -> float:
     known = any(str(record.get("type")) in _SURE_TYPES for record in sample.records)
-    return (0.9 if known else 0.5) * share(sample, lambda record: _STAMP in record and "type" in record)
+    return (0.9 if known else 0.5) * sample.share(lambda record: _STAMP in record and "type" in record)
 
 
 @dataclass(slots=True)
@@ -120,4 +120,4 @@ class _Session(SessionReading):
         yield from self.text_or_skip(Kind.ASSISTANT, text_at(event, "response"), place, "empty completed")
 
 
-READER = SessionFormat("qbit", _confidence, _Session)
+READER = FormatReader("qbit", _confidence, _Session)

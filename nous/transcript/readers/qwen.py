@@ -11,9 +11,9 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.gemini import GeminiPartReading, others_in, parts_in, responses_in, texts_in
-from nous.transcript.parsing.sessions import SessionFormat, digest_of, share
+from nous.transcript.parsing.sessions import digest_of
 from nous.transcript.parsing.values import as_count, as_object, as_shown, parse_time
-from nous.transcript.reader import Draft, RecordPlace, Sample
+from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MESSAGES = frozenset({"user", "assistant", "tool_result"})
 _TYPED = frozenset({"", "mid_turn_user_message", "realtime_message"})
@@ -25,7 +25,7 @@ _ENOUGH = 0.5
 
 
 def _confidence(sample: Sample) -> float:
-    marked = share(sample, _is_marked)
+    marked = sample.share(_is_marked)
     return 1.0 if marked >= _ENOUGH else 0.5 if marked else 0.0
 
 
@@ -77,8 +77,7 @@ class _Session(GeminiPartReading):
         if text_at(value, "subtype") not in _TYPED or text_at(value, "provenance") not in _PERSONS:
             yield from (place.draft(Kind.SYSTEM, text, part, is_meta=True) for part, text in enumerate(texts))
             return
-        for name in others_in(parts):
-            self.notes.skip(name)
+        self.notes.skipped.update(others_in(parts))
         command, self.command = self.command, ""
         if command and (not shown or shown == command):
             self.notes.skip("prompt of a slash command")
@@ -90,8 +89,7 @@ class _Session(GeminiPartReading):
     def _results(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         reported = object_at(value, "toolCallResult")
         parts = object_at(value, "message").get("parts")
-        for name in [*others_in(parts), *("text beside a result" for _ in texts_in(parts))]:
-            self.notes.skip(name)
+        self.notes.skipped.update([*others_in(parts), *("text beside a result" for _ in texts_in(parts))])
         shown = {"output": as_shown(reported.get("resultDisplay"))}
         for number, response in enumerate(responses_in(parts)):
             answer = {**response, "response": response.get("response") or shown}
@@ -135,7 +133,7 @@ class _Session(GeminiPartReading):
         self.charge(read, written if written > 0 else count_at(usage, "candidatesTokenCount"), place.id)
 
 
-READER = SessionFormat("qwen", _confidence, _Session)
+READER = FormatReader("qwen", _confidence, _Session)
 
 
 def _compression(payload: JsonObject) -> tuple[Kind, str]:

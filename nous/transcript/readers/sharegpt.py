@@ -13,7 +13,8 @@ import orjson
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.chat import ChatReading, JsonObject, Parts, own_name, reports_failure
+from nous.transcript.parsing.chat import ChatReading, Parts, own_name, reports_failure
+from nous.transcript.parsing.fields import JsonObject, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -33,9 +34,7 @@ _TURNS = 0.85
 _BORROWED = 0.8
 
 
-def _sniff(sample: Sample) -> float:
-    if not sample.records:
-        return 0.0
+def _confidence(sample: Sample) -> float:
     return sum(map(_sureness, sample.records)) / len(sample.records)
 
 
@@ -78,19 +77,18 @@ class _Shared(ChatReading):
         """Begin a conversation: learn its name, and yield its system prompt."""
         self.open.clear()
         own = own_name(value)
-        self.notes.learn(session_id=own, title=as_text(value.get("title")), model=as_text(value.get("model")))
+        self.notes.learn(session_id=own, title=text_at(value, "title"), model=text_at(value, "model"))
         yield from self.begun(own, record)
-        if system := as_text(value.get("system")):
+        if system := text_at(value, "system"):
             yield from self.stated(system, self.place(record, value))
-        self.pass_by(name for name in _BESIDE if value.get(name))
+        self.notes.skipped.update(name for name in _BESIDE if value.get(name))
 
     def _turn(self, turn: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         role, said = _role(turn), as_shown(turn.get("value", turn.get("content")))
         if role == "function":
             role = "call" if _calls(said) else "tool"
         if not role or not (said.strip() or role == "tool"):
-            self.notes.skip("empty turn" if role else "not a turn")
-            return ()
+            return self.skip("empty turn" if role else "not a turn")
         if role == "user":
             self.open.clear()
         special = {"assistant": self._answered, "call": self._requested, "tool": self._results}.get(role)
@@ -109,7 +107,7 @@ class _Shared(ChatReading):
             self.made += 1
             self.open.append(f"call-{self.made}")
             given = as_arguments(requested.get("arguments", requested.get("parameters")))
-            yield self.call(as_text(requested.get("name")), given, self.open[-1], place, part)
+            yield self.call(text_at(requested, "name"), given, self.open[-1], place, part)
 
     def _results(self, said: str, place: RecordPlace) -> Iterator[Draft]:
         responses = [piece.text for piece in tagged(said) if piece.tag == "tool_response"]
@@ -175,4 +173,4 @@ def _piece(tag: str, text: str) -> Iterator[Tagged]:
         yield Tagged(tag, text)
 
 
-READER = FormatReader("sharegpt", _sniff, _Shared)
+READER = FormatReader("sharegpt", _confidence, _Shared)

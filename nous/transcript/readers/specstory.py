@@ -47,9 +47,7 @@ _COMMAND = "<command-"
 _SKILL = "Skill"
 
 
-def _sniff(sample: Sample) -> float:
-    if sample.records:
-        return 0.0
+def _confidence(sample: Sample) -> float:
     lines = sample.text.splitlines()
     headings = [heading for line in lines if (heading := heading_in(line))]
     if any(line.startswith(_MADE_BY) for line in lines[:5]):
@@ -245,4 +243,4 @@ def _unwrapped(thought: str) -> str:
     return text
 
 
-READER = FormatReader("specstory", _sniff, _Export)
+READER = FormatReader("specstory", _confidence, _Export)

@@ -11,8 +11,9 @@ from typing import Any
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.chat import ChatReading, JsonObject, Parts, RequestedCall, calls_in, parts_of
-from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_text
+from nous.transcript.parsing.chat import ChatReading, Parts, RequestedCall, calls_in, parts_of
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MARKS = frozenset({"message_type", "agent", "thought", "is_demo"})
@@ -32,9 +33,7 @@ _ENDED_WELL = "submitted"
 _NOWHERE = "n/a"
 
 
-def _sniff(sample: Sample) -> float:
-    if not sample.records:
-        return 0.0
+def _confidence(sample: Sample) -> float:
     record = sample.records[0]
     history, steps = _objects(record.get("history")), _objects(record.get("trajectory"))
     if any(message.keys() & _MARKS and "role" in message for message in history):
@@ -68,29 +67,29 @@ class _Run(ChatReading):
             self.notes.skip("neither history nor trajectory")
         if value.get("attempts"):
             self.notes.skip("attempts")
-        yield from self._ended(as_object(value.get("info")), self.place(record))
+        yield from self._ended(object_at(value, "info"), self.place(record))
 
     def _introduce(self, value: JsonObject, steps: list[dict[str, Any]]) -> None:
         config = as_arguments(value.get("replay_config"))
-        problem = as_object(config.get("problem_statement"))
-        repository = as_object(as_object(config.get("env")).get("repo"))
-        stats = as_object(as_object(value.get("info")).get("model_stats"))
+        problem = object_at(config, "problem_statement")
+        repository = object_at(config, "env", "repo")
+        stats = object_at(value, "info", "model_stats")
         cwd = as_text(as_arguments(steps[0].get("state")).get("working_dir")) if steps else ""
         self.notes.learn(
-            session_id=as_text(problem.get("id")),
-            title=as_text(problem.get("text")).strip().partition("\n")[0].strip(),
+            session_id=text_at(problem, "id"),
+            title=text_at(problem, "text").strip().partition("\n")[0].strip(),
             cwd="" if cwd == _NOWHERE else cwd,
-            git_commit=as_text(repository.get("base_commit")),
-            model=as_text(as_object(as_object(config.get("agent")).get("model")).get("name")),
-            input_tokens=as_count(stats.get("tokens_sent")),
-            output_tokens=as_count(stats.get("tokens_received")),
+            git_commit=text_at(repository, "base_commit"),
+            model=text_at(object_at(config, "agent", "model"), "name"),
+            input_tokens=count_at(stats, "tokens_sent"),
+            output_tokens=count_at(stats, "tokens_received"),
         )
 
     def _message(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         if message.get("is_demo") is True:
             self.notes.skip("demonstration")
             return
-        agent = as_text(message.get("agent"))
+        agent = text_at(message, "agent")
         self.leader = self.leader or agent
         for draft in self._drafts(message, place):
             draft.agent = agent if agent != self.leader else None
@@ -110,21 +109,20 @@ class _Run(ChatReading):
             case "assistant":
                 return self._answered(message, found, place)
             case _:
-                self.notes.skip("not a message")
-                return ()
+                return self.skip("not a message")
 
     def _answered(self, message: JsonObject, found: Parts, place: RecordPlace) -> Iterable[Draft]:
         self.has_answered = True
-        action, thought = as_text(message.get("action")).strip(), message.get("thought")
+        action, thought = text_at(message, "action").strip(), message.get("thought")
         calls = calls_in(message) or ([RequestedCall(place.id, _SHELL, {"command": action})] if action else [])
         if calls:
             self.waiting = calls[-1].id
-        thoughts = [as_text(block.get("thinking")) for block in _objects(message.get("thinking_blocks"))]
+        thoughts = [text_at(block, "thinking") for block in _objects(message.get("thinking_blocks"))]
         return self.answered(Parts([thought] if isinstance(thought, str) else found.texts, thoughts, calls), place)
 
     def _ended(self, info: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield the end of a run: by itself, or for lack of budget, context or a parsable answer."""
-        status = as_text(info.get("exit_status"))
+        status = text_at(info, "exit_status")
         if not status:
             return
         failed = status != _ENDED_WELL
@@ -143,4 +141,4 @@ def _objects(value: object) -> list[dict[str, Any]]:
     return [found for element in as_list(value) if (found := as_object(element))]
 
 
-READER = FormatReader("sweagent", _sniff, _Run)
+READER = FormatReader("sweagent", _confidence, _Run)

@@ -2,7 +2,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from builders.transcripts import Record, read_as, said
+from builders.transcripts import Record, Said, read_as, said
 
 from nous.transcript import Kind
 
@@ -56,42 +56,29 @@ def test_arguments_that_are_json_are_read_as_what_they_were() -> None:
     assert transcript.entries[0].tool_input == {"TargetFile": "/a", "CodeContent": 'say "hi"', "Overwrite": True}
 
 
+COMMENT = "Comments on artifact URI: file:///b/plan.md\n\n"
+APPROVAL = f"{COMMENT}The user has approved this document."
+NOTHING = f"\n\n\n<USER_REQUEST>\n\n</USER_REQUEST>\n{METADATA}"
+APPROVED = (Kind.DECISION, "Approved plan.md")
+
+
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "expected"),
     [
-        ("fix it", "fix it"),
-        (f"fix it\n{METADATA}", "fix it"),
-        ("<USER_REQUEST>\nfix <b>it</b>\n</USER_REQUEST>", "fix <b>it</b>"),
-        ("<USER_REQUEST>\nfix it and then", "fix it and then"),
+        ("fix it", [(Kind.USER, "fix it")]),
+        (f"fix it\n{METADATA}", [(Kind.USER, "fix it")]),
+        ("<USER_REQUEST>\nfix <b>it</b>\n</USER_REQUEST>", [(Kind.USER, "fix <b>it</b>")]),
+        ("<USER_REQUEST>\nfix it and then", [(Kind.USER, "fix it and then")]),
+        (APPROVAL, [APPROVED]),
+        (APPROVAL + NOTHING, [APPROVED]),
+        (f"{COMMENT}Smaller steps{NOTHING}", [(Kind.DECISION, "Commented on plan.md: Smaller steps")]),
+        (f"{APPROVAL}\n<USER_REQUEST>\nGo\n</USER_REQUEST>", [APPROVED, (Kind.USER, "Go")]),
     ],
 )
-def test_only_the_request_is_the_users(content: str, words: str) -> None:
-    assert said(read(typed(0, content))) == [(Kind.USER, words)]
-
-
-@pytest.mark.parametrize("source", ["SYSTEM", "MODEL", "USER_IMPLICIT"])
-def test_input_that_nobody_typed_is_not_the_users(source: str) -> None:
-    assert said(read(step(0, "USER_INPUT", "look there", source))) == []
-
-
-def test_approving_an_artifact_is_a_decision() -> None:
-    comment = "Comments on artifact URI: file:///b/implementation_plan.md\n\n"
-    request = f"\n\n\n<USER_REQUEST>\n\n</USER_REQUEST>\n{METADATA}"
-    approval = f"{comment}The user has approved this document."
-
-    assert said(read(typed(0, approval + request))) == [(Kind.DECISION, "Approved implementation_plan.md")]
-    assert said(read(typed(0, approval))) == [(Kind.DECISION, "Approved implementation_plan.md")]
-    assert said(read(typed(0, f"{comment}Smaller steps{request}"))) == [
-        (Kind.DECISION, "Commented on implementation_plan.md: Smaller steps")
-    ]
-
-
-def test_a_request_beside_an_approval_is_the_users() -> None:
-    content = (
-        "Comments on artifact URI: /p.md\nThe user has approved this document.\n<USER_REQUEST>\nGo\n</USER_REQUEST>"
-    )
-
-    assert said(read(typed(0, content))) == [(Kind.DECISION, "Approved p.md"), (Kind.USER, "Go")]
+def test_only_the_request_and_the_verdict_on_an_artifact_are_the_users(content: str, expected: Said) -> None:
+    assert said(read(typed(0, content))) == expected
+    for source in ("SYSTEM", "MODEL", "USER_IMPLICIT"):
+        assert said(read(step(0, "USER_INPUT", content, source))) == []
 
 
 def test_a_denied_call_is_the_users_no() -> None:

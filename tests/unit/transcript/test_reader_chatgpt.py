@@ -2,7 +2,7 @@ from typing import Any
 
 import orjson
 import pytest
-from builders.entries import said
+from builders.transcripts import outcome, said
 
 from nous.transcript import Kind, Transcript, parse_transcript
 
@@ -97,66 +97,42 @@ def test_a_message_to_a_tool_is_a_call_that_may_be_answered_twice_and_under_anot
     ]
 
 
+SETTINGS = {"content_type": "user_editable_context", "user_profile": "I bake.", "user_instructions": "Be kind."}
+FIRST_SETTINGS = {
+    "is_user_system_message": True,
+    "is_visually_hidden_from_conversation": True,
+    "user_context_message_data": {"about_user_message": "I bake.", "about_model_message": "Be kind."},
+}
+KILLED = {"aggregate_result": {"status": "failed_with_kernel_death"}}
+
+
+def ran(kind: str, words: str, **more: Any) -> dict[str, Any]:
+    return message("tool", {"content_type": kind, "text": words, "name": "tool_error"}, name="python", **more)
+
+
 @pytest.mark.parametrize(
-    ("content", "metadata"),
+    ("told", "expected"),
     [
+        (ran("execution_output", "x", metadata=KILLED), (Kind.ERROR, "x")),
+        (ran("execution_output", "Traceback\n..."), (Kind.ERROR, "Traceback\n...")),
+        (ran("system_error", "no connection"), (Kind.ERROR, "tool_error: no connection")),
+        (message("user", SETTINGS), (Kind.SYSTEM, "I bake.\n\nBe kind.")),
+        (message("system", text(""), metadata=FIRST_SETTINGS), (Kind.SYSTEM, "I bake.\n\nBe kind.")),
         (
-            {"content_type": "execution_output", "text": "x"},
-            {"aggregate_result": {"status": "failed_with_kernel_death"}},
+            message("assistant", {"content_type": "model_editable_context", "model_set_context": "1. Likes tea"}),
+            (Kind.SYSTEM, "1. Likes tea"),
         ),
-        ({"content_type": "execution_output", "text": "Traceback (most recent call last):"}, {}),
-        ({"content_type": "system_error", "name": "tool_error", "text": "no connection"}, {}),
-    ],
-)
-def test_a_failed_run_is_an_error(content: dict[str, Any], metadata: dict[str, Any]) -> None:
-    (entry,) = read(message("tool", content, name="python", metadata=metadata)).entries
-
-    assert (entry.kind, entry.is_error) == (Kind.ERROR, True)
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        message(
-            "user",
-            {"content_type": "user_editable_context", "user_profile": "I bake.", "user_instructions": "Be kind."},
-        ),
-        message(
-            "system",
-            text(""),
-            metadata={
-                "is_user_system_message": True,
-                "is_visually_hidden_from_conversation": True,
-                "user_context_message_data": {"about_user_message": "I bake.", "about_model_message": "Be kind."},
-            },
-        ),
-    ],
-    ids=["today", "first"],
-)
-def test_standing_instructions_are_told_though_they_are_hidden(told: dict[str, Any]) -> None:
-    memory = message("assistant", {"content_type": "model_editable_context", "model_set_context": "1. Likes tea"})
-
-    assert said(read(memory)) == [(Kind.SYSTEM, "1. Likes tea")]
-    assert said(read(told)) == [(Kind.SYSTEM, "I bake.\n\nBe kind.")]
-
-
-@pytest.mark.parametrize(
-    ("told", "reason"),
-    [
         (message("assistant", {"content_type": "thoughts", "thoughts": [{"content": "hm"}]}), "thinking"),
         (message("assistant", {"content_type": "reasoning_recap", "content": "Thought"}), "reasoning_recap"),
         (message("system", text("")), "empty message"),
         (message("user", text("x"), metadata={"is_visually_hidden_from_conversation": True}), "meta message"),
         (message("tool", text(""), name="dalle"), "empty message"),
         (message("critic", text("x")), "critic message"),
-        (message("assistant", {"content_type": "of_next_year", "x": 1}), "of_next_year content"),
+        (message("assistant", {"content_type": "of_next_year", "x": 1}), "of_next_year content, empty message"),
     ],
 )
-def test_what_is_passed_over_is_counted(told: dict[str, Any], reason: str) -> None:
-    transcript = read(told)
-
-    assert transcript.entries == ()
-    assert transcript.skipped[reason] == 1
+def test_a_message_becomes_an_entry_or_is_counted(told: dict[str, Any], expected: tuple[Kind, str] | str) -> None:
+    assert outcome(read(told)) == expected
 
 
 def test_what_is_said_beside_plain_words_is_told_or_counted() -> None:

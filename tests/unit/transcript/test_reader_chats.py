@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 import pytest
-from builders.entries import read_lines, said
+from builders.transcripts import read_as, said
 
 from nous.transcript import Kind, known_readers, parse_transcript
 from nous.transcript.reader import Sample
@@ -121,14 +121,14 @@ def test_a_result_that_begins_as_an_error_is_one_where_nothing_else_says_so(text
         "openai_responses": {"type": "function_call_output", "call_id": "c", "output": text},
     }
     for name, record in results.items():
-        [entry] = read_lines(name, record).entries
+        [entry] = read_as(name, record).entries
         assert (entry.kind, entry.is_error) == (Kind.ERROR, True)
 
 
 def test_several_sessions_in_one_file_are_told_apart() -> None:
     hi = {"openai_chat": {"messages": [USER]}, "sharegpt": {"conversations": [SHAREGPT[1]]}}
     for name, run in hi.items():
-        transcript = read_lines(name, {"id": "a", **run}, {"id": "b", **run})
+        transcript = read_as(name, {"id": "a", **run}, {"id": "b", **run})
 
         assert said(transcript) == [SAID[1], (Kind.SYSTEM, "Another session begins: b"), SAID[1]]
 
@@ -156,7 +156,7 @@ def test_what_others_wrote_is_left_alone(name: str, records: list[dict[str, Any]
 def test_arguments_that_are_no_object_are_kept_as_they_are(arguments: object, given: dict[str, Any] | None) -> None:
     message = {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": arguments}}]}
 
-    assert (read_lines("openai_chat", message).entries[0].tool_input or None) == given
+    assert (read_as("openai_chat", message).entries[0].tool_input or None) == given
 
 
 IMAGE = {"type": "image_url", "image_url": {}}
@@ -173,11 +173,11 @@ IMAGE = {"type": "image_url", "image_url": {}}
     ],
 )
 def test_other_forms_of_a_message_are_understood(message: dict[str, Any], expected: tuple[Kind, str]) -> None:
-    assert said(read_lines("openai_chat", message)) == [expected]
+    assert said(read_as("openai_chat", message)) == [expected]
 
 
 def test_what_is_no_text_or_no_message_is_counted() -> None:
-    transcript = read_lines("openai_chat", {"role": "user", "content": ["hi", IMAGE]}, {"kind": "note"})
+    transcript = read_as("openai_chat", {"role": "user", "content": ["hi", IMAGE]}, {"kind": "note"})
 
     assert said(transcript) == [(Kind.USER, "hi")]
     assert transcript.skipped == {"image_url part": 1, "not a message": 1}
@@ -188,7 +188,7 @@ def test_an_anthropic_body_is_read_block_by_block() -> None:
     content = [{"type": "text", "text": "File has not been read"}]
     failed = {"type": "tool_result", "tool_use_id": "t2", "is_error": True, "content": content}
 
-    transcript = read_lines(
+    transcript = read_as(
         "anthropic_messages",
         {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, USE, edit]},
         {"role": "user", "content": [failed, {"type": "text", "text": "Read it first!"}]},

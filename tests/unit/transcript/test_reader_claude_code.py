@@ -15,7 +15,6 @@ from nous.transcript import Kind, parse_transcript
         ("hi", "hi"),
         ({"type": "text", "text": "hi"}, "hi"),
         ([text("look"), {"type": "image"}, text("here")], "look\n\nhere"),
-        ("<command-name>/plan</command-name><command-args>keep it small</command-args>", "/plan keep it small"),
         (
             "<command-name>/review</command-name><command-args></command-args>\nThe port is 9017",
             "/review The port is 9017",

@@ -14,8 +14,6 @@ PATCH = "*** Update File: a.py\n"
         (item("custom_tool_call", name="shell", call_id="c", input='{"command":["ls"]}'), 'shell(cmd="ls")'),
         (item("local_shell_call", call_id="c", action={"command": ["bash", "-lc", "ls"]}), 'local_shell(cmd="ls")'),
         (item("function_call", namespace="mcp__web__", name="get", call_id="c", arguments="{}"), "mcp__web__get"),
-        (item("web_search_call", id="w", action={"type": "search", "query": "x"}), 'web_search(query="x")'),
-        (item("tool_search_call", call_id="c", arguments={"query": "x"}), 'tool_search(query="x")'),
         (item("image_generation_call", id="i", revised_prompt="a cat"), 'image_generation(prompt="a cat")'),
     ],
 )
@@ -25,41 +23,31 @@ def test_calls_come_in_many_forms(made: Record, text: str) -> None:
     assert (entry.kind, entry.tool, entry.text) == (Kind.TOOL_CALL, text.partition("(")[0], text)
 
 
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        ("a", "a"),
-        ({"type": "input_text", "text": "a"}, "a"),
-        ([{"type": "input_text", "text": "a"}, {"type": "input_text", "text": "b"}], "a\n\nb"),
-        ('{"output":"a","metadata":{"exit_code":0}}', "a"),
-        ('[{"type":"text","text":"a"}]', "a"),
-        ('[{"type":"fish"}]', '[{"type":"fish"}]'),
-        ({"content": "a", "success": True}, "a"),
-        ("Chunk ID: 1\nProcess exited with code 0\nOutput:\nExit code: 1", None),
-        ({"stdout": "a\n", "stderr": "b", "exitCode": 0}, "a\nb"),
-        (None, ""),
-    ],
-)
-def test_results_come_in_many_forms(given: object, text: str | None) -> None:
-    assert said(LS, output(given))[1] == (Kind.TOOL_RESULT, text if text is not None else given)
+CAME, WRONG = Kind.TOOL_RESULT, Kind.ERROR
+EXIT = "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code {}\nOutput:\nExit code: 1"
 
 
 @pytest.mark.parametrize(
-    "given",
+    ("given", "kind", "text"),
     [
-        '{"output":"no","metadata":{"exit_code":1}}',
-        "Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno",
-        "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 127\nOutput:\nno",
-        "apply_patch verification failed: no such file",
-        "unsupported call: fish",
-        {"content": "no", "success": False},
-        {"stdout": "", "stderr": "no", "exitCode": 1},
+        ("a", CAME, "a"),
+        ([{"type": "input_text", "text": "a"}, {"type": "input_text", "text": "b"}], CAME, "a\n\nb"),
+        ('{"output":"a","metadata":{"exit_code":0}}', CAME, "a"),
+        ('{"output":"no","metadata":{"exit_code":1}}', WRONG, "no"),
+        ('[{"type":"text","text":"a"}]', CAME, "a"),
+        ('[{"type":"fish"}]', CAME, '[{"type":"fish"}]'),
+        ({"content": "a", "success": True}, CAME, "a"),
+        ({"content": "no", "success": False}, WRONG, "no"),
+        ({"stdout": "a\n", "stderr": "b", "exitCode": 0}, CAME, "a\nb"),
+        ({"stdout": "", "stderr": "no", "exitCode": 1}, WRONG, "no"),
+        (None, CAME, ""),
+        (EXIT.format(0), CAME, EXIT.format(0)),
+        *((text, WRONG, text) for text in (EXIT.format(127), "Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno")),
+        *((text, WRONG, text) for text in ("apply_patch verification failed: no such file", "unsupported call: fish")),
     ],
 )
-def test_what_failed_is_an_error(given: object) -> None:
-    _, result = read(LS, output(given)).entries
-
-    assert (result.kind, result.is_error) == (Kind.ERROR, True)
+def test_results_come_in_many_forms_and_may_be_errors(given: object, kind: Kind, text: str) -> None:
+    assert said(LS, output(given))[1] == (kind, text)
 
 
 @pytest.mark.parametrize(
@@ -129,11 +117,3 @@ PATCHED = {"success": False, "stderr": "no", "changes": {"/a": {}, "/b": {}}}
 )
 def test_calls_that_only_events_tell_are_told_by_them_once(ended: Record, call: str, result: tuple[Kind, str]) -> None:
     assert said(ended) == said(ended, ended) == [(Kind.TOOL_CALL, call), result]
-
-
-def test_a_search_is_told_once() -> None:
-    action = {"type": "search", "query": "x", "queries": ["x"]}
-    searched = item("web_search_call", id="w", action=action)
-
-    assert len(said(searched, event("web_search_end", call_id="w", query="x", action=action))) == 1
-    assert len(said(event("web_search_end", call_id="w", query="x", action=action), searched)) == 1

@@ -2,7 +2,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from builders.transcripts import Record, read_as, said
+from builders.transcripts import Record, outcome, read_as, said
 
 from nous.transcript import Kind, known_readers
 from nous.transcript.reader import Sample
@@ -76,15 +76,25 @@ def test_a_call_that_was_not_answered_in_its_turn_is_not_answered_later() -> Non
 
 
 @pytest.mark.parametrize(
-    "failed",
+    ("found", "expected"),
     [
-        line("user", result("boom", is_error=True)),
-        line("user", result("boom"), metadata={"toolResultStatus": "error"}),
-        line("user", {"type": "tool-result", "name": "read_file", "content": "boom", "is_error": True}),
+        (line("user", result("boom", is_error=True)), (Kind.ERROR, "boom")),
+        (line("user", result("boom"), metadata={"toolResultStatus": "error"}), (Kind.ERROR, "boom")),
+        (
+            line("user", {"type": "tool-result", "name": "read_file", "content": "boom", "is_error": True}),
+            (Kind.ERROR, "boom"),
+        ),
+        ({"type": "turn_ended", "status": "aborted", "error": "User aborted"}, (Kind.SYSTEM, "User aborted")),
+        ({"type": "turn_ended", "status": "error", "error": "boom"}, (Kind.ERROR, "boom")),
+        ({"type": "of_next_year"}, "of_next_year"),
+        ({"x": 1}, "not a message"),
+        (line("user", {"type": "image"}), "image block"),
+        (line("user", " "), "empty message"),
+        (line("user", "<user_info>\nShell: zsh\n</user_info>"), "inserted context"),
     ],
 )
-def test_a_failed_result_is_an_error(failed: Record) -> None:
-    assert said(read(failed)) == [(Kind.ERROR, "boom")]
+def test_a_line_becomes_an_entry_or_is_counted(found: Record, expected: tuple[Kind, str] | str) -> None:
+    assert outcome(read(found)) == expected
 
 
 @pytest.mark.parametrize(
@@ -150,29 +160,3 @@ def test_words_in_a_block_of_an_unknown_kind_are_kept_if_the_model_said_them() -
     assert said(transcript) == [(Kind.ASSISTANT, "See the log.")]
     assert transcript.skipped == {"custom_block block": 2}
     assert transcript.header.model == "auto"
-
-
-def test_a_turn_that_ended_badly_is_told() -> None:
-    aborted = {"type": "turn_ended", "status": "aborted", "error": "User aborted/interrupted manually."}
-
-    assert said(read(aborted, {"type": "turn_ended", "status": "error", "error": "boom"})) == [
-        (Kind.SYSTEM, "User aborted/interrupted manually."),
-        (Kind.ERROR, "boom"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("found", "reason"),
-    [
-        ({"type": "of_next_year"}, "of_next_year"),
-        ({"x": 1}, "not a message"),
-        (line("user", {"type": "image"}), "image block"),
-        (line("user", " "), "empty message"),
-        (line("user", "<user_info>\nShell: zsh\n</user_info>"), "inserted context"),
-    ],
-)
-def test_other_lines_are_passed_over_and_counted(found: Record, reason: str) -> None:
-    transcript = read(found)
-
-    assert transcript.entries == ()
-    assert transcript.skipped == {reason: 1}

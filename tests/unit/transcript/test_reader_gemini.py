@@ -23,10 +23,6 @@ def came(own: str, **response: Any) -> list[Record]:
     return [{"functionResponse": {"id": own, "name": "t", "response": response}}]
 
 
-def as_document(*messages: Record, **about: Any) -> bytes:
-    return orjson.dumps({**HEADER, **about, "messages": messages}, option=orjson.OPT_INDENT_2)
-
-
 def read(*messages: Record) -> Transcript:
     return read_as("gemini", HEADER, *messages)
 
@@ -198,71 +194,52 @@ def made(*calls: Record) -> Transcript:
     return read_as("gemini", {"id": "g", "type": "gemini", "toolCalls": calls})
 
 
-def outcome(tool: str, args: Record, status: str = "success", **response: Any) -> tuple[Kind, str, bool]:
-    entry = made(call("c", tool, args, status, result=came("c", **response)))
-    return entry.entries[-1].kind, entry.entries[-1].text, entry.entries[-1].is_error
+EXITED = "Command: x\nOutput: y\nError: (none)\nExit Code: {}\nSignal: 0"
+CANCELLED = "[Operation Cancelled] Reason:"
+SHELL, RM = "run_shell_command", 'Rejected run_shell_command(cmd="rm a")'
+FEEDBACK = "Plan rejected. User feedback: smaller\nsteps\n\nThe plan is stored at: /p\nRevise."
+DISMISSED = "User cancelled the plan approval dialog. The plan was not approved."
+PROVIDED = "User has provided the following answers:\n\n**DB**: Postgres"
+OUTCOMES = [
+    ((SHELL, "cancelled", f"{CANCELLED} User did not allow tool call"), (Kind.DECISION, RM)),
+    ((SHELL, "cancelled", f"{CANCELLED} keep a"), (Kind.DECISION, f"{RM}: keep a")),
+    (
+        (SHELL, "cancelled", "Command was cancelled by user before it could complete."),
+        (Kind.DECISION, f"{RM}: cancelled while it ran"),
+    ),
+    (("read_file", "error", "File not found"), (Kind.ERROR, "File not found")),
+    *(((SHELL, "", EXITED.format(code)), (Kind.TOOL_RESULT, EXITED.format(code))) for code in ("0", "(none)")),
+    *(((SHELL, "", EXITED.format(code)), (Kind.ERROR, EXITED.format(code))) for code in ("1", "127", "-1")),
+    (("read_file", "", EXITED.format("1")), (Kind.TOOL_RESULT, EXITED.format("1"))),
+    (("exit_plan_mode", "", "Plan approved. Switching to Default mode."), (Kind.DECISION, "Approved the plan")),
+    (("exit_plan_mode", "", FEEDBACK), (Kind.DECISION, "Rejected the plan: smaller\nsteps")),
+    (
+        ("exit_plan_mode", "", "Plan rejected. No feedback provided.\n\nThe plan is stored at: /p"),
+        (Kind.DECISION, "Rejected the plan"),
+    ),
+    (("exit_plan_mode", "", DISMISSED), (Kind.DECISION, "Rejected the plan")),
+    (("exit_plan_mode", "", "Plan file is empty."), (Kind.ERROR, "Plan file is empty.")),
+    (("ask_user", "", '{"answers":{"0":"Postgres","1":"yes"}}'), (Kind.DECISION, "Answered: Postgres; yes")),
+    (("ask_user", "", PROVIDED), (Kind.DECISION, "Answered: **DB**: Postgres")),
+    (("ask_user", "", "User dismissed ask_user dialog without answering."), (Kind.DECISION, "Declined to answer")),
+    (("ask_user", "cancelled", ""), (Kind.DECISION, "Rejected ask_user")),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "decision"),
-    [
-        ("[Operation Cancelled] Reason: User did not allow tool call", 'Rejected run_shell_command(cmd="rm a")'),
-        ("[Operation Cancelled] Reason: keep a", 'Rejected run_shell_command(cmd="rm a"): keep a'),
-        (
-            "Command was cancelled by user before it could complete.",
-            'Rejected run_shell_command(cmd="rm a"): cancelled while it ran',
-        ),
-    ],
-)
-def test_a_cancelled_call_is_the_users_no(text: str, decision: str) -> None:
-    found = outcome("run_shell_command", {"command": "rm a"}, "cancelled", error=text)
+@pytest.mark.parametrize(("called", "expected"), OUTCOMES)
+def test_what_came_of_a_call_is_told(called: tuple[str, str, str], expected: tuple[Kind, str]) -> None:
+    tool, status, text = called
+    result = came("c", **{"error" if status else "output": text})
 
-    assert found == (Kind.DECISION, decision, False)
+    entry = made(call("c", tool, {"command": "rm a"}, status or "success", result=result)).entries[-1]
+
+    assert (entry.kind, entry.text, entry.is_error) == (*expected, expected[0] is Kind.ERROR)
 
 
-def test_a_failed_call_is_an_error() -> None:
-    assert outcome("read_file", {}, "error", error="File not found") == (Kind.ERROR, "File not found", True)
-    assert outcome("read_file", {}, "success", error="File not found") == (Kind.ERROR, "File not found", True)
-    assert outcome("exit_plan_mode", {}, output="Plan file is empty.")[0] is Kind.ERROR
+def test_a_call_with_an_error_is_one_whatever_its_status() -> None:
+    entry = made(call("c", "read_file", {}, result=came("c", error="File not found"))).entries[-1]
 
-
-@pytest.mark.parametrize(
-    ("code", "is_error"), [("0", False), ("(none)", False), ("1", True), ("127", True), ("-1", True)]
-)
-def test_a_command_fails_by_its_exit_code(code: str, is_error: bool) -> None:  # noqa: FBT001
-    text = f"Command: x\nOutput: y\nError: (none)\nExit Code: {code}\nSignal: 0"
-
-    assert outcome("run_shell_command", {"command": "x"}, output=text)[2] is is_error
-    assert outcome("read_file", {}, output=text)[2] is False
-
-
-@pytest.mark.parametrize(
-    ("text", "decision"),
-    [
-        ("Plan approved. Switching to Default mode.", "Approved the plan"),
-        (
-            "Plan rejected. User feedback: smaller\nsteps\n\nThe plan is stored at: /p\nRevise.",
-            "Rejected the plan: smaller\nsteps",
-        ),
-        ("Plan rejected. No feedback provided.\n\nThe plan is stored at: /p", "Rejected the plan"),
-        ("User cancelled the plan approval dialog. The plan was not approved.", "Rejected the plan"),
-    ],
-)
-def test_a_plan_is_approved_or_rejected(text: str, decision: str) -> None:
-    assert outcome("exit_plan_mode", {}, output=text) == (Kind.DECISION, decision, False)
-
-
-@pytest.mark.parametrize(
-    ("text", "decision"),
-    [
-        ('{"answers":{"0":"Postgres","1":"yes"}}', "Answered: Postgres; yes"),
-        ("User has provided the following answers:\n\n**DB**: Postgres", "Answered: **DB**: Postgres"),
-        ("User dismissed ask_user dialog without answering.", "Declined to answer"),
-    ],
-)
-def test_an_answer_to_a_question_is_a_decision(text: str, decision: str) -> None:
-    assert outcome("ask_user", {"questions": []}, output=text)[:2] == (Kind.DECISION, decision)
-    assert outcome("ask_user", {}, "cancelled", error="")[:2] == (Kind.DECISION, "Rejected ask_user")
+    assert (entry.kind, entry.text) == (Kind.ERROR, "File not found")
 
 
 def test_a_result_is_taken_from_its_own_answer_or_else_from_what_was_shown() -> None:

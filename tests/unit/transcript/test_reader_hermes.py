@@ -49,7 +49,10 @@ PICTURED = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url":
     [
         (message("system", "You are Hermes."), [(Kind.SYSTEM, "You are Hermes.")]),
         (message("user", COMPACTED), [(Kind.SUMMARY, COMPACTED)]),
-        (message("assistant", COMPACTED), [(Kind.SUMMARY, COMPACTED)]),
+        (
+            message("assistant", COMPACTED, tool_calls=[CALL]),
+            [(Kind.SUMMARY, COMPACTED), (Kind.TOOL_CALL, 'terminal(cmd="pwd")')],
+        ),
         (message("user", PICTURED), [(Kind.USER, "look")]),
         (message("user", "[IMPORTANT: Background process 7 finished]"), []),
     ],
@@ -71,8 +74,6 @@ def test_what_the_model_thought_is_told_once() -> None:
 @pytest.mark.parametrize(
     ("content", "more", "kind"),
     [
-        ("/home", {}, Kind.TOOL_RESULT),
-        ("No results.", {"finish_reason": "error"}, Kind.ERROR),
         ('{"output": "", "exit_code": 1, "error": null}', {}, Kind.ERROR),
         ('{"output": "x", "exit_code": 0, "error": null}', {}, Kind.TOOL_RESULT),
         ('{"error": "no such file"}', {}, Kind.ERROR),

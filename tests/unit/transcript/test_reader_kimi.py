@@ -122,16 +122,3 @@ def test_tokens_are_counted_once_though_steps_and_books_tell_them() -> None:
     for records, times in (((step,), 1), ((step, book), 1), ((step, book, compaction), 2)):
         header = read(*records).header
         assert (header.input_tokens, header.output_tokens) == (6 * times, 4 * times)
-
-
-@pytest.mark.parametrize(
-    ("found", "reason"),
-    [
-        (record("turn.ended", reason="completed"), "turn.ended"),
-        (record("llm.tools_snapshot", tools=[]), "llm.tools_snapshot"),
-        (part("s1", type="think", think="Hm."), "thinking"),
-        (part("s1", type="image"), "image part"),
-    ],
-)
-def test_others_are_passed_over_and_counted(found: Record, reason: str) -> None:
-    assert read(found).skipped == {reason: 1}

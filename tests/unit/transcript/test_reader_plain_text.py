@@ -1,5 +1,5 @@
 import pytest
-from builders.entries import said
+from builders.transcripts import said
 
 from nous.transcript import Kind, parse_transcript
 

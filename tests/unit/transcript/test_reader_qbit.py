@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 import pytest
-from builders.transcripts import Record, as_lines, read_as, said
+from builders.transcripts import Record, as_lines, outcome, read_as, said
 
 from nous.transcript import Kind, parse_transcript
 
@@ -96,26 +96,13 @@ def test_a_failed_call_is_an_error_and_structured_results_are_shown_as_json() ->
         ("error", {"message": "{response} {0}", "error_type": "api"}, (Kind.ERROR, "{response} {0}")),
         ("compaction_completed", {"summary": "So far ..."}, (Kind.SUMMARY, "So far ...")),
         ("max_iterations_reached", {"message": "25 of 25"}, (Kind.ERROR, "25 of 25")),
+        ("context_pruned", {"messages_removed": 3}, "context_pruned"),
+        ("of_next_year", {"x": 1}, "of_next_year"),
+        ("tool_auto_approved", {"request_id": "r"}, "tool_auto_approved"),
+        ("completed", {"response": ""}, "empty completed"),
+        ("compaction_completed", {"summary": None}, "empty compaction_completed"),
+        ("user_message", {"content": None}, "empty message"),
     ],
 )
-def test_events_that_somebody_said_become_entries(kind: str, fields: Record, expected: tuple[Kind, str]) -> None:
-    assert said(read(event(kind, **fields))) == [expected]
-
-
-@pytest.mark.parametrize(
-    ("record", "reason"),
-    [
-        (event("context_pruned", messages_removed=3), "context_pruned"),
-        (event("of_next_year", x=1), "of_next_year"),
-        (event("tool_auto_approved", request_id="r"), "tool_auto_approved"),
-        (event("completed", response=""), "empty completed"),
-        (event("compaction_completed", summary=None), "empty compaction_completed"),
-        ({"_timestamp": TIME}, "no type"),
-        (event("user_message", content=None), "empty message"),
-    ],
-)
-def test_other_events_are_passed_over_and_counted(record: Record, reason: str) -> None:
-    transcript = read(record)
-
-    assert transcript.entries == ()
-    assert transcript.skipped == {reason: 1}
+def test_an_event_becomes_an_entry_or_is_counted(kind: str, fields: Record, expected: tuple[Kind, str] | str) -> None:
+    assert outcome(read(event(kind, **fields))) == expected

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from builders.entries import read_lines, said
+from builders.transcripts import read_as, said
 
 from nous.transcript import Kind, Transcript
 from nous.transcript.readers.sharegpt import tagged
@@ -11,13 +11,13 @@ from nous.transcript.readers.sharegpt import tagged
 
 def read(*turns: tuple[str, Any], **beside: Any) -> Transcript:
     named = [{"from": name, "value": value} for name, value in turns]
-    return read_lines("sharegpt", {"conversations": named, **beside})
+    return read_as("sharegpt", {"conversations": named, **beside})
 
 
 def test_a_conversation_may_name_its_speakers_by_role() -> None:
     turns = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 
-    assert said(read_lines("sharegpt", {"conversations": turns})) == [(Kind.USER, "hi"), (Kind.ASSISTANT, "hello")]
+    assert said(read_as("sharegpt", {"conversations": turns})) == [(Kind.USER, "hi"), (Kind.ASSISTANT, "hello")]
 
 
 def test_results_come_in_the_order_of_the_calls_even_if_one_is_empty() -> None:

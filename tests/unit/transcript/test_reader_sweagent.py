@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 import pytest
-from builders.entries import read_lines, said
+from builders.transcripts import read_as, said
 
 from nous.transcript import Kind, Transcript, parse_transcript
 
@@ -19,7 +19,7 @@ STEP = {"action": "ls\n", "observation": "a.py", "response": "Look.\n```\nls\n``
 
 
 def read(*history: dict[str, Any], **more: Any) -> Transcript:
-    return read_lines("sweagent", {"environment": "swe_main", "history": list(history), **more})
+    return read_as("sweagent", {"environment": "swe_main", "history": list(history), **more})
 
 
 def test_a_call_of_a_function_counts_more_than_its_text() -> None:

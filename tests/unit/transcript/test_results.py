@@ -9,12 +9,15 @@ QUESTION = call("AskUserQuestion", {})
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. ...). "
 
 
+ANSWERED = 'User has answered your questions: "Where?"="Here". You can now continue with the user\'s answers in mind.'
+
+
 @pytest.mark.parametrize(
     ("made", "text", "decision"),
     [
         (
             EDIT,
-            REFUSED + "To tell you how to proceed, the user said:\nuse a switch",
+            f"{REFUSED}To tell you more, the user said:\nuse a switch",
             "Rejected Edit(/a.go): use a switch",
         ),
         (EDIT, REFUSED + "STOP what you are doing and wait.", "Rejected Edit(/a.go)"),
@@ -23,27 +26,16 @@ REFUSED = "The user doesn't want to proceed with this tool use. The tool use was
         (EDIT, "[Request interrupted by user for tool use]", "Interrupted Edit(/a.go)"),
         (PLAN, REFUSED, "Rejected the plan"),
         (UNKNOWN_CALL, REFUSED, "Rejected a tool call"),
-    ],
-)
-def test_a_rejection_is_a_decision_and_no_error(made: ToolCall, text: str, decision: str) -> None:
-    assert outcome(text, of=made, is_error=True) == (Kind.DECISION, decision)
-
-
-@pytest.mark.parametrize(
-    ("made", "text", "decision"),
-    [
-        (
-            QUESTION,
-            'User has answered your questions: "Where?"="Here". You can now continue with the user\'s answers in mind.',
-            'Answered: "Where?"="Here"',
-        ),
+        (QUESTION, ANSWERED, 'Answered: "Where?"="Here"'),
         (QUESTION, "Here, please", "Answered: Here, please"),
         (PLAN, "User has approved your plan. You can now start coding.", "Approved the plan"),
         (PLAN, "Go.\n\n## Approved Plan:\n# Plan: Inline it\n\nText", "Approved the plan: Plan: Inline it"),
     ],
 )
-def test_an_answer_and_an_approval_are_decisions(made: ToolCall, text: str, decision: str) -> None:
-    assert outcome(text, of=made, is_error=False) == (Kind.DECISION, decision)
+def test_a_rejection_an_answer_and_an_approval_are_decisions(made: ToolCall, text: str, decision: str) -> None:
+    is_error = decision.startswith(("Rejected", "Interrupted"))
+
+    assert outcome(text, of=made, is_error=is_error) == (Kind.DECISION, decision)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ MOMENT = datetime(2026, 2, 3, 0, 25, 13, 595_000, UTC)
     "written",
     [
         "2026-02-03T00:25:13.595Z",
-        "2026-02-03T00:25:13.595000000Z",
+        *(f"2026-02-03T00:25:13.595{'0' * digits}Z" for digits in range(1, 7)),
         "2026-02-03T01:25:13.595+01:00",
         "2026-02-03T00:25:13.595",
         1_770_078_313_595,
@@ -20,16 +20,6 @@ MOMENT = datetime(2026, 2, 3, 0, 25, 13, 595_000, UTC)
 )
 def test_every_spelling_of_a_moment_is_that_moment_in_utc(written: object) -> None:
     assert parse_time(written) == MOMENT
-
-
-@pytest.mark.parametrize("digits", range(10))
-def test_any_number_of_fraction_digits_is_understood(digits: int) -> None:
-    fraction = f".{'1' * digits}" if digits else ""
-
-    time = parse_time(f"2026-02-03T00:25:13{fraction}Z")
-
-    assert time is not None
-    assert time.replace(microsecond=0) == MOMENT.replace(microsecond=0)
 
 
 @pytest.mark.parametrize("written", [None, "", "yesterday", True, [], {}, 1e40, float("nan"), "9999-99-99T00:00:00Z"])

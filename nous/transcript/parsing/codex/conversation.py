@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.codex.outputs import Output, is_text, output_of, parts_in
+from nous.transcript.parsing.blocks import blocks_in
+from nous.transcript.parsing.codex.outputs import Output, is_text, output_of
 from nous.transcript.parsing.codex.user_text import MessagePiece, Sort, piece_of, words_and_plan
 from nous.transcript.parsing.conversation import UNKNOWN_CALL, call, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
@@ -149,8 +150,7 @@ class CodexReading(SessionReading):
 
         A rejection counts as a failure if the user is never asked for approval.
         """
-        for reason in output.hidden:
-            self.notes.skip(reason)
+        self.notes.skipped.update(output.hidden)
         made = self.calls.get(call_id) or (call(tool, {}) if tool else UNKNOWN_CALL)
         failed = output.is_error or call_id in self.failed
         self.failed.discard(call_id)
@@ -238,7 +238,7 @@ class CodexReading(SessionReading):
 
     def _texts(self, content: object) -> list[str]:
         texts: list[str] = []
-        for part in parts_in(content):
+        for part in blocks_in(content):
             if is_text(part) or part.get("type") == "refusal":
                 texts.append(text_at(part, "text", "refusal"))
             else:

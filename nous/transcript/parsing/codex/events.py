@@ -14,6 +14,11 @@ from nous.transcript.reader import Draft, RecordPlace
 
 _USERS_SHELL = frozenset({"user_shell", "userShell"})
 _VERDICTS = frozenset({"approved", "denied", "timed_out", "aborted"})
+_TEMPLATES = {
+    "context_compacted": (Kind.SYSTEM, "Conversation compacted"),
+    "undo_completed": (Kind.SYSTEM, "Undo: {message}"),
+    "entered_review_mode": (Kind.SYSTEM, "Review of {user_facing_hint}"),
+}
 _WORK = ("commandexecution", "filechange", "mcptoolcall", "dynamictoolcall")
 """Items for tool calls."""
 
@@ -49,8 +54,8 @@ class EventReading(CodexReading):
                 return self._act(kind, event, place)
 
     def _typed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        for _ in [*as_list(event.get("images")), *as_list(event.get("local_images"))]:
-            self.notes.skip("image")
+        images = [*as_list(event.get("images")), *as_list(event.get("local_images"))]
+        self.notes.skipped.update(["image"] * len(images))
         yield from self.user([text_at(event, "message")], EVENT, place)
 
     def _completed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
@@ -73,28 +78,22 @@ class EventReading(CodexReading):
 
     def _act(self, kind: str, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
-            case "context_compacted":
-                return (place.draft(Kind.SYSTEM, "Conversation compacted"),)
             case "guardian_assessment":
                 return self._assessed(event, place)
             case "thread_rolled_back":
                 turns = count_at(event, "num_turns")
                 return (place.draft(Kind.DECISION, f"Took back the last {turns} turns"),)
-            case "undo_completed":
-                return (place.draft(Kind.SYSTEM, f"Undo: {text_at(event, 'message') or 'done'}"),)
             case "thread_name_updated":
                 self.title = text_at(event, "thread_name", "name")
             case "thread_goal_updated":
                 return self._aims(object_at(event, "goal"), place)
             case "thread_settings_applied":
                 self.settings(object_at(event, "thread_settings"))
-            case "entered_review_mode":
-                return (place.draft(Kind.SYSTEM, f"Review of {text_at(event, 'user_facing_hint') or 'changes'}"),)
             case "exited_review_mode":
                 return self._reviewed(object_at(event, "review_output"), place)
             case _:
                 pass
-        return self.skip(kind)
+        return self.from_template(_TEMPLATES, kind, event, place)
 
     def _aims(self, goal: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         goal_text = f"Goal ({text_at(goal, 'status') or 'unknown'}): {text_at(goal, 'objective')}"

@@ -1,12 +1,12 @@
 """Parser for tool outputs in the forms that different Codex versions store."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
+from nous.transcript.parsing.blocks import blocks_in
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text
 
@@ -77,15 +77,6 @@ def text_of(content: object) -> str:
     return content if isinstance(content, str) else _from_parts(as_list(content)).text
 
 
-def parts_in(content: object) -> Iterator[JsonObject]:
-    """Yield *content* as parts; a string becomes one text part."""
-    for part in [content] if isinstance(content, str) else as_list(content):
-        if isinstance(part, str):
-            yield {"type": "text", "text": part}
-        else:
-            yield as_object(part)
-
-
 def is_text(part: JsonObject) -> bool:
     return isinstance(part.get("text"), str) and str(part.get("type", "text")) in _TEXTS
 
@@ -104,7 +95,7 @@ def _from_string(text: str) -> Output:
 
 
 def _from_parts(found: list[Any]) -> Output:
-    parts = list(parts_in(found))
+    parts = blocks_in(found)
     judged = _judged("\n\n".join(part["text"] for part in parts if is_text(part)))
     hidden = tuple(f"{part.get('type')} part" for part in parts if not is_text(part))
     return Output(judged.text, judged.is_error, judged.is_rejected, judged.is_aborted, hidden)
