@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
+from common.measure import DATA
+
 from nous.excerpt import fit
 from nous.transcript.model import Entry, Kind, Transcript
 
 CHATS = Path(__file__).parent / "data" / "chats"
-DATA = Path(__file__).parents[3] / "shared" / "data"
 SMALLTALK = DATA / "plain_text"
 STATEMENTS = DATA / "facts" / "minimal_pairs_a.json"
 PARTS = ("dev", "held_out")

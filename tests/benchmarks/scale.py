@@ -15,11 +15,10 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -27,12 +26,13 @@ from typing import Any
 from uuid import uuid5
 
 import redis
-from large.corpus import DIM, PER_SESSION, SESSIONS, Corpus, Vector, made_up
+from common.corpus import DIM, PER_SESSION, SESSIONS, Corpus, Vector, made_up
+from common.measure import SUMMARY, cpu
 
 from nous.app.container import Container, build
 from nous.bus.base import Committed
 from nous.domain.effects import AppendFacts, Effects
-from nous.domain.episode import CandidateFact, Outcome, Summary
+from nous.domain.episode import CandidateFact
 from nous.domain.events import NAMESPACE, EpisodeSummarized
 from nous.domain.fact import Fact, Learned, LogVersion, Source
 from nous.domain.scope import Scope
@@ -48,9 +48,6 @@ SCOPE = Scope(project="scale")
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 _AT_ONCE = 2000
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"
-_SUMMARY = Summary(
-    title="-", summary="-", key_points=(), outcome=Outcome.INFORMATIONAL, outcome_rationale="-", topics=()
-)
 
 
 def main(sizes: Sequence[int], vectors: Sequence[int], *, index_url: str | None) -> None:
@@ -84,10 +81,13 @@ def _measure_learning(size: int, settings: Settings) -> None:
     taught: list[float] = []
     verdicts = Counter[str]()
     before = _server_cpu(container)
+
+    def learn(candidates: Sequence[CandidateFact], number: int) -> None:
+        verdicts.update(_teach(container, fact_learner, candidates, number))
+
     for number, candidates in enumerate(corpus.sessions(size)):
-        bare.append(_timed(lambda: whole @ asked))
-        teach = partial(_teach, container, fact_learner, candidates, number)
-        taught.append(_timed(lambda teach=teach: verdicts.update(teach())) / PER_SESSION)
+        bare.append(cpu(lambda: whole @ asked))
+        taught.append(cpu(learn, candidates, number) / PER_SESSION)
     server = (_server_cpu(container) - before) / SESSIONS / PER_SESSION
     ratio = median(taught) / median(bare)
     print(
@@ -122,7 +122,7 @@ def _cause(number: int) -> EpisodeSummarized:
         trace_id=event_id,
         episode_id=event_id,
         version="",
-        summary=_SUMMARY,
+        summary=SUMMARY,
     )
 
 
@@ -187,9 +187,9 @@ def _measure_vectors(size: int) -> None:
 
 def _timed_search(index: ExactScanIndex, whole: Vector, asked: Vector) -> tuple[float, float, float]:
     """The bare product, the search for one of ten at once, and the search for one alone."""
-    bare = _timed(lambda: whole @ asked[0])
-    ten = _timed(lambda: [list(near) for near in index.near(asked, FLOOR, at=LogVersion())]) / PER_SESSION
-    return bare, ten, _timed(lambda: [list(near) for near in index.near(asked[:1], FLOOR, at=LogVersion())])
+    bare = cpu(whole.dot, asked[0])
+    ten = cpu(lambda: [list(near) for near in index.near(asked, FLOOR, at=LogVersion())]) / PER_SESSION
+    return bare, ten, cpu(lambda: [list(near) for near in index.near(asked[:1], FLOOR, at=LogVersion())])
 
 
 def _index(whole: Vector) -> ExactScanIndex:
@@ -215,12 +215,6 @@ def hold(size: int) -> None:
 
 def _never(slots: Sequence[int], *, at: LogVersion) -> Vector:
     raise AssertionError(slots, at)
-
-
-def _timed(task: Callable[[], object]) -> float:
-    began = process_time()
-    task()
-    return process_time() - began
 
 
 def _server_cpu(container: Container) -> float:

@@ -10,7 +10,6 @@ what Claude was billed for: between two requests of a session its input grows by
 """
 
 import argparse
-import gzip
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,16 +18,15 @@ from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median, quantiles
-from time import process_time
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import orjson
+from common.measure import DATA, content, cpu
 
 from nous.text.token_estimate import estimate
 
 HERE = Path(__file__).parent
-DATA = HERE.parents[2] / "shared" / "data"
 SHORTEST, LONGEST = 800, 8000
 TOGETHER = 3
 """Paragraphs of data/cjk.txt that make one sample."""
@@ -131,8 +129,7 @@ def _result(source: str, tool: str, text: str) -> Iterator[Sample]:
 
 
 def rows(path: Path) -> Rows:
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return [row for row in map(_parsed, content.splitlines()) if row]
+    return [row for row in map(_parsed, content(path).splitlines()) if row]
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
@@ -143,14 +140,14 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 
 def blocks(row: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    content = (row.get("message") or {}).get("content") or ()
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+    said = (row.get("message") or {}).get("content") or ()
+    return [{"type": "text", "text": said}] if isinstance(said, str) else said
 
 
 def told(block: Mapping[str, Any]) -> str:
     """The words of a tool's result."""
-    content = block.get("content") or ""
-    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
+    said = block.get("content") or ""
+    return said if isinstance(said, str) else "\n".join(part.get("text", "") for part in said)
 
 
 def vocabularies() -> Mapping[str, Count]:
@@ -228,9 +225,7 @@ def show_speed(measured: Sequence[Sample]) -> None:
         ("ASCII", "".join(sample.text for sample in measured if sample.text.isascii())),
         ("other", "".join(sample.text for sample in measured if not sample.text.isascii())),
     ):
-        began = process_time()
-        estimate(text)
-        print(f"speed, {label}: {len(text.encode()) / 1e6 / (process_time() - began):.0f} MB/s")
+        print(f"speed, {label}: {len(text.encode()) / 1e6 / cpu(estimate, text):.0f} MB/s")
 
 
 def main(half: str) -> None:
