@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid5
 
 import pytest
-from builders.contexts import context_over
+from builders.contexts import Shelf, context_over
 
 from nous.domain.effects import Effects, ReleaseTranscript, SaveEpisode
 from nous.domain.episode import Episode, Tier
@@ -31,7 +31,7 @@ Ended = Callable[..., SessionEnded]
 
 
 @dataclass
-class Shelf:
+class Texts:
     """Transcripts by the session event that names them, and how often one was taken."""
 
     taken: int = 0
@@ -52,12 +52,12 @@ def store() -> MemoryStore:
 
 
 @pytest.fixture
-def shelf() -> Shelf:
-    return Shelf()
+def shelf() -> Texts:
+    return Texts()
 
 
 @pytest.fixture
-def context(store: MemoryStore, shelf: Shelf) -> WorkerContext:
+def context(store: MemoryStore, shelf: Texts) -> WorkerContext:
     return context_over(store, transcripts=shelf, clock=lambda: LATER)
 
 
@@ -111,19 +111,8 @@ def test_a_session_without_a_user_turn_is_skipped(told: Callable[..., Transcript
     assert _skipped(told(("assistant", "I am here, and I wait for what you want me to do next.")), ended) == NO_USER
 
 
-@dataclass(frozen=True)
-class One:
-    """Has one transcript."""
-
-    transcript: Transcript
-
-    def read(self, event: SessionEnded) -> Transcript:
-        assert event.session_id
-        return self.transcript
-
-
 def _skipped(transcript: Transcript, ended: Ended) -> str | None:
-    context = context_over(MemoryStore(), transcripts=One(transcript), clock=lambda: LATER)
+    context = context_over(MemoryStore(), transcripts=Shelf(transcript), clock=lambda: LATER)
     return WORKER.handler_factory(context)(ended()).skipped
 
 
@@ -138,7 +127,7 @@ def test_the_same_version_is_summarized_once(context: WorkerContext, store: Memo
 
 
 def test_a_version_that_is_known_by_its_digest_is_not_even_read(
-    context: WorkerContext, store: MemoryStore, shelf: Shelf, ended: Ended
+    context: WorkerContext, store: MemoryStore, shelf: Texts, ended: Ended
 ) -> None:
     summarize(context, store, ended(text=SESSION))
 
@@ -169,7 +158,7 @@ def test_a_shorter_version_that_comes_late_is_skipped(context: WorkerContext, st
 
 
 def test_a_shorter_version_that_ends_later_replaces_the_longer(
-    context: WorkerContext, store: MemoryStore, shelf: Shelf, ended: Ended
+    context: WorkerContext, store: MemoryStore, shelf: Texts, ended: Ended
 ) -> None:
     shelf.ended_at = {LONGER: AT, SESSION: LATER}
     summarize(context, store, ended(text=LONGER))
@@ -181,7 +170,7 @@ def test_a_shorter_version_that_ends_later_replaces_the_longer(
 
 
 def test_a_session_that_ends_in_the_future_has_ended_now_and_a_shorter_version_of_it_is_no_newer(
-    context: WorkerContext, store: MemoryStore, shelf: Shelf, ended: Ended
+    context: WorkerContext, store: MemoryStore, shelf: Texts, ended: Ended
 ) -> None:
     ahead = LATER + timedelta(days=30)
     shelf.ended_at = {LONGER: ahead, SESSION: ahead - timedelta(minutes=1)}
