@@ -1,17 +1,15 @@
 """How far the estimate of tokens is off, by kind of text and vocabulary, beside a quarter of the characters or bytes.
 
-    python tests/benchmarks/token_estimate.py [--half fitted|held|both]
+    python tests/benchmarks/token_estimate.py
 
 Samples of 0.8 to 8 KB from the sessions in ../shared/data and from data/cjk.txt. The constants of
-`nous.text.token_estimate` were fitted on one half of the files; the other half is shown unless asked otherwise. Errors
+`nous.text.token_estimate` were fitted on one half of the files; the other half is shown. Errors
 are (estimate / count - 1) of each sample in percent: their mean, the 5th and 95th percentile, and the one furthest off.
 The vocabularies come in a package, none is downloaded at run time: pip install 'nous[bench]'. Last, the estimate beside
 what Claude was billed for: between two requests of a session its input grows by what was said and read in between.
 """
 
-import argparse
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -228,11 +226,11 @@ def show_speed(measured: Sequence[Sample]) -> None:
         print(f"speed, {label}: {len(text.encode()) / 1e6 / cpu(estimate, text):.0f} MB/s")
 
 
-def main(half: str) -> None:
+def main() -> None:
     if not DATA.is_dir():
         print("there are no sessions in ../shared/data to measure on")
         return
-    measured = [s for s in samples() if half == "both" or s.is_held == (half == "held")]
+    measured = [sample for sample in samples() if sample.is_held]
     for name, count in vocabularies().items():
         show(name, count, measured)
     show_bills()
@@ -240,6 +238,4 @@ def main(half: str) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=("fitted", "held", "both"), default="held")
-    sys.exit(main(parser.parse_args().half))
+    main()
