@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid5
 
 import pytest
@@ -96,24 +97,25 @@ def test_the_same_event_is_answered_the_same_way(context: WorkerContext, ended: 
     assert WORKER.handler_factory(context)(event) == WORKER.handler_factory(context)(event)
 
 
-def test_a_session_of_few_words_is_skipped(context: WorkerContext, ended: Ended) -> None:
-    assert WORKER.handler_factory(context)(ended(text="User: hi\n\nAssistant: hello")).skipped == TOO_SHORT
+CALL = ("tool_call", "Bash", {"tool": "Bash"})
 
 
-def test_a_request_and_a_call_that_ran_are_never_too_short(told: Callable[..., Transcript], ended: Ended) -> None:
-    ran = told(("user", "build"), ("tool_call", "Bash", {"tool": "Bash"}), ("tool_result", "ok"))
-    silent = told(("user", "build"), ("tool_call", "Bash", {"tool": "Bash"}))
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ([("user", "hi"), ("assistant", "hello")], TOO_SHORT),
+        ([("user", "build"), CALL], TOO_SHORT),
+        ([("user", "build"), CALL, ("tool_result", "ok")], None),
+        ([("assistant", "I am here, and I wait for what you want me to do next.")], NO_USER),
+    ],
+    ids=["few words", "a call that did not run", "a call that ran", "no user"],
+)
+def test_a_session_without_a_user_or_substance_is_skipped(
+    told: Callable[..., Transcript], ended: Ended, said: list[tuple[Any, ...]], why: str | None
+) -> None:
+    context = context_over(MemoryStore(), transcripts=Shelf(told(*said)), clock=lambda: LATER)
 
-    assert [_skipped(each, ended) for each in (ran, silent)] == [None, TOO_SHORT]
-
-
-def test_a_session_without_a_user_turn_is_skipped(told: Callable[..., Transcript], ended: Ended) -> None:
-    assert _skipped(told(("assistant", "I am here, and I wait for what you want me to do next.")), ended) == NO_USER
-
-
-def _skipped(transcript: Transcript, ended: Ended) -> str | None:
-    context = context_over(MemoryStore(), transcripts=Shelf(transcript), clock=lambda: LATER)
-    return WORKER.handler_factory(context)(ended()).skipped
+    assert WORKER.handler_factory(context)(ended()).skipped == why
 
 
 def test_the_same_version_is_summarized_once(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
