@@ -13,17 +13,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest looks for these as well
 
 from builders.memory import pss
 from builders.waiting import wait_until
+from chaos.drill.crew import children
+from chaos.drill.producer import ended
 from common.measure import SUMMARY
 from rq import Queue
 from rq.serializers import JSONSerializer
@@ -35,7 +34,6 @@ from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.events import EpisodeSummarized, Event, SessionEnded
-from nous.domain.scope import Scope
 from nous.pipeline.worker import Worker, WorkerContext
 from nous.redis_server import embedded
 from nous.settings.model import Settings, WorkerSettings
@@ -82,11 +80,11 @@ def _pool(directory: Path) -> tuple[Figures, list[float]]:
     container = build(Settings(data_dir=directory, embedder="hashed", worker=settings), also=[sleeper])
     log.configure("error")
     crew = worker_process(container, ["sleeper"], open_quarantine=lambda _: None)
-    container.bus.publish(*(_ended() for _ in range(OURS)))
+    container.bus.publish(*(ended(f"s{number}", number) for number in range(OURS)))
     crew.start()
     figures = _measured(lambda: _done(container), OURS, lambda: pss(os.getpid()))
-    for _ in range(TRICKLE):
-        container.bus.publish(_ended())
+    for number in range(OURS, OURS + TRICKLE):
+        container.bus.publish(ended(f"s{number}", number))
         time.sleep(PACE)
     wait_until(lambda: _done(container) >= OURS + TRICKLE, "the trickle to be done", seconds=PATIENCE)
     overhead = list(_overhead(container))
@@ -148,20 +146,6 @@ def _sleeper(context: WorkerContext) -> Callable[[Event], Effects]:
     return handle
 
 
-def _ended() -> SessionEnded:
-    event_id = uuid4()
-    return SessionEnded(
-        id=event_id,
-        time=datetime.now(UTC),
-        source="benchmark",
-        scope=Scope(),
-        agent_id="a",
-        session_id=str(event_id),
-        trace_id=event_id,
-        transcript="User: hi",
-    )
-
-
 def _done(container: Container) -> int:
     return container.delivery_stats.counters(container.subscription("sleeper")).done
 
@@ -193,9 +177,7 @@ def _tree(root: int) -> list[int]:
     """*root* and everything below it."""
     found = [root]
     for pid in found:
-        for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            with suppress(OSError):  # it may have ended meanwhile
-                found += [int(child) for child in task.read_text().split()]
+        found += children(pid)
     return found
 
 

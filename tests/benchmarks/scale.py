@@ -6,7 +6,6 @@ one thread, as in `nous worker`.
 
     python tests/benchmarks/scale.py                       # 1,000 to 100,000 facts; vectors alone to 1,000,000
     python tests/benchmarks/scale.py --sizes 1000,10000 --vectors 0
-    python tests/benchmarks/scale.py --index-url unix:///run/redis.sock     # by the vector sets of a Redis 8
 """
 
 import argparse
@@ -25,7 +24,6 @@ from time import process_time
 from typing import Any
 from uuid import uuid5
 
-import redis
 from common.corpus import DIM, PER_SESSION, SESSIONS, Corpus, Vector, made_up
 from common.measure import SUMMARY, cpu
 
@@ -40,7 +38,7 @@ from nous.knowledge.events import announcements
 from nous.knowledge.vector_scan import ExactScanIndex
 from nous.pipeline.fact_learner import FactLearner
 from nous.redis_server import embedded
-from nous.settings.model import IndexSettings, Settings
+from nous.settings.model import Settings
 from nous.store.base import NO_VECTORS
 
 FLOOR = 0.80
@@ -50,14 +48,14 @@ _AT_ONCE = 2000
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
-def main(sizes: Sequence[int], vectors: Sequence[int], *, index_url: str | None) -> None:
+def main(sizes: Sequence[int], vectors: Sequence[int]) -> None:
     print(f"{'facts':>9} {'bare ms':>8} {'learn ms':>9} {'ratio':>6} {'server ms':>10}  verdicts")
     for size in sizes:
         with ExitStack() as stack:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nous-")))
             stack.callback(embedded.stop, directory)
-            _measure_learning(size, _settings(directory, index_url))
-            _measure_start(directory, index_url)
+            _measure_learning(size, _settings(directory))
+            _measure_start(directory)
     if vectors:
         print("\nvectors alone: the bare product with one, the search for each of ten at once, the search for one")
         print(f"{'vectors':>9} {'bare ms':>8} {'ten ms':>8} {'ratio':>6} {'one ms':>8} {'ratio':>6} {'MB':>8}")
@@ -65,9 +63,8 @@ def main(sizes: Sequence[int], vectors: Sequence[int], *, index_url: str | None)
         _measure_vectors(size)
 
 
-def _settings(directory: Path, index_url: str | None) -> Settings:
-    index = IndexSettings(engine="vector-sets", url=index_url) if index_url else IndexSettings()
-    return Settings(data_dir=directory, embedder="hashed", index=index)
+def _settings(directory: Path) -> Settings:
+    return Settings(data_dir=directory, embedder="hashed")
 
 
 def _measure_learning(size: int, settings: Settings) -> None:
@@ -152,8 +149,8 @@ def _learned(corpus: Corpus, number: int) -> Learned:
     return Learned(fact=fact, reason="nothing known is near", embedded_by=corpus.id)
 
 
-def _measure_start(directory: Path, index_url: str | None) -> None:
-    print(_printed_by("--start", str(directory), *(["--index-url", index_url] if index_url else [])), flush=True)
+def _measure_start(directory: Path) -> None:
+    print(_printed_by("--start", str(directory)), flush=True)
 
 
 def _printed_by(*arguments: str) -> str:
@@ -162,9 +159,9 @@ def _printed_by(*arguments: str) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip()
 
 
-def start(directory: Path, index_url: str | None) -> None:
+def start(directory: Path) -> None:
     """Read the scope, find what is near a vector, and print what that took."""
-    container = build(_settings(directory, index_url))
+    container = build(_settings(directory))
     embedder: Any = type("MadeUp", (), {"id": "made-up", "dim": DIM})()
     before, began = _memory(), process_time()
     with container.context.fact_cache.current(container.context.facts, SCOPE, embedder) as knowledge:
@@ -218,11 +215,10 @@ def _never(slots: Sequence[int], *, at: LogVersion) -> Vector:
 
 
 def _server_cpu(container: Container) -> float:
-    """Seconds of CPU that the servers have taken."""
-    url = container.settings.index.url
-    clients = [container.client, *([redis.Redis.from_url(url)] if url else [])]
-    infos: list[Any] = [client.info("cpu") for client in clients]
-    return sum(info["used_cpu_user"] + info["used_cpu_sys"] for info in infos)
+    """Seconds of CPU that the server has taken."""
+    client: Any = container.client
+    info = client.info("cpu")
+    return info["used_cpu_user"] + info["used_cpu_sys"]
 
 
 def _memory() -> float:
@@ -239,7 +235,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sizes", type=_numbers, default=[1000, 10_000, 100_000])
     parser.add_argument("--vectors", type=_numbers, default=[1000, 10_000, 100_000, 1_000_000])
-    parser.add_argument("--index-url", help="a server with vector sets")
     parser.add_argument("--start", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--hold", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -250,6 +245,6 @@ if __name__ == "__main__":
     if given.hold:
         hold(given.hold)
     elif given.start:
-        start(given.start, given.index_url)
+        start(given.start)
     else:
-        main(given.sizes, given.vectors, index_url=given.index_url)
+        main(given.sizes, given.vectors)
