@@ -30,11 +30,6 @@ LESSONS = (
     "The cache needs a version prefix because old pickles break after a release.",
     "Migrations run inside one transaction because a half-made table stops the boot.",
     "Retries must back off because the payment provider bans impatient clients.",
-    "Images are resized on upload because phones send twelve megapixels each.",
-    "The parser must accept a missing newline because editors trim the last one.",
-    "Sorting needs a stable key because two orders may share the same second.",
-    "Docker layers should copy the lock file first because dependencies rarely change.",
-    "Sockets need keepalive because the balancer drops silent connections quietly.",
 )
 
 Told = Callable[..., Transcript]
