@@ -1,6 +1,6 @@
 """How much of what two people tell about their lives survives half, a quarter and an eighth of their conversation.
 
-    python tests/benchmarks/chats.py [--strategy default] [--shares 2,4,8] [--each]
+    python tests/benchmarks/chats.py [--strategy default] [--shares 2,4,8]
 
 Every set has a development and a held-out part. *life* was written and marked by hand, *lives* is the same in one
 piece; in *vague* people say more of what they feel. *small talk* is real and marked by hand (../shared/data).
@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
+from common.measure import DATA
+
 from nous.excerpt import fit
 from nous.transcript.model import Entry, Kind, Transcript
 
 CHATS = Path(__file__).parent / "data" / "chats"
-DATA = Path(__file__).parents[3] / "shared" / "data"
 SMALLTALK = DATA / "plain_text"
 STATEMENTS = DATA / "facts" / "minimal_pairs_a.json"
 PARTS = ("dev", "held_out")
@@ -76,15 +77,12 @@ class Kept:
     chance: float
 
 
-def main(strategy: str, shares: Sequence[int], *, is_each: bool) -> None:
+def main(strategy: str, shares: Sequence[int]) -> None:
     for part in PARTS:
         for name, chats in chat_sets(part).items():
             for share in shares:
                 kept = [measured(chat, strategy, share) for chat in chats]
                 _print(f"{part:<9}{name:<12} 1/{share}", len(chats), kept)
-                if is_each:
-                    for number, one in enumerate(kept):
-                        _print(f"  {number}", len(chats[number]), [one])
 
 
 def _print(what: str, count: int, kept: Sequence[Kept]) -> None:
@@ -208,6 +206,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--strategy", default="default")
     parser.add_argument("--shares", default="2,4,8")
-    parser.add_argument("--each", action="store_true", help="also every conversation by itself")
     chosen = parser.parse_args()
-    main(chosen.strategy, [int(share) for share in chosen.shares.split(",")], is_each=chosen.each)
+    main(chosen.strategy, [int(share) for share in chosen.shares.split(",")])

@@ -10,20 +10,20 @@ way merges it. Without files: the pairs in ../shared/data, if they are there.
 import json
 import resource
 import sys
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
+
+from common.measure import DATA, cpu
 
 from nous.embedding.base import Embedder
 from nous.embedding.minilm import MiniLM
 from nous.knowledge.judge import AlreadyKnown, Neighbour, Richer, judge
 from nous.knowledge.verdict import Dedup, Policy, Statement
 
-DATA = Path(__file__).parents[3] / "shared" / "data" / "facts"
-FILES = (DATA / "minimal_pairs_a.json", DATA / "dedup_pairs_dev.json")
+FILES = (DATA / "facts" / "minimal_pairs_a.json", DATA / "facts" / "dedup_pairs_dev.json")
 SAME = frozenset({"same", "dup"})
 APART = frozenset({"apart", "distinct"})
 RULES = {
@@ -82,23 +82,16 @@ def _line(name: str, found: Sequence[Pair]) -> str:
     return f"{name:18}" + "".join(f"{f'{count}/{len(found)}':>14}" for count in counts)
 
 
-def per_second(work: Callable[[], object], units: int) -> float:
-    """Units of *work* done in a second of CPU."""
-    start = time.process_time()
-    work()
-    return units / max(time.process_time() - start, 1e-9)
-
-
 def costs(texts: Sequence[str], embedder: Embedder) -> Iterable[str]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     embedder.embed(texts[:1])
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     yield f"memory: {before} MB at the peak before the model is loaded, {after} MB after"
     words = sum(len(text.split()) for text in texts) / len(texts)
-    speed = per_second(lambda: embedder.embed(texts), len(texts))
+    speed = len(texts) / cpu(embedder.embed, texts)
     yield f"embedding: {speed:.0f} sentences of {words:.0f} words per second of CPU"
     statements = [Statement(text) for text in texts]
-    speed = per_second(lambda: [each.reading for each in statements], len(texts))
+    speed = len(texts) / cpu(lambda: [each.reading for each in statements])
     yield f"reading: {speed:.0f} sentences per second of CPU"
 
 

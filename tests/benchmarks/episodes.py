@@ -17,11 +17,12 @@ from statistics import median, quantiles
 from time import process_time
 from typing import Any
 
+from common.measure import DATA
+
 from nous.summary.heuristic.summarize import Extracted, summarize
 from nous.transcript import read_transcript
 from nous.transcript.model import Transcript
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 TITLE_WORDS, SUMMARY_WORDS = (5, 10), (100, 150)
 
 Gold = Mapping[str, Any]

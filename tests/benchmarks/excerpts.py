@@ -1,6 +1,6 @@
 r"""What an excerpt keeps, by data set, budget and strategy, and what it costs, by size.
 
-    python tests/benchmarks/excerpts.py [--strategies default,...] [--budgets 2000,...] [--data DIR] [--plot FILE.svg]
+    python tests/benchmarks/excerpts.py [--strategies default,...] [--budgets 2000,...] [--data DIR]
 
 It prints Markdown. README.md beside this file says how to read that, and `--refresh` writes it there. Where there is no
 data it says so. The data's own script can score `kept`, `kept_fast` and `kept_spec` without this command:
@@ -20,7 +20,6 @@ from pathlib import Path
 
 from excerpt.gold import DATA, Score, Session, data_sets, kept, kept_fast, kept_spec, score_function, transcript_of
 from excerpt.growth import Cost, cost_table, costs, each, joined, verdicts
-from excerpt.plot import plotted
 from excerpt.retention import Retention, retention, retention_table
 
 from nous.excerpt import BUDGET
@@ -28,7 +27,9 @@ from nous.excerpt.strategies import names
 
 __all__ = ["kept", "kept_fast", "kept_spec", "transcript_of"]
 
-PLOT = Path(__file__).with_name("excerpts.svg")
+SIZES = (0.1, 0.3, 1, 3, 10)
+"""Of the transcripts whose cost is measured, in MB."""
+
 README = Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- from here on printed by excerpts.py -->\n", "<!-- up to here -->\n"
 
@@ -46,12 +47,9 @@ def main(chosen: Namespace) -> None:
     told = _printed(_retention_part(figures))
     coding = _of_coding(sets)
     by_size, by_session = (
-        costs(list(samples), chosen.strategies, chosen.rounds)
-        for samples in (joined(coding, chosen.sizes), each(coding))
+        costs(list(samples), chosen.strategies, chosen.rounds) for samples in (joined(coding, SIZES), each(coding))
     )
     told += _printed(_cost_part(by_size, by_session, chosen))
-    if plot := PLOT if chosen.refresh else chosen.plot:
-        plot.write_text(plotted(figures, by_size, chosen.strategies), encoding="utf-8")
     if chosen.refresh:
         README.write_text(_refreshed(README.read_text(encoding="utf-8"), told), encoding="utf-8")
 
@@ -99,10 +97,8 @@ def _options() -> ArgumentParser:
     parser.add_argument("--budgets", type=_numbers, default="2000,4000,8000,16000", help="in characters")
     parser.add_argument("--sets", type=_words, default="", help="some of the data sets, by name")
     parser.add_argument("--data", type=Path, default=DATA, help="another folder of NAME.jsonl.gz in the same form")
-    parser.add_argument("--sizes", type=_sizes, default="0.1,0.3,1,3,10", help="of transcripts, in MB")
     parser.add_argument("--rounds", type=int, default=5, help="of which the best counts; 0 leaves the cost out")
-    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="also draw it")
-    parser.add_argument("--refresh", action="store_true", help=f"write {README.name} and {PLOT.name} anew")
+    parser.add_argument("--refresh", action="store_true", help=f"write {README.name} anew")
     return parser
 
 
@@ -118,10 +114,6 @@ def _words(text: str) -> list[str]:
 
 def _numbers(text: str) -> list[int]:
     return [int(word) for word in _words(text)]
-
-
-def _sizes(text: str) -> list[float]:
-    return [float(word) for word in _words(text)]
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ episodes and facts of the same sessions by the same handlers. In each cell: nous
 """
 
 import argparse
-import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -31,6 +30,7 @@ from chaos.drill.plain import Plain
 from chaos.drill.size import Size
 from chaos.drill.stage import LEASE, SWEEP
 from chaos.drill.system import PROCESSES, Nous
+from chaos.drill.table import COLUMNS
 
 FEW = ("worker killed", "work-horse killed", "server killed", "queue lost")
 KINDS = (
@@ -45,12 +45,10 @@ KINDS = (
 )
 
 _COLUMNS: dict[str, Callable[[Outcome], str]] = {
-    "lost": lambda outcome: str(outcome.report.missing),
-    "doubled": lambda outcome: str(outcome.report.doubled),
-    "run twice": lambda outcome: str(outcome.report.run_twice),
+    **{name: COLUMNS[name] for name in ("lost", "doubled", "run twice")},
     "stuck": lambda outcome: str(outcome.stuck),
-    "given up": lambda outcome: str(len(outcome.report.dead)),
-    "p50 s": lambda outcome: _median(outcome.recoveries),
+    "given up": COLUMNS["dead"],
+    "p50 s": COLUMNS["p50 s"],
 }
 
 
@@ -63,13 +61,6 @@ def main(kinds: Sequence[str], size: Size) -> None:
             ours, theirs = (drill(faults()[kind](), size, nursery, system) for system in (Nous(), Plain()))
             cells = (f"{show(ours)} / {show(theirs)}" for show in _COLUMNS.values())
             print(f"| {kind} | {size.events} | {size.faults} |", " | ".join(cells), "|", flush=True)
-
-
-def _median(seconds: Sequence[float]) -> str:
-    if not seconds:
-        return "-"
-    median = sorted(seconds)[len(seconds) // 2]
-    return "later" if median == math.inf else f"{median:.1f}"
 
 
 def _kinds(text: str) -> Sequence[str]:

@@ -13,13 +13,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest looks for these as well
+
+from builders.memory import pss
+from builders.waiting import wait_until
+from chaos.drill.crew import children
+from chaos.drill.producer import ended
+from common.measure import SUMMARY
 from rq import Queue
 from rq.serializers import JSONSerializer
 
@@ -29,9 +33,7 @@ from nous.app.worker_process import worker_process
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
-from nous.domain.episode import Outcome, Summary
 from nous.domain.events import EpisodeSummarized, Event, SessionEnded
-from nous.domain.scope import Scope
 from nous.pipeline.worker import Worker, WorkerContext
 from nous.redis_server import embedded
 from nous.settings.model import Settings, WorkerSettings
@@ -46,9 +48,6 @@ PACE = 0.02
 """Seconds between two publications of the trickle: slow enough that each job is alone."""
 PATIENCE = 300
 """Seconds for any one thing to come about; more means that something hangs."""
-_SUMMARY = Summary(
-    title="-", summary="-", key_points=(), outcome=Outcome.INFORMATIONAL, outcome_rationale="-", topics=()
-)
 
 
 @dataclass(frozen=True)
@@ -81,13 +80,13 @@ def _pool(directory: Path) -> tuple[Figures, list[float]]:
     container = build(Settings(data_dir=directory, embedder="hashed", worker=settings), also=[sleeper])
     log.configure("error")
     crew = worker_process(container, ["sleeper"], open_quarantine=lambda _: None)
-    container.bus.publish(*(_ended() for _ in range(OURS)))
+    container.bus.publish(*(ended(f"s{number}", number) for number in range(OURS)))
     crew.start()
-    figures = _measured(lambda: _done(container), OURS, lambda: _pss(os.getpid()))
-    for _ in range(TRICKLE):
-        container.bus.publish(_ended())
+    figures = _measured(lambda: _done(container), OURS, lambda: pss(os.getpid()))
+    for number in range(OURS, OURS + TRICKLE):
+        container.bus.publish(ended(f"s{number}", number))
         time.sleep(PACE)
-    _wait_until(lambda: _done(container) >= OURS + TRICKLE, "the trickle to be done")
+    wait_until(lambda: _done(container) >= OURS + TRICKLE, "the trickle to be done", seconds=PATIENCE)
     overhead = list(_overhead(container))
     crew.stop()
     crew.wait()
@@ -103,9 +102,9 @@ def _fork_pool(directory: Path) -> Figures:
     program = str(Path(sys.executable).parent / command[0])
     with subprocess.Popen([program, *command[1:]], start_new_session=True) as pool:
         try:
-            _wait_until(lambda: _workers(container) >= FORKS, "RQ's workers to begin", pause=0.2)
+            wait_until(lambda: _workers(container) >= FORKS, "RQ's workers to begin", seconds=PATIENCE, pause=0.2)
             queue.enqueue_many([Queue.prepare_data("time.sleep", (WAIT,), timeout=60) for _ in range(THEIRS)])
-            figures = _measured(lambda: THEIRS - queue.count, THEIRS, lambda: sum(map(_pss, _tree(pool.pid))))
+            figures = _measured(lambda: THEIRS - queue.count, THEIRS, lambda: sum(map(pss, _tree(pool.pid))))
         finally:
             _end(pool)
     return figures
@@ -122,7 +121,7 @@ def _end(pool: subprocess.Popen[bytes]) -> None:
 
 def _measured(done: Callable[[], int], jobs: int, memory: Callable[[], float]) -> Figures:
     """The rate between the first tenth and the end, when everything is in flight, and the memory in between."""
-    _wait_until(lambda: done() >= jobs / 10, "the first tenth to be done")
+    wait_until(lambda: done() >= jobs / 10, "the first tenth to be done", seconds=PATIENCE)
     began, first, peak = time.perf_counter(), done(), 0.0
 
     def is_done() -> bool:
@@ -132,42 +131,19 @@ def _measured(done: Callable[[], int], jobs: int, memory: Callable[[], float]) -
             peak = max(peak, memory())
         return now >= jobs
 
-    _wait_until(is_done, "the others to be done", pause=0.1)
+    wait_until(is_done, "the others to be done", seconds=PATIENCE, pause=0.1)
     return Figures((jobs - first) / (time.perf_counter() - began), peak)
-
-
-def _wait_until(condition: Callable[[], bool], what: str, *, pause: float = 0.05) -> None:
-    """Look every *pause* seconds: often enough for the figures, and little work beside what is measured."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {PATIENCE} s for {what}")
-        time.sleep(pause)
 
 
 def _sleeper(context: WorkerContext) -> Callable[[Event], Effects]:
     def handle(event: Event) -> Effects:
         time.sleep(WAIT)  # the call to a model
         follow = EpisodeSummarized.after(
-            event, by="sleeper", at=context.clock(), episode_id=event.id, version="-", summary=_SUMMARY
+            event, by="sleeper", at=context.clock(), episode_id=event.id, version="-", summary=SUMMARY
         )
         return Effects(events=(follow,))
 
     return handle
-
-
-def _ended() -> SessionEnded:
-    event_id = uuid4()
-    return SessionEnded(
-        id=event_id,
-        time=datetime.now(UTC),
-        source="benchmark",
-        scope=Scope(),
-        agent_id="a",
-        session_id=str(event_id),
-        trace_id=event_id,
-        transcript="User: hi",
-    )
 
 
 def _done(container: Container) -> int:
@@ -197,22 +173,11 @@ def _seconds(entry: bytes) -> float:
     return int(entry.partition(b"-")[0]) / 1000
 
 
-def _pss(pid: int) -> float:
-    """Megabytes; 0 when the process has gone."""
-    try:
-        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    except OSError:
-        return 0.0
-    return int(rollup.partition("\nPss:")[2].split()[0]) / 1024
-
-
 def _tree(root: int) -> list[int]:
     """*root* and everything below it."""
     found = [root]
     for pid in found:
-        for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            with suppress(OSError):  # it may have ended meanwhile
-                found += [int(child) for child in task.read_text().split()]
+        found += children(pid)
     return found
 
 

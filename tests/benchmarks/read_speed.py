@@ -5,27 +5,25 @@
 CPU time. Without files: the sessions in ../shared/data, if they are there.
 """
 
-import gzip
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from statistics import median
-from time import process_time
 
 import orjson
+from common.measure import DATA, content, cpu
 
 from nous.transcript import read_transcript
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 ROUNDS = 15
 
 
 def main(paths: Sequence[Path]) -> None:
-    contents = [_content(path) for path in paths]
+    contents = [content(path) for path in paths]
     megabytes = sum(map(len, contents)) / 1e6
     # In turns, since the clock of a shared machine is not the same from one second to the next.
-    rounds = [(_timed(lambda: _parse_all(contents)), _timed(lambda: _read_all(contents))) for _ in range(ROUNDS)]
+    rounds = [(cpu(_parse_all, contents), cpu(_read_all, contents)) for _ in range(ROUNDS)]
     bare, read = (median(times) for times in zip(*rounds, strict=True))
     ratios = sorted(reading / parsing for parsing, reading in rounds)
     print(f"{len(paths)} files, {megabytes:.1f} MB, median of {ROUNDS} rounds in turns")
@@ -34,13 +32,9 @@ def main(paths: Sequence[Path]) -> None:
     print(f"ratio                  {median(ratios):8.2f} (from {ratios[0]:.2f} to {ratios[-1]:.2f})")
 
 
-def _content(path: Path) -> bytes:
-    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-
-
 def _parse_all(contents: Sequence[bytes]) -> None:
-    for content in contents:
-        for line in content.split(b"\n"):
+    for each in contents:
+        for line in each.split(b"\n"):
             try:
                 orjson.loads(line)
             except orjson.JSONDecodeError:
@@ -48,18 +42,12 @@ def _parse_all(contents: Sequence[bytes]) -> None:
 
 
 def _read_all(contents: Sequence[bytes]) -> None:
-    for content in contents:
-        read_transcript(BytesIO(content), format="claude_code")
-
-
-def _timed(task: Callable[[], object]) -> float:
-    start = process_time()
-    task()
-    return process_time() - start
+    for each in contents:
+        read_transcript(BytesIO(each), format="claude_code")
 
 
 if __name__ == "__main__":
-    found = [Path(argument) for argument in sys.argv[1:]] or sorted(SHARED.glob("claude_code*/*.jsonl*"))
+    found = [Path(argument) for argument in sys.argv[1:]] or sorted(DATA.glob("claude_code*/*.jsonl*"))
     if found:
         main(found)
     else:

@@ -6,7 +6,6 @@ one thread, as in `nous worker`.
 
     python tests/benchmarks/scale.py                       # 1,000 to 100,000 facts; vectors alone to 1,000,000
     python tests/benchmarks/scale.py --sizes 1000,10000 --vectors 0
-    python tests/benchmarks/scale.py --index-url unix:///run/redis.sock     # by the vector sets of a Redis 8
 """
 
 import argparse
@@ -15,24 +14,23 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from statistics import median
 from time import process_time
 from typing import Any
 from uuid import uuid5
 
-import redis
-from large.corpus import DIM, PER_SESSION, SESSIONS, Corpus, Vector, made_up
+from common.corpus import DIM, PER_SESSION, SESSIONS, Corpus, Vector, made_up
+from common.measure import SUMMARY, cpu
 
 from nous.app.container import Container, build
 from nous.bus.base import Committed
 from nous.domain.effects import AppendFacts, Effects
-from nous.domain.episode import CandidateFact, Outcome, Summary
+from nous.domain.episode import CandidateFact
 from nous.domain.events import NAMESPACE, EpisodeSummarized
 from nous.domain.fact import Fact, Learned, LogVersion, Source
 from nous.domain.scope import Scope
@@ -40,7 +38,7 @@ from nous.knowledge.events import announcements
 from nous.knowledge.vector_scan import ExactScanIndex
 from nous.pipeline.fact_learner import FactLearner
 from nous.redis_server import embedded
-from nous.settings.model import IndexSettings, Settings
+from nous.settings.model import Settings
 from nous.store.base import NO_VECTORS
 
 FLOOR = 0.80
@@ -48,19 +46,16 @@ SCOPE = Scope(project="scale")
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 _AT_ONCE = 2000
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"
-_SUMMARY = Summary(
-    title="-", summary="-", key_points=(), outcome=Outcome.INFORMATIONAL, outcome_rationale="-", topics=()
-)
 
 
-def main(sizes: Sequence[int], vectors: Sequence[int], *, index_url: str | None) -> None:
+def main(sizes: Sequence[int], vectors: Sequence[int]) -> None:
     print(f"{'facts':>9} {'bare ms':>8} {'learn ms':>9} {'ratio':>6} {'server ms':>10}  verdicts")
     for size in sizes:
         with ExitStack() as stack:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nous-")))
             stack.callback(embedded.stop, directory)
-            _measure_learning(size, _settings(directory, index_url))
-            _measure_start(directory, index_url)
+            _measure_learning(size, _settings(directory))
+            _measure_start(directory)
     if vectors:
         print("\nvectors alone: the bare product with one, the search for each of ten at once, the search for one")
         print(f"{'vectors':>9} {'bare ms':>8} {'ten ms':>8} {'ratio':>6} {'one ms':>8} {'ratio':>6} {'MB':>8}")
@@ -68,9 +63,8 @@ def main(sizes: Sequence[int], vectors: Sequence[int], *, index_url: str | None)
         _measure_vectors(size)
 
 
-def _settings(directory: Path, index_url: str | None) -> Settings:
-    index = IndexSettings(engine="vector-sets", url=index_url) if index_url else IndexSettings()
-    return Settings(data_dir=directory, embedder="hashed", index=index)
+def _settings(directory: Path) -> Settings:
+    return Settings(data_dir=directory, embedder="hashed")
 
 
 def _measure_learning(size: int, settings: Settings) -> None:
@@ -84,10 +78,13 @@ def _measure_learning(size: int, settings: Settings) -> None:
     taught: list[float] = []
     verdicts = Counter[str]()
     before = _server_cpu(container)
+
+    def learn(candidates: Sequence[CandidateFact], number: int) -> None:
+        verdicts.update(_teach(container, fact_learner, candidates, number))
+
     for number, candidates in enumerate(corpus.sessions(size)):
-        bare.append(_timed(lambda: whole @ asked))
-        teach = partial(_teach, container, fact_learner, candidates, number)
-        taught.append(_timed(lambda teach=teach: verdicts.update(teach())) / PER_SESSION)
+        bare.append(cpu(lambda: whole @ asked))
+        taught.append(cpu(learn, candidates, number) / PER_SESSION)
     server = (_server_cpu(container) - before) / SESSIONS / PER_SESSION
     ratio = median(taught) / median(bare)
     print(
@@ -122,7 +119,7 @@ def _cause(number: int) -> EpisodeSummarized:
         trace_id=event_id,
         episode_id=event_id,
         version="",
-        summary=_SUMMARY,
+        summary=SUMMARY,
     )
 
 
@@ -152,8 +149,8 @@ def _learned(corpus: Corpus, number: int) -> Learned:
     return Learned(fact=fact, reason="nothing known is near", embedded_by=corpus.id)
 
 
-def _measure_start(directory: Path, index_url: str | None) -> None:
-    print(_printed_by("--start", str(directory), *(["--index-url", index_url] if index_url else [])), flush=True)
+def _measure_start(directory: Path) -> None:
+    print(_printed_by("--start", str(directory)), flush=True)
 
 
 def _printed_by(*arguments: str) -> str:
@@ -162,9 +159,9 @@ def _printed_by(*arguments: str) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip()
 
 
-def start(directory: Path, index_url: str | None) -> None:
+def start(directory: Path) -> None:
     """Read the scope, find what is near a vector, and print what that took."""
-    container = build(_settings(directory, index_url))
+    container = build(_settings(directory))
     embedder: Any = type("MadeUp", (), {"id": "made-up", "dim": DIM})()
     before, began = _memory(), process_time()
     with container.context.fact_cache.current(container.context.facts, SCOPE, embedder) as knowledge:
@@ -187,9 +184,9 @@ def _measure_vectors(size: int) -> None:
 
 def _timed_search(index: ExactScanIndex, whole: Vector, asked: Vector) -> tuple[float, float, float]:
     """The bare product, the search for one of ten at once, and the search for one alone."""
-    bare = _timed(lambda: whole @ asked[0])
-    ten = _timed(lambda: [list(near) for near in index.near(asked, FLOOR, at=LogVersion())]) / PER_SESSION
-    return bare, ten, _timed(lambda: [list(near) for near in index.near(asked[:1], FLOOR, at=LogVersion())])
+    bare = cpu(whole.dot, asked[0])
+    ten = cpu(lambda: [list(near) for near in index.near(asked, FLOOR, at=LogVersion())]) / PER_SESSION
+    return bare, ten, cpu(lambda: [list(near) for near in index.near(asked[:1], FLOOR, at=LogVersion())])
 
 
 def _index(whole: Vector) -> ExactScanIndex:
@@ -217,18 +214,11 @@ def _never(slots: Sequence[int], *, at: LogVersion) -> Vector:
     raise AssertionError(slots, at)
 
 
-def _timed(task: Callable[[], object]) -> float:
-    began = process_time()
-    task()
-    return process_time() - began
-
-
 def _server_cpu(container: Container) -> float:
-    """Seconds of CPU that the servers have taken."""
-    url = container.settings.index.url
-    clients = [container.client, *([redis.Redis.from_url(url)] if url else [])]
-    infos: list[Any] = [client.info("cpu") for client in clients]
-    return sum(info["used_cpu_user"] + info["used_cpu_sys"] for info in infos)
+    """Seconds of CPU that the server has taken."""
+    client: Any = container.client
+    info = client.info("cpu")
+    return info["used_cpu_user"] + info["used_cpu_sys"]
 
 
 def _memory() -> float:
@@ -245,7 +235,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sizes", type=_numbers, default=[1000, 10_000, 100_000])
     parser.add_argument("--vectors", type=_numbers, default=[1000, 10_000, 100_000, 1_000_000])
-    parser.add_argument("--index-url", help="a server with vector sets")
     parser.add_argument("--start", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--hold", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -256,6 +245,6 @@ if __name__ == "__main__":
     if given.hold:
         hold(given.hold)
     elif given.start:
-        start(given.start, given.index_url)
+        start(given.start)
     else:
-        main(given.sizes, given.vectors, index_url=given.index_url)
+        main(given.sizes, given.vectors)

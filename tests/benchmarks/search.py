@@ -13,17 +13,16 @@ import json
 import re
 import statistics
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
 from uuid import UUID, uuid5
 
 import numpy as np
+from common.measure import DATA, cpu
 from numpy.typing import NDArray
 
 from nous.domain.episode import Category
@@ -36,7 +35,7 @@ from nous.retrieval.corpus import Corpus, ScopeIndex
 from nous.retrieval.query import Query, asked
 from nous.retrieval.search import search
 
-LEARNINGS = Path(__file__).parents[3] / "shared" / "data" / "facts" / "learnings.json"
+LEARNINGS = DATA / "facts" / "learnings.json"
 OTHER_THINGS = Path(__file__).parent / "data" / "other_questions.txt"
 PARTS = 5
 SIZES = (1_000, 10_000, 100_000)
@@ -180,19 +179,13 @@ def _cost(size: int, words: Sequence[str]) -> str:
     matrix = numbers.standard_normal((size, 384), dtype=np.float32)
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
     scope_index = shelf_of([Learning("s", text) for text in texts], dict(zip(texts, matrix, strict=True)), "synthetic")
-    indexing = _cpu(scope_index.words)
-    product = statistics.median(_cpu(partial(np.matmul, matrix, matrix[at])) for at in range(ROUNDS))
+    indexing = cpu(scope_index.words)
+    product = statistics.median(cpu(np.matmul, matrix, matrix[at]) for at in range(ROUNDS))
     asked = [Query(" ".join(random.choices(words, k=8)), vector=matrix[at]) for at in range(ROUNDS)]
-    first, again = ([_cpu(partial(search, each, Corpus(scope_index=scope_index))) for each in asked] for _ in range(2))
-    by_words = [_cpu(partial(scope_index.words().search, each.text, 100)) for each in asked]
+    first, again = ([cpu(search, each, Corpus(scope_index=scope_index)) for each in asked] for _ in range(2))
+    by_words = [cpu(scope_index.words().search, each.text, 100) for each in asked]
     ratios = "".join(f" {statistics.median(each) / product:8.1f}x" for each in (first, again, by_words))
     return f"{size:>7,} {product * 1e3:7.2f} ms{ratios} {indexing:7.2f} s"
-
-
-def _cpu(work: Callable[[], object]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def main(path: Path) -> int:

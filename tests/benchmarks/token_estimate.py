@@ -1,34 +1,30 @@
 """How far the estimate of tokens is off, by kind of text and vocabulary, beside a quarter of the characters or bytes.
 
-    python tests/benchmarks/token_estimate.py [--half fitted|held|both]
+    python tests/benchmarks/token_estimate.py
 
 Samples of 0.8 to 8 KB from the sessions in ../shared/data and from data/cjk.txt. The constants of
-`nous.text.token_estimate` were fitted on one half of the files; the other half is shown unless asked otherwise. Errors
+`nous.text.token_estimate` were fitted on one half of the files; the other half is shown. Errors
 are (estimate / count - 1) of each sample in percent: their mean, the 5th and 95th percentile, and the one furthest off.
 The vocabularies come in a package, none is downloaded at run time: pip install 'nous[bench]'. Last, the estimate beside
 what Claude was billed for: between two requests of a session its input grows by what was said and read in between.
 """
 
-import argparse
-import gzip
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median, quantiles
-from time import process_time
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import orjson
+from common.measure import DATA, content, cpu
 
 from nous.text.token_estimate import estimate
 
 HERE = Path(__file__).parent
-DATA = HERE.parents[2] / "shared" / "data"
 SHORTEST, LONGEST = 800, 8000
 TOGETHER = 3
 """Paragraphs of data/cjk.txt that make one sample."""
@@ -131,8 +127,7 @@ def _result(source: str, tool: str, text: str) -> Iterator[Sample]:
 
 
 def rows(path: Path) -> Rows:
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return [row for row in map(_parsed, content.splitlines()) if row]
+    return [row for row in map(_parsed, content(path).splitlines()) if row]
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
@@ -143,14 +138,14 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 
 def blocks(row: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    content = (row.get("message") or {}).get("content") or ()
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+    said = (row.get("message") or {}).get("content") or ()
+    return [{"type": "text", "text": said}] if isinstance(said, str) else said
 
 
 def told(block: Mapping[str, Any]) -> str:
     """The words of a tool's result."""
-    content = block.get("content") or ""
-    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
+    said = block.get("content") or ""
+    return said if isinstance(said, str) else "\n".join(part.get("text", "") for part in said)
 
 
 def vocabularies() -> Mapping[str, Count]:
@@ -228,16 +223,14 @@ def show_speed(measured: Sequence[Sample]) -> None:
         ("ASCII", "".join(sample.text for sample in measured if sample.text.isascii())),
         ("other", "".join(sample.text for sample in measured if not sample.text.isascii())),
     ):
-        began = process_time()
-        estimate(text)
-        print(f"speed, {label}: {len(text.encode()) / 1e6 / (process_time() - began):.0f} MB/s")
+        print(f"speed, {label}: {len(text.encode()) / 1e6 / cpu(estimate, text):.0f} MB/s")
 
 
-def main(half: str) -> None:
+def main() -> None:
     if not DATA.is_dir():
         print("there are no sessions in ../shared/data to measure on")
         return
-    measured = [s for s in samples() if half == "both" or s.is_held == (half == "held")]
+    measured = [sample for sample in samples() if sample.is_held]
     for name, count in vocabularies().items():
         show(name, count, measured)
     show_bills()
@@ -245,6 +238,4 @@ def main(half: str) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=("fitted", "held", "both"), default="held")
-    sys.exit(main(parser.parse_args().half))
+    main()

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from builders.model_world import ModelWorld, event_of
-from nous.bus.accounting import DeadLetterQueue, DeliveryStats
+from nous.bus.accounting import DeliveryStats
 from nous.bus.base import Bus, Subscription
 from nous.domain.events import SessionEnded, SessionTouched
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState, SessionStatus
-from nous.runtime.attempt import Attempts
-from nous.runtime.lease_renewal import LeaseKeeper
 from nous.services.session_lifecycle import RecoveryAction, SessionRecovery
 from nous.store.base import SessionStates
 from workers.episode_summarizer import WORKER as SUMMARIZER
@@ -58,10 +56,7 @@ class IdleWorld(ModelWorld):
     def use_courses(self, session_states: SessionStates) -> None:
         """From now on everybody asks *courses* how far sessions have come."""
         self.context = replace(self.context, session_states=session_states)
-        leases = LeaseKeeper(self.bus, lease=self.retry_policy.lease, deadline=600)
-        self.attempts = Attempts(
-            self.workers, bus=self.bus, context=self.context, retry_policy=self.retry_policy, leases=leases
-        )
+        self.attempts = self._made_attempts()
 
     def session_state(self, session: str = "s1") -> SessionState:
         found = self.store.session_state(Scope(), session)
@@ -76,13 +71,12 @@ class IdleWorld(ModelWorld):
         bus: Bus | None = None,
         *,
         delivery_stats: DeliveryStats | None = None,
-        dead: DeadLetterQueue | None = None,
     ) -> SessionRecovery:
         return SessionRecovery(
             context=self.context,
             bus=bus or self.bus,
             delivery_stats=delivery_stats or self.bus,
-            dead=dead or self.bus,
+            dead=self.bus,
             touches=TOUCHES,
             ends=ENDS,
             idle=timedelta(seconds=IDLE),

@@ -111,10 +111,11 @@ class ModelWorld:
             cache_subject=self.matter,
         )
         self.retry_policy = RetryPolicy(lease=LEASE)
+        self.attempts = self._made_attempts()
+
+    def _made_attempts(self) -> Attempts:
         leases = LeaseKeeper(self.bus, lease=LEASE, deadline=600)
-        self.attempts = Attempts(
-            self.workers, bus=self.bus, context=self.context, retry_policy=self.retry_policy, leases=leases
-        )
+        return Attempts(self.workers, bus=self.bus, context=self.context, retry_policy=self.retry_policy, leases=leases)
 
     def publish(self, session: str = "s1", text: str = SESSION, **fields: Any) -> SessionEnded:
         told: dict[str, Any] = {"session_id": session, "transcript": text, "time": self.date(), **fields}

@@ -1,7 +1,6 @@
 """A program for tests: teaches what it reads, session by session, whatever happens to the server meanwhile.
 
-Its argument is the settings, in JSON. Each line of standard input is a session: `{"session", "scope", "texts"}`. When a
-session is learned, its name is written, so that whoever reads it knows that the commit was acknowledged.
+Its argument is the settings, in JSON. Each line of standard input is a session: `{"session", "scope", "texts"}`.
 """
 
 import json
@@ -37,9 +36,8 @@ def teach(container: Container, told: Mapping[str, Any]) -> None:
     while True:
         try:
             lesson = container.context.fact_learner.ingest(candidates, scope=scope, source=source)
-            if not lesson.append.rows:
-                return
-            if not isinstance(container.bus.apply(Effects(writes=(lesson.append,))), Conflict):
+            effects = Effects(writes=(lesson.append,))
+            if not lesson.append.rows or not isinstance(container.bus.apply(effects), Conflict):
                 return
         except Retryable:
             time.sleep(_PAUSE)
@@ -57,10 +55,7 @@ def built(settings: Settings) -> Container:
 def main() -> None:
     container = built(Settings.model_validate_json(sys.argv[1]))
     for line in sys.stdin:
-        told = json.loads(line)
-        teach(container, told)
-        sys.stdout.write(f"{told['session']}\n")
-        sys.stdout.flush()
+        teach(container, json.loads(line))
 
 
 if __name__ == "__main__":

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from chaos.drill.aof import complete, sessions_in
 from chaos.drill.crew import Nursery
 from chaos.drill.drive import Outcome, drill
 from chaos.drill.fault import Fault, faults
 from chaos.drill.faults.queue import LostQueues
+from chaos.drill.faults.server import complete, sessions_in
 from chaos.drill.plain import Plain
 from chaos.drill.size import Size
 

@@ -86,17 +86,13 @@ class Race:
                 wait_until(lambda part=number / (cuts + 1): self._known() >= part * TWINS / 2, "facts", seconds=300)
                 held += self._lose_power(drawn.randrange(200, 20_000))
             for process in processes:
-                assert process.stdout
-                process.stdout.read()
                 assert process.wait(300) == 0
         return held
 
     def _process(self) -> subprocess.Popen[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")}
         command = [sys.executable, str(Path(__file__).with_name("teach.py")), self.settings.model_dump_json()]
-        return subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
+        return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, text=True)
 
     def _known(self) -> int:
         return sum(

@@ -73,7 +73,7 @@ def started(hash_seed: str) -> "subprocess.Popen[str]":
     program = Path(__file__).with_name("paid_once.py")
     environment = {
         **os.environ,
-        "PYTHONPATH": str(program.parents[1]),
+        "PYTHONPATH": os.pathsep.join(map(str, program.parents[1:3])),
         "PYTHONHASHSEED": hash_seed,
         "OPENBLAS_NUM_THREADS": "1",  # it keeps a thread for every further core, and a fork would copy none of them
     }

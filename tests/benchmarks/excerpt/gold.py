@@ -8,6 +8,7 @@ import gzip
 import importlib.util
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,19 +61,12 @@ def score_function(folder: Path) -> Score | None:
     return module.score
 
 
-def kept(turns: Iterable[Turn], budget: int) -> str:
-    """What the default strategy keeps of *turns*."""
-    return fit(transcript_of(turns), budget).text
+def kept(turns: Iterable[Turn], budget: int, *, strategy: str = "default") -> str:
+    """What *strategy* keeps of *turns*."""
+    return fit(transcript_of(turns), budget, strategy=strategy).text
 
 
-def kept_fast(turns: Iterable[Turn], budget: int) -> str:
-    """What `fast` keeps of *turns*."""
-    return fit(transcript_of(turns), budget, strategy="fast").text
-
-
-def kept_spec(turns: Iterable[Turn], budget: int) -> str:
-    """What `spec` keeps of *turns*."""
-    return fit(transcript_of(turns), budget, strategy="spec").text
+kept_fast, kept_spec = partial(kept, strategy="fast"), partial(kept, strategy="spec")
 
 
 def transcript_of(turns: Iterable[Turn]) -> Transcript:

@@ -4,22 +4,19 @@ CPU time. The same sessions are joined to transcripts of each size, so that size
 sizes above the sum of the sessions repeat them. The pass parses `{"role", "text"}` of each turn, one line each.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, cycle
 from statistics import median
-from time import process_time
-from typing import ParamSpec
 
 import orjson
+from common.measure import cpu
 
 from nous.excerpt import BUDGET, fit
 from nous.transcript.model import Transcript
 
 from .gold import Session, Turn, megabytes, text_of, transcript_of
 from .tables import table
-
-P = ParamSpec("P")
 
 LIMITS: Mapping[str, float] = {"default": 15, "fast": 5}
 """Passes of `orjson` that a strategy may take at most."""
@@ -139,7 +136,7 @@ def _round(samples: Sequence[Sample], strategies: Sequence[str]) -> list[list[fl
 
 
 def _turns_about(sample: Sample, strategies: Sequence[str]) -> list[float]:
-    times = [(_timed(_parse, sample), _timed(_fit, sample, strategy)) for strategy in strategies]
+    times = [(cpu(_parse, sample), cpu(_fit, sample, strategy)) for strategy in strategies]
     return [min(parsed for parsed, _ in times), *(fitted for _, fitted in times)]
 
 
@@ -151,12 +148,6 @@ def _parse(sample: Sample) -> None:
 def _fit(sample: Sample, strategy: str) -> None:
     for transcript in sample.transcripts:
         fit(transcript, BUDGET, strategy=strategy)
-
-
-def _timed(task: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> float:
-    began = process_time()
-    task(*args, **kwargs)
-    return process_time() - began
 
 
 def _cost(sample: Sample, strategies: Sequence[str], seconds: Sequence[float]) -> Cost:

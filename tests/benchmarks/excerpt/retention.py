@@ -33,11 +33,8 @@ class Retention:
 
     @property
     def must(self) -> float | None:
-        return self.mean_of(MUST)
-
-    def mean_of(self, categories: Sequence[str]) -> float | None:
-        """The mean over those of *categories* that the data set has; None if it has none of them."""
-        return mean(found) if (found := [self.kept[name] for name in categories if name in self.kept]) else None
+        """The mean over those of `MUST` that the data set has; None if it has none of them."""
+        return mean(found) if (found := [self.kept[name] for name in MUST if name in self.kept]) else None
 
 
 def retention(

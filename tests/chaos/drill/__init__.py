@@ -3,7 +3,6 @@
     stage.py      what a drill takes place on: a server, and processes that work; `Stage`
     system.py     what is drilled: `Nous`; plain.py and plain_work.py are the same work without a fence, beside it
     process.py    the program of those processes; crew.py starts, kills and stops them
-    aof.py        the log of the server's writes
     producer.py   publishes the sessions, as a producer that never gives up does
     fault.py      what a way to break something is; each is a class in faults/, found by looking there
     drive.py      the drill itself: moments and victims drawn from a seed

@@ -1,56 +1,40 @@
 """The table that a run of drills ends in."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 
 from chaos.drill.drive import Outcome
 from chaos.drill.stage import LEASE, SWEEP
 
-_HEADS = (
-    "kind",
-    "events",
-    "faults",
-    "lost",
-    "cut off",
-    "doubled",
-    "run twice",
-    "dead",
-    "bystanders",
-    "p50 s",
-    "max s",
-    "accounts",
-    "took s",
-)
+COLUMNS: Mapping[str, Callable[[Outcome], str]] = {
+    "kind": lambda outcome: outcome.kind,
+    "events": lambda outcome: str(outcome.size.events),
+    "faults": lambda outcome: str(outcome.size.faults),
+    "lost": lambda outcome: str(outcome.report.missing),
+    "cut off": lambda outcome: str(len(outcome.report.cut_off)),
+    "doubled": lambda outcome: str(outcome.report.doubled),
+    "run twice": lambda outcome: str(outcome.report.run_twice),
+    "dead": lambda outcome: str(len(outcome.report.dead)),
+    "bystanders": lambda outcome: str(len(outcome.report.bystanders)),
+    "p50 s": lambda outcome: _recovery(outcome, 0.5),
+    "max s": lambda outcome: _recovery(outcome, 1.0),
+    "accounts": lambda outcome: f"off by {outcome.report.imbalance}" if outcome.report.imbalance else "exact",
+    "took s": lambda outcome: f"{outcome.seconds:.0f}",
+}
+"""What is shown of a drill; recovery is from a fault, or its end, until all that was in flight is through."""
+
+
+def _recovery(outcome: Outcome, share: float) -> str:
+    """The seconds within which that share of faults had healed."""
+    if not (times := outcome.recoveries):
+        return "-"
+    seconds = times[min(int(len(times) * share), len(times) - 1)]
+    return "later" if seconds == math.inf else f"{seconds:.1f}"
 
 
 def table(outcomes: Iterable[Outcome]) -> str:
-    """A row for each drill; recovery is from a fault, or its end, until all that was in flight is through."""
-    rows = [_HEADS, *(_row(outcome) for outcome in outcomes)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADS))]
-    lines = (
-        "  ".join(
-            cell.ljust(width) if not at else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
+    """A row for each drill."""
+    rows = [tuple(COLUMNS), *(tuple(show(outcome) for show in COLUMNS.values()) for outcome in outcomes)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows)
     return "\n".join([f"lease {LEASE:g} s, sweep every {SWEEP:g} s", *lines])
-
-
-def _row(outcome: Outcome) -> tuple[str, ...]:
-    report, size = outcome.report, outcome.size
-    times = outcome.recoveries
-    return (
-        outcome.kind,
-        str(size.events),
-        str(size.faults),
-        f"{report.missing}",
-        str(len(report.cut_off)),
-        str(report.doubled),
-        str(report.run_twice),
-        str(len(report.dead)),
-        str(len(report.bystanders)),
-        f"{times[len(times) // 2]:.1f}" if times else "-",
-        f"{times[-1]:.1f}" if times else "-",
-        f"off by {report.imbalance}" if report.imbalance else "exact",
-        f"{outcome.seconds:.0f}",
-    )

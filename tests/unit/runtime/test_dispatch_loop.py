@@ -1,6 +1,8 @@
-"""The dispatch loop of a worker, whose server is in trouble."""
+"""The dispatch loop of a worker, whose server is in trouble, and the processes that it starts for suspects."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from structlog.testing import capture_logs
 from nous.backoff import RetryBackoff
 from nous.domain.errors import Unavailable
 from nous.jobs.base import MemoryJobs
-from nous.runtime.dispatch_loop import DispatchLoop
+from nous.runtime.dispatch_loop import DispatchLoop, QuarantineStarter
 
 
 class Duties:
@@ -47,3 +49,42 @@ def test_each_duty_is_told_of_by_itself(monkeypatch: pytest.MonkeyPatch) -> None
 
     assert sorted(line["error"] for line in logs if "error" in line) == ["no dispatching"] * 2 + ["no sweeping"] * 3
     assert [line["task"] for line in logs if line["event"] == "task.recovered"] == ["dispatch"]
+
+
+@contextmanager
+def quarantines(log: Path, then: str) -> Generator[QuarantineStarter]:
+    """Quarantines whose processes write the name of their worker down, and *then* do something."""
+    found = QuarantineStarter(["/bin/sh", "-c", f'echo "$1" >> "$0"; {then}', str(log)])
+    try:
+        yield found
+    finally:
+        found.stop()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    log = tmp_path / "log"
+    log.touch()
+    return log
+
+
+def test_of_one_worker_one_quarantine_runs_at_a_time(log: Path, wait_until: Any) -> None:
+    with quarantines(log, "exec sleep 600") as opened:
+        opened.open("toy")
+        wait_until(lambda: log.read_text() == "toy\n", "the quarantine to begin")
+
+        opened.open("toy")
+        opened.open("other")
+        wait_until(lambda: "other" in log.read_text(), "the quarantine of another worker to begin")
+
+    assert log.read_text().split() == ["toy", "other"]
+
+
+def test_a_quarantine_that_has_ended_is_opened_again(log: Path, wait_until: Any) -> None:
+    with quarantines(log, "exit 0") as opened:
+
+        def has_begun_again() -> bool:
+            opened.open("toy")
+            return log.read_text().split()[:2] == ["toy", "toy"]  # it may have ended once more by now
+
+        wait_until(has_begun_again, "a second quarantine to begin", seconds=10)

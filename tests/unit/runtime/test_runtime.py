@@ -17,15 +17,6 @@ LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)
 
 
-def test_an_event_becomes_a_job_and_the_job_commits_it(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-
-    runtime.dispatcher.dispatch()
-
-    assert runtime.run() == ["done"]
-    assert runtime.account == GroupCounters(received=1, done=1)
-
-
 @pytest.mark.parametrize(
     ("effects", "line"),
     [

@@ -45,14 +45,6 @@ def test_a_file_is_judged_by_how_long_nobody_wrote_to_it(age: float, verdict: Fi
     assert decide(found(age), None, NOW, rules=RULES) is verdict
 
 
-def test_a_file_that_has_grown_since_is_over_again_once_it_is_idle() -> None:
-    remembered = found(5 * HOUR).told()
-
-    assert decide(found(0, size=200), remembered, NOW, rules=RULES) is FileOutcome.GOING
-    assert decide(found(2 * HOUR, size=200), remembered, NOW, rules=RULES) is None
-    assert decide(found(5 * HOUR, size=99), remembered, NOW, rules=RULES) is None
-
-
 def test_a_refused_file_is_looked_at_again_only_when_anything_about_it_has_changed() -> None:
     refused = found(2 * HOUR).refused("it is empty", release="")
 
@@ -60,6 +52,7 @@ def test_a_refused_file_is_looked_at_again_only_when_anything_about_it_has_chang
     assert decide(found(2 * HOUR, size=101), refused, NOW, rules=RULES) is None
     assert decide(found(2 * HOUR, changed_ns=6), refused, NOW, rules=RULES) is None
     assert decide(found(2 * HOUR, changed_ns=6), found(2 * HOUR).told(), NOW, rules=RULES) is FileOutcome.KNOWN
+    assert decide(found(2 * HOUR, size=99), found(2 * HOUR).told(), NOW, rules=RULES) is None
 
 
 def test_why_it_was_refused_is_kept_without_its_name_what_it_says_and_credentials() -> None:

@@ -3,19 +3,18 @@
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid5
 
 import pytest
 from builders.answers import SESSION
 from builders.idle import ENDS, IDLE, TOUCHES, IdleWorld
 from builders.meddled import meddled
+from builders.model_world import event_of
 
 from nous.bus.accounting import Backlog
 from nous.bus.base import Priority, Subscription
 from nous.domain.effects import Effects
 from nous.domain.errors import BadInput
-from nous.domain.events import NAMESPACE, SessionEnded
-from nous.domain.scope import Scope
+from nous.domain.events import SessionEnded
 from nous.domain.session_state import SessionStatus
 from nous.services.session_lifecycle import NOWHERE
 from workers.episode_summarizer import ALREADY_SUMMARIZED, OLDER
@@ -210,20 +209,9 @@ def test_a_second_end_of_the_same_or_an_older_version_makes_no_edition(
     world.fall_silent(path)
     world.close()
     world.work()
-    name = uuid5(NAMESPACE, "the second end")
     early = world.session_state().ended_at
-    event = SessionEnded(
-        id=name,
-        time=world.date(),
-        source="tests",
-        scope=Scope(),
-        agent_id="tester",
-        session_id="s1",
-        trace_id=name,
-        transcript=second,
-        ended_at=early,
-    )
-    world.bus.publish(event)
+    told = {"time": world.date(), "transcript": second, "ended_at": early}
+    world.bus.publish(event_of(SessionEnded, "the second end", **told))
     world.work()
 
     assert [episode.edition for episode in world.episodes] == [1]

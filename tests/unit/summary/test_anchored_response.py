@@ -25,44 +25,35 @@ def test_every_section_is_asked_for_as_a_list() -> None:
     assert asked["additionalProperties"] is False
 
 
-def test_lists_become_bullets() -> None:
-    assert contents(intent=["Ship it", "by Friday"], files_touched=["a.py", "- b.py", " "]) == {
-        "intent": "- Ship it\n- by Friday",
-        "files_touched": "- a.py\n- b.py",
-    }
-
-
-def test_a_text_is_never_taken_by_its_characters() -> None:
-    said = contents(intent="Ship it. By Friday.", files_touched="a.py", decisions="Use Redis\nUse tabs")
-
-    assert said == {"intent": "Ship it. By Friday.", "files_touched": "- a.py", "decisions": "- Use Redis\n- Use tabs"}
-
-
-def test_one_text_in_a_list_of_prose_stays_prose() -> None:
-    assert contents(current_state=["Half done."]) == {"current_state": "Half done."}
-
-
-def test_further_lines_of_an_item_stay_with_it() -> None:
-    assert contents(decisions=["Use Redis\nbecause it is there", "Use tabs"]) == {
-        "decisions": "- Use Redis\n  because it is there\n- Use tabs"
-    }
-
-
-def test_numbers_and_nothing_are_read_as_what_they_are() -> None:
-    assert contents(intent=["Ship it"], decisions=[8080, 1.5], pending_tasks=None, current_state=[]) == {
-        "intent": "Ship it",
-        "decisions": "- 8080\n- 1.5",
-    }
-
-
-def test_what_cannot_be_written_is_left_out() -> None:
-    assert contents(intent="Ship\x00 it\ud800") == {"intent": "Ship it"}
-
-
-def test_other_texts_are_sections_of_their_own_and_anything_else_is_passed_over() -> None:
-    said = contents(intent="Ship it", earlier=["Begun"], open_questions="Why?", iteration=3, junk={"a": 1}, bad=[1])
-
-    assert said == {"intent": "Ship it", "earlier": "- Begun", "open_questions": "- Why?"}
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"intent": ["Ship it", "by Friday"]}, {"intent": "- Ship it\n- by Friday"}),
+        ({"files_touched": ["a.py", "- b.py", " "]}, {"files_touched": "- a.py\n- b.py"}),
+        ({"intent": "Ship it. By Friday."}, {"intent": "Ship it. By Friday."}),
+        ({"decisions": "Use Redis\nUse tabs"}, {"decisions": "- Use Redis\n- Use tabs"}),
+        ({"current_state": ["Half done."]}, {"current_state": "Half done."}),
+        ({"decisions": ["Use Redis\nso far", "Use tabs"]}, {"decisions": "- Use Redis\n  so far\n- Use tabs"}),
+        ({"decisions": [8080, 1.5], "pending_tasks": None}, {"decisions": "- 8080\n- 1.5"}),
+        ({"intent": "Ship\x00 it\ud800"}, {"intent": "Ship it"}),
+        ({"intent": "x", "earlier": ["Begun"], "odd": "So"}, {"intent": "x", "earlier": "- Begun", "odd": "- So"}),
+        ({"intent": "x", "iteration": 3, "junk": {"a": 1}, "bad": [1]}, {"intent": "x"}),
+    ],
+    ids=[
+        "a list",
+        "bullets",
+        "a text of prose",
+        "a text of bullets",
+        "one text in a list",
+        "further lines of an item",
+        "numbers and nothing",
+        "what cannot be written",
+        "other sections",
+        "what is no section",
+    ],
+)
+def test_a_section_is_read_as_what_it_is(value: dict[str, Any], said: dict[str, str]) -> None:
+    assert contents(**value) == said
 
 
 def test_an_answer_makes_a_summary() -> None:

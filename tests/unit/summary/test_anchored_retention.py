@@ -28,9 +28,8 @@ HELD = {
 
 @pytest.mark.parametrize(("line", "text"), HELD.values(), ids=HELD.keys())
 def test_what_the_new_text_says_is_not_put_back(line: str, text: str) -> None:
-    new = summary(intent=text)
-
-    assert kept(summary(intent=line), new) == (new, ())
+    for new in (summary(intent=text), summary(decisions=text)):
+        assert kept(summary(intent=line), new) == (new, ())
 
 
 LOST = {
@@ -38,21 +37,17 @@ LOST = {
     "a number dropped": ("- Retry 3 times after errors", "- Retry after errors"),
     "a path changed": ("- nous/summary/lines.py", "- nous/summary/line.py"),
     "an identifier dropped": ("- Rename read_file in the reader", "- Rename a function in the reader"),
-    "an option dropped": ("- Run the tests with --slow", "- Run the tests"),
     "a name changed": ("- Keep Redis for queues of jobs", "- Keep Postgres for queues of jobs"),
     "a quote changed": ('- Say "no such file" in the error', '- Say "file missing" in the error, such as no file'),
     "a negation lost": ("- Never push to the main branch", "- Push to the main branch"),
-    "a negation gained": ("- Push to the main branch", "- Don't push to the main branch"),
     "numbers swapped": ("- Retries are 3, workers are 8", "- Retries are 8, workers are 3"),
     "too few of the words": ("- Deploy on friday after review by security", "- Deploy after lunch"),
-    "a word of three changed": ("- Indent with tabs", "- Indent with blanks"),
     "one of three words changed": ("- The cache is enabled in production", "- The cache is disabled in production"),
     "half of the words": (
         "- Deploy weekly, careful review, slow rollout",
         "- Deploy weekly with careful thoughts aloud",
     ),
     "code in another order": ("```\nstop it\nthen start it\n```", "```\nthen start it\nstop it\n```"),
-    "a version changed": ("- Python 3.11 is required", "- Python 3.12 is required"),
 }
 
 
@@ -97,12 +92,6 @@ def test_a_line_said_twice_comes_back_once() -> None:
 
     assert back == ("- Ship it by monday",)
     assert mended.to_prompt_text() == "## Intent\n- Ship it by monday"
-
-
-def test_a_line_may_have_moved_to_another_section() -> None:
-    new = summary(decisions="- Ship it by monday")
-
-    assert kept(summary(intent="- Ship it by monday"), new) == (new, ())
 
 
 def test_a_bullet_comes_back_with_what_is_indented_below_it() -> None:

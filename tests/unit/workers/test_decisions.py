@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 from builders.answers import SESSION
-from builders.contexts import context_over
+from builders.contexts import Shelf, context_over
 from builders.model_world import ModelWorld, event_of
 
 from nous.domain.episode import Category, Decision
@@ -89,19 +89,11 @@ def test_what_the_transcript_shows_the_user_deciding_counts_as_well(told: Any) -
         ("decision", "Rejected Write(LICENSE): use Entire Inc. as the holder"),
         ("assistant", "I use Entire Inc. as the holder then, and write it anew."),
     )
-    context = context_over(world.store, transcripts=_Shelf(transcript), clock=world.date, summarizer=world.summarizer())
+    context = context_over(world.store, transcripts=Shelf(transcript), clock=world.date, summarizer=world.summarizer())
 
     WORKER.handler_factory(context)(world.publish())
 
     assert "- [rejection/unstated] The user rejected Write(LICENSE)" in world.model.questions[0].user
-
-
-class _Shelf:
-    def __init__(self, transcript: Any) -> None:
-        self._transcript = transcript
-
-    def read(self, _: Any) -> Any:
-        return self._transcript
 
 
 class _Broken:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
-from typing import NoReturn
 from uuid import UUID
 
 import pytest
@@ -29,11 +28,6 @@ from workers.fact_extractor import WORKER as EXTRACTOR
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class NoTranscripts:
-    def read(self, event: Event) -> NoReturn:
-        raise AssertionError(f"no transcript is needed for {event.id}")
-
-
 class Scene:
     """The worker over a store in memory."""
 
@@ -44,9 +38,7 @@ class Scene:
     def use(self, embedder: Moody) -> None:
         """From now on, workers have this embedder."""
         self.embedder = embedder
-        self.context: WorkerContext = context_over(
-            self.store, transcripts=NoTranscripts(), embedder=embedder, clock=lambda: AT
-        )
+        self.context: WorkerContext = context_over(self.store, embedder=embedder, clock=lambda: AT)
 
     def save(self, *sessions: str, **more: str) -> list[Episode]:
         saved = [titled(episode(session), more.get("title", f"About {session}")) for session in sessions]

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid5
 
 import pytest
-from builders.contexts import context_over
+from builders.contexts import Shelf, context_over
 
 from nous.domain.effects import Effects, ReleaseTranscript, SaveEpisode
 from nous.domain.episode import Episode, Tier
@@ -31,7 +32,7 @@ Ended = Callable[..., SessionEnded]
 
 
 @dataclass
-class Shelf:
+class Texts:
     """Transcripts by the session event that names them, and how often one was taken."""
 
     taken: int = 0
@@ -52,12 +53,12 @@ def store() -> MemoryStore:
 
 
 @pytest.fixture
-def shelf() -> Shelf:
-    return Shelf()
+def shelf() -> Texts:
+    return Texts()
 
 
 @pytest.fixture
-def context(store: MemoryStore, shelf: Shelf) -> WorkerContext:
+def context(store: MemoryStore, shelf: Texts) -> WorkerContext:
     return context_over(store, transcripts=shelf, clock=lambda: LATER)
 
 
@@ -96,35 +97,25 @@ def test_the_same_event_is_answered_the_same_way(context: WorkerContext, ended: 
     assert WORKER.handler_factory(context)(event) == WORKER.handler_factory(context)(event)
 
 
-def test_a_session_of_few_words_is_skipped(context: WorkerContext, ended: Ended) -> None:
-    assert WORKER.handler_factory(context)(ended(text="User: hi\n\nAssistant: hello")).skipped == TOO_SHORT
+CALL = ("tool_call", "Bash", {"tool": "Bash"})
 
 
-def test_a_request_and_a_call_that_ran_are_never_too_short(told: Callable[..., Transcript], ended: Ended) -> None:
-    ran = told(("user", "build"), ("tool_call", "Bash", {"tool": "Bash"}), ("tool_result", "ok"))
-    silent = told(("user", "build"), ("tool_call", "Bash", {"tool": "Bash"}))
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ([("user", "hi"), ("assistant", "hello")], TOO_SHORT),
+        ([("user", "build"), CALL], TOO_SHORT),
+        ([("user", "build"), CALL, ("tool_result", "ok")], None),
+        ([("assistant", "I am here, and I wait for what you want me to do next.")], NO_USER),
+    ],
+    ids=["few words", "a call that did not run", "a call that ran", "no user"],
+)
+def test_a_session_without_a_user_or_substance_is_skipped(
+    told: Callable[..., Transcript], ended: Ended, said: list[tuple[Any, ...]], why: str | None
+) -> None:
+    context = context_over(MemoryStore(), transcripts=Shelf(told(*said)), clock=lambda: LATER)
 
-    assert [_skipped(each, ended) for each in (ran, silent)] == [None, TOO_SHORT]
-
-
-def test_a_session_without_a_user_turn_is_skipped(told: Callable[..., Transcript], ended: Ended) -> None:
-    assert _skipped(told(("assistant", "I am here, and I wait for what you want me to do next.")), ended) == NO_USER
-
-
-@dataclass(frozen=True)
-class One:
-    """Has one transcript."""
-
-    transcript: Transcript
-
-    def read(self, event: SessionEnded) -> Transcript:
-        assert event.session_id
-        return self.transcript
-
-
-def _skipped(transcript: Transcript, ended: Ended) -> str | None:
-    context = context_over(MemoryStore(), transcripts=One(transcript), clock=lambda: LATER)
-    return WORKER.handler_factory(context)(ended()).skipped
+    assert WORKER.handler_factory(context)(ended()).skipped == why
 
 
 def test_the_same_version_is_summarized_once(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
@@ -138,7 +129,7 @@ def test_the_same_version_is_summarized_once(context: WorkerContext, store: Memo
 
 
 def test_a_version_that_is_known_by_its_digest_is_not_even_read(
-    context: WorkerContext, store: MemoryStore, shelf: Shelf, ended: Ended
+    context: WorkerContext, store: MemoryStore, shelf: Texts, ended: Ended
 ) -> None:
     summarize(context, store, ended(text=SESSION))
 
@@ -169,7 +160,7 @@ def test_a_shorter_version_that_comes_late_is_skipped(context: WorkerContext, st
 
 
 def test_a_shorter_version_that_ends_later_replaces_the_longer(
-    context: WorkerContext, store: MemoryStore, shelf: Shelf, ended: Ended
+    context: WorkerContext, store: MemoryStore, shelf: Texts, ended: Ended
 ) -> None:
     shelf.ended_at = {LONGER: AT, SESSION: LATER}
     summarize(context, store, ended(text=LONGER))
@@ -181,7 +172,7 @@ def test_a_shorter_version_that_ends_later_replaces_the_longer(
 
 
 def test_a_session_that_ends_in_the_future_has_ended_now_and_a_shorter_version_of_it_is_no_newer(
-    context: WorkerContext, store: MemoryStore, shelf: Shelf, ended: Ended
+    context: WorkerContext, store: MemoryStore, shelf: Texts, ended: Ended
 ) -> None:
     ahead = LATER + timedelta(days=30)
     shelf.ended_at = {LONGER: ahead, SESSION: ahead - timedelta(minutes=1)}

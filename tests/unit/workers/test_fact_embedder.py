@@ -11,7 +11,7 @@ from builders.contexts import context_over
 from builders.episodes import HOME, episode
 from builders.moody import Moody
 
-from nous.domain.effects import Effects, SaveEpisode
+from nous.domain.effects import Effects
 from nous.domain.episode import CandidateFact
 from nous.domain.errors import Deferred
 from nous.domain.events import NAMESPACE, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
@@ -115,6 +115,8 @@ def test_when_it_is_back_what_waited_is_compared_and_goes_into_what_it_repeats()
     scene.learn("The API is on port 8080")
     embedder.is_out = True
     scene.learn("The API's on port 8080", "Tim likes tea", session="s2")
+    with pytest.raises(Deferred):
+        scene.repair()
     embedder.is_out = False
 
     events = scene.repair()
@@ -123,16 +125,6 @@ def test_when_it_is_back_what_waited_is_compared_and_goes_into_what_it_repeats()
     assert scene.current() == ["The API is on port 8080", "Tim likes tea"]
     assert scene.waiting() == []
     assert scene.repair() == []
-
-
-def test_while_it_is_out_repairing_waits_and_costs_no_attempt() -> None:
-    embedder = Moody()
-    scene = Scene(embedder)
-    embedder.is_out = True
-    scene.learn("Tim likes tea")
-
-    with pytest.raises(Deferred):
-        scene.repair()
 
 
 def test_another_embedder_gets_vectors_of_its_own_and_the_first_keeps_its() -> None:
@@ -159,17 +151,6 @@ def test_one_text_that_the_embedder_refuses_costs_the_others_nothing() -> None:
     assert sum(isinstance(event, FactLearned) for event in events) == 3
     assert scene.waiting() == ["The poison is in the cellar"]
     assert scene.repair() == []
-
-
-def test_the_summary_of_a_stored_episode_gets_a_vector() -> None:
-    scene = Scene(Moody())
-    stored = episode("s1", scope=HOME)
-    scene.store.apply([SaveEpisode(episode=stored)])
-
-    scene.learn("Tim likes tea")
-
-    found = scene.store.episode_vectors(HOME, [stored.id], embedder=scene.context.embedder.id)
-    assert list(found) == [stored.id]
 
 
 def test_many_texts_that_the_embedder_refuses_keep_no_others_waiting() -> None:

@@ -4,19 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid5
 
 import orjson
 import pytest
 from builders.contexts import context_over
 from builders.episodes import HOME, episode
 from builders.llm_stores import fake_counters
+from builders.model_world import event_of
 from structlog.testing import capture_logs
 
 from nous.domain.effects import AppendFacts, DegradedResult, Effects, SaveEpisode
-from nous.domain.episode import CandidateFact, Episode, Outcome, Summary, Trust
+from nous.domain.episode import CandidateFact, Episode, Trust
 from nous.domain.events import (
-    NAMESPACE,
     EpisodeSummarized,
     Event,
     FactConfirmed,
@@ -29,7 +28,6 @@ from nous.domain.scope import Scope
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_filter import DropReason
-from nous.knowledge.normalize import exact_form
 from nous.knowledge.verdict import Policy
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 from nous.llm.fake import Answer, ScriptedModel
@@ -38,7 +36,7 @@ from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
 from nous.summary.llm.prompt import built_in
-from workers.fact_extractor import FORGOTTEN, NO_FACTS, WORKER
+from workers.fact_extractor import NO_FACTS, WORKER
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -54,28 +52,11 @@ def context(store: MemoryStore) -> WorkerContext:
 
 
 def summarized(*texts: str, session: str = "s1", **fields: Any) -> EpisodeSummarized:
-    event_id = uuid5(NAMESPACE, f"event/{session}")
-    known: dict[str, Any] = {
-        "id": event_id,
-        "time": AT,
-        "source": "tests",
-        "scope": Scope(),
-        "agent_id": "tester",
-        "session_id": session,
-        "trace_id": event_id,
-        "episode_id": uuid5(NAMESPACE, session),
-        "version": "v",
-        "summary": Summary(
-            title="t",
-            summary="s",
-            key_points=(),
-            outcome=Outcome.RESOLVED,
-            outcome_rationale="r",
-            topics=(),
-        ),
-        "candidate_facts": tuple(CandidateFact(text=text, turns=(n,)) for n, text in enumerate(texts, start=1)),
-    }
-    return EpisodeSummarized(**{**known, **fields})
+    facts = tuple(CandidateFact(text=text, turns=(n,)) for n, text in enumerate(texts, start=1))
+    known: dict[str, Any] = {"scope": Scope(), "candidate_facts": facts}
+    made = episode(session, version="v")
+    known |= {"time": AT, "session_id": session, "episode_id": made.id, "version": "v", "summary": made.summary}
+    return event_of(EpisodeSummarized, f"event/{session}", **{**known, **fields})
 
 
 def rows_in(effects: Effects) -> list[Row]:
@@ -159,7 +140,7 @@ def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, s
     assert "8081 / 8080" in linked.reason
     assert isinstance(confirmed, FactConfirmed)
     assert (confirmed.verdict, confirmed.fact_id, confirmed.turns) == ("known", first.fact_id, (2,))
-    assert confirmed.episode_id == uuid5(NAMESPACE, "s2")
+    assert confirmed.episode_id == episode("s2").id
     assert confirmed.other_fact_id is None
 
 
@@ -192,17 +173,6 @@ def test_an_episode_without_candidates_is_skipped(context: WorkerContext, texts:
     effects = WORKER.handler_factory(context)(summarized(*texts))
 
     assert (effects.writes, effects.events, effects.skipped) == ((), (), NO_FACTS)
-
-
-def test_what_was_all_forgotten_is_skipped_for_that(context: WorkerContext) -> None:
-    def forgotten(_: Scope) -> set[str]:
-        return {exact_form("Tim likes tea")}
-
-    forgetful = replace(context, suppressed=forgotten)
-
-    effects = WORKER.handler_factory(forgetful)(summarized("Tim likes tea."))
-
-    assert (effects.writes, effects.skipped) == ((), FORGOTTEN)
 
 
 def test_a_second_delivery_is_skipped(context: WorkerContext, store: MemoryStore) -> None:
@@ -248,11 +218,6 @@ def test_what_the_cap_cuts_is_reported(context: WorkerContext, store: MemoryStor
 
     assert sum(isinstance(event, FactLearned) for event in events) == context.policy.cap
     assert [line["dropped"] for line in logs] == [{DropReason.OVER_CAP: 2}]
-
-
-def test_it_refuses_an_event_that_is_not_its_own(context: WorkerContext, ended: Any) -> None:
-    with pytest.raises(TypeError, match="session_ended"):
-        WORKER.handler_factory(context)(ended())
 
 
 SAID = "[User] From now on, never run the import of prices on Fridays."

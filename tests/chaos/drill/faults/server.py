@@ -1,19 +1,20 @@
 """A server that dies, stays away, stalls, or has no room."""
 
 import os
+import re
 import resource
 import signal
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from chaos.drill.aof import complete, log_of, sessions_in
 from chaos.drill.fault import Fault
 from chaos.drill.stage import Stage
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.bus.redis.blocking import wait_for_disk
 from nous.redis_server import data_dir
+from nous.redis_server.data_dir import DataDir
 
 _LONGEST_STALL = 20.0
 """Seconds: more than a client waits for a reply."""
@@ -23,6 +24,9 @@ _DAY = 24 * 3600
 """Seconds: what a server that syncs its log once a second may lose."""
 _A_LITTLE = 20_000
 """Bytes that are left when room is taken away."""
+_COMMIT = b"$4\r\nEXEC\r\n"
+"""What ends the writes of a script."""
+_SUBJECT = re.compile(rb'"subject":"([^"]+)"')
 
 
 class KilledServer(Fault):
@@ -150,3 +154,19 @@ class FullMemory(Fault):
 
         stage.later(seconds, give_memory)
         return seconds
+
+
+def log_of(place: DataDir) -> Path:
+    """The file that the server appends to."""
+    return max((place.home / "appendonlydir").glob("*.incr.aof"))
+
+
+def complete(log: bytes) -> bytes:
+    """What a server reads of *log* that begins with it: up to the last commit that is whole."""
+    end = log.rfind(_COMMIT)
+    return log[: end + len(_COMMIT)] if end >= 0 else b""
+
+
+def sessions_in(log: bytes) -> set[str]:
+    """The sessions that a part of a log has events of."""
+    return {subject.decode() for subject in _SUBJECT.findall(log)}

@@ -1,1 +1,0 @@
-"""The parts of the command `scale.py`: a scope that is made up."""

@@ -1,0 +1,230 @@
+"""What is looked after beside the work, now and then, whatever is in the way at times."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+import pytest
+from structlog.testing import capture_logs
+
+from nous.bus.accounting import DeliveryStats, GroupCounters
+from nous.bus.base import Priority, Subscription
+from nous.bus.memory.bus import MemoryBus
+from nous.domain.effects import Effects
+from nous.domain.errors import Unavailable
+from nous.domain.events import Event, SessionEnded
+from nous.domain.scope import Scope
+from nous.runtime.maintenance import Auditor, PlugInNotice, SessionMaintenanceLoop, StreamTrimmer
+from nous.services.session_lifecycle import RecoveryAction
+
+TOY = Subscription("toy", SessionEnded)
+GOOD, BAD, WORSE = (
+    GroupCounters(received=3, done=3),
+    GroupCounters(received=3, done=2),
+    GroupCounters(received=3, done=1),
+)
+
+
+class Told:
+    """A ledger that tells one account after the other, and stops who asks when there is none left."""
+
+    def __init__(self, accounts: Sequence[GroupCounters | Exception]) -> None:
+        self._left = list(accounts)
+        self.auditor = Auditor([TOY], delivery_stats=cast("DeliveryStats", self), interval=0, again=0)
+
+    def counters(self, subscription: Subscription) -> GroupCounters:
+        assert subscription == TOY
+        found = self._left.pop(0)
+        if not self._left:
+            self.auditor.stop()
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+def told_of(*accounts: GroupCounters | Exception) -> list[Any]:
+    with capture_logs() as logs:
+        Told(accounts).auditor.run()
+    return [(line["log_level"], line["event"], line.get("difference")) for line in logs]
+
+
+ALARM = "delivery_stats.discrepancy"
+
+
+@pytest.mark.parametrize(
+    ("accounts", "told"),
+    [
+        ([GOOD, GOOD], []),
+        ([BAD, GOOD, BAD, GOOD], []),
+        ([BAD, BAD, BAD, WORSE, WORSE], [("error", ALARM, 1), ("error", ALARM, 2)]),
+        ([BAD, BAD, GOOD], [("error", ALARM, 1), ("info", "delivery_stats.reconciled", None)]),
+    ],
+    ids=["it adds up", "mended by the next look", "once, and another difference", "it adds up again"],
+)
+def test_a_difference_that_lasts_is_told_once_and_that_it_is_gone(
+    accounts: list[GroupCounters], told: list[Any]
+) -> None:
+    assert told_of(*accounts) == told
+
+
+def test_a_server_that_does_not_answer_ends_nothing_and_is_told_ever_more_rarely() -> None:
+    told = told_of(*[Unavailable("away")] * 5, KeyError("x"), BAD, BAD)
+
+    assert [event for _, event, _ in told] == [
+        *["task.retry_scheduled"] * 3,
+        "task.error",
+        "task.recovered",
+        ALARM,
+    ]
+
+
+def test_a_server_that_somebody_has_made_unsafe_is_told_of_once_and_again_when_it_is_anew() -> None:
+    dangers = iter([(), ("it evicts",), ("it evicts",), ("it evicts", "it keeps no log"), (), ("it evicts",)])
+    auditor = Auditor(
+        [], delivery_stats=cast("DeliveryStats", None), interval=0, again=0, dangers=lambda: next(dangers)
+    )
+
+    with capture_logs() as logs:
+        for _ in range(6):
+            auditor.run_once()
+
+    assert [line["reason"] for line in logs] == ["it evicts", "it keeps no log", "it evicts"]
+
+
+def test_the_cause_is_named_as_far_as_it_can_be_known() -> None:
+    assert GroupCounters.of({"received": 3, "done": 1}, in_flight=0, leased=2).why.startswith("2 were taken out of")
+    assert GroupCounters.of({"received": 3, "done": 1}, in_flight=0, leased=0).why.startswith(
+        "2 were received and are now"
+    )
+    assert GroupCounters.of({"done": 1}, in_flight=2, leased=2).why.startswith("3 more are accounted for")
+    assert GroupCounters.of({"received": 1}, in_flight=3, leased=1).why == ""
+    assert GroupCounters.of({"received": 3}, in_flight=3, leased=0).why == ""
+
+
+class Finishing:
+    """Notes what it is asked for; has *deeds* to tell of each time, and meets with *troubles* first."""
+
+    def __init__(self, *troubles: Exception, deeds: int = 0) -> None:
+        self.troubles = list(troubles)
+        self.deeds = deeds
+        self.asked: list[str] = []
+        self.told = 0
+
+    def close(self) -> Iterator[RecoveryAction]:
+        return self._asked("close")
+
+    def recover(self, *, patiently: bool) -> Iterator[RecoveryAction]:
+        return self._asked("recover patiently" if patiently else "recover")
+
+    def _asked(self, what: str) -> Iterator[RecoveryAction]:
+        self.asked.append(what)
+        if self.troubles:
+            raise self.troubles.pop()
+        for number in range(self.deeds):
+            self.told += 1
+            yield RecoveryAction(Scope(), f"s{number}", "ended")
+
+
+def tender(finishing: Any, *, recover_every: float = 3600.0) -> SessionMaintenanceLoop:
+    return SessionMaintenanceLoop(finishing, interval=0.001, recover_every=recover_every)
+
+
+def test_what_was_left_lying_is_looked_for_at_once_and_then_seldom() -> None:
+    seldom, often = Finishing(), Finishing()
+    for post in (tender(seldom), tender(often, recover_every=0.0)):
+        post.run_once()
+        post.run_once()
+
+    assert seldom.asked == ["close", "recover patiently", "close"]
+    assert often.asked == ["close", "recover patiently"] * 2
+
+
+@pytest.mark.parametrize("trouble", [Unavailable("Redis is away"), ValueError("a defect")])
+def test_what_goes_wrong_is_tried_again(trouble: Exception, wait_until: Any) -> None:
+    finishing = Finishing(trouble)
+    post = tender(finishing)
+    thread = threading.Thread(target=post.run)
+    thread.start()
+    try:
+        wait_until(lambda: len(finishing.asked) > 2, "another look", seconds=10)
+    finally:
+        post.stop()
+        thread.join()
+
+    assert finishing.asked[:3] == ["close", "close", "recover patiently"]
+
+
+def test_it_stops_between_two_sessions() -> None:
+    finishing = Finishing(deeds=1000)
+    post = tender(finishing)
+    post.stop()
+    post.run_once()
+
+    assert finishing.told == 2  # one that was idle, and one that was left lying
+
+
+SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
+DAY = 86400.0
+
+
+class Trimmer:
+    """Has *pages* for each stream; meets with *troubles* first."""
+
+    def __init__(self, *troubles: Exception, pages: int = 1, on_page: Callable[[], None] = lambda: None) -> None:
+        self.troubles = list(troubles)
+        self.pages = pages
+        self.on_page = on_page
+        self.asked: list[tuple[str, Priority, float]] = []
+
+    def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
+        self.asked.append((kind.type, priority, keep))
+        if self.troubles:
+            raise self.troubles.pop()
+        for _ in range(self.pages):
+            self.on_page()
+            yield 100
+
+
+def housekeeper(trimming: Any, *, interval: float = DAY) -> StreamTrimmer:
+    return StreamTrimmer(trimming, kinds=[SessionEnded], keep=30 * DAY, interval=interval)
+
+
+def test_what_is_older_than_it_is_to_stay_goes_from_both_lanes(ended: Any, clock: Any) -> None:
+    bus = MemoryBus(clock=clock)
+    for priority in Priority:
+        bus.publish(*(ended(f"{priority} {number}") for number in range(3)), priority=priority)
+        for delivery in bus.receive(SUMMARIZER, priority=priority, limit=10, lease=60):
+            bus.commit(delivery, Effects())
+
+    clock.now += 29 * DAY
+    housekeeper(bus).run_once()
+    early = [backlog.length for backlog in bus.backlogs(SUMMARIZER)]
+    clock.now += 2 * DAY
+    housekeeper(bus).run_once()
+
+    assert early == [3, 3]
+    assert [backlog.length for backlog in bus.backlogs(SUMMARIZER)] == [1, 1]
+
+
+def test_it_stops_between_two_pages() -> None:
+    trimmer = Trimmer(pages=1000)
+    post = housekeeper(trimmer)
+    trimmer.on_page = post.stop
+    post.run()
+
+    assert len(trimmer.asked) == 2
+
+
+def test_a_plug_in_that_appears_is_logged_once_with_what_to_do() -> None:
+    installed = {"nous.workers: fact-extractor"}
+    notice = PlugInNotice(lambda: frozenset(installed), interval=60)
+
+    with capture_logs() as logs:
+        waits = [notice.run_once()]
+        installed.add("nous.workers: greeter")
+        waits += [notice.run_once(), notice.run_once()]
+
+    assert waits == [60] * 3
+    assert [(line["event"], line["plug_in"], line["hint"]) for line in logs] == [
+        ("plug_in.appeared", "nous.workers: greeter", "restart this process to use it")
+    ]
