@@ -1,4 +1,4 @@
-"""Dependency container: every adapter and service, built from the settings when it is first used."""
+"""Dependency container: every adapter and service, built at its first use."""
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
@@ -308,7 +308,7 @@ def build(settings: Settings, *, also: Iterable["Worker"] = ()) -> Container:
 
 @cache
 def default_container() -> Container:
-    """Return the application for the settings of this process. Every call uses the same connection.
+    """Return the application of this process; every call uses the same connection.
 
     Raises what `build` raises.
     """

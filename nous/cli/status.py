@@ -12,7 +12,7 @@ import click
 
 from nous.app.container import Container
 from nous.bus.accounting import GroupCounters
-from nous.bus.base import DeadLetterKind
+from nous.bus.base import DeadLetterKind, Subscription
 from nous.cli.framework import FAILED, App, json_option, option_of_scope
 from nous.cli.lookup import current_count, elsewhere, session_of
 from nous.cli.output import FAILURES, counted, in_words, render, second, table
@@ -121,8 +121,10 @@ def _step(step: "ChainStep") -> dict[str, Any]:
 
 def report_of(container: Container) -> dict[str, Any]:
     """Return all figures as `--json` prints them."""
-    groups = dict.fromkeys(sorted(container.worker_names), _account(GroupCounters()))
-    groups |= {each.group: _account(container.delivery_stats.counters(each)) for each in container.groups}
+    # A worker that reads no stream yet has counters only where its stream was deleted, whatever its kind of events.
+    readers = {name: Subscription(name, SessionEnded) for name in sorted(container.worker_names)}
+    readers |= {each.group: each for each in container.groups}
+    groups = {name: _account(container.delivery_stats.counters(each)) for name, each in readers.items()}
     streams: list[dict[str, Any]] = [
         {
             "group": each.group,

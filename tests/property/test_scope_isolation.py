@@ -23,7 +23,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.cli import COMMANDS, DEVELOPER_COMMANDS
 from nous.domain.fact import Learned, occurrences
 from nous.domain.scope import Scope
-from nous.knowledge import vector_scan
+from nous.knowledge import candidate_index
 from nous.llm import state
 from nous.llm.redis.keys import LlmKeys
 from nous.redis_server import embedded
@@ -170,7 +170,15 @@ def _all_read(container: Container, all_: list[Neighbour]) -> dict[Scope, dict[s
 def test_every_method_of_every_protocol_is_read_here_or_it_is_said_why_not() -> None:
     known = {
         *protocols(
-            base, transcript_source, store_erasure, bus, erasure, accounting, tombstones, vector_scan, erasure_targets
+            base,
+            transcript_source,
+            store_erasure,
+            bus,
+            erasure,
+            accounting,
+            tombstones,
+            candidate_index,
+            erasure_targets,
         )
     }
     known |= {each for each in protocols(state) if each.startswith("ResponseStore.")}
