@@ -12,7 +12,6 @@ import structlog
 from nous.domain.errors import NotAllowed, Unavailable
 from nous.embedding.base import Embedder
 from nous.embedding.cache import CachedEmbedder
-from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_index import CandidateIndexes
 from nous.redis_server.vector_engine import Engine
 from nous.settings.model import Settings
@@ -56,6 +55,8 @@ def memory_of(client: redis.Redis, settings: Settings, keys: StoreKeys) -> Memor
 def embedder(settings: Settings) -> Embedder:
     """Return the configured embedder. It loads its model on the first text."""
     if settings.embedder == "hashed":
+        from nous.embedding.hashing import HashingEmbedder  # noqa: PLC0415 (loads numpy)
+
         return HashingEmbedder()
     if ":" in settings.embedder:
         from nous.app.llm import remote_embedder  # noqa: PLC0415 (loads the model clients)

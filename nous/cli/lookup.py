@@ -11,7 +11,7 @@ from nous.domain.events import episode_id
 from nous.domain.fact import Learned, Row, Superseded, occurrences, standing
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED
-from nous.embedding.base import present
+from nous.embedding.base import MissingEmbedder, present
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.retrieval.provenance import named
 from nous.store.base import NO_VECTORS
@@ -31,10 +31,11 @@ _LONGEST = 45
 
 
 @contextmanager
-def knowledge_of(container: "Container", scope: Scope) -> Generator[FactIndex]:
+def knowledge_of(container: "Container", scope: Scope, *, vectors: bool = True) -> Generator[FactIndex]:
     """Open the current fact index of *scope*; without vectors if the embedder has no identity."""
     context = container.memory
-    with context.fact_cache.current(context.facts, scope, present(context.embedder)) as knowledge:
+    embedder = present(context.embedder) if vectors else MissingEmbedder()
+    with context.fact_cache.current(context.facts, scope, embedder) as knowledge:
         yield knowledge
 
 

@@ -66,7 +66,7 @@ def facts(ctx: click.Context, *, scope: Scope, everything: bool, as_json: bool) 
     if ctx.invoked_subcommand is not None:
         return
     container = ctx.ensure_object(App).container
-    with knowledge_of(container, scope) as knowledge:
+    with knowledge_of(container, scope, vectors=False) as knowledge:
         known = [each for each in knowledge if everything or each.is_current]
         by_time = sorted(known, key=lambda each: each.fact.source.said_at or each.fact.learned_at)
         render(
@@ -89,7 +89,7 @@ def show(app: App, name: str, *, scope: Scope, as_json: bool) -> None:
     """
     episode = episode_of(name, app.container, scope)
     left = session_memory(app.container.memory, episode).facts
-    with knowledge_of(app.container, scope) as knowledge:
+    with knowledge_of(app.container, scope, vectors=False) as knowledge:
         objects = {"episode": episode, "facts": (fact_object(each, knowledge) for each in left)}
         lines = (line for each in left for line in fact_lines(each, knowledge))
         render(objects, (*whole_episode(episode), "", counted(len(left), "fact"), *lines), as_json=as_json)
@@ -113,7 +113,7 @@ def why(app: App, fact: str, *, scope: Scope | None, as_json: bool) -> None:
 def _found(name: str, container: Container, scope: Scope | None) -> Provenance:
     """Return the provenance of the fact *name* in *scope*, or in any if that is None."""
     for each in [scope] if scope else container.memory.episodes.scopes():
-        with knowledge_of(container, each) as knowledge:
+        with knowledge_of(container, each, vectors=False) as knowledge:
             if known := one_of(name, knowledge, container, each) if scope else fact_named(name, knowledge):
                 return provenance_of(
                     known.fact.id, knowledge, partial(container.memory.summary_inputs.summary_input, each)

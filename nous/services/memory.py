@@ -9,7 +9,7 @@ from nous.domain.episode import Episode, Trust
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import episode_id
 from nous.domain.scope import Scope
-from nous.embedding.base import Embedder, present
+from nous.embedding.base import Embedder, MissingEmbedder, present
 from nous.knowledge.fact_index import KnownFact
 from nous.knowledge.settling import open_pairs
 from nous.retrieval.context import ContextNotes, arranged, is_trivial, left_out, ranked
@@ -112,7 +112,7 @@ def context_notes(context: MemoryReader, query: str, scope: Scope) -> tuple[Cont
 
     Facts near *query* come first. Facts that only a tool or a page has said are withheld.
     """
-    embedder = present(context.embedder)
+    embedder = MissingEmbedder() if is_trivial(query) else present(context.embedder)
     question = asked("", None) if is_trivial(query) else asked(query, embedder.embed)
     with context.fact_cache.scope_index(context.facts, scope, embedder) as index:
         only = Filters(kinds=(HitKind.FACT,), trust=Trust.ASSISTANT)
@@ -152,14 +152,13 @@ def known_facts(context: MemoryReader, scope: Scope, *, superseded: bool = False
 
     *superseded* includes the facts that others have replaced.
     """
-    with context.fact_cache.current(context.facts, scope, present(context.embedder)) as knowledge:
+    with context.fact_cache.current(context.facts, scope, MissingEmbedder()) as knowledge:
         return tuple(known for known in knowledge if superseded or known.is_current)
 
 
 def session_memory(context: MemoryReader, episode: Episode) -> SessionMemory:
     """Collect the facts that the session of *episode* is a source of."""
-    scope, embedder = episode.scope, present(context.embedder)
-    with context.fact_cache.current(context.facts, scope, embedder) as knowledge:
+    with context.fact_cache.current(context.facts, episode.scope, MissingEmbedder()) as knowledge:
         facts = tuple(known for known in knowledge if any(each.episode_id == episode.id for each in known.sources))
     return SessionMemory(episode=episode, facts=facts)
 
