@@ -104,7 +104,10 @@ def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, Seque
     from nous.services.session_lifecycle import follow  # noqa: PLC0415 (only a session is followed)
 
     trace = partial(follow, workers=container.workers, delivery_stats=container.delivery_stats)
-    return session, [step for kind, event_id in events for step in trace(event_id, kind)]
+    steps = [step for kind, event_id in events for step in trace(event_id, kind)]
+    if not steps:
+        raise NotFound(f"nothing is left of the events of session {session!r} in {scope}: they were erased or trimmed")
+    return session, steps
 
 
 def _events_of(container: Container, scope: Scope, session: str) -> list[tuple[type[Event], UUID]]:

@@ -103,12 +103,14 @@ def test_a_handler_that_tries_to_exit_is_filed_as_failed(jobs: RqJobs, redis_cli
         pool.stop()
         raise SystemExit(3)
 
-    pool = pool_of(redis_client, runner, concurrency=1)
+    pool = pool_of(redis_client, runner, concurrency=1, give_up_after=5)
     jobs.submit(order_of(1))
 
     pool.run()
 
-    assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FAILED
+    result = fetched(redis_client, order_of(1)).latest_result()
+    assert result is not None
+    assert "SystemExit" in str(result.exc_string)
 
 
 def test_a_handler_that_hangs_keeps_neither_its_place_nor_the_pool_from_ending(
