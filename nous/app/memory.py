@@ -38,14 +38,14 @@ class Memory:
     embedder: Embedder
 
 
-def memory_of(client: redis.Redis, settings: Settings, keys: StoreKeys) -> Memory:
+def memory_of(client: redis.Redis, settings: Settings, keys: StoreKeys, *, engine: Engine) -> Memory:
     episodes, facts = RedisEpisodes(client, keys), RedisFactLog(client, keys)
     return Memory(
         episodes=episodes,
         episode_vectors=episodes,
         summary_inputs=episodes,
         facts=facts,
-        fact_cache=FactCache(indexes=_indexes(settings, facts, keys)),
+        fact_cache=FactCache(indexes=_indexes(settings, engine, facts, keys)),
         anchored_summaries=RedisAnchoredSummaries(client, keys),
         session_states=RedisSessionStates(client, keys),
         embedder=CachedEmbedder(embedder(settings)),
@@ -70,7 +70,7 @@ def embedder(settings: Settings) -> Embedder:
 _log = structlog.stdlib.get_logger(__name__)
 
 
-def _indexes(settings: Settings, log: FactLog, keys: StoreKeys) -> CandidateIndexes | None:
+def _indexes(settings: Settings, engine: Engine, log: FactLog, keys: StoreKeys) -> CandidateIndexes | None:
     """Return the vector indexes outside of this process.
 
     None where each process keeps its own. A server that does not answer now, or lets this user only publish, is asked
@@ -81,7 +81,6 @@ def _indexes(settings: Settings, log: FactLog, keys: StoreKeys) -> CandidateInde
     """
     if settings.index.engine == "memory":
         return None
-    engine = Engine(settings)
     try:
         with suppress(NotAllowed):
             engine()

@@ -31,7 +31,7 @@ from nous.domain.session_state import is_ahead
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.candidate_filter import without_candidates
 from nous.knowledge.events import unembedded, unembedded_episodes
-from nous.knowledge.import_merge import MergeResult, merge_rows
+from nous.knowledge.import_merge import AT_ONCE, MergeResult, merge_rows
 from nous.store.base import NO_VECTORS, LogSlice
 from nous.store.export_format import ExportedRecords, exported, line, read
 from nous.transcript.io.byte_source import ByteSource
@@ -40,7 +40,6 @@ _MOST_COMPLAINTS = 5
 """Unusable lines that are reported with a reason; further ones are only counted."""
 
 _LONGEST_LINE = 10_000_000
-_ROWS_AT_ONCE = 500
 _REFUSALS = 1000
 
 
@@ -317,4 +316,4 @@ class Importer:
 
 
 def _batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    return (rows[start : start + _ROWS_AT_ONCE] for start in range(0, len(rows), _ROWS_AT_ONCE))
+    return (rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE))

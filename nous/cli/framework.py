@@ -1,7 +1,6 @@
 """Command-line framework: lazy commands, shared options, errors as exit codes."""
 
 import errno
-import gc
 import os
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -37,9 +36,6 @@ def open_closed_streams() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 (kept for good)
 
-
-_COLLECT_EVERY = 50_000
-"""Allocations between two garbage collections. With Python's 700, loading modules takes a tenth longer."""
 
 FAILED = 1
 BAD_INPUT = 3
@@ -184,7 +180,6 @@ class Frame(click.Group):
     @override
     def main(self, *args: Any, **kwargs: Any) -> Any:
         open_closed_streams()
-        gc.set_threshold(_COLLECT_EVERY)
         return super().main(*args, **kwargs)
 
     @override

@@ -12,7 +12,13 @@ from nous.knowledge.normalize import exact_form
 from nous.knowledge.verdict import NewFact
 
 LEFT_BEHIND = "the reason may quote another fact; the rows about both have it"
-"""Replacement for the reason of an imported fact: if the other fact is erased, nothing would find the quote here."""
+"""Replacement for the reasons of imported facts where some row about them may be missing.
+
+Erasure finds what quotes a fact by the rows about both.
+"""
+
+AT_ONCE = 500
+"""Rows that are appended in one step. An import of more may stop halfway."""
 
 _QUOTELESS = {NewFact().reason, NOT_COMPARED, FORGOTTEN}
 """Reasons that quote no other fact."""
@@ -43,6 +49,10 @@ class ExistingLog:
         for row in rows:
             self._keys.add(_key(row))
             self._known.extend([row], {})
+
+    def covers(self, rows: Iterable[Row], new: Iterable[Row]) -> bool:
+        """Return whether the log with *new* rows has all *rows*."""
+        return {*map(_key, rows)} <= self._keys | {*map(_key, new)}
 
     def missing(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield each row that the log lacks, once; skip rows about facts that are in neither log.
@@ -85,7 +95,10 @@ def merge_rows(
     second fact; the two are merged when they are compared by meaning.
     """
     present = ExistingLog(log)
-    new = tuple(present.missing(map(_unquoting, _ordered(rows))))
+    ordered = [bare(row) for row in _ordered(rows)]
+    new = tuple(present.missing(ordered))
+    if len(new) > AT_ONCE or not present.covers(ordered, new):
+        new = tuple(map(_unquoting, new))
     stays = _staying(new, forgotten, gone)
     erased = without((*log, *new), stays)
     facts = {row.fact.id for row in (*log, *rows) if isinstance(row, Learned)}
@@ -108,7 +121,7 @@ def _ordered(rows: Sequence[Row]) -> Iterator[Row]:
 
 def _unquoting(row: Row) -> Row:
     is_kept = not isinstance(row, Learned) or row.reason in _QUOTELESS
-    return bare(row if is_kept else replace(row, reason=LEFT_BEHIND))
+    return row if is_kept else replace(row, reason=LEFT_BEHIND)
 
 
 def _staying(rows: Sequence[Row], forgotten: Collection[str], gone: Collection[str]) -> Stays:

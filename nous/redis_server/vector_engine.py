@@ -40,6 +40,11 @@ class Engine:
                 self._client = self._connected()
             return self._client
 
+    def close(self) -> None:
+        """Close the connections that were opened."""
+        if self._client:
+            self._client.close()
+
     def _connected(self) -> redis.Redis | redis.RedisCluster:
         client = connect(self._settings)
         with translated():
@@ -49,8 +54,10 @@ class Engine:
             with translated():
                 cast("Any", found).execute_command("VCARD", f"{self._settings.prefix}:candidates")
         except Misconfigured:
+            found.close()
             raise
         except Fatal as error:
+            found.close()
             where = masked(address(self._settings))
             raise Misconfigured(f"the server at {where} has no vector sets ({error}): {_REMEDY}") from error
         return found

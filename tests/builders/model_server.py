@@ -151,9 +151,11 @@ class ModelServer:
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             try:
                 await self._converse(reader, writer)
-            except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                pass  # the caller has gone, or the test is over
-            finally:
+            except (ConnectionError, asyncio.IncompleteReadError):
+                writer.close()  # the caller has gone
+            except asyncio.CancelledError:
+                writer.transport.abort()  # the test is over: nobody reads what is not sent yet
+            else:
                 writer.close()
 
         server = await asyncio.start_server(connected, "127.0.0.1", 0, backlog=1024)

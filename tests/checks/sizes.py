@@ -45,7 +45,7 @@ def sizes() -> list[Size]:
     return [
         Size("modules", len(product), limit=336, goal=330),
         Size("lines of the product", lines_of(product), limit=45_000, goal=40_000),
-        Size("lines of the tests", lines_of((ROOT / "tests").rglob("*.py")), limit=47_600, goal=40_000),
+        Size("lines of the tests", lines_of((ROOT / "tests").rglob("*.py")), limit=47_650, goal=40_000),
         Size(f"modules under {FRAGMENT} lines", len(fragments), limit=4, goal=30),
         Size("packages and modules of nous", len(tops), limit=30, goal=30),
         Size("lines of the README", lines_of([ROOT / "README.md"]), limit=250, goal=250),

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -131,20 +132,23 @@ def test_whoever_has_read_a_log_before_it_was_erased_writes_none_of_it(
     class Erased(MemoryStore):
         """A log that is rewritten, and its index erased, just after its first page was read."""
 
+        sets: VectorSets
+
         def read(self, scope: Scope, **options: Any) -> LogSlice:
             page = store.read(scope, **options)
             if page.version.epoch == 0:
                 logs = vars(store)["_logs"]
                 logs[scope] = type(logs[scope])(version=LogVersion(epoch=1))
                 learn(store, {"rum": RUM})
-                sets.erase(scope)
+                self.sets.erase(scope)
             return page
 
-    sets = sets_of(url, store)
+    erased = Erased()
+    erased.sets = sets_of(url, store)
     near(set_of(url, store), TEA, store=store)
     learn(store, {"gin": RUM})
 
-    set_of(url, Erased()).caught_up()
+    set_of(url, erased).caught_up()
 
     name, _ = KEYS.candidates(HOME, "m", dim=8)
     assert client.execute_command("VCARD", name) == 1
@@ -202,8 +206,11 @@ def test_an_index_that_does_not_answer_is_unavailable() -> None:
 
 
 def test_a_server_without_vector_sets_is_refused_by_name(directory: Path) -> None:
-    with pytest.raises(Misconfigured, match=r"no vector sets.*index.url"):
-        _ = build(Settings(data_dir=directory, index=IndexSettings(engine="vector-sets"))).memory
+    with (
+        closing(build(Settings(data_dir=directory, index=IndexSettings(engine="vector-sets")))) as container,
+        pytest.raises(Misconfigured, match=r"no vector sets.*index.url"),
+    ):
+        _ = container.memory
 
 
 def test_the_index_of_a_scope_is_built_anew_by_one_command(url: str, client: redis.Redis, directory: Path) -> None:

@@ -53,14 +53,16 @@ class RedisDeliveryStats(RedisPart):
     def locate(self, event_id: UUID, subscription: Subscription) -> EventLocation:
         with translated():
             place = self._client.get(self._keys.marker(event_id))
-            # A user who may only publish can learn that an event was not published, but has no access to the rest.
-            skipped = place and self._client.get(self._keys.skipped(subscription.group, event_id))
-        if place is None:
+        if place is None:  # a user who may only publish can learn this, but has no access to the rest
             return EventLocation(where=EventStatus.UNKNOWN)
         ref = DeliveryRef.named(place.decode(), subscription)
-        if skipped is not None:
-            return EventLocation(where=EventStatus.SKIPPED, ref=ref, reason=skipped.decode())
-        return self._search(ref)
+        found = self._search(ref)
+        if found.where in {EventStatus.DONE, EventStatus.UNKNOWN}:
+            with translated():  # read last: the commit that skips the event may come between the two
+                skipped = self._client.get(self._keys.skipped(subscription.group, event_id))
+            if skipped is not None:
+                return EventLocation(where=EventStatus.SKIPPED, ref=ref, reason=skipped.decode())
+        return found
 
     def event(self, ref: DeliveryRef) -> Event | None:
         stream = self._keys.stream(ref.subscription.kind.type, ref.priority)
