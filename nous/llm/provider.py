@@ -1,4 +1,4 @@
-"""Model endpoint, and the interface of providers, which are modules of nous/llm/providers."""
+"""Endpoint of a model, with its checks, and the protocol that provider modules implement."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -105,7 +105,7 @@ def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
     address = (endpoint.base_url or base_url).rstrip("/")
     if not _ADDRESS.fullmatch(address):
         raise Misconfigured(
-            f"the address of {endpoint.id} is not one of HTTP, or holds more than one; "
+            f"the address of {endpoint.id} is not a plain HTTP address; "
             f"set {endpoint.url_setting} to http(s)://HOST[:PORT]/PATH, "
             f"and whatever is secret as {endpoint.key_setting}"
         )

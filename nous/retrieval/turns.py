@@ -18,7 +18,7 @@ MOST_EMBEDDED = 256
 
 
 class TurnPlace(NamedTuple):
-    """A session and the number of a turn in it; the session is None if there is only one."""
+    """A session and the number of a turn in it; None is the only session that is searched."""
 
     session: str | None
     turn: int

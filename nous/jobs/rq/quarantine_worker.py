@@ -28,7 +28,7 @@ Blame = Callable[[str, str, str, int], None]
 """Called with (worker, priority, entry, attempt) when the process of an attempt has died."""
 
 _ASKED = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
-"""Signals by which an operator or a supervisor ends a process. An event that kills it causes others, or none."""
+"""Signals by which an operator or a supervisor ends a process. A poison event uses others, or none."""
 
 
 class QuarantineWorker(PlacedWorker, Worker):

@@ -1,4 +1,4 @@
-"""Input stream of a session file: decompression, look-ahead, length and sha256."""
+"""Decompressing stream of a session file, with look-ahead, and a digest of what was read."""
 
 import gzip
 import io

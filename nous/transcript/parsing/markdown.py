@@ -1,4 +1,4 @@
-"""Lines of text and Markdown: fenced code, and messages of many lines."""
+"""Find fenced code in Markdown, open fences included, and collect text up to a limit."""
 
 import re
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ LONGEST = 2 * TEXT_LIMIT
 """Limit in characters kept of one message while it is read."""
 
 MOST_HELD = 4_000_000
-"""Limit in characters for lines held back inside an open fence. A longer one was left open by mistake."""
+"""Limit in characters for lines held back inside an open fence. A fence around more was left open by mistake."""
 
 _FENCE = re.compile(r" {0,3}(?P<run>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
 
