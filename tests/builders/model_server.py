@@ -151,11 +151,9 @@ class ModelServer:
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             try:
                 await self._converse(reader, writer)
-            except (ConnectionError, asyncio.IncompleteReadError):
-                writer.close()  # the caller has gone
-            except asyncio.CancelledError:
-                writer.transport.abort()  # the test is over: nobody reads what is not sent yet
-            else:
+            except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                pass  # the caller has gone, or the test is over
+            finally:
                 writer.close()
 
         server = await asyncio.start_server(connected, "127.0.0.1", 0, backlog=1024)
@@ -168,6 +166,10 @@ class ModelServer:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+        # Nobody reads what is not sent yet, and it would keep a connection open; nor has each one met its handler.
+        for transport in list(vars(self._loop)["_transports"].values()):
+            transport.abort()
+        await asyncio.sleep(0)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request after the other, as long as the caller keeps the connection."""
