@@ -71,6 +71,9 @@ class Proxy:
         for task in tasks:
             task.cancel()
         self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        for transport in list(vars(self._loop)["_transports"].values()):
+            transport.abort()  # also one that has not met its handler, or whose other side does not read
+        self._loop.run_until_complete(asyncio.sleep(0))  # closes them
         self._loop.close()
 
     async def _serve(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
