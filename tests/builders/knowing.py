@@ -49,7 +49,7 @@ def taught(
     ruling: Relation | None = None,
     has_vector: bool = True,
 ) -> Sequence[FactDecision]:
-    """What *session* teaches; *knowledge* then holds it. A model gives each open pair the *ruling*."""
+    """Learn from *session* into *knowledge*. A model gives each open pair the *ruling*."""
     facts = [CandidateFact(text=each, turns=(1,)) if isinstance(each, str) else each for each in candidates]
     adjudications = {
         (exact_form(fact.text), known.fact.id): Adjudication(ruling, by="the tests")

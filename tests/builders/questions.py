@@ -31,7 +31,7 @@ WORDS = {"description", "title"}
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
-    """Whether OpenAI takes it as strict: every object is closed and has all of its properties."""
+    """Return whether OpenAI accepts it as strict: each object is closed and requires all properties."""
     properties = schema.get("properties", {})
     inner = [*properties.values(), *schema.get("$defs", {}).values(), *schema.get("anyOf", [])]
     items = [schema["items"]] if "items" in schema else []

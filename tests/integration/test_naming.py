@@ -111,22 +111,22 @@ def test_recall_says_of_a_session_without_a_file_that_it_has_none(town: Town, no
 def test_whoever_finds_nothing_in_a_scope_is_told_in_which_there_is_something(
     nous: Nous, command: tuple[str, ...]
 ) -> None:
-    nous("facts", "learn", "--scope", "work/cc", stdin=json.dumps(PORT))
+    nous("facts", "learn", "--scope", "office/cc", stdin=json.dumps(PORT))
 
-    assert "; there is something in default/work/cc\n" in nous(*command, "--scope", "typo").output
+    assert "; there is something in default/office/cc\n" in nous(*command, "--scope", "typo").output
 
 
 def test_scopes_are_listed_with_how_much_there_is_in_each(nous: Nous, town: Town) -> None:
     assert nous("scopes").stdout == "there is no scope yet: nous publish creates one\n"
     town.publish(SECRET, "plantedwords")
     town.settle()
-    nous("facts", "learn", "--scope", "work/cc", stdin=json.dumps(PORT))
+    nous("facts", "learn", "--scope", "office/cc", stdin=json.dumps(PORT))
 
     rows = json.loads(nous("scopes", "--json").stdout)
 
     assert [(row["scope"], row["sessions"], row["facts"]) for row in rows] == [
         (str(HERE), 1, 2),
-        ("default/work/cc", 0, 1),
+        ("default/office/cc", 0, 1),
     ]
     assert re.search(rf"^1 +2 +{rows[0]['last_learned'][:10]} .* UTC  {HERE}$", nous("scopes").stdout, re.MULTILINE)
 

@@ -42,7 +42,7 @@ class RedisDeliveryStats(RedisPart):
         with translated(), self._client.pipeline(transaction=False) as pipe:
             for _, stream in places:
                 pipe.xinfo_groups(stream)
-            answers: list[Any] = pipe.execute(raise_on_error=False)  # a stream that nobody wrote to yet is an error
+            answers: list[Any] = pipe.execute(raise_on_error=False)  # a missing stream is an error
         found = zip((kind for kind, _ in places), answers, strict=True)
         known = ((kind, group) for kind, groups in found if isinstance(groups, list) for group in groups)
         return list(dict.fromkeys(Subscription(group["name"].decode(errors="replace"), kind) for kind, group in known))

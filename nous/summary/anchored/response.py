@@ -26,7 +26,7 @@ _ASKED = {
     "pending_tasks": "What is left to do.",
     "current_state": "Where the work stands now.",
 }
-"""What a model is asked for, by section."""
+"""Description of each section in the prompt."""
 
 
 def schema() -> dict[str, Any]:

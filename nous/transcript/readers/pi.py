@@ -51,7 +51,7 @@ _ENVELOPE = re.compile(
     r"|[A-Z][^\n(]{0,60}\(untrusted(?: metadata|, for context)?\):[ \t]*\n```json[ \t]*\n.*?\n```)*",
     re.DOTALL,
 )
-"""What OpenClaw puts before a prompt: notices, sender, time and channel, and what it knows of them in JSON."""
+"""Header of a prompt from OpenClaw: notices, sender, time and channel, with details in JSON."""
 
 _MESSAGE_ID = re.compile(r"\n\[message_id: [^\]\n]*\]$")
 

@@ -37,7 +37,7 @@ _BLOCKS = {
     "sub_agent_completed": "SUB_AGENT_COMPLETED (agent={agent_id}{answer_to}):\n{response}",
     "sub_agent_error": "SUB_AGENT_ERROR (agent={agent_id}{answer_to}): {error}",
 }
-"""What each event adds to a turn. `answer_to` is the request that is answered, if that is asked for."""
+"""Lines of a turn by event type. `answer_to` is the answered request, if the caller wants it."""
 
 _BLOCKS_OF_2025 = {
     **_BLOCKS,
@@ -57,7 +57,7 @@ _OUTSIDE_TURNS = {
     "subtask_user_input": "**[User Input]** {input}",
     "enricher_result": "**[Enricher]** {context_added}",
 }
-"""What tasks and questions to the user add, without a turn number. Only forks of qbit write these events."""
+"""Lines of tasks and questions to the user, without a turn number. Only forks of qbit write these events."""
 
 _IF_NULL = {"input_tokens": "0", "output_tokens": "0", "agent": "auto"}
 

@@ -1,1 +1,1 @@
-"""What several commands have in common, and the scope that `scale.py` makes up."""
+"""Code that several benchmarks share, and the scope that `scale.py` generates."""

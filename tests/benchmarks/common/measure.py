@@ -18,7 +18,7 @@ SUMMARY = Summary(
 
 
 def content(path: Path) -> bytes:
-    """What a file holds, unpacked if it is packed."""
+    """Return the content of a file, decompressed."""
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 

@@ -62,7 +62,7 @@ def score_function(folder: Path) -> Score | None:
 
 
 def kept(turns: Iterable[Turn], budget: int, *, strategy: str = "default") -> str:
-    """What *strategy* keeps of *turns*."""
+    """Return the excerpt of *turns* by *strategy*."""
     return fit(transcript_of(turns), budget, strategy=strategy).text
 
 

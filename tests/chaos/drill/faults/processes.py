@@ -119,7 +119,7 @@ class KilledGroup(_Forking):
 
 
 class Poison(Fault):
-    """A session that kills whichever process handles it, among others that do nobody any harm."""
+    """A session that kills the process that handles it, among harmless ones."""
 
     name = "poison"
     kills_processes = True

@@ -25,7 +25,7 @@ _DAY = 24 * 3600
 _A_LITTLE = 20_000
 """Bytes that are left when room is taken away."""
 _COMMIT = b"$4\r\nEXEC\r\n"
-"""What ends the writes of a script."""
+"""End of the writes of a script."""
 _SUBJECT = re.compile(rb'"subject":"([^"]+)"')
 
 
@@ -162,7 +162,7 @@ def log_of(place: DataDir) -> Path:
 
 
 def complete(log: bytes) -> bytes:
-    """What a server reads of *log* that begins with it: up to the last commit that is whole."""
+    """Return the part of *log* that a starting server reads: up to the last complete commit."""
     end = log.rfind(_COMMIT)
     return log[: end + len(_COMMIT)] if end >= 0 else b""
 
