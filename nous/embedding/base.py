@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Embedder(Protocol):
     """Port to a model that maps texts to unit vectors, so that a dot product is a cosine.
 
-    The same text gives the same vector, in any batch. Vectors of embedders with different ids must never be compared.
+    The same text gives the same vector in any batch, up to rounding. Vectors of embedders with different ids must never
+    be compared.
     """
 
     @property

@@ -11,9 +11,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 Pattern = re.Pattern[str]
+
+
+class _Patterns(dict[str, Pattern]):
+    """Patterns by name, each compiled at its first use: most commands need none of them."""
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        super().__init__()
+        self._sources = sources
+
+    def __missing__(self, name: str) -> Pattern:
+        self[name] = pattern = re.compile(self._sources[name], re.IGNORECASE)
+        return pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,16 +75,13 @@ def words_in(texts: Iterable[str]) -> Words:
     opening = _either(re.escape(word.replace("_", " ")) for word in openers)
     return Words(
         sets={name: frozenset(found) for name, found in sets.items()},
-        contains=_compiled(contains, "(?<![\\w'\u2019-])"),
-        begins=_compiled(begins, f"\\W*(?:{opening}\\W+)*"),
+        contains=_patterns(contains, "(?<![\\w'\u2019-])"),
+        begins=_patterns(begins, f"\\W*(?:{opening}\\W+)*"),
     )
 
 
-def _compiled(lists: Mapping[str, Any], before: str) -> dict[str, Pattern]:
-    return {
-        name: re.compile(f"{before}{_either(phrases)}(?![\\w'\u2019])", re.IGNORECASE)
-        for name, phrases in lists.items()
-    }
+def _patterns(lists: Mapping[str, Iterable[str]], before: str) -> _Patterns:
+    return _Patterns({name: f"{before}{_either(phrases)}(?![\\w'\u2019])" for name, phrases in lists.items()})
 
 
 def _either(phrases: Iterable[str]) -> str:
