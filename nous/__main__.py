@@ -1,5 +1,20 @@
-"""Entry point of `python -m nous`: the same as the command `nous`."""
+"""Entry point of the command `nous` and of `python -m nous`."""
+
+import gc
 
 from nous.cli import main
 
-main(prog_name="nous")
+_START_UP_OBJECTS = 20_000
+"""New objects before the collector looks for garbage. A command's imports make many, of which all stay: looking every
+700 objects, Python's default, takes a tenth of a short command's time.
+"""
+
+
+def run() -> None:
+    """Run the command line."""
+    gc.set_threshold(_START_UP_OBJECTS)
+    main(prog_name="nous")
+
+
+if __name__ == "__main__":
+    run()

@@ -8,7 +8,7 @@ Model: https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2
 from __future__ import annotations
 
 import hashlib
-from importlib.resources import files
+from importlib.resources import as_file, files
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -35,6 +35,10 @@ LONGEST_INPUT = 256
 
 LONGEST_TEXT = 20_000
 """Maximum characters that are read: more than 256 pieces of any prose, and a bound on the work for a huge text."""
+
+
+_START, _END = ("[CLS]", 101), ("[SEP]", 102)
+"""The markers of a text, with their lines in the vocabulary."""
 
 
 class MiniLM:
@@ -124,12 +128,12 @@ def _tokenizer() -> Tokenizer:
         from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors  # noqa: PLC0415  (an extra)
     except ImportError as error:
         raise Misconfigured(f"{MiniLM.id} needs tokenizers; {INSTALL}") from error
-    pieces = files("nous.embedding").joinpath("vocab.txt").read_text(encoding="utf-8").splitlines()
-    vocabulary = {piece: number for number, piece in enumerate(pieces)}
-    tokenizer = Tokenizer(models.WordPiece(vocab=vocabulary, unk_token="[UNK]"))  # noqa: S106  (not a password)
+    with as_file(files("nous.embedding").joinpath("vocab.txt")) as vocabulary:
+        pieces = models.WordPiece.from_file(str(vocabulary), unk_token="[UNK]")  # noqa: S106  (not a password)
+    tokenizer = Tokenizer(pieces)
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", vocabulary["[SEP]"]), ("[CLS]", vocabulary["[CLS]"]))
+    tokenizer.post_processor = processors.BertProcessing(_END, _START)
     tokenizer.enable_truncation(LONGEST_INPUT)
     return tokenizer
 
