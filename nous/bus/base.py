@@ -192,8 +192,7 @@ class Bus(Protocol):
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
         """Shorten leases that end later than any can, as a clock was set back; return how many.
 
-        This concerns queued and running deliveries. The limit is the longest *lease*, in seconds, that a process has
-        reported here within the last hour. One call examines a part of the late leases; the next one continues.
+        This concerns queued and running deliveries. They get *lease* seconds from now.
         """
         ...
 
@@ -233,18 +232,11 @@ class Bus(Protocol):
         attempt_failure: AttemptFailure | None = None,
         traceback: str = "",
     ) -> bool:
-        """Acknowledge the delivery and write a dead letter, if it is pending and at *progress*.
+        """Acknowledge the delivery and write a dead letter, if it is in flight and at *progress*.
 
-        A *progress* of None matches any state. The dead letter contains *reason*, the history with *attempt_failure*
-        last, and *traceback*. For a dead delivery, `job_dead_lettered` is published in the same step, unless its event
-        is of that type itself. Returns whether the dead letter was written.
-        """
-        ...
-
-    def dead_letter_foreign_ack(self, ref: DeliveryRef) -> bool:
-        """Dead-letter a delivery that another program ended; return whether it was one.
-
-        It is not pending, though it was not finished here: another program has acknowledged it or changed the stream.
-        Redriving the dead letter runs it.
+        A *progress* of None matches any state. A delivery that another program acknowledged is still in flight here.
+        The dead letter contains *reason*, the history with *attempt_failure* last, and *traceback*. For a dead
+        delivery, `job_dead_lettered` is published in the same step, unless its event is of that type itself. Returns
+        whether the dead letter was written.
         """
         ...

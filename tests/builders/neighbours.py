@@ -284,7 +284,6 @@ NOT_READ: Mapping[str, str] = {
             "overdue",
             "claim_unleased",
             "commit",
-            "dead_letter_foreign_ack",
         )
     },
 }

@@ -113,8 +113,7 @@ class MemoryBus(MemoryDeliveryStats):
 
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
         with self._log.changed:
-            group, now = self._log.groups[subscription.group], self._log.clock()
-            ends = now + group.longest_lease(lease, now)
+            group, ends = self._log.groups[subscription.group], self._log.clock() + lease
             late = [
                 each
                 for each in group.pending.values()
@@ -182,10 +181,6 @@ class MemoryBus(MemoryDeliveryStats):
             if announced and grave is DeadLetterKind.DEAD:
                 self.append(announced.type, encode(announced))
             return True
-
-    def dead_letter_foreign_ack(self, ref: DeliveryRef) -> bool:
-        del ref  # No other program can acknowledge on this bus.
-        return False
 
     def _take(self, subscription: Subscription, priority: Priority, limit: int, lease: float) -> Sequence[DeliveryRef]:
         group, place = self._log.groups[subscription.group], (subscription.kind.type, priority)

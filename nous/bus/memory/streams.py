@@ -28,8 +28,6 @@ from nous.domain.event_codec import LARGEST
 from nous.domain.events import Event
 from nous.domain.scope import Scope
 
-_REMEMBERED = 3600.0
-
 Place = tuple[str, Priority]
 """A stream: the type and the priority of its events."""
 
@@ -51,19 +49,11 @@ class MemoryGroup:
     pending: dict[str, Pending] = field(default_factory=dict[str, Pending])
     counts: Counter[str] = field(default_factory=Counter[str])
     skipped: dict[UUID, str] = field(default_factory=dict[UUID, str])
-    longest: float = 0.0
-    longest_until: float = 0.0
 
     def count(self, outcome: str) -> None:
         """Increment a counter; beyond `MOST_COUNTERS`, skip reasons share the counter `OTHERS`."""
         is_one_more = len(self.counts) >= MOST_COUNTERS and outcome not in self.counts
         self.counts[OTHERS if is_one_more and outcome.startswith(SKIPPED) else outcome] += 1
-
-    def longest_lease(self, lease: float, now: float) -> float:
-        """Return the longest lease reported within an hour before *now*, *lease* included; seconds."""
-        if lease >= self.longest or now >= self.longest_until:
-            self.longest, self.longest_until = lease, now + _REMEMBERED
-        return self.longest
 
 
 def write_nothing(_: Sequence[Write]) -> str | None:
@@ -138,7 +128,7 @@ class MemoryDeliveryStats:
     def counters(self, subscription: Subscription) -> GroupCounters:
         with self._log.changed:
             group = self._log.groups[subscription.group]
-            return GroupCounters.of(group.counts, in_flight=len(group.pending), leased=len(group.pending))
+            return GroupCounters.of(group.counts, in_flight=len(group.pending))
 
     def backlogs(self, subscription: Subscription) -> Sequence[Backlog]:
         with self._log.changed:

@@ -79,7 +79,6 @@ class RedisBus(RedisDeadLettering):
         self._upload_of = upload_of
         self._marker_ttl = marker_ttl
         self._cursors: dict[tuple[str, Priority], str] = {}
-        self._beyond: dict[str, int] = {}
         self._groups = ConsumerGroups(client, subscriptions)
 
     def publish(
@@ -156,10 +155,8 @@ class RedisBus(RedisDeadLettering):
             self._run("renew", (self._keys.leases(group),), (lease, *names))
 
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
-        group = subscription.group
-        keys = (self._keys.leases(group), self._keys.progress(group), self._keys.longest_lease(group))
-        clamped, self._beyond[group] = self._run("clamp_leases", keys, (lease, self._beyond.get(group, 0)))
-        return int(clamped)
+        leases, progress, _ = self._keys.of_group(subscription.group)
+        return int(self._run("clamp_leases", (leases, progress), (lease,)))
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
         leases, progress, _ = self._keys.of_group(subscription.group)
@@ -175,20 +172,11 @@ class RedisBus(RedisDeadLettering):
     def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
         stream, group = self._keys.stream(subscription.kind.type, priority), subscription.group
         self._groups.ensure(stream, group)
-        cursor = self._cursors.get((group, priority), "0-0")
-        cursor, claimed, lost = self._run(
-            "claim_unleased",
-            (stream, *self._keys.of_group(group)),
-            (group, CONSUMER, cursor, priority.value, _FIRST.encode()),
-        )
-        # The cursor is kept from call to call: beginning at 0-0 each time would never reach the end of a long list.
+        # The cursor is kept from call to call: beginning anew each time would never reach the end of a long list.
+        cursor = self._cursors.get((group, priority), "-")
+        arguments = (group, cursor, priority.value, _FIRST.encode())
+        cursor, claimed = self._run("claim_unleased", (stream, *self._keys.of_group(group)), arguments)
         self._cursors[group, priority] = cursor.decode()
-        if lost:
-            log.error(
-                "delivery.lost", group=group, lost=len(lost), hint="their entries were deleted while they were pending"
-            )
-        for entry in lost:
-            self.dead_letter_foreign_ack(DeliveryRef(subscription, priority, entry.decode()), reason=LOST)
         return int(claimed)
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
@@ -242,6 +230,7 @@ class RedisBus(RedisDeadLettering):
             return False, None
         swapped, progress, *event = found
         if not event:
+            log.error("delivery.lost", group=group, entry=ref.entry, hint=LOST)
             self._dead_letter_unread(ref, reason=LOST, grave=DeadLetterKind.DEAD)
             return False, None
         return bool(swapped), self._read(ref, event[0], DeliveryState.decode(progress))

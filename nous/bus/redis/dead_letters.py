@@ -20,10 +20,6 @@ from nous.domain.events import Event, JobDeadLettered
 from nous.redis_support.errors import translated
 
 LOST = "its entry was deleted from the stream while it was pending"
-_FOREIGN_ACK = (
-    "it was not done, and is pending no more: somebody else acknowledged it, "
-    "or deleted its entry, its consumer or its group"
-)
 
 
 class RedisDeadLettering(RedisPart):
@@ -47,15 +43,6 @@ class RedisDeadLettering(RedisPart):
         """Dead-letter an entry in any state, without reading it."""
         letter = fields_of(ref, progress=None, reason=reason, grave=grave, event=None)
         return self._write(ref, None, grave, letter)
-
-    def dead_letter_foreign_ack(self, ref: DeliveryRef, *, reason: str = _FOREIGN_ACK) -> bool:
-        with translated():
-            raw = self._client.hget(self._keys.progress(ref.subscription.group), ref.name)
-        event, progress = self._peek(ref), DeliveryState.decode(raw) if raw else None
-        letter = fields_of(ref, progress=progress, reason=reason, grave=DeadLetterKind.DEAD, event=event)
-        announced = self._announced(ref, event, letter, progress)
-        arguments = (ref.subscription.group, ref.entry, ref.name, announced, *chain.from_iterable(letter.items()))
-        return bool(self._run("dead_letter_foreign_ack", self._keys_of(ref), arguments))
 
     def _write(
         self,

@@ -48,7 +48,7 @@ class RedisTrimming(RedisPart):
         last, lettered = self._dead_lettered(kind, priority)
         begin, after = "-", (0, 0)
         while begin:
-            where = (keep, kind.type, priority.value, begin, _PAGE, self._keys.prefix, last)
+            where = (keep, kind.type, priority.value, begin, _PAGE, last)
             next_ = lettered[bisect_right(lettered, after, key=order) :][:_PAGE]
             removed, place = self._run("trim", (stream, self._keys.letters), (*where, *next_))
             begin = place.decode()
