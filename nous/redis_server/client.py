@@ -10,7 +10,7 @@ from typing import Any
 
 import redis
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection, parse_url
+from redis.connection import UnixDomainSocketConnection, parse_url
 from redis.retry import Retry
 from typing_extensions import override
 
@@ -35,7 +35,6 @@ MAX_CONNECTIONS = 32
 
 RETRIES = 3
 
-_HEALTH_CHECK = 30
 _CREDENTIALS = re.compile(r"(?<=://)([^:@/]*):.*@")
 _PASSWORD = re.compile(r"(?<=password=)[^&]*")
 
@@ -92,34 +91,7 @@ def masked(url: str) -> str:
     return _PASSWORD.sub("***", _CREDENTIALS.sub(r"\1:***@", url))
 
 
-class _Readable(AbstractConnection):
-    """Connection that stays healthy while the server can only be read.
-
-    Its health check ignores errors about writing, so readers can continue.
-    """
-
-    @override
-    def check_health(self) -> None:
-        try:
-            super().check_health()
-        except redis.ResponseError as error:
-            if not cannot_write(error):
-                raise
-
-
-class _TcpConnection(_Readable, Connection):
-    pass
-
-
-class _TlsConnection(_Readable, SSLConnection):
-    pass
-
-
-class _UnixConnection(_Readable, UnixDomainSocketConnection):
-    pass
-
-
-class EmbeddedConnection(_UnixConnection):
+class EmbeddedConnection(UnixDomainSocketConnection):
     """Connection that restarts its embedded server if that has died."""
 
     def __init__(self, *, directory: str, **options: Any) -> None:
@@ -149,7 +121,9 @@ def _client(settings: Settings, *, retries: int) -> redis.Redis:
         "client_name": settings.prefix,
         "socket_timeout": SOCKET_TIMEOUT,
         "socket_connect_timeout": SOCKET_TIMEOUT,
-        "health_check_interval": _HEALTH_CHECK,
+        # No health check: a lost connection is noticed by its next command as well, and a server whose disk is full
+        # refuses PING, though it can be read.
+        "health_check_interval": 0,
         "retry": Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), retries=retries),
         "max_connections": MAX_CONNECTIONS,
         "timeout": SOCKET_TIMEOUT,
@@ -161,7 +135,6 @@ def _client(settings: Settings, *, retries: int) -> redis.Redis:
         options["socket_keepalive"] = True
     try:
         _check_files(url)
-        options.setdefault("connection_class", _connection_class(url))
         return redis.Redis(connection_pool=redis.BlockingConnectionPool.from_url(url, **options))
     except ValueError as error:
         raise Misconfigured(f"redis_url {masked(url)} cannot be used: {error}") from None
@@ -173,11 +146,6 @@ def _check_files(url: str) -> None:
     for name in _TLS_FILES:
         if name in options and not Path(str(options[name])).is_file():
             raise ValueError(f"there is no file {options[name]} ({name})")
-
-
-def _connection_class(url: str) -> type[_Readable]:
-    ours = {UnixDomainSocketConnection: _UnixConnection, SSLConnection: _TlsConnection}
-    return ours.get(parse_url(url).get("connection_class", Connection), _TcpConnection)
 
 
 def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:

@@ -51,19 +51,6 @@ def test_whoever_comes_when_the_disk_is_full_can_read_and_is_told_why_nothing_is
         client.set("a", 1)
 
 
-@pytest.mark.parametrize("url", ["embedded:", "unix:"])
-def test_a_connection_that_was_idle_goes_on_reading_when_the_disk_is_full(
-    url: str, directory: Path, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nous.redis_server.client._HEALTH_CHECK", 1e-9)  # so that it is asked before each command
-    named = embedded.ensure(directory) if url == "unix:" else url
-    idle = connect(Settings(redis_url=named, data_dir=directory))
-    idle.set("kept", 1)
-
-    with unwritable(client):
-        assert idle.get("kept") == b"1"
-
-
 @pytest.mark.parametrize(
     "command",
     [["facts"], ["status"], ["episodes"], ["search", "gift"], ["scopes"], ["context"], ["dead", "list"], ["metrics"]],

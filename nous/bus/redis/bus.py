@@ -7,7 +7,6 @@ scripts in `nous/bus/redis/scripts`.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import Any
 from uuid import uuid4
@@ -109,7 +108,7 @@ class RedisBus(RedisDeadLettering):
         streams = [self._keys.stream(subscription.kind.type, priority) for priority in priorities]
         with translated():
             read_up_to = {stream: self._groups.read_up_to(stream, subscription.group) for stream in streams}
-            wait_for_entry(self._client, read_up_to, seconds=seconds, ahead=partial(self._run, "has_new_entries"))
+            wait_for_entry(self._client, read_up_to, seconds=seconds)
 
     def open(self, ref: DeliveryRef) -> Delivery | None:
         _, delivery = self._open(ref, "", "", 0)
