@@ -17,10 +17,6 @@ from nous.text.sanitize import shortened
 SKIPPED = "skipped:"
 """Prefix of the counters of skipped events; the reason follows."""
 
-OTHERS = f"{SKIPPED}other reasons"
-MOST_COUNTERS = 100
-"""Maximum number of counters per group. Reasons are few, unless a foreign worker gives each event its own."""
-
 _LONGEST = 100
 
 

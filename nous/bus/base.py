@@ -8,7 +8,6 @@ from uuid import UUID
 
 from nous.bus.delivery_state import AttemptFailure, DeliveryState
 from nous.domain.effects import Effects
-from nous.domain.errors import Misconfigured
 from nous.domain.events import Event
 
 REPEATED = "published twice"
@@ -48,19 +47,9 @@ class DeliveryRef:
 
     @classmethod
     def named(cls, name: str, subscription: Subscription) -> "DeliveryRef":
-        """Parse the *name* of a delivery of the group in *subscription*.
-
-        Raises:
-            Misconfigured: it names none; another program wrote it.
-        """
+        """Parse the *name* of a delivery of the group in *subscription*."""
         priority, _, entry = name.partition("/")
-        try:
-            return cls(subscription, Priority(priority), entry)
-        except ValueError:
-            raise Misconfigured(
-                f"another program wrote {name!r} into a key of group {subscription.group!r}: it names no delivery; "
-                "remove it"
-            ) from None
+        return cls(subscription, Priority(priority), entry)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from fakeredis import FakeRedis
 from nous.bus.accounting import EventStatus
 from nous.bus.base import Committed, Priority, Subscription
 from nous.bus.redis.keys import BusKeys
-from nous.bus.redis.trimming import RedisTrimming
+from nous.bus.redis.streams import RedisTrimming
 from nous.domain.effects import Effects
 from nous.domain.event_codec import decode
 from nous.domain.events import Event, FactLearned, SessionEnded

@@ -145,7 +145,7 @@ class MemoryBus(MemoryDeliveryStats):
             verdict = self._apply(effects, ref.priority)
             if isinstance(verdict, Committed):
                 del group.pending[ref.name]
-                group.count(outcome_of(effects))
+                group.counts[outcome_of(effects)] += 1
                 if effects.skipped and effects.skipped != REPEATED:
                     group.skipped[delivery.event.id] = shortened(effects.skipped)
             return verdict
@@ -170,7 +170,7 @@ class MemoryBus(MemoryDeliveryStats):
                 return False
             group = self._log.groups[ref.subscription.group]
             del group.pending[ref.name]
-            group.count(grave.value)
+            group.counts[grave.value] += 1
             letter_id, event = self._log.next_entry(), self._log.peek(ref)
             fields = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
             letter = letter_of(letter_id, {name: str(value) for name, value in fields.items()})

@@ -10,9 +10,6 @@ from itertools import islice
 from uuid import UUID
 
 from nous.bus.accounting import (
-    MOST_COUNTERS,
-    OTHERS,
-    SKIPPED,
     Backlog,
     DeadLetter,
     EventLocation,
@@ -49,11 +46,6 @@ class MemoryGroup:
     pending: dict[str, Pending] = field(default_factory=dict[str, Pending])
     counts: Counter[str] = field(default_factory=Counter[str])
     skipped: dict[UUID, str] = field(default_factory=dict[UUID, str])
-
-    def count(self, outcome: str) -> None:
-        """Increment a counter; beyond `MOST_COUNTERS`, skip reasons share the counter `OTHERS`."""
-        is_one_more = len(self.counts) >= MOST_COUNTERS and outcome not in self.counts
-        self.counts[OTHERS if is_one_more and outcome.startswith(SKIPPED) else outcome] += 1
 
 
 def write_nothing(_: Sequence[Write]) -> str | None:

@@ -230,7 +230,7 @@ class RedisBus(RedisDeadLettering):
         swapped, progress, *event = found
         if not event:
             log.error("delivery.lost", group=group, entry=ref.entry, hint=LOST)
-            self._dead_letter_unread(ref, reason=LOST, grave=DeadLetterKind.DEAD)
+            self._dead_letter(ref, None, LOST, DeadLetterKind.DEAD)
             return False, None
         return bool(swapped), self._read(ref, event[0], DeliveryState.decode(progress))
 
@@ -276,7 +276,7 @@ class RedisBus(RedisDeadLettering):
                 kind=grave,
                 reason=redacted(str(error)),
             )
-            self._dead_letter_unread(ref, reason=str(error), grave=grave)
+            self._dead_letter(ref, None, str(error), grave)
             return None
         return Delivery(ref, event, progress)
 

@@ -35,42 +35,30 @@ class RedisDeadLettering(RedisPart):
         attempt_failure: AttemptFailure | None = None,
         traceback: str = "",
     ) -> bool:
-        event = self._peek(ref)
-        letter = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
-        return self._write(ref, progress, grave, letter, event=event, attempt_failure=attempt_failure)
+        event = event_of(peek(self._client, self._stream(ref), ref.entry), ref)
+        failure = attempt_failure.encode() if attempt_failure else ""
+        return self._dead_letter(ref, event, reason, grave, progress=progress, failure=failure, traceback=traceback)
 
-    def _dead_letter_unread(self, ref: DeliveryRef, *, reason: str, grave: DeadLetterKind) -> bool:
-        """Dead-letter an entry in any state, without reading it."""
-        letter = fields_of(ref, progress=None, reason=reason, grave=grave, event=None)
-        return self._write(ref, None, grave, letter)
-
-    def _write(
+    def _dead_letter(
         self,
         ref: DeliveryRef,
-        progress: DeliveryState | None,
+        event: Event | None,
+        reason: str,
         grave: DeadLetterKind,
-        letter: dict[str, str | int],
         *,
-        event: Event | None = None,
-        attempt_failure: AttemptFailure | None = None,
+        progress: DeliveryState | None = None,
+        failure: str = "",
+        traceback: str = "",
     ) -> bool:
-        announced = self._announced(ref, event, letter, progress) if grave is DeadLetterKind.DEAD else b""
-        state, failure = progress.encode() if progress else "", attempt_failure.encode() if attempt_failure else ""
+        letter = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
+        told = None
+        if grave is DeadLetterKind.DEAD:
+            why, now = str(letter["reason"]), datetime.now(UTC)
+            told = announcement(ref, event=event, reason=why, progress=progress, at=now)
+        state = progress.encode() if progress else ""
         delivery = (ref.subscription.group, ref.entry, ref.name, state, grave.value, failure)
-        return bool(
-            self._run("dead_letter", self._keys_of(ref), (*delivery, announced, *chain.from_iterable(letter.items())))
-        )
-
-    def _announced(
-        self, ref: DeliveryRef, event: Event | None, letter: dict[str, str | int], progress: DeliveryState | None
-    ) -> bytes:
-        at = datetime.now(UTC)
-        published = announcement(ref, event=event, reason=str(letter["reason"]), progress=progress, at=at)
-        return encode(published) if published else b""
-
-    def _peek(self, ref: DeliveryRef) -> Event | None:
-        """Return the event at *ref*, if it exists and can be read."""
-        return event_of(peek(self._client, self._stream(ref), ref.entry), ref)
+        fields = (encode(told) if told else b"", *chain.from_iterable(letter.items()))
+        return bool(self._run("dead_letter", self._keys_of(ref), (*delivery, *fields)))
 
     def _keys_of(self, ref: DeliveryRef) -> Sequence[str]:
         deaths = self._keys.stream(JobDeadLettered.type, Priority.LIVE)

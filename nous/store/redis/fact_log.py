@@ -1,9 +1,10 @@
-"""Fact log in Redis. It is written by `nous.store.redis.plans`.
+"""Fact log in Redis, and the measured deduplication thresholds of embedders.
 
-A read takes one round trip if nothing was appended, or nothing with a vector, and two otherwise.
+The log is written by `nous.store.redis.plans`. A read takes one round trip if nothing was appended, or nothing with a
+vector, and two otherwise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 import redis
@@ -101,3 +102,27 @@ def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersi
     if version.epoch != known.epoch or version.n < known.n:
         return False
     return entries[0].chain == known.chain
+
+
+class RedisCalibrations:
+    """`Calibrations` on one Redis primary. *client* must not decode responses.
+
+    They are configuration, not memory, so the calibration writes them directly instead of through a commit.
+    """
+
+    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def thresholds(self) -> Mapping[str, float]:
+        with translated():
+            stored = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.calibrations))
+        return {embedder.decode(): float(threshold) for embedder, threshold in stored.items() if threshold}
+
+    def keep(self, embedder: str, threshold: float | None) -> None:
+        """Set the threshold of *embedder*, or remove it; processes use it from their next start."""
+        with translated():
+            if threshold is None:
+                self._client.hdel(self._keys.calibrations, embedder)
+            else:
+                self._client.hset(self._keys.calibrations, embedder, str(threshold))
