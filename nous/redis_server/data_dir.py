@@ -125,10 +125,7 @@ def held(path: Path, *, within: float) -> Generator[int]:
     Raises:
         Unavailable: another process held it for *within* seconds.
     """
-    opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    # Beyond the standard streams: where one is closed, a child would get its own stream there, and lose the lock.
-    descriptor = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, 3)
-    os.close(opened)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _take(descriptor, path, until=time.monotonic() + within)
         yield descriptor

@@ -28,7 +28,6 @@ from nous.knowledge.decision import fact_id
 from nous.knowledge.erase import Erased, without_session
 from nous.store.erasure import Rewrite
 from nous.store.redis.erasure import RedisErasure
-from nous.store.redis.fact_log_rewrite import RedisLogs
 
 HOME = Scope(project="home")
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -190,17 +189,6 @@ def test_two_that_forget_at_once_both_come_to_their_end_and_leave_nothing_aside(
     found = store.facts.read(HOME, embedder="m")
     assert found.rows == (last,)
     np.testing.assert_array_equal(found.vectors[last.fact.id], unit(7))
-    assert list(client.scan_iter("t:aside:*")) == []
-
-
-def test_who_is_overtaken_writes_nothing_aside_any_more(client: redis.Redis) -> None:
-    taught(stores.on_redis(client), 10)
-    logs = RedisLogs(client, KEYS)
-    log = logs.read(HOME)
-
-    theirs(RedisErasure(client, KEYS))
-
-    assert not logs.put(HOME, log, without_session(log.rows, "mine"))
     assert list(client.scan_iter("t:aside:*")) == []
 
 

@@ -37,17 +37,29 @@ class Dying(RedisBus):
         raise Unavailable("a test")
 
 
+class Losing(RedisBus):
+    """A bus whose server loses what it has taken, once that was read."""
+
+    @override
+    def _first_publications(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
+        for each in deliveries:
+            self._client.xack(STREAM, SUMMARIZER.group, each.ref.entry)
+            self._client.xdel(STREAM, each.ref.entry)
+            self._client.delete(KEYS.marker(each.event.id))
+        return super()._first_publications(deliveries)
+
+
 class Street:
     """A bus into whose streams others write, from which others read, and its sweeper."""
 
     def __init__(self, client: Any, clock: Any) -> None:
         self.client, self.clock = client, clock
-        self.bus = self._bus(RedisBus)
+        self.bus = self.run(RedisBus)
         self.jobs = MemoryJobs()
         self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=self.jobs, retry_policy=RetryPolicy(lease=LEASE), ahead=4)
         self.sweeper.sweep()
 
-    def _bus(self, kind: type[RedisBus]) -> RedisBus:
+    def run(self, kind: type[RedisBus]) -> RedisBus:
         return kind(self.client, plan_of=lambda _: CommitPlan(), keys=KEYS, clock=self.clock)
 
     def write(self, event: SessionEnded) -> None:
@@ -63,7 +75,7 @@ class Street:
             self.client.xreadgroup(SUMMARIZER.group, "stranger", {STREAM: ">"}, count=10)
             return
         with pytest.raises(Unavailable):
-            self._bus(Dying).receive(SUMMARIZER, priority=Priority.LIVE, limit=10, lease=LEASE)
+            self.run(Dying).receive(SUMMARIZER, priority=Priority.LIVE, limit=10, lease=LEASE)
 
     def later(self) -> int:
         self.clock.now += LEASE + 1
@@ -128,3 +140,12 @@ def test_a_session_that_is_let_back_before_it_is_tried_again_is_let_back(street:
     RedisTombstones(street.client, KEYS).lift(ended().scope, name_of(ended()))
 
     assert street.later() == 1
+
+
+def test_what_the_server_lost_leaves_no_marker_and_can_be_said_again(street: Street, ended: Any) -> None:
+    losing = street.run(Losing)
+    losing.publish(ended())
+
+    assert list(losing.receive(SUMMARIZER, priority=Priority.LIVE, limit=10, lease=LEASE)) == []
+
+    assert [receipt.fresh for receipt in losing.publish(ended())] == [True]

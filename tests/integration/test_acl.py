@@ -109,21 +109,6 @@ def test_a_producer_that_publishes_again_is_told_what_it_cannot_see(user: As, to
     assert "this user may not lift the erasure of a session" in result.stderr
 
 
-def test_a_producer_sends_nothing_along_twice_that_it_could_not_take_back(
-    server: Guarded, user: As, told: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = ("publish", told("Oslo"), "--upload", "--session", "sent", "--scope", "upload")
-    run = user("producer")
-    monkeypatch.setenv("NOUS_PUBLISH__INLINE_LIMIT", "1")
-    assert run(*options).stderr == ""
-    with server.client("operator") as client:
-        [key] = client.keys("nous:transcript:*/upload:sent:*")
-        client.delete(key)
-
-        assert " before " in run(*options).stdout
-        assert not client.exists(key)
-
-
 def test_a_producer_says_decisions_and_uses_the_library(
     user: As, told: Callable[[str], Path], request: pytest.FixtureRequest
 ) -> None:

@@ -11,7 +11,6 @@ from builders.waiting import wait_until
 
 from nous.app.container import build
 from nous.app.worker_process import worker_process
-from nous.cli.framework import MISCONFIGURED
 from nous.domain.errors import Misconfigured, Unavailable
 from nous.redis_server import embedded
 from nous.redis_server.client import connect, connect_rq
@@ -116,14 +115,3 @@ def test_a_client_certificate_lets_in_and_without_one_or_with_a_strange_one_nobo
     client.connection_pool.disconnect()
     assert "client certificate" in _refusal(url)  # told by the server, or guessed where it just hangs up
     assert "client certificate" in _refusal(f"{url}&ssl_certfile={theirs}&ssl_keyfile={theirs_key}")
-
-
-def test_the_command_line_says_what_is_wrong(port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nous: Nous = command_line(tmp_path, monkeypatch)
-    monkeypatch.setenv("NOUS_REDIS_URL", f"rediss://me:geheim@localhost:{port}/0?ssl_password=geheim")
-
-    result = nous("status")
-
-    assert result.exit_code == MISCONFIGURED
-    assert "certificate verify failed" in result.stderr
-    assert "geheim" not in result.stderr

@@ -8,7 +8,7 @@ import pytest
 from nous.domain.errors import BadInput
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
-from nous.store.transcript_source import LARGEST, key_of, unpacked, upload
+from nous.store.transcript_source import LARGEST, unpacked, upload
 
 TEXT = b"User: hi\n" * 100
 GZIPPED = gzip.compress(TEXT, mtime=0)  # it names a test, which has to be called the same in every process
@@ -43,13 +43,3 @@ def test_a_transcript_that_nobody_would_read_is_not_uploaded() -> None:
 
     with pytest.raises(BadInput, match="none of more than 268,435,456 can be uploaded"):
         upload(Nowhere(), bytes(LARGEST + 1), keys=StoreKeys(), scope=Scope(), session_id="s")
-
-
-def test_a_dataref_names_a_key_only_where_it_may() -> None:
-    keys = StoreKeys("p")
-    key = keys.transcript(Scope(project="a"), "s", digest="d")
-
-    assert key_of(f"redis:{key}", within=keys.transcripts) == key
-    assert key_of(f"redis:{key}", within=keys.transcripts_of(Scope(project="b"))) is None
-    assert key_of("redis:p:scopes", within=keys.transcripts) is None
-    assert key_of(f"file:///{key}", within=keys.transcripts) is None

@@ -24,9 +24,3 @@ def test_a_block_takes_few_commands() -> None:
     block = [VectorSlot("m", Slot(index, 384)) for index in range(VECTORS_PER_BLOCK)]
 
     assert [len(run) for run in runs(block)] == [LONGEST_RUN] * 4
-
-
-def test_no_run_crosses_into_the_next_block() -> None:
-    border = [VectorSlot("m", Slot(index, 2)) for index in (4095, 4096)]
-
-    assert [(run[0].block, run[0].offset) for run in runs(border)] == [(0, 4095 * 8), (1, 0)]
