@@ -1,6 +1,7 @@
 """How the transcript that an event speaks of is found, and what is said when it is no longer as it was."""
 
 import gzip
+import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,10 +16,11 @@ from nous.domain.events import NAMESPACE, SessionEnded
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.transcript_source import CUT, GROWN, REWRITTEN, StoredTranscripts, upload
+from nous.store.transcript_source import CUT, GROWN, LARGEST, REWRITTEN, StoredTranscripts, unpacked, upload
 
 KEYS = StoreKeys()
 TEXT = b"User: which port?\n\nAssistant: 6380, as before.\n"
+GZIPPED = gzip.compress(TEXT, mtime=0)  # it names a test, which has to be called the same in every process
 MORE = b"\nUser: thanks\n\nAssistant: gladly\n"
 
 
@@ -204,3 +206,29 @@ def test_a_worker_that_cannot_read_a_transcript_does_not_quote_it(ended: Any) ->
         transcripts.read(ended(text="hunter2\x00\x01\x02" * 500))
 
     assert "hunter" not in str(caught.value)
+
+
+@pytest.mark.parametrize("packed", [GZIPPED, zlib.compress(TEXT)])
+def test_gzip_and_zlib_are_unpacked(packed: bytes) -> None:
+    assert unpacked(packed) == TEXT
+
+
+@pytest.mark.parametrize("packed", [b"", TEXT, GZIPPED[:-9]])
+def test_what_cannot_be_unpacked_is_refused(packed: bytes) -> None:
+    with pytest.raises(BadInput, match=r"cannot be unpacked|torn"):
+        unpacked(packed)
+
+
+def test_an_upload_cannot_become_a_transcript_of_any_size() -> None:
+    bomb = gzip.compress(bytes(10_000_000))
+
+    with pytest.raises(BadInput, match="more than 1,000,000 bytes"):
+        unpacked(bomb, largest=1_000_000)
+    assert len(unpacked(bomb, largest=10_000_000)) == 10_000_000
+
+
+def test_a_transcript_that_nobody_would_read_is_not_uploaded() -> None:
+    store = MemoryStore()
+
+    with pytest.raises(BadInput, match="none of more than 268,435,456 can be uploaded"):
+        upload(store, bytes(LARGEST + 1), keys=StoreKeys(), scope=Scope(), session_id="s")
