@@ -98,9 +98,8 @@ class RedisErasure:
                 self._logs.hold(scope)
                 erased = rewrite(log.rows)
                 self._logs.hold(scope)
-                is_done = not erased.has_changed or self._logs.put(scope, log, erased)
-                self._logs.tidy(scope)
-                if is_done:
+                if not erased.has_changed or self._logs.put(scope, log, erased):
+                    self._logs.tidy(scope)
                     return erased
         finally:
             self._logs.release(scope)
@@ -144,10 +143,10 @@ class RedisErasure:
 
     def _remove_members(self, key: str, kind: bytes, members: tuple[str, ...], *, dry_run: bool) -> int:
         asks, removes = _MEMBERS[kind]
-        if not dry_run:
-            return int(self._client.execute_command(removes, key, *members))
-        found = (self._client.execute_command(asks, key, member) for member in members)
-        return sum(each not in {None, 0} for each in found)
+        found = [each for each in members if self._client.execute_command(asks, key, each) not in {None, 0}]
+        if found and not dry_run:
+            self._client.execute_command(removes, key, *found)
+        return len(found)
 
     def _without(self, key: str, forms: Collection[str], *, dry_run: bool) -> int:
         """Remove the candidates from every episode in the hash *key*; return their number."""

@@ -51,7 +51,6 @@ class RedisLogs:
         self._keys = keys
         self._log = RedisFactLog(client, keys)
         self._run = Scripts(client, package="nous.bus.redis")
-        self._read: tuple[Scope, WholeLog] | None = None
 
     def hold(self, scope: Scope) -> None:
         """Take or renew the lock that makes commits wait with appending until `release`.
@@ -66,13 +65,8 @@ class RedisLogs:
             self._client.delete(self._keys.rewriting(scope))
 
     def read(self, scope: Scope) -> WholeLog:
-        """Return the current log; the last one read is cached until its head changes."""
-        with translated():
-            head: bytes = self._client.get(self._keys.fact_head(scope)) or b""
-        if self._read is None or (self._read[0], self._read[1].head) != (scope, head):
-            version, entries = self._log.tail(scope)
-            self._read = scope, WholeLog(version, tuple(entries), tuple(entry.row for entry in entries))
-        return self._read[1]
+        version, entries = self._log.tail(scope)
+        return WholeLog(version, tuple(entries), tuple(entry.row for entry in entries))
 
     def put(self, scope: Scope, log: WholeLog, erased: Erased) -> bool:
         """Replace *log* by *erased*; return False, without a change, if it has changed since."""
@@ -90,18 +84,11 @@ class RedisLogs:
         return bool(self._run("swap_key", keys, (log.head, str(new.version), len(temporary))))
 
     def tidy(self, scope: Scope) -> None:
-        """Delete temporary keys of rewrites whose source version is no longer current.
-
-        Such a rewrite can never be swapped in.
-        """
+        """Delete the temporary keys of rewrites: a process that still makes one starts again."""
         with translated():
-            written: list[bytes] = list(self._client.scan_iter(f"{self._keys.asides_of(scope)}*", count=1000))
-            # Read after the scan, so that no key found belongs to a version that is newer than the head.
-            head: bytes = self._client.get(self._keys.fact_head(scope)) or b""
-            current = self._keys.asides_of(scope, head.decode()).encode()
-            stale = [key for key in written if not key.startswith(current)]
-            if stale:
-                self._client.unlink(*stale)
+            written = list(self._client.scan_iter(f"{self._keys.asides_of(scope)}*", count=1000))
+            if written:
+                self._client.unlink(*written)
 
     def _temporary_keys(self, scope: Scope, log: WholeLog, new: NewLog) -> dict[str, str]:
         """Return the temporary key for each part of *new*, by the key it will replace."""
