@@ -186,20 +186,13 @@ class DeadLetterQueue(Protocol):
         ...
 
     def find(self, letter_id: str) -> DeadLetter:
-        """Return the dead letter with that id.
-
-        Raises:
-            NotFound: there is none.
-        """
+        """Return the dead letter with that id. Raises `NotFound` if there is none."""
         ...
 
     def redrive(self, letter: DeadLetter, subscription: Subscription) -> bool:
         """Make the delivery pending again, without its errors; false if that was done before.
 
-        Its attempts are counted on from where they were.
-
-        Raises:
-            NotFound: the event is no longer in its stream.
+        Its attempts are counted on from where they were. Raises `NotFound` if the event is no longer in its stream.
         """
         ...
 

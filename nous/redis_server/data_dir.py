@@ -72,8 +72,7 @@ def locate(directory: Path) -> DataDir:
 def prepare(place: DataDir) -> None:
     """Create the directories, private to the user.
 
-    Raises:
-        Misconfigured: the data directory cannot be written, or another user owns the socket's directory.
+    Raises `Misconfigured` if the data directory cannot be written, or another user owns the socket's directory.
     """
     with disk_trouble(place):
         place.home.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -88,8 +87,7 @@ def prepare(place: DataDir) -> None:
 def disk_trouble(place: DataDir) -> Generator[None]:
     """Turn file system errors into a message that names the directory and the remedy.
 
-    Raises:
-        Misconfigured: the block raised an `OSError`.
+    Raises `Misconfigured` if the block raised an `OSError`.
     """
     try:
         yield
@@ -120,10 +118,8 @@ _POLL = 0.02
 def held(path: Path, *, within: float) -> Generator[int]:
     """Hold an exclusive lock on *path*, and yield its descriptor.
 
-    A child process that inherits the descriptor keeps the lock.
-
-    Raises:
-        Unavailable: another process held it for *within* seconds.
+    A child process that inherits the descriptor keeps the lock. Raises `Unavailable` if another process held it for
+    *within* seconds.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

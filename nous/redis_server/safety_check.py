@@ -43,8 +43,7 @@ def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
 def dangers(client: redis.Redis) -> tuple[str, ...]:
     """Return how the server could lose accepted data with its current configuration.
 
-    Raises:
-        Unavailable: it does not answer.
+    Raises `Unavailable` if it does not answer.
     """
     with translated():
         return unsafe(cast("Info", client.info()))
@@ -53,8 +52,7 @@ def dangers(client: redis.Redis) -> tuple[str, ...]:
 def write_trouble(client: redis.Redis) -> str | None:
     """Return the server's error if it refuses writes at the moment; None if it accepts them.
 
-    Raises:
-        Unavailable: it does not answer.
+    Raises `Unavailable` if it does not answer.
     """
     with translated():
         try:

@@ -62,8 +62,7 @@ class DecisionSource(Protocol):
     def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
         """Return the decisions of one session in the order in which they were made.
 
-        Raises:
-            Unavailable: the store did not answer.
+        Raises `Unavailable` if the store did not answer.
         """
         ...
 
@@ -150,8 +149,7 @@ class FactLog(Protocol):
     ) -> "NDArray[np.float32]":
         """Return the vectors by *embedder* in *slots* of the log at version *at*, one row each.
 
-        Raises:
-            Retryable: the log is no longer that one.
+        Raises `Retryable` if the log is no longer that one.
         """
         ...
 

@@ -48,10 +48,7 @@ class Erasure(Protocol):
         """Replace the fact log of *scope* by what *rewrite* makes of it, under a new epoch.
 
         A writer that has read the old log gets a conflict when it appends. It then reads the new log from its
-        beginning.
-
-        Raises:
-            Retryable: others kept appending to the log.
+        beginning. Raises `Retryable` if others kept appending to the log.
         """
         ...
 

@@ -34,11 +34,7 @@ def packed(summary_input: SummaryInput) -> bytes:
 
 
 def unpacked(raw: bytes) -> SummaryInput:
-    """Decode what `packed` wrote.
-
-    Raises:
-        Misconfigured: it is something else.
-    """
+    """Decode what `packed` wrote. Raises `Misconfigured` if it is something else."""
     try:
         return _adapter().validate_json(zlib.decompress(raw))
     except (zlib.error, ValidationError):
