@@ -181,19 +181,6 @@ def test_a_session_of_a_producer_becomes_an_episode_that_a_viewer_finds(
     assert (server.refused("worker"), server.refused("viewer")) == (set(), set())
 
 
-def test_a_viewer_is_shown_a_letter_though_he_may_run_no_script(server: Guarded, user: As) -> None:
-    with server.client("operator") as client:
-        event: Any = client.xadd("nous:events:session_ended", {"event": '{"data": {"session_id": "looked at"}}'})
-        about: Any = {"group": "g", "kind": "session_ended", "lane": "live", "entry": event, "grave": "dead"}
-        letter: Any = client.xadd("nous:dead", about | {"reason": "why"})
-        shown = user("viewer")("dead", "show", letter.decode())
-        client.xdel("nous:dead", letter)
-        client.xdel("nous:events:session_ended", event)
-
-    assert (shown.exit_code, shown.stderr) == (0, "")
-    assert "session: looked at" in shown.stdout
-
-
 def test_a_viewer_has_a_dashboard_that_only_shows(server: Guarded, user: As, told: Callable[[str], Path]) -> None:
     dashboard = pytest.importorskip("nous.jobs.rq.dashboard", reason="needs the extra `dashboard`")
     user("producer")("publish", told("Bergen"), "--scope", "shown")

@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 import pytest
 
-from nous.bus.erasure import NOBODY, ErasureTarget, amended, said
+from nous.bus.erasure import ErasureTarget, amended, said
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode, encode
 from nous.domain.scope import Scope
@@ -85,10 +85,3 @@ def test_what_is_told_in_the_place_of_an_entry_is_the_same_event() -> None:
 
     after = decode(left or b"", type_hint="episode_summarized", accepted_at=NOON)
     assert (after.id, after.time) == (before.id, NOON)
-
-
-def test_of_an_entry_that_is_nested_too_deeply_to_be_written_nothing_is_left() -> None:
-    deep = b'{"a":' * 500 + b"1" + b"}" * 500
-    raw = b'{"data":{"candidate_facts":["a"],"more":' + deep + b"}}"
-
-    assert amended(raw, ["a"], event_id=NOBODY) == b""

@@ -75,16 +75,6 @@ def test_only_what_was_added_is_read() -> None:
     assert store.reads[-2:] == [1, 2]
 
 
-def test_a_log_that_begins_anew_is_learned_anew() -> None:
-    before, after = MemoryStore(), MemoryStore()
-    memory = FactCache()
-    learn(before, "Tim likes tea")
-    learn(after, "Redis is used")
-    texts(memory, before)
-
-    assert texts(memory, after) == ["Redis is used"]
-
-
 def test_scopes_and_embedders_are_kept_apart() -> None:
     store, memory = MemoryStore(), FactCache()
     mine, yours = Scope(project="mine"), Scope(project="yours")
