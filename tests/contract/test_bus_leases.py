@@ -72,17 +72,6 @@ def test_what_is_put_off_is_not_overdue_before_its_time(world: Any, ended: Any) 
     assert world.bus.overdue(SUMMARIZER, limit=10) == [(delivery.ref, failed)]
 
 
-def test_nothing_amends_what_was_committed(world: Any, ended: Any) -> None:
-    world.publish(ended())
-    [delivery] = world.receive()
-    world.bus.commit(delivery, Effects())
-
-    assert not world.bus.compare_and_set_state(
-        delivery.ref, before=DeliveryState(), after=DeliveryState().begun(), lease=LEASE
-    )
-    assert world.account.in_flight == 0
-
-
 @pytest.mark.parametrize("reason", ["", "the model was busy"], ids=["first attempt", "after an error"])
 def test_an_attempt_that_was_offered_begins_once_and_holds_its_lease(world: Any, ended: Any, reason: str) -> None:
     event = ended()

@@ -80,16 +80,7 @@ def _work(server: Guarded, done: Callable[[Container], object]) -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        [],
-        ["--upload"],
-        ["--durable"],
-        ["--bulk"],
-        ["--compacting"],
-        ["--compacting", "--bulk"],
-        ["--scope", "a tenant/an agent/100%"],
-    ],
+    "options", [[], ["--upload"], ["--durable"], ["--compacting", "--bulk"], ["--scope", "a tenant/an agent/100%"]]
 )
 def test_a_producer_publishes(user: As, told: Callable[[str], Path], options: list[str]) -> None:
     result = user("producer")("publish", told("Kyoto"), "--session", "-".join(["s", *options]), *options)
@@ -190,15 +181,9 @@ def test_a_viewer_has_a_dashboard_that_only_shows(server: Guarded, user: As, tol
         pages = dashboard.build(client, shown_as="it").test_client()
         asked: Any = pages.get("/0/data/jobs/episode-summarizer/finished/8/asc/1.json", base_url="http://localhost")
         job = asked.json["jobs"][0]["id"]
+        shown = ("view/queues", "data/queues.json", "data/workers.json", f"data/job/{job}.json", f"view/job/{job}")
         statuses = [
-            pages.get(f"/0/{path}", base_url="http://localhost", follow_redirects=True).status_code
-            for path in (
-                "view/queues",
-                "data/queues.json",
-                "data/workers.json",
-                f"data/job/{job}.json",
-                f"view/job/{job}",
-            )
+            pages.get(f"/0/{path}", base_url="http://localhost", follow_redirects=True).status_code for path in shown
         ]
         deleted = pages.post(f"/job/{job}/delete", base_url="http://localhost")
 

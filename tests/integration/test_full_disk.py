@@ -3,8 +3,6 @@
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 import pytest
 import redis
@@ -118,27 +116,3 @@ def test_what_the_disk_does_not_take_is_not_published_until_it_does(
     assert (refused.exit_code, refused.stdout) == (UNAVAILABLE, "")
     assert "Redis cannot write to its disk" in refused.stderr
     assert (once_more.exit_code, once_more.stderr.count("cannot write")) == (0, 0)
-
-
-@needs_a_full_device
-def test_a_server_that_can_write_again_within_a_moment_is_stopped_with_all_it_took(
-    directory: Path, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedded, "MOMENT", 30)
-    said: list[bool] = []
-    stopping = Thread(target=lambda: said.append(embedded.stop(directory)))
-
-    with losing(client):
-        client.set("taken", "last")
-        stopping.start()
-        wait_until(lambda: _looks_before_stopping(client) > 1, "it to be looked at again before it is stopped")
-        assert not said
-    stopping.join()
-
-    assert said == [True]
-    assert connect(Settings(data_dir=directory)).get("taken") == b"last"
-
-
-def _looks_before_stopping(client: redis.Redis) -> int:
-    calls: Any = client.info("commandstats")
-    return calls.get("cmdstat_client|pause", {}).get("calls", 0)

@@ -186,14 +186,6 @@ def test_a_worker_with_folders_of_its_own_reads_nowhere_else(
         confined.read(ended(dataref=f"file://{tmp_path}/{name.replace(' ', '%20')}"))
 
 
-def test_links_in_a_circle_are_refused(transcripts: StoredTranscripts, tmp_path: Path) -> None:
-    (tmp_path / "a").symlink_to(tmp_path / "b")
-    (tmp_path / "b").symlink_to(tmp_path / "a")
-
-    with pytest.raises(BadInput, match="cannot be read"):
-        transcripts.read(ended(dataref=(tmp_path / "a").as_uri()))
-
-
 def test_a_file_that_is_no_transcript_for_its_size_is_not_read(confined: StoredTranscripts, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"has 1,001 bytes; no transcript has more than 1,000"):
         confined.read(published(tmp_path / "ours" / "t.txt", b"a" * 1001))
