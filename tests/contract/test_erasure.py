@@ -25,8 +25,7 @@ from nous.domain.events import SessionEnded
 from nous.domain.fact import Embedded, Learned, Row
 from nous.domain.scope import Scope
 from nous.knowledge.erase import Erased, without_session
-from nous.store.erasure import Rewrite
-from nous.store.redis.erasure import RedisErasure
+from nous.store.redis.erasure import RedisErasure, Rewrite
 
 FAST, SLOW = Subscription("fast", SessionEnded), Subscription("slow", SessionEnded)
 

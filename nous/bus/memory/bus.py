@@ -21,7 +21,7 @@ from nous.bus.base import (
 )
 from nous.bus.dead_letter import accepted_at, announcement, fields_of, letter_of
 from nous.bus.delivery_state import AttemptFailure, DeliveryState, DeliveryStatus, append_failure
-from nous.bus.memory.streams import MemoryDeliveryStats, MemoryStreams, Pending, place_of, write_nothing
+from nous.bus.memory.streams import MemoryDeliveryStats, MemoryStreams, Pending, place_of
 from nous.domain.effects import Effects, Write
 from nous.domain.errors import BadInput, Unavailable
 from nous.domain.event_codec import UnknownEvent, decode, encode
@@ -40,7 +40,7 @@ class MemoryBus(MemoryDeliveryStats):
 
     def __init__(
         self,
-        write: Callable[[Sequence[Write]], str | None] = write_nothing,
+        write: Callable[[Sequence[Write]], str | None] = lambda _: None,
         *,
         has_upload: Callable[[Event], bool] = lambda _: True,
         clock: Callable[[], float] = time.time,

@@ -19,7 +19,6 @@ from nous.bus.accounting import (
 from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import accepted_at, dropped, event_of
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState, append_failure
-from nous.domain.effects import Write
 from nous.domain.errors import NotFound
 from nous.domain.event_codec import LARGEST
 from nous.domain.events import Event
@@ -46,11 +45,6 @@ class MemoryGroup:
     pending: dict[str, Pending] = field(default_factory=dict[str, Pending])
     counts: Counter[str] = field(default_factory=Counter[str])
     skipped: dict[UUID, str] = field(default_factory=dict[UUID, str])
-
-
-def write_nothing(_: Sequence[Write]) -> str | None:
-    """Accept writes and store nothing, where no store is needed."""
-    return None
 
 
 def at_rest(

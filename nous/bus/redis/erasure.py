@@ -47,9 +47,14 @@ T = TypeVar("T")
 
 
 class RedisBusErasure(RedisPart):
-    """`BusErasure` over the keys of `RedisBus`."""
+    """Erases entries and dead letters of `RedisBus`, and their bytes from the server.
+
+    Each call is idempotent: a repeated call finds less to do. Every method raises `Unavailable` when the server does
+    not answer.
+    """
 
     def find(self, wanted: ErasureTarget) -> ErasureMatches:
+        """Scan every stream and return what has to be erased."""
         entries: list[ErasableEntry] = []
         sessions: set[str] = set()
         others: set[UUID] = set()
@@ -73,6 +78,11 @@ class RedisBusErasure(RedisPart):
         )
 
     def erase(self, found: ErasureMatches) -> Counter[str]:
+        """Delete the entries and dead letters, replace the amended ones, and count them.
+
+        A worker that runs a delivery of a deleted entry can no longer commit it. Each group that had not finished with
+        the entry counts it as erased.
+        """
         counts = Counter[str]()
         for some in _batches(found.letters):
             with translated():
@@ -89,12 +99,17 @@ class RedisBusErasure(RedisPart):
         return counts
 
     def purge(self) -> int:
+        """Rewrite the streams that still hold deleted bytes, after `erase`; return how many there were."""
         streams = [(stream, priority) for stream, _, priority in self._streams()]
         return sum(
             self._purge(stream, priority) for stream, priority in [*streams, (self._keys.letters, Priority.LIVE)]
         )
 
     def purge_files(self) -> bool:
+        """Make the server rewrite its files that still hold deleted data, and wait for it. Call it last.
+
+        Returns false if the server does not allow it or takes too long: then it is left to the operator.
+        """
         until = time.monotonic() + _FILE_TIMEOUT
         with translated():
             try:

@@ -98,10 +98,9 @@ class RedisEpisodes:
         if not names:
             return ()
         current = self._ask("HMGET", self._keys.episode_versions(scope), *names)
-        embedded = set(self._ask("HKEYS", self._keys.episode_vectors(scope, embedder)))
         states = self._ask("HMGET", self._keys.episode_vector_states(scope, embedder), *names)
         found = zip(names, current, states, strict=True)
-        return [UUID(name.decode()) for name, now, of in found if now and not (name in embedded and _is_of(now, of))]
+        return [UUID(name.decode()) for name, now, of in found if now and now != of]
 
     def summary_input(self, scope: Scope, episode_id: UUID) -> SummaryInput | None:
         stored = self._ask("HGET", self._keys.summary_inputs(scope), str(episode_id))
@@ -119,11 +118,3 @@ class RedisEpisodes:
     def _ask(self, command: str, key: str, *arguments: str | bytes | int) -> Any:
         with translated():
             return self._client.execute_command(command, key, *arguments)
-
-
-def _is_of(current: bytes, state: bytes | None) -> bool:
-    """Return whether a vector made of *state* belongs to the *current* edition.
-
-    A vector without a state comes from an old release, which embedded first editions only.
-    """
-    return b"/" not in current if state is None else state == current

@@ -1,7 +1,7 @@
 """Erase stored data from Redis. The keys are listed in `nous.store.keys`."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 from uuid import UUID
@@ -19,7 +19,6 @@ from nous.knowledge.candidate_filter import without_candidates
 from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
-from nous.store.erasure import Rewrite
 from nous.store.keys import StoreKeys, anchor_name, session_name, unrefined_name
 from nous.store.redis.fact_log_rewrite import RedisLogs
 from nous.store.transcript_source import compacting_name
@@ -42,8 +41,15 @@ class Trace(NamedTuple):
     members: tuple[str, ...] | None = None
 
 
+Rewrite = Callable[[Sequence[Row]], Erased]
+
+
 class RedisErasure:
-    """`Erasure` on one Redis primary. *client* must not decode responses."""
+    """Removes stored data on one Redis primary; returns the number of removed items by store.
+
+    With *dry_run* nothing is removed, only counted. Every method is idempotent and can be repeated after a failure; it
+    then finds less to do. Each raises `Unavailable` if the store does not answer. *client* must not decode responses.
+    """
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
         self._client: Any = client  # narrowed where its answers enter
@@ -52,6 +58,7 @@ class RedisErasure:
         self._logs = RedisLogs(client, keys)
 
     def episodes(self, scope: Scope) -> frozenset[UUID]:
+        """Return the episode ids of all sessions that left data in *scope*."""
         with translated():
             named = self._client.hkeys(self._keys.episodes(scope)) + self._client.hkeys(
                 self._keys.summary_inputs(scope)
@@ -73,13 +80,16 @@ class RedisErasure:
         return self._logs.read(scope).rows
 
     def session(self, scope: Scope, session_id: str, *, dry_run: bool = False) -> Counter[str]:
+        """Remove everything stored for a session, except rows of the fact log."""
         return self._remove(self._traces(scope, session_id), dry_run=dry_run)
 
     def candidates(self, scope: Scope, forms: Collection[str], *, dry_run: bool = False) -> Counter[str]:
+        """Remove candidate facts whose normal form is in *forms* from every edition of every episode."""
         keys = (self._keys.episodes(scope), self._keys.episode_editions(scope))
         return Counter({"candidate facts": sum(self._without(key, forms, dry_run=dry_run) for key in keys)})
 
     def everything(self, scope: Scope, *, dry_run: bool = False) -> Counter[str]:
+        """Remove everything stored for *scope*, including its fact log."""
         found = (Trace(what.replace("-", " "), key) for key, what in self._all(scope))
         unrefined = Trace("index entries", *self._matching(self._keys.unrefined, unrefined_name(scope, "*")))
         listed = self._listed(session_name(scope, "") + "*")
@@ -90,6 +100,11 @@ class RedisErasure:
         return counts
 
     def rewrite(self, scope: Scope, rewrite: Rewrite) -> Erased:
+        """Replace the fact log of *scope* by what *rewrite* makes of it, under a new epoch.
+
+        A writer that has read the old log gets a conflict when it appends. It then reads the new log from its
+        beginning. Raises `Retryable` if others kept appending to the log.
+        """
         try:
             for _ in range(_ATTEMPTS):
                 # Renewed at each step: a step may outlast the lock, and a concurrent erasure may have released it.

@@ -9,13 +9,12 @@ from typing import Any
 
 import redis
 
-from nous.domain.fact import LogVersion, Row
+from nous.domain.fact import LogVersion, Row, embedding
 from nous.domain.scope import Scope
 from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
-from nous.store.erasure import NewLog, new_log
-from nous.store.fact_rows import LogEntry, VectorSlot, divided, runs
+from nous.store.fact_rows import LogEntry, Slot, VectorSlot, chained, divided, runs
 from nous.store.keys import StoreKeys
 from nous.store.redis.fact_log import RedisFactLog
 
@@ -41,6 +40,37 @@ class WholeLog:
     @property
     def head(self) -> bytes:
         return b"" if self.version == LogVersion() else str(self.version).encode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLog:
+    """A rewritten fact log to be stored.
+
+    `moves` maps the old slot of each vector that is kept to its new slot.
+    """
+
+    entries: tuple[LogEntry, ...]
+    version: LogVersion
+    moves: tuple[tuple[VectorSlot, VectorSlot], ...]
+
+
+def new_log(entries: Sequence[LogEntry], erased: Erased, *, after: LogVersion) -> NewLog:
+    """Compute the log to store for *erased*, which was made of *entries*, the log at *after*.
+
+    Its hash chain begins with the epoch, so no version of it equals a version of the old log.
+    """
+    rows: list[tuple[Row, Slot | None]] = []
+    moves: list[tuple[VectorSlot, VectorSlot]] = []
+    for row, at in erased.rows:
+        found, old = embedding(row), entries[at].slot
+        slot = None
+        if found and old:
+            slot = Slot(len(moves), old.dim)
+            moves.append((VectorSlot(found[1], old), VectorSlot(found[1], slot)))
+        rows.append((row, slot))
+    epoch = after.epoch + 1
+    chained_entries, version = chained(rows, LogVersion(chain=f"epoch-{epoch}", epoch=epoch))
+    return NewLog(entries=chained_entries, version=version, moves=tuple(moves))
 
 
 class RedisLogs:
