@@ -155,7 +155,6 @@ def _text(candidate: Any) -> str:
 
 
 def _event_id(message: dict[str, Any], raw: bytes, kind: str, at: datetime | None) -> UUID:
-    """Return the event id as a worker derives it."""
     if given := message.get("id"):
         return _uuid(given) or uuid5(NAMESPACE, str(given))
     try:

@@ -10,7 +10,8 @@ from nous.bus.accounting import EventStatus
 from nous.bus.base import Committed, DeadLetterKind, Duplicate, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
-from nous.domain.events import SessionEnded
+from nous.domain.event_codec import NO_SESSION
+from nous.domain.events import JobDeadLettered, SessionEnded
 from nous.domain.scope import Scope
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
@@ -96,7 +97,7 @@ def test_a_foreign_producer_that_repeats_itself_said_one_thing(world: Any) -> No
         (b'{"dataschema":"urn:nous:session_ended:99","data":{"session_id":"s1"}}', DeadLetterKind.PARKED),
     ],
 )
-def test_what_cannot_be_read_is_set_aside_with_the_reason(
+def test_what_cannot_be_read_is_set_aside_with_the_reason_and_told_of_without_a_session(
     world: Any, ended: Any, raw: bytes, grave: DeadLetterKind
 ) -> None:
     world.foreign_append(raw)
@@ -106,6 +107,8 @@ def test_what_cannot_be_read_is_set_aside_with_the_reason(
     [letter] = world.dead.letters()
     assert letter.letter_kind is grave
     assert letter.reason
+    told = [each.event.session_id for each in world.receive(subscription=Subscription("watcher", JobDeadLettered))]
+    assert told == ([NO_SESSION] if grave is DeadLetterKind.DEAD else [])
     assert world.account.discrepancy == 0
 
 

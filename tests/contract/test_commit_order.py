@@ -59,30 +59,18 @@ def test_a_commit_that_breaks_off_leaves_its_delivery_pending_and_can_be_repeate
     assert redis_client.xlen(FOLLOWING) == 1
 
 
+@pytest.mark.parametrize("key", [KEYS.unrefined, FOLLOWING], ids=["store", "stream"])
 def test_of_effects_with_a_key_in_their_way_none_is_written(
-    bus: Bus, delivery: Delivery, redis_client: redis.Redis
+    bus: Bus, delivery: Delivery, redis_client: redis.Redis, key: str
 ) -> None:
     decision = Decision(description="use Redis", at=delivery.event.time)
     kept = SaveDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
-    redis_client.set(KEYS.unrefined, "in the way")
-
-    with pytest.raises(InTheWay, match="WRONGTYPE"):
-        bus.commit(delivery, Effects(writes=(kept, RecordResummaryAttempt(scope=HOME, episode_id=SOME, by="a model"))))
-
-    assert not redis_client.exists(KEYS.decisions(HOME, SOME))
-    assert bus.open(delivery.ref) == delivery
-
-
-def test_of_effects_whose_stream_is_none_nothing_is_written(
-    bus: Bus, delivery: Delivery, redis_client: redis.Redis
-) -> None:
-    decision = Decision(description="use Redis", at=delivery.event.time)
-    kept = SaveDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
+    noted = RecordResummaryAttempt(scope=HOME, episode_id=SOME, by="a model")
     following = FactsUnembedded.after(delivery.event, by="toy", at=delivery.event.time)
-    redis_client.set(FOLLOWING, "in the way")
+    redis_client.set(key, "in the way")
 
     with pytest.raises(InTheWay, match="WRONGTYPE"):
-        bus.commit(delivery, Effects(writes=(kept,), events=(following,)))
+        bus.commit(delivery, Effects(writes=(kept, noted), events=(following,)))
 
     assert not redis_client.exists(KEYS.decisions(HOME, SOME))
     assert bus.open(delivery.ref) == delivery

@@ -164,7 +164,6 @@ class RedisErasure:
         return len(found)
 
     def _without(self, key: str, forms: Collection[str], *, dry_run: bool) -> int:
-        """Remove the candidates from every episode in the hash *key*; return their number."""
         gone = 0
         with translated():
             for name, raw in self._client.hscan_iter(key, count=100):
