@@ -58,7 +58,9 @@ class Said:
     def __exit__(self, *_: object) -> None: ...
 
     def __getattr__(self, name: str) -> Any:
-        return lambda *_: None
+        return self._taken
+
+    def _taken(self, *_: Any) -> None: ...
 
     def execute(self, *, raise_on_error: bool = True) -> Any:
         if raise_on_error and isinstance(self._answers, Exception):
