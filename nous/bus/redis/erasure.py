@@ -99,16 +99,16 @@ class RedisBusErasure(RedisPart):
         return counts
 
     def purge(self) -> int:
-        """Rewrite the streams that still hold deleted bytes, after `erase`; return how many there were."""
+        """Rewrite the streams that still hold bytes that `erase` deleted; return how many."""
         streams = [(stream, priority) for stream, _, priority in self._streams()]
         return sum(
             self._purge(stream, priority) for stream, priority in [*streams, (self._keys.letters, Priority.LIVE)]
         )
 
     def purge_files(self) -> bool:
-        """Make the server rewrite its files that still hold deleted data, and wait for it. Call it last.
+        """Make the server rewrite its files that still hold deleted data, and wait for it.
 
-        Returns false if the server does not allow it or takes too long: then it is left to the operator.
+        Call it last. Returns false if the server does not allow it or takes too long: then it is left to the operator.
         """
         until = time.monotonic() + _FILE_TIMEOUT
         with translated():

@@ -84,7 +84,7 @@ class RedisErasure:
         return self._remove(self._traces(scope, session_id), dry_run=dry_run)
 
     def candidates(self, scope: Scope, forms: Collection[str], *, dry_run: bool = False) -> Counter[str]:
-        """Remove candidate facts whose normal form is in *forms* from every edition of every episode."""
+        """Remove candidate facts with one of *forms* from every edition of every episode."""
         keys = (self._keys.episodes(scope), self._keys.episode_editions(scope))
         return Counter({"candidate facts": sum(self._without(key, forms, dry_run=dry_run) for key in keys)})
 
