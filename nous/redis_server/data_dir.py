@@ -122,8 +122,12 @@ def held(path: Path, *, within: float) -> Generator[int]:
     *within* seconds.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    until = time.monotonic() + within
     try:
-        _take(descriptor, path, until=time.monotonic() + within)
+        while not _taken(descriptor, fcntl.LOCK_EX):
+            if time.monotonic() > until:
+                raise Unavailable(f"{path} is still locked by another process; look what holds it with `fuser {path}`")
+            time.sleep(_POLL)
         yield descriptor
     finally:
         os.close(descriptor)
@@ -139,13 +143,6 @@ def is_held(path: Path) -> bool:
         return not _taken(descriptor, fcntl.LOCK_SH)  # shared, so that two concurrent checks do not see each other
     finally:
         os.close(descriptor)
-
-
-def _take(descriptor: int, path: Path, *, until: float) -> None:
-    while not _taken(descriptor, fcntl.LOCK_EX):
-        if time.monotonic() > until:
-            raise Unavailable(f"{path} is still locked by another process; look what holds it with `fuser {path}`")
-        time.sleep(_POLL)
 
 
 def _taken(descriptor: int, kind: int) -> bool:

@@ -58,11 +58,9 @@ class RedisDeadLettering(RedisPart):
         state = progress.encode() if progress else ""
         delivery = (ref.subscription.group, ref.entry, ref.name, state, grave.value, failure)
         fields = (encode(told) if told else b"", *chain.from_iterable(letter.items()))
-        return bool(self._run("dead_letter", self._keys_of(ref), (*delivery, *fields)))
-
-    def _keys_of(self, ref: DeliveryRef) -> Sequence[str]:
         deaths = self._keys.stream(JobDeadLettered.type, Priority.LIVE)
-        return self._stream(ref), *self._keys.of_group(ref.subscription.group), self._keys.letters, deaths
+        keys = (self._stream(ref), *self._keys.of_group(ref.subscription.group), self._keys.letters, deaths)
+        return bool(self._run("dead_letter", keys, (*delivery, *fields)))
 
     def _stream(self, ref: DeliveryRef) -> str:
         return self._keys.stream(ref.subscription.kind.type, ref.priority)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
-import redis
 from pydantic import TypeAdapter, ValidationError
 
 from nous.domain.episode import Episode
@@ -18,8 +17,8 @@ from nous.domain.errors import Misconfigured
 from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
 from nous.domain.summary_input import SummaryInput
-from nous.redis_support.errors import translated
-from nous.store.keys import StoreKeys, unrefined_named
+from nous.store.keys import unrefined_named
+from nous.store.redis import StorePart
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,15 +49,8 @@ def _adapter() -> TypeAdapter[SummaryInput]:
     return TypeAdapter(SummaryInput)
 
 
-class RedisEpisodes:
-    """`Episodes`, `EpisodeVectors` and `SummaryInputs` on one Redis primary.
-
-    *client* must not decode responses.
-    """
-
-    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        self._client = client
-        self._keys = keys
+class RedisEpisodes(StorePart):
+    """`Episodes`, `EpisodeVectors` and `SummaryInputs` on one Redis primary."""
 
     def get(self, scope: Scope, episode_id: UUID) -> Episode | None:
         stored = self._ask("HGET", self._keys.episodes(scope), str(episode_id))
@@ -114,7 +106,3 @@ class RedisEpisodes:
             yield from (unrefined_named(name) for name, tried in pairs if tried.decode() not in but)
             if int(cursor) == 0:
                 return
-
-    def _ask(self, command: str, key: str, *arguments: str | bytes | int) -> Any:
-        with translated():
-            return self._client.execute_command(command, key, *arguments)

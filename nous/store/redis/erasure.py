@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 from nous.store.keys import StoreKeys, anchor_name, session_name, unrefined_name
+from nous.store.redis import StorePart
 from nous.store.redis.fact_log_rewrite import RedisLogs
 from nous.store.transcript_source import compacting_name
 
@@ -44,16 +45,15 @@ class Trace(NamedTuple):
 Rewrite = Callable[[Sequence[Row]], Erased]
 
 
-class RedisErasure:
+class RedisErasure(StorePart):
     """Removes stored data on one Redis primary; returns the number of removed items by store.
 
     With *dry_run* nothing is removed, only counted. Every method is idempotent and can be repeated after a failure; it
-    then finds less to do. Each raises `Unavailable` if the store does not answer. *client* must not decode responses.
+    then finds less to do. Each raises `Unavailable` if the store does not answer.
     """
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._keys = keys
+        super().__init__(client, keys)
         self._run = Scripts(client, package="nous.bus.redis")
         self._logs = RedisLogs(client, keys)
 
@@ -149,19 +149,16 @@ class RedisErasure:
             with translated():
                 kind: bytes = self._client.type(key)
                 if members and kind in _MEMBERS:
-                    counts[what] += self._remove_members(key, kind, members, dry_run=dry_run)
+                    asks, removes = _MEMBERS[kind]
+                    found = [each for each in members if self._ask(asks, key, each) not in {None, 0}]
+                    counts[what] += len(found)
+                    if found and not dry_run:
+                        self._ask(removes, key, *found)
                 elif members is None and kind != b"none":
-                    counts[what] += self._client.execute_command(_SIZES[kind], key) if kind in _SIZES else 1
+                    counts[what] += self._ask(_SIZES[kind], key) if kind in _SIZES else 1
                     if not dry_run:
                         self._client.unlink(key)
         return +counts
-
-    def _remove_members(self, key: str, kind: bytes, members: tuple[str, ...], *, dry_run: bool) -> int:
-        asks, removes = _MEMBERS[kind]
-        found = [each for each in members if self._client.execute_command(asks, key, each) not in {None, 0}]
-        if found and not dry_run:
-            self._client.execute_command(removes, key, *found)
-        return len(found)
 
     def _without(self, key: str, forms: Collection[str], *, dry_run: bool) -> int:
         gone = 0

@@ -7,27 +7,21 @@ vector, and two otherwise.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-import redis
-
 from nous.domain.errors import Misconfigured, Retryable
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
 from nous.store.base import LogSlice
 from nous.store.fact_rows import LogEntry, Slot, VectorSlot, as_rows, divided, runs, slice_of, version_at
-from nous.store.keys import StoreKeys
+from nous.store.redis import StorePart
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-class RedisFactLog:
-    """`FactLog` on one Redis primary. *client* must not decode responses."""
-
-    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        self._client = client
-        self._keys = keys
+class RedisFactLog(StorePart):
+    """`FactLog` on one Redis primary."""
 
     def read(
         self,
@@ -104,25 +98,19 @@ def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersi
     return entries[0].chain == known.chain
 
 
-class RedisCalibrations:
-    """`Calibrations` on one Redis primary. *client* must not decode responses.
+class RedisCalibrations(StorePart):
+    """`Calibrations` on one Redis primary.
 
     They are configuration, not memory, so the calibration writes them directly instead of through a commit.
     """
 
-    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        self._client = client
-        self._keys = keys
-
     def thresholds(self) -> Mapping[str, float]:
-        with translated():
-            stored = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.calibrations))
+        stored: dict[bytes, bytes] = self._ask("HGETALL", self._keys.calibrations)
         return {embedder.decode(): float(threshold) for embedder, threshold in stored.items() if threshold}
 
     def keep(self, embedder: str, threshold: float | None) -> None:
         """Set the threshold of *embedder*, or remove it; processes use it from their next start."""
-        with translated():
-            if threshold is None:
-                self._client.hdel(self._keys.calibrations, embedder)
-            else:
-                self._client.hset(self._keys.calibrations, embedder, str(threshold))
+        if threshold is None:
+            self._ask("HDEL", self._keys.calibrations, embedder)
+        else:
+            self._ask("HSET", self._keys.calibrations, embedder, str(threshold))

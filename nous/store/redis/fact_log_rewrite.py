@@ -16,6 +16,7 @@ from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 from nous.store.fact_rows import LogEntry, Slot, VectorSlot, chained, divided, runs
 from nous.store.keys import StoreKeys
+from nous.store.redis import StorePart
 from nous.store.redis.fact_log import RedisFactLog
 
 _HELD = 20
@@ -73,12 +74,11 @@ def new_log(entries: Sequence[LogEntry], erased: Erased, *, after: LogVersion) -
     return NewLog(entries=chained_entries, version=version, moves=tuple(moves))
 
 
-class RedisLogs:
-    """Whole-log reader and writer on one Redis primary. *client* must not decode responses."""
+class RedisLogs(StorePart):
+    """Whole-log reader and writer on one Redis primary."""
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._keys = keys
+        super().__init__(client, keys)
         self._log = RedisFactLog(client, keys)
         self._run = Scripts(client, package="nous.bus.redis")
 
@@ -87,12 +87,10 @@ class RedisLogs:
 
         A commit that is already past its wait may still append once.
         """
-        with translated():
-            self._client.set(self._keys.rewriting(scope), "", ex=_HELD)
+        self._ask("SET", self._keys.rewriting(scope), "", "EX", _HELD)
 
     def release(self, scope: Scope) -> None:
-        with translated():
-            self._client.delete(self._keys.rewriting(scope))
+        self._ask("DEL", self._keys.rewriting(scope))
 
     def read(self, scope: Scope) -> WholeLog:
         version, entries = self._log.tail(scope)
