@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nous.bus.base import Bus
     from nous.bus.delivery_state import RetryPolicy
     from nous.bus.redis.accounting import RedisDeliveryStats
-    from nous.bus.tombstones import Tombstones
+    from nous.bus.redis.erasure import RedisTombstones
     from nous.domain.events import SessionEvent
     from nous.jobs.base import JobNames, Jobs
     from nous.pipeline.worker import Worker, WorkerContext
@@ -141,7 +141,7 @@ class Container:
         return RedisDeadLetterQueue(self.client, self.bus_keys, marker_ttl=self.settings.retention.marker_ttl)
 
     @cached_property
-    def tombstones(self) -> "Tombstones":
+    def tombstones(self) -> "RedisTombstones":
         from nous.bus.redis.erasure import RedisTombstones
 
         return RedisTombstones(self.client, self.bus_keys)

@@ -10,8 +10,8 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from nous.bus.erasure import ErasureTarget
-from nous.bus.redis.erasure import RedisBusErasure
-from nous.bus.tombstones import SCOPE_NAME, Tombstones, fact_name, session_name
+from nous.bus.redis.erasure import RedisBusErasure, RedisTombstones
+from nous.bus.tombstones import SCOPE_NAME, fact_name, session_name
 from nous.domain.events import episode_id
 from nous.domain.fact import Row, occurrences
 from nous.domain.scope import Scope
@@ -56,7 +56,7 @@ class Stores:
     *indexes* is None if each process keeps its own.
     """
 
-    tombstones: Tombstones
+    tombstones: RedisTombstones
     bus: RedisBusErasure
     jobs: JobErasure
     store: RedisErasure

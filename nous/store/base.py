@@ -115,17 +115,6 @@ class LogSlice:
     complete: bool = True
 
 
-class Calibrations(Protocol):
-    """Reader of measured deduplication thresholds of embedders."""
-
-    def thresholds(self) -> Mapping[str, float]:
-        """Return the calibrated cosine threshold (tau) of each embedder.
-
-        From this cosine on, two texts may count as the same though one has words that the other lacks.
-        """
-        ...
-
-
 class FactLog(Protocol):
     """Reader of the append-only fact log of each scope."""
 

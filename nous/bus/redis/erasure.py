@@ -241,9 +241,14 @@ def _batches(all_: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 class RedisTombstones(RedisPart):
-    """`Tombstones` on one Redis primary. *client* must not decode responses."""
+    """Tombstones per scope, by name. They do not expire.
+
+    For the names see `nous.bus.tombstones.session_name` and the functions after it. Every method raises `Unavailable`
+    when the server does not answer. *client* must not decode responses.
+    """
 
     def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
+        """Store *tombstone* under each of *names*, replacing what is there."""
         raw = orjson.dumps(tombstone, option=orjson.OPT_UTC_Z)
         with translated(), self._client.pipeline() as pipe:
             for name in names:
@@ -251,6 +256,7 @@ class RedisTombstones(RedisPart):
             pipe.execute()
 
     def renew(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
+        """Like `put`, but skip names whose tombstone was lifted meanwhile."""
         raw = orjson.dumps(tombstone, option=orjson.OPT_UTC_Z)
         with translated():
             self._client.transaction(partial(self._renew, scope, [*names], raw), self._keys.forgotten(scope))
@@ -267,10 +273,12 @@ class RedisTombstones(RedisPart):
         return None if raw is None else TypeAdapter(Tombstone).validate_json(raw)
 
     def lift(self, scope: Scope, name: str) -> bool:
+        """Remove a tombstone; false if there was none."""
         with translated():
             return bool(self._client.hdel(self._keys.forgotten(scope), name))
 
     def forms(self, scope: Scope) -> SuppressedTexts:
+        """Return the texts that must not be learned again in *scope*."""
         with translated():
             names: list[bytes] = self._client.hkeys(self._keys.forgotten(scope))
         return SuppressedTexts(scope, frozenset(mark for name in names if (mark := mark_in(name.decode()))))

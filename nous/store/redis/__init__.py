@@ -9,7 +9,10 @@ from nous.store.keys import StoreKeys
 
 
 class StorePart:
-    """A part of the store. *client* must not decode responses. The keys are listed in `nous.store.keys`."""
+    """A part of the store. The keys are listed in `nous.store.keys`.
+
+    *client* must not decode responses.
+    """
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
         self._client: Any = client  # narrowed where its answers enter

@@ -99,12 +99,16 @@ def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersi
 
 
 class RedisCalibrations(StorePart):
-    """`Calibrations` on one Redis primary.
+    """Measured deduplication thresholds of embedders, on one Redis primary.
 
     They are configuration, not memory, so the calibration writes them directly instead of through a commit.
     """
 
     def thresholds(self) -> Mapping[str, float]:
+        """Return the calibrated cosine threshold (tau) of each embedder.
+
+        From this cosine on, two texts may count as the same though one has words that the other lacks.
+        """
         stored: dict[bytes, bytes] = self._ask("HGETALL", self._keys.calibrations)
         return {embedder.decode(): float(threshold) for embedder, threshold in stored.items() if threshold}
 
