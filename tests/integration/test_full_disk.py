@@ -30,14 +30,6 @@ def full(client: redis.Redis) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("full")
-def test_a_server_whose_disk_is_full_is_not_waited_for(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "PATIENCE", 0)
-
-    assert embedded.status(directory).state == "running"
-    assert embedded.ensure(directory).startswith("unix://")
-
-
-@pytest.mark.usefixtures("full")
 @pytest.mark.parametrize("make", [connect, connect_rq])
 def test_whoever_comes_when_the_disk_is_full_can_read_and_is_told_why_nothing_is_written(
     make: Callable[[Settings], redis.Redis], directory: Path
