@@ -32,7 +32,7 @@ from nous.bus.redis.blocking import wait_for, wait_for_disk, wait_for_entry, wai
 from nous.bus.redis.commit import CommitPlan, Precondition, RedisCommand
 from nous.bus.redis.dead_letters import LOST, RedisDeadLettering
 from nous.bus.redis.keys import CONSUMER, BusKeys
-from nous.bus.redis.streams import ConsumerGroups
+from nous.bus.redis.streams import WEEK, ConsumerGroups
 from nous.bus.tombstones import FORGOTTEN, name_of, refusal, texts_told_by, told_by
 from nous.domain.effects import Effects, Write
 from nous.domain.errors import BadInput, Unavailable
@@ -48,7 +48,6 @@ _FORGOTTEN, _BARE = -1, -2
 """Replies of the script `publish` for an event that it did not append: erased, or without its upload."""
 
 _SKIPPED = {b"repeated": REPEATED, b"forgotten": FORGOTTEN}
-_WEEK = 7 * 24 * 3600
 
 log = structlog.get_logger(__name__)
 
@@ -58,8 +57,7 @@ class RedisBus(RedisDeadLettering):
 
     *plan_of* turns a handler's write into preconditions and commands for the commit. *subscriptions* are groups that
     `publish` creates, so that they miss nothing of a producer that starts before them, and autoscalers find them.
-    *upload_of* returns the key of an event's upload, if it has one. *marker_ttl* is the life of idempotency keys in
-    seconds. *clock* replaces the server's time (seconds since the epoch), for tests.
+    *upload_of* returns the key of an event's upload, if it has one.
     """
 
     def __init__(
@@ -70,13 +68,12 @@ class RedisBus(RedisDeadLettering):
         keys: BusKeys | None = None,
         subscriptions: Sequence[Subscription] = (),
         upload_of: Callable[[Event], str | None] = lambda _: None,
-        marker_ttl: int = _WEEK,
+        marker_ttl: int = WEEK,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        super().__init__(client, keys, clock=clock)
+        super().__init__(client, keys, marker_ttl=marker_ttl, clock=clock)
         self._plan_of = plan_of
         self._upload_of = upload_of
-        self._marker_ttl = marker_ttl
         self._cursors: dict[tuple[str, Priority], str] = {}
         self._groups = ConsumerGroups(client, subscriptions)
 

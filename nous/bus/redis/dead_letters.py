@@ -1,18 +1,16 @@
 """Dead letters in Redis: write and announce, list, find, redrive and drop them."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain, islice, starmap
 from typing import Any
-
-import redis
 
 from nous.bus.accounting import DeadLetter
 from nous.bus.base import DeadLetterKind, DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import announcement, dropped, event_of, fields_of, read_letter
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState
-from nous.bus.redis.keys import CONSUMER, BusKeys
+from nous.bus.redis.keys import CONSUMER
 from nous.bus.redis.streams import RedisPart, peek, whole_entries
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import encode
@@ -66,26 +64,11 @@ class RedisDeadLettering(RedisPart):
         return self._keys.stream(ref.subscription.kind.type, ref.priority)
 
 
-_WEEK = 7 * 24 * 3600
 _ID = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20})?")
 
 
 class RedisDeadLetterQueue(RedisPart):
-    """`DeadLetterQueue` over the keys of `RedisBus`.
-
-    For *marker_ttl* seconds, the event of a dropped dead letter is reported as skipped.
-    """
-
-    def __init__(
-        self,
-        client: redis.Redis,
-        keys: BusKeys | None = None,
-        *,
-        marker_ttl: int = _WEEK,
-        clock: Callable[[], float] | None = None,
-    ) -> None:
-        super().__init__(client, keys, clock=clock)
-        self._marker_ttl = marker_ttl
+    """`DeadLetterQueue` over the keys of `RedisBus`."""
 
     def letters(self, *, limit: int | None = None) -> Sequence[DeadLetter]:
         return sorted(islice(self.each(), limit), key=lambda letter: letter.at)

@@ -18,6 +18,7 @@ from nous.domain.events import Event
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
+WEEK = 7 * 24 * 3600
 _PAGE = 500
 _ENOUGH = 1 << 24
 """Maximum bytes per page, if its entries are no larger than those before: foreign ones have any size."""
@@ -26,16 +27,23 @@ _ENOUGH = 1 << 24
 class RedisPart:
     """A part of the bus on one Redis primary. The keys are listed in `nous.bus.redis.keys`.
 
-    *clock* replaces the server's time (seconds since the epoch), for tests.
+    *marker_ttl* is the life of idempotency keys, and of the reasons for skipping an event, in seconds. *clock* replaces
+    the server's time (seconds since the epoch), for tests.
     """
 
     def __init__(
-        self, client: redis.Redis, keys: BusKeys | None = None, *, clock: Callable[[], float] | None = None
+        self,
+        client: redis.Redis,
+        keys: BusKeys | None = None,
+        *,
+        marker_ttl: int = WEEK,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         # redis-py types its replies for sync and async clients and both protocols at once; they are narrowed where they
         # enter.
         self._client: Any = client
         self._keys = keys or BusKeys()
+        self._marker_ttl = marker_ttl
         self._run = Scripts(client, clock, package="nous.bus.redis")
 
 
@@ -126,8 +134,7 @@ _TRIMMED_AT_ONCE = 100
 class RedisTrimming(RedisPart):
     """`Trimming` over the keys of `RedisBus`.
 
-    *subscriptions* are groups that may have to be created first. *clock* replaces the server's time (seconds since the
-    epoch), for tests.
+    *subscriptions* are groups that may have to be created first.
     """
 
     def __init__(
