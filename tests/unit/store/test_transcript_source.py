@@ -54,17 +54,14 @@ def published(path: Path, content: bytes = TEXT) -> SessionEnded:
     return ended(dataref=path.as_uri(), bytes=len(content), digest=sha256(content).hexdigest())
 
 
-def test_a_transcript_may_be_in_the_event(transcripts: StoredTranscripts) -> None:
-    found = transcripts.read(ended(transcript=TEXT.decode()))
+MESSAGES = ({"role": "user", "content": "which port?"}, {"role": "assistant", "content": "6380, as before."})
+
+
+@pytest.mark.parametrize("transcript", [TEXT.decode(), MESSAGES], ids=["text", "messages"])
+def test_a_transcript_may_be_in_the_event(transcripts: StoredTranscripts, transcript: Any) -> None:
+    found = transcripts.read(ended(transcript=transcript))
 
     assert [entry.text for entry in found] == ["which port?", "6380, as before."]
-    assert found.digest == sha256(TEXT).hexdigest()
-
-
-def test_messages_may_be_in_the_event(transcripts: StoredTranscripts) -> None:
-    messages = ({"role": "user", "content": "which port?"}, {"role": "assistant", "content": "6380"})
-
-    assert [entry.text for entry in transcripts.read(ended(transcript=messages))] == ["which port?", "6380"]
 
 
 @pytest.mark.parametrize("name", ["plain.txt", "with space, 100% & größer #1?.txt"])
