@@ -15,9 +15,8 @@ from nous.bus.redis.keys import BusKeys
 from nous.domain.errors import Misconfigured, NotAllowed, NotFound
 from nous.domain.events import kinds
 from nous.domain.plug_ins import PlugIns
-from nous.redis_server.client import connect, connect_rq
+from nous.redis_server.client import Engine, connect, connect_rq
 from nous.redis_server.safety_check import refuse_unsafe
-from nous.redis_server.vector_engine import Engine
 from nous.settings import Settings, load_settings
 from nous.store.keys import StoreKeys
 
@@ -29,14 +28,14 @@ if TYPE_CHECKING:
     from nous.bus.base import Bus
     from nous.bus.delivery_state import RetryPolicy
     from nous.bus.redis.accounting import RedisDeliveryStats
-    from nous.bus.tombstones import Tombstones
+    from nous.bus.redis.erasure import RedisTombstones
     from nous.domain.events import SessionEvent
     from nous.jobs.base import JobNames, Jobs
     from nous.pipeline.worker import Worker, WorkerContext
     from nous.runtime.attempt import Attempts
     from nous.runtime.lease_renewal import LeaseKeeper
     from nous.services.session_intake import SessionIntake
-    from nous.store.redis.calibrations import RedisCalibrations
+    from nous.store.redis.fact_log import RedisCalibrations
     from nous.store.redis.transcripts import RedisUploads
 
 DECISION_KEEPER = "decision-keeper"
@@ -142,7 +141,7 @@ class Container:
         return RedisDeadLetterQueue(self.client, self.bus_keys, marker_ttl=self.settings.retention.marker_ttl)
 
     @cached_property
-    def tombstones(self) -> "Tombstones":
+    def tombstones(self) -> "RedisTombstones":
         from nous.bus.redis.erasure import RedisTombstones
 
         return RedisTombstones(self.client, self.bus_keys)
@@ -165,7 +164,7 @@ class Container:
 
     @cached_property
     def calibrations(self) -> "RedisCalibrations":
-        from nous.store.redis.calibrations import RedisCalibrations
+        from nous.store.redis.fact_log import RedisCalibrations
 
         return RedisCalibrations(self.client, self.store_keys)
 

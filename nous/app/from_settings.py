@@ -11,7 +11,7 @@ from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
 from nous.knowledge.verdict import CALIBRATED, PairScorer, Policy
 from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
-from nous.store.base import Calibrations
+from nous.store.redis.fact_log import RedisCalibrations
 from nous.text.token_estimate import Counter, estimate
 from nous.transcript.model import Transcript
 
@@ -20,7 +20,7 @@ _SLACK = 3.0
 """Seconds beyond its deadline after which a model call is abandoned."""
 
 
-def policy(settings: Settings, calibrations: Calibrations | None = None) -> Policy:
+def policy(settings: Settings, calibrations: RedisCalibrations | None = None) -> Policy:
     """Return the policy that decides which statements are the same fact.
 
     It uses the thresholds that ship with nous and those of *calibrations*; the latter take precedence.

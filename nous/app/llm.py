@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import UUID
 
 from nous.app.llm_stores import LlmStores
-from nous.bus.tombstones import Tombstones
+from nous.bus.redis.erasure import RedisTombstones
 from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder, UnavailableEmbedder
@@ -37,7 +37,9 @@ Clock = Callable[[], datetime]
 Excerpts = Callable[[Transcript], Windows]
 
 
-def cache_subject(scope: Scope, subject: UUID, *, responses: ResponseStore, tombstones: Tombstones) -> CacheSubject:
+def cache_subject(
+    scope: Scope, subject: UUID, *, responses: ResponseStore, tombstones: RedisTombstones
+) -> CacheSubject:
     """Return the cache tag for requests about *subject* whose data is read from now on.
 
     *subject* is an id, such as that of a session's episode.

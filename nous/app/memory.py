@@ -13,7 +13,7 @@ from nous.domain.errors import NotAllowed, Unavailable
 from nous.embedding.base import Embedder
 from nous.embedding.cache import CachedEmbedder
 from nous.knowledge.candidate_index import CandidateIndexes
-from nous.redis_server.vector_engine import Engine
+from nous.redis_server.client import Engine
 from nous.settings.model import Settings
 from nous.store.base import AnchoredSummaries, Episodes, EpisodeVectors, FactLog, SessionStates, SummaryInputs
 from nous.store.fact_cache import FactCache

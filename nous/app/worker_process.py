@@ -10,7 +10,7 @@ from secrets import token_hex
 from nous.app.container import WORKERS, Container
 from nous.app.from_settings import deadline_of
 from nous.bus.redis.keys import BusKeys
-from nous.bus.redis.trimming import RedisTrimming
+from nous.bus.redis.streams import RedisTrimming
 from nous.domain.events import EpisodeOutdated, SessionTouched, kinds
 from nous.excerpt.strategies import STRATEGIES
 from nous.jobs.base import QueueKind

@@ -1,7 +1,7 @@
 """Interfaces for delivery counters, event lookup, the dead-letter queue and stream trimming."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -17,10 +17,6 @@ from nous.text.sanitize import shortened
 SKIPPED = "skipped:"
 """Prefix of the counters of skipped events; the reason follows."""
 
-OTHERS = f"{SKIPPED}other reasons"
-MOST_COUNTERS = 100
-"""Maximum number of counters per group. Reasons are few, unless a foreign worker gives each event its own."""
-
 _LONGEST = 100
 
 
@@ -33,9 +29,8 @@ def outcome_of(effects: Effects) -> str:
 class GroupCounters:
     """Delivery counters of one consumer group; `discrepancy` is 0 at rest and in flight.
 
-    *foreign* counts deliveries in flight that another program received; the next sweep counts them as received.
-    *orphans* counts deliveries that another program removed from the group's pending list; they are dead when their
-    lease has ended.
+    A sweep repairs what another program has changed in the pending list: it counts what that received, and
+    dead-letters what it removed once the lease has ended.
     """
 
     received: int = 0
@@ -45,22 +40,13 @@ class GroupCounters:
     erased: int = 0
     parked: int = 0
     in_flight: int = 0
-    foreign: int = 0
-    orphans: int = 0
 
     @classmethod
-    def of(cls, counts: Mapping[str, int], *, in_flight: int, leased: int) -> "GroupCounters":
-        """Build the counters from those that a bus stores; `skipped:<reason>` counts skipped events.
-
-        Every delivery in flight has one lease: a difference between *in_flight* and *leased* reveals another program.
-        It explains no more than the discrepancy that is found otherwise, since leases may have been deleted.
-        """
+    def of(cls, counts: Mapping[str, int], *, in_flight: int) -> "GroupCounters":
+        """Build the counters from those that a bus stores; `skipped:<reason>` counts skipped events."""
         skipped = {name.removeprefix(SKIPPED): count for name, count in counts.items() if name.startswith(SKIPPED)}
         plain = {name: counts.get(name, 0) for name in ("received", "done", "dead", "erased", "parked")}
-        counters = cls(**plain, skipped=skipped, in_flight=in_flight)
-        foreign = min(max(in_flight - leased, 0), max(-counters.discrepancy, 0))
-        orphans = min(max(leased - in_flight, 0), max(counters.discrepancy, 0))
-        return replace(counters, foreign=foreign, orphans=orphans)
+        return cls(**plain, skipped=skipped, in_flight=in_flight)
 
     @property
     def discrepancy(self) -> int:
@@ -68,27 +54,17 @@ class GroupCounters:
 
         Anything but 0 is a defect, or another program has changed the keys or the pending list.
         """
-        return (self.received + self.foreign) - (
-            self.done + sum(self.skipped.values()) + self.dead + self.erased + self.parked + self.in_flight
-        )
+        ended = self.done + sum(self.skipped.values()) + self.dead + self.erased + self.parked
+        return self.received - ended - self.in_flight
 
     @property
     def why(self) -> str:
-        """Reason for the discrepancy, as far as it is known; "" if there is none."""
-        missing = self.discrepancy
-        if missing == 0:
+        """Possible causes of the discrepancy; "" if there is none."""
+        if self.discrepancy == 0:
             return ""
-        if missing == self.orphans:
-            return (
-                f"{missing} were taken out of the pending list by another program "
-                "(XACK, XGROUP DELCONSUMER or DESTROY); each is dead-lettered when its lease has ended"
-            )
-        if missing > 0:
-            return f"{missing} were received and are nowhere: keys of the bus were changed, or this is a defect"
-        return (
-            f"{-missing} more are accounted for than were received: the counters were deleted or set back, "
-            "or this is a defect"
-        )
+        surplus = self.discrepancy < 0
+        found = "more are accounted for than were received" if surplus else "were received and are nowhere"
+        return f"{abs(self.discrepancy)} {found}: another program changed keys or the pending list, or this is a defect"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,20 +186,13 @@ class DeadLetterQueue(Protocol):
         ...
 
     def find(self, letter_id: str) -> DeadLetter:
-        """Return the dead letter with that id.
-
-        Raises:
-            NotFound: there is none.
-        """
+        """Return the dead letter with that id. Raises `NotFound` if there is none."""
         ...
 
     def redrive(self, letter: DeadLetter, subscription: Subscription) -> bool:
         """Make the delivery pending again, without its errors; false if that was done before.
 
-        Its attempts are counted on from where they were.
-
-        Raises:
-            NotFound: the event is no longer in its stream.
+        Its attempts are counted on from where they were. Raises `NotFound` if the event is no longer in its stream.
         """
         ...
 

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from nous.bus.delivery_state import AttemptFailure, DeliveryState
 from nous.domain.effects import Effects
-from nous.domain.errors import Misconfigured
 from nous.domain.events import Event
 
 REPEATED = "published twice"
@@ -48,19 +47,9 @@ class DeliveryRef:
 
     @classmethod
     def named(cls, name: str, subscription: Subscription) -> "DeliveryRef":
-        """Parse the *name* of a delivery of the group in *subscription*.
-
-        Raises:
-            Misconfigured: it names none; another program wrote it.
-        """
+        """Parse the *name* of a delivery of the group in *subscription*."""
         priority, _, entry = name.partition("/")
-        try:
-            return cls(subscription, Priority(priority), entry)
-        except ValueError:
-            raise Misconfigured(
-                f"another program wrote {name!r} into a key of group {subscription.group!r}: it names no delivery; "
-                "remove it"
-            ) from None
+        return cls(subscription, Priority(priority), entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +181,7 @@ class Bus(Protocol):
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
         """Shorten leases that end later than any can, as a clock was set back; return how many.
 
-        This concerns queued and running deliveries. The limit is the longest *lease*, in seconds, that a process has
-        reported here within the last hour. One call examines a part of the late leases; the next one continues.
+        This concerns queued and running deliveries. They get *lease* seconds from now.
         """
         ...
 
@@ -233,18 +221,11 @@ class Bus(Protocol):
         attempt_failure: AttemptFailure | None = None,
         traceback: str = "",
     ) -> bool:
-        """Acknowledge the delivery and write a dead letter, if it is pending and at *progress*.
+        """Acknowledge the delivery and write a dead letter, if it is in flight and at *progress*.
 
-        A *progress* of None matches any state. The dead letter contains *reason*, the history with *attempt_failure*
-        last, and *traceback*. For a dead delivery, `job_dead_lettered` is published in the same step, unless its event
-        is of that type itself. Returns whether the dead letter was written.
-        """
-        ...
-
-    def dead_letter_foreign_ack(self, ref: DeliveryRef) -> bool:
-        """Dead-letter a delivery that another program ended; return whether it was one.
-
-        It is not pending, though it was not finished here: another program has acknowledged it or changed the stream.
-        Redriving the dead letter runs it.
+        A *progress* of None matches any state. A delivery that another program acknowledged is still in flight here.
+        The dead letter contains *reason*, the history with *attempt_failure* last, and *traceback*. For a dead
+        delivery, `job_dead_lettered` is published in the same step, unless its event is of that type itself. Returns
+        whether the dead letter was written.
         """
         ...

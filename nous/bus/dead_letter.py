@@ -11,7 +11,7 @@ from uuid import uuid5
 from nous.bus.accounting import DeadLetter
 from nous.bus.base import DeadLetterKind, DeliveryRef, Priority
 from nous.bus.delivery_state import DeliveryState, history_of
-from nous.domain.errors import BadInput, Misconfigured
+from nous.domain.errors import BadInput
 from nous.domain.event_codec import NO_SESSION, decode
 from nous.domain.events import NAMESPACE, Event, JobDeadLettered
 from nous.domain.scope import Scope
@@ -107,30 +107,16 @@ def event_of(raw: bytes | int | None, ref: DeliveryRef) -> Event | None:
         return None
 
 
-def read_letter(letter_id: bytes, fields: Mapping[bytes, bytes]) -> DeadLetter:
-    """Read a dead letter as Redis returns it.
-
-    Raises:
-        Misconfigured: it is none; another program wrote it.
-    """
-    decoded = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
-    try:
-        return letter_of(letter_id.decode(), decoded)
-    except (KeyError, ValueError) as error:
-        raise Misconfigured(
-            f"entry {letter_id.decode()} in the stream of dead letters is none ({error!r}); another program wrote it: "
-            "delete it there (XDEL)"
-        ) from error
+def read_letter(letter_id: bytes, stored: Mapping[bytes, bytes]) -> DeadLetter:
+    """Read a dead letter as Redis returns it."""
+    fields = {name.decode(): value.decode(errors="replace") for name, value in stored.items()}
+    return letter_of(letter_id.decode(), fields)
 
 
 def letter_of(letter_id: str, fields: Mapping[str, str]) -> DeadLetter:
     """Read a dead letter from its fields.
 
     A dead letter that replaced another one has the id of the original in `first`, and gets its time from there.
-
-    Raises:
-        KeyError: a field is missing.
-        ValueError: a field has no valid value.
     """
     return DeadLetter(
         id=letter_id,

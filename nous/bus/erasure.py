@@ -4,11 +4,10 @@ Entries are read more leniently than by the workers: an entry that was dead-lett
 text of a session.
 """
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 from uuid import UUID, uuid5
 
 import orjson
@@ -103,40 +102,6 @@ class ErasureMatches:
         return frozenset(entry.event_id for entry in self.entries) - {NOBODY}
 
 
-class BusErasure(Protocol):
-    """Erases entries and dead letters from the bus, and their bytes from the server.
-
-    Each call is idempotent: a repeated call finds less to do. Every method raises `Unavailable` when the server does
-    not answer.
-    """
-
-    def find(self, wanted: ErasureTarget) -> ErasureMatches:
-        """Scan every stream and return what has to be erased."""
-        ...
-
-    def erase(self, found: ErasureMatches) -> "Counter[str]":
-        """Delete the entries and dead letters, replace the amended ones, and count them.
-
-        A worker that runs a delivery of a deleted entry can no longer commit it. Each group that had not finished with
-        the entry counts it as erased.
-        """
-        ...
-
-    def purge(self) -> int:
-        """Rewrite the streams that still hold deleted bytes; return how many there were.
-
-        Call it after `erase`.
-        """
-        ...
-
-    def purge_files(self) -> bool:
-        """Make the server rewrite its files that still hold deleted data, and wait for it.
-
-        Call it last. Returns false if the server does not allow it or takes too long: then it is left to the operator.
-        """
-        ...
-
-
 def said(raw: bytes, kind: str, *, at: datetime | None = None) -> EntryHead | None:
     """Parse the identity of an entry; None if it is not a JSON object.
 
@@ -190,7 +155,6 @@ def _text(candidate: Any) -> str:
 
 
 def _event_id(message: dict[str, Any], raw: bytes, kind: str, at: datetime | None) -> UUID:
-    """Return the event id as a worker derives it."""
     if given := message.get("id"):
         return _uuid(given) or uuid5(NAMESPACE, str(given))
     try:

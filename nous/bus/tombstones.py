@@ -1,9 +1,8 @@
 """Tombstones of erased sessions and facts: they block republishing and relearning."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -14,7 +13,7 @@ from nous.domain.event_codec import is_of_none
 from nous.domain.events import Event, episode_id
 from nous.domain.fact import occurrences
 from nous.domain.scope import Scope
-from nous.knowledge.candidate_filter import SuppressedTexts, mark_of
+from nous.knowledge.candidate_filter import mark_of
 from nous.knowledge.normalize import exact_form
 
 FORGOTTEN = "its session was forgotten"
@@ -41,32 +40,6 @@ class Tombstone:
 
 class WasForgotten(BadInput):
     """The session was erased and stays blocked until its tombstone is lifted."""
-
-
-class Tombstones(Protocol):
-    """Tombstones per scope, by name. They do not expire.
-
-    For the names see `session_name` and the functions after it. Every method raises `Unavailable` when the server does
-    not answer.
-    """
-
-    def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
-        """Store *tombstone* under each of *names*, replacing what is there."""
-        ...
-
-    def find(self, scope: Scope, name: str) -> Tombstone | None: ...
-
-    def renew(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
-        """Like `put`, but skip names whose tombstone was lifted meanwhile."""
-        ...
-
-    def lift(self, scope: Scope, name: str) -> bool:
-        """Remove a tombstone; false if there was none."""
-        ...
-
-    def forms(self, scope: Scope) -> SuppressedTexts:
-        """Return the texts that must not be learned again in *scope*."""
-        ...
 
 
 def session_name(scope: Scope, session_id: str) -> str:

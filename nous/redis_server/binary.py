@@ -28,8 +28,7 @@ _MACHINES = {
 def find() -> Path:
     """Return the packaged server, else a recent one on the PATH.
 
-    Raises:
-        Misconfigured: there is none.
+    Raises `Misconfigured` if there is none.
     """
     found = packaged() or installed()
     if not found:

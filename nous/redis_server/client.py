@@ -6,18 +6,20 @@ RQ's commands are not, and RQ changes the timeouts of the pool it gets, so it ha
 
 import re
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, cast
 
 import redis
+from redis import exceptions
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection, parse_url
+from redis.connection import UnixDomainSocketConnection, parse_url
 from redis.retry import Retry
 from typing_extensions import override
 
-from nous.domain.errors import Misconfigured, NousError, Unavailable
+from nous.domain.errors import Fatal, Misconfigured, NousError, Unavailable
 from nous.redis_server import embedded
 from nous.redis_server.data_dir import locate
-from nous.redis_support.errors import cannot_write, is_not_allowed, not_allowed
+from nous.redis_support.errors import cannot_write, is_not_allowed, not_allowed, translated
 from nous.settings.model import EMBEDDED, Settings
 
 _TLS = (
@@ -25,6 +27,7 @@ _TLS = (
     "server wants one (&ssl_certfile=/path/crt.pem&ssl_keyfile=/path/key.pem); "
     "connect by a name that stands in the server's certificate"
 )
+_VECTOR_SETS = 'set index.url to a Redis of version 8 or later, or index.engine to "memory"'
 _TLS_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 SOCKET_TIMEOUT = 15.0
@@ -35,7 +38,6 @@ MAX_CONNECTIONS = 32
 
 RETRIES = 3
 
-_HEALTH_CHECK = 30
 _CREDENTIALS = re.compile(r"(?<=://)([^:@/]*):.*@")
 _PASSWORD = re.compile(r"(?<=password=)[^&]*")
 
@@ -92,34 +94,7 @@ def masked(url: str) -> str:
     return _PASSWORD.sub("***", _CREDENTIALS.sub(r"\1:***@", url))
 
 
-class _Readable(AbstractConnection):
-    """Connection that stays healthy while the server can only be read.
-
-    Its health check ignores errors about writing, so readers can continue.
-    """
-
-    @override
-    def check_health(self) -> None:
-        try:
-            super().check_health()
-        except redis.ResponseError as error:
-            if not cannot_write(error):
-                raise
-
-
-class _TcpConnection(_Readable, Connection):
-    pass
-
-
-class _TlsConnection(_Readable, SSLConnection):
-    pass
-
-
-class _UnixConnection(_Readable, UnixDomainSocketConnection):
-    pass
-
-
-class EmbeddedConnection(_UnixConnection):
+class EmbeddedConnection(UnixDomainSocketConnection):
     """Connection that restarts its embedded server if that has died."""
 
     def __init__(self, *, directory: str, **options: Any) -> None:
@@ -149,7 +124,9 @@ def _client(settings: Settings, *, retries: int) -> redis.Redis:
         "client_name": settings.prefix,
         "socket_timeout": SOCKET_TIMEOUT,
         "socket_connect_timeout": SOCKET_TIMEOUT,
-        "health_check_interval": _HEALTH_CHECK,
+        # No health check: a lost connection is noticed by its next command as well, and a server whose disk is full
+        # refuses PING, though it can be read.
+        "health_check_interval": 0,
         "retry": Retry(ExponentialWithJitterBackoff(base=0.05, cap=1.0), retries=retries),
         "max_connections": MAX_CONNECTIONS,
         "timeout": SOCKET_TIMEOUT,
@@ -161,7 +138,6 @@ def _client(settings: Settings, *, retries: int) -> redis.Redis:
         options["socket_keepalive"] = True
     try:
         _check_files(url)
-        options.setdefault("connection_class", _connection_class(url))
         return redis.Redis(connection_pool=redis.BlockingConnectionPool.from_url(url, **options))
     except ValueError as error:
         raise Misconfigured(f"redis_url {masked(url)} cannot be used: {error}") from None
@@ -173,11 +149,6 @@ def _check_files(url: str) -> None:
     for name in _TLS_FILES:
         if name in options and not Path(str(options[name])).is_file():
             raise ValueError(f"there is no file {options[name]} ({name})")
-
-
-def _connection_class(url: str) -> type[_Readable]:
-    ours = {UnixDomainSocketConnection: _UnixConnection, SSLConnection: _TlsConnection}
-    return ours.get(parse_url(url).get("connection_class", Connection), _TcpConnection)
 
 
 def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
@@ -201,3 +172,65 @@ def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
             f"no server answers at {url} ({error}); start it, or correct redis_url (NOUS_REDIS_URL)"
         ) from None
     return client
+
+
+class Engine:
+    """Lazy client for the server that `index.url` names, by default the main server.
+
+    It connects on first use.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        own = settings.index.url
+        self._settings = settings.model_copy(update={"redis_url": own}) if own else settings
+        self._lock = Lock()
+        self._client: redis.Redis | redis.RedisCluster | None = None
+
+    def __call__(self) -> redis.Redis | redis.RedisCluster:
+        """Return a client for idempotent commands.
+
+        Replies are bytes. The client is thread-safe.
+
+        Raises:
+            Unavailable: the server does not answer.
+            Misconfigured: it refuses us, or has no vector sets.
+        """
+        with self._lock:
+            if self._client is None:
+                self._client = self._connected()
+            return self._client
+
+    def close(self) -> None:
+        """Close the connections that were opened."""
+        if self._client:
+            self._client.close()
+
+    def _connected(self) -> redis.Redis | redis.RedisCluster:
+        client = connect(self._settings)
+        with translated():
+            is_cluster = client.info("server").get("redis_mode") == "cluster"
+        found = _cluster(self._settings.redis_url) if is_cluster else client
+        try:
+            with translated():
+                cast("Any", found).execute_command("VCARD", f"{self._settings.prefix}:candidates")
+        except Misconfigured:
+            found.close()
+            raise
+        except Fatal as error:
+            found.close()
+            where = masked(address(self._settings))
+            raise Misconfigured(f"the server at {where} has no vector sets ({error}): {_VECTOR_SETS}") from error
+        return found
+
+
+def _cluster(url: str) -> redis.RedisCluster:
+    try:
+        return redis.RedisCluster.from_url(
+            url,
+            protocol=2,
+            decode_responses=False,
+            socket_timeout=SOCKET_TIMEOUT,
+            socket_connect_timeout=SOCKET_TIMEOUT,
+        )
+    except exceptions.RedisClusterException as error:
+        raise Unavailable(f"the cluster at {masked(url)} does not answer: {error}") from error

@@ -72,8 +72,7 @@ def locate(directory: Path) -> DataDir:
 def prepare(place: DataDir) -> None:
     """Create the directories, private to the user.
 
-    Raises:
-        Misconfigured: the data directory cannot be written, or another user owns the socket's directory.
+    Raises `Misconfigured` if the data directory cannot be written, or another user owns the socket's directory.
     """
     with disk_trouble(place):
         place.home.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -88,8 +87,7 @@ def prepare(place: DataDir) -> None:
 def disk_trouble(place: DataDir) -> Generator[None]:
     """Turn file system errors into a message that names the directory and the remedy.
 
-    Raises:
-        Misconfigured: the block raised an `OSError`.
+    Raises `Misconfigured` if the block raised an `OSError`.
     """
     try:
         yield
@@ -120,17 +118,16 @@ _POLL = 0.02
 def held(path: Path, *, within: float) -> Generator[int]:
     """Hold an exclusive lock on *path*, and yield its descriptor.
 
-    A child process that inherits the descriptor keeps the lock.
-
-    Raises:
-        Unavailable: another process held it for *within* seconds.
+    A child process that inherits the descriptor keeps the lock. Raises `Unavailable` if another process held it for
+    *within* seconds.
     """
-    opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    # Beyond the standard streams: where one is closed, a child would get its own stream there, and lose the lock.
-    descriptor = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, 3)
-    os.close(opened)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    until = time.monotonic() + within
     try:
-        _take(descriptor, path, until=time.monotonic() + within)
+        while not _taken(descriptor, fcntl.LOCK_EX):
+            if time.monotonic() > until:
+                raise Unavailable(f"{path} is still locked by another process; look what holds it with `fuser {path}`")
+            time.sleep(_POLL)
         yield descriptor
     finally:
         os.close(descriptor)
@@ -146,13 +143,6 @@ def is_held(path: Path) -> bool:
         return not _taken(descriptor, fcntl.LOCK_SH)  # shared, so that two concurrent checks do not see each other
     finally:
         os.close(descriptor)
-
-
-def _take(descriptor: int, path: Path, *, until: float) -> None:
-    while not _taken(descriptor, fcntl.LOCK_EX):
-        if time.monotonic() > until:
-            raise Unavailable(f"{path} is still locked by another process; look what holds it with `fuser {path}`")
-        time.sleep(_POLL)
 
 
 def _taken(descriptor: int, kind: int) -> bool:

@@ -35,7 +35,6 @@ _PAUSE = 5_000
 """Milliseconds for which other clients' writes are paused before a shutdown."""
 _POLL = 0.02
 """Seconds between two checks of a server that starts or stops, because it does not signal either."""
-_LONGEST_LOG = 1_000_000
 _LOG_LINES = 8
 _OCCUPIED = "BUSY "
 """Prefix of a server's error while a long script runs and blocks all other commands."""
@@ -148,7 +147,6 @@ def _comes_up(place: DataDir) -> bool:
 
 def _spawn(place: DataDir, program: Path) -> None:
     """Start *program*, which daemonizes and inherits the descriptor of the alive lock."""
-    _turn_over(place.log)
     with data_dir.held(place.alive, within=PATIENCE) as alive, place.log.open("ab") as log:
         place.socket.unlink(missing_ok=True)
         _clear_unfinished(place)
@@ -255,11 +253,6 @@ def _client(place: DataDir) -> redis.Redis:
         retry=Retry(NoBackoff(), retries=0),
         protocol=2,
     )
-
-
-def _turn_over(log: Path) -> None:
-    if log.exists() and log.stat().st_size > _LONGEST_LOG:
-        log.replace(log.with_suffix(".log.old"))
 
 
 def _last_words(place: DataDir) -> str:

@@ -30,8 +30,8 @@ def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
         raise Misconfigured(f"the server refuses INFO: {error}; allow this user INFO") from error
     except redis.RedisError as error:
         raise Unavailable(f"the server does not answer: {error}") from error
-    dangers = unsafe(info)
-    refused = unworkable(info)
+    dangers = _unsafe(info)
+    refused = _unworkable(info)
     if dangers and not allow:
         refused += (*dangers, "if it is safe by other means, set allow_unsafe_redis = true")
     if refused:
@@ -43,18 +43,16 @@ def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
 def dangers(client: redis.Redis) -> tuple[str, ...]:
     """Return how the server could lose accepted data with its current configuration.
 
-    Raises:
-        Unavailable: it does not answer.
+    Raises `Unavailable` if it does not answer.
     """
     with translated():
-        return unsafe(cast("Info", client.info()))
+        return _unsafe(cast("Info", client.info()))
 
 
 def write_trouble(client: redis.Redis) -> str | None:
     """Return the server's error if it refuses writes at the moment; None if it accepts them.
 
-    Raises:
-        Unavailable: it does not answer.
+    Raises `Unavailable` if it does not answer.
     """
     with translated():
         try:
@@ -66,8 +64,7 @@ def write_trouble(client: redis.Redis) -> str | None:
     return None
 
 
-def unworkable(info: Info) -> tuple[str, ...]:
-    """Return the reasons why nous cannot run on the server."""
+def _unworkable(info: Info) -> tuple[str, ...]:
     problems: list[str] = []
     version = str(info.get("redis_version", "0.0"))
     if _parsed(version) < OLDEST:
@@ -80,8 +77,7 @@ def unworkable(info: Info) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def unsafe(info: Info) -> tuple[str, ...]:
-    """Return how the server could lose accepted data, each with the remedy."""
+def _unsafe(info: Info) -> tuple[str, ...]:
     problems: list[str] = []
     policy = info.get("maxmemory_policy", "unknown")
     if policy != "noeviction":

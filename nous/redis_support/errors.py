@@ -12,9 +12,6 @@ from nous.domain.errors import Fatal, InTheWay, Misconfigured, NotAllowed, Retry
 _IN_A_PIPELINE = re.compile(r"Command # \d+ \(.*\) of pipeline caused error: ", re.DOTALL)
 _IN_A_SCRIPT = re.compile(r",? script:(?: [^\s,]+,)? on @\w+:\d+\.?\Z")
 
-_PASSING = ("NOREPLICAS ", "UNBLOCKED ")
-"""Reply prefixes of a server that misses its replicas, or has just become a replica itself."""
-
 _REMEDY = "allow this user that (deploy/acl has what each role needs; on the server, ACL LOG tells what was refused)"
 
 
@@ -33,9 +30,13 @@ def cannot_write(error: redis.RedisError) -> bool:
     return "MISCONF" in str(error)
 
 
-def is_busy(error: redis.RedisError) -> bool:
-    """Return whether the server reports that a long-running script blocks it."""
-    return reason_of(error).startswith("BUSY ")
+_PASSING = (
+    ("NOREPLICAS ", "Redis cannot do its part at the moment: it misses its replicas"),
+    ("UNBLOCKED ", "Redis cannot do its part at the moment: it has become a replica"),
+    ("BUSY ", "Redis is busy with a script of another client and answers no command"),
+    ("killed by user", "the script was stopped on the server (SCRIPT KILL)"),
+)
+"""Parts of the replies of a server that may do it later, and what each means."""
 
 
 def reason_of(error: redis.RedisError) -> str:
@@ -80,12 +81,9 @@ def translated() -> Generator[None]:
             raise not_allowed(error) from error
         if "NOGROUP" in str(error):
             raise GroupGone(reason_of(error)) from error
-        if reason_of(error).startswith(_PASSING):
-            raise Unavailable(f"Redis cannot do its part at the moment: {reason_of(error)}") from error
-        if "killed by user" in reason_of(error):
-            raise Unavailable("the script was stopped on the server (SCRIPT KILL)") from error
-        if is_busy(error):
-            raise Unavailable("Redis is busy with a script of another client and answers no command") from error
+        for sign, meaning in _PASSING:
+            if sign in reason_of(error):
+                raise Unavailable(meaning) from error
         if cannot_write(error):
             reason = reason_of(error).removeprefix("MISCONF ").rstrip(".")
             raise Unavailable(

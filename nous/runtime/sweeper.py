@@ -18,6 +18,10 @@ _AT_ONCE = 200
 _NO_ROOM = 1.0
 """Seconds until a delivery that found no room in its queue is handled again."""
 
+_FOREIGN_ACK = (
+    "it was not done, and is pending no more: somebody else acknowledged it, or deleted its consumer or its group"
+)
+
 log = structlog.get_logger(__name__)
 
 
@@ -108,10 +112,9 @@ class Sweeper:
             return False
         delivery = self._bus.open(ref)
         if delivery is None:
-            # It ended since it was listed, or another client has acknowledged it and left its lease behind.
-            if self._bus.dead_letter_foreign_ack(ref):
-                reason = "it was acknowledged by another client"
-                log.error("delivery.dead_lettered", entry=ref.entry, reason=reason, hint="see `nous dead-letters list`")
+            # It ended since it was listed, or another program has acknowledged it.
+            if self._bus.dead_letter(ref, progress=progress, reason=_FOREIGN_ACK):
+                log.error("delivery.dead_lettered", entry=ref.entry, reason=_FOREIGN_ACK)
             return False
         if progress.state is DeliveryStatus.QUEUED and self._jobs.is_waiting(self._order(delivery, progress)):
             self._bus.compare_and_set_state(ref, before=progress, after=progress, lease=self._retry_policy.lease)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from nous.bus.erasure import ErasureMatches, ErasureTarget
-from nous.bus.tombstones import Tombstone, Tombstones, form_name, session_name
+from nous.bus.redis.erasure import RedisTombstones
+from nous.bus.tombstones import Tombstone, form_name, session_name
 from nous.domain.errors import NotFound, Retryable
 from nous.domain.fact import Row
 from nous.domain.scope import Scope
@@ -62,7 +63,7 @@ class _TombstoneWriter:
     They are put before anything is removed; more are added as more of the target is found.
     """
 
-    def __init__(self, act: ErasureRequest, tombstones: Tombstones, *, at: datetime) -> None:
+    def __init__(self, act: ErasureRequest, tombstones: RedisTombstones, *, at: datetime) -> None:
         self.met = LogMatches()
         self._act = act
         self._tombstones = tombstones

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from nous.bus.erasure import BusErasure, ErasureTarget
-from nous.bus.tombstones import SCOPE_NAME, Tombstones, fact_name, session_name
+from nous.bus.erasure import ErasureTarget
+from nous.bus.redis.erasure import RedisBusErasure, RedisTombstones
+from nous.bus.tombstones import SCOPE_NAME, fact_name, session_name
 from nous.domain.events import episode_id
 from nous.domain.fact import Row, occurrences
 from nous.domain.scope import Scope
@@ -18,7 +19,7 @@ from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.candidate_index import CandidateIndexes
 from nous.knowledge.erase import Erased, without, without_fact, without_session
 from nous.pipeline.fact_learner import RULINGS
-from nous.store.erasure import Erasure
+from nous.store.redis.erasure import RedisErasure
 
 _FILES = "the files that sessions were read from, backups, and what processes have logged"
 _SAID = "what sessions have said: their transcripts, summaries, briefs and decisions may tell the fact"
@@ -55,10 +56,10 @@ class Stores:
     *indexes* is None if each process keeps its own.
     """
 
-    tombstones: Tombstones
-    bus: BusErasure
+    tombstones: RedisTombstones
+    bus: RedisBusErasure
     jobs: JobErasure
-    store: Erasure
+    store: RedisErasure
     responses: CachedResponseErasure
     indexes: CandidateIndexes | None = None
 

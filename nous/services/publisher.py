@@ -10,7 +10,8 @@ from uuid import uuid5
 
 from nous.bus.accounting import DeadLetterQueue, DeliveryStats, EventStatus
 from nous.bus.base import Bus, DeliveryRef, Priority, PublishReceipt, Subscription
-from nous.bus.tombstones import Tombstones, WasForgotten, name_of
+from nous.bus.redis.erasure import RedisTombstones
+from nous.bus.tombstones import WasForgotten, name_of
 from nous.domain.effects import Effects, ReleaseTranscript
 from nous.domain.episode import Decision
 from nous.domain.errors import NotAllowed
@@ -52,7 +53,7 @@ class Producer:
         session_intake: SessionIntake,
         *,
         readers: Sequence[Subscription],
-        tombstones: Tombstones | None = None,
+        tombstones: RedisTombstones | None = None,
     ) -> None:
         self._bus = bus
         self._delivery_stats = delivery_stats

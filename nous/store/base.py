@@ -62,8 +62,7 @@ class DecisionSource(Protocol):
     def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
         """Return the decisions of one session in the order in which they were made.
 
-        Raises:
-            Unavailable: the store did not answer.
+        Raises `Unavailable` if the store did not answer.
         """
         ...
 
@@ -116,17 +115,6 @@ class LogSlice:
     complete: bool = True
 
 
-class Calibrations(Protocol):
-    """Reader of measured deduplication thresholds of embedders."""
-
-    def thresholds(self) -> Mapping[str, float]:
-        """Return the calibrated cosine threshold (tau) of each embedder.
-
-        From this cosine on, two texts may count as the same though one has words that the other lacks.
-        """
-        ...
-
-
 class FactLog(Protocol):
     """Reader of the append-only fact log of each scope."""
 
@@ -150,8 +138,7 @@ class FactLog(Protocol):
     ) -> "NDArray[np.float32]":
         """Return the vectors by *embedder* in *slots* of the log at version *at*, one row each.
 
-        Raises:
-            Retryable: the log is no longer that one.
+        Raises `Retryable` if the log is no longer that one.
         """
         ...
 

@@ -49,11 +49,7 @@ def line(carried: ExportedRecords) -> bytes:
 
 
 def read(raw: bytes) -> ExportedRecords:
-    """Decode a line that `line` wrote.
-
-    Raises:
-        BadInput: it is something else.
-    """
+    """Decode a line that `line` wrote. Raises `BadInput` if it is something else."""
     try:
         fields: Any = orjson.loads(raw)
     except orjson.JSONDecodeError as error:

@@ -71,11 +71,7 @@ class LogEntry:
 
     @classmethod
     def decode(cls, raw: bytes) -> Self:
-        """Decode what `encode` wrote.
-
-        Raises:
-            Misconfigured: it is something else.
-        """
+        """Decode what `encode` wrote. Raises `Misconfigured` if it is something else."""
         try:
             chain, kind, slot, json = raw.split(b" ", 3)
             return cls(chain.decode(), kind.decode(), Slot.parse(slot.decode()), json)
@@ -89,8 +85,7 @@ class LogEntry:
     def row(self) -> Row:
         """The row, decoded on each access.
 
-        Raises:
-            Misconfigured: it is of a kind, or in a form, that this release does not know.
+        Raises `Misconfigured` if it is of a kind, or in a form, that this release does not know.
         """
         if self.kind not in _KINDS:
             raise Misconfigured(f"the fact log holds a row of the kind {self.kind!r}: it needs a newer release")
@@ -204,10 +199,8 @@ def slice_of(
 ) -> LogSlice:
     """Decode *entries*, which end at *version*, and fetch the vectors made by *embedder*.
 
-    *fetch* returns the bytes stored in the given slots. Without an *embedder*, each fact gets its last vector.
-
-    Raises:
-        Misconfigured: an entry or a vector is not what a log of this release holds.
+    *fetch* returns the bytes stored in the given slots. Without an *embedder*, each fact gets its last vector. Raises
+    `Misconfigured` if an entry or a vector is not what a log of this release holds.
     """
     rows = tuple(entry.row for entry in entries)
     places: dict[UUID, VectorSlot] = {}

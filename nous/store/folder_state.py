@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 import orjson
+from typing_extensions import override
 
 from nous.domain.scope import Scope
 
@@ -61,14 +62,10 @@ class FolderState(Protocol):
         ...
 
 
-def _always(_: UUID) -> bool:
-    return True
-
-
 class MemoryFolderState:
     """`FolderState` in memory; *is_published* tells whether the bus knows an event."""
 
-    def __init__(self, is_published: Callable[[UUID], bool] = _always) -> None:
+    def __init__(self, is_published: Callable[[UUID], bool] = lambda _: True) -> None:
         self._is_published = is_published
         self._places: dict[WatchedFolder, dict[str, FileRecord]] = {}
 
@@ -87,22 +84,16 @@ class MemoryFolderState:
             known.pop(name, None)
 
 
-class Untouched:
-    """Read-only view of a `FolderState`: reads pass through, writes are ignored."""
+class Untouched(MemoryFolderState):
+    """Read-only view of a `FolderState`: reads pass through, writes do not reach it."""
 
     def __init__(self, watched: FolderState) -> None:
+        super().__init__()
         self._watched = watched
 
+    @override
     def recall(self, place: WatchedFolder) -> Mapping[str, FileRecord]:
         return self._watched.recall(place)
-
-    def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
-        """Do nothing and report success."""
-        del place, name, what, after
-        return True
-
-    def keep(self, place: WatchedFolder, *, without: Collection[str] = ()) -> None:
-        """Do nothing."""
 
 
 def name_of(path: Path) -> str:

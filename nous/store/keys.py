@@ -41,14 +41,11 @@ by every process that sweeps that folder of that host; their TTL of 30 days star
 which may be on another server, are an index of the log, updated by every process that is about to compare facts.
 """
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from urllib.parse import quote, unquote
 from uuid import UUID
 
-from nous.domain.errors import BadInput, Misconfigured
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionStatus
 
@@ -105,11 +102,7 @@ class StoreKeys:
         return self._of("episodes-by-end", scope)
 
     def session_state(self, scope: Scope, session_id: str) -> str:
-        return f"{self.courses_of(scope)}{_encoded(session_id)}"
-
-    def courses_of(self, scope: Scope) -> str:
-        """Return the prefix of the session-state keys of *scope*; no other key has it."""
-        return f"{self._of('courses', scope)}:"
+        return f"{self._of('courses', scope)}:{_encoded(session_id)}"
 
     def sessions_at(self, stage: SessionStatus) -> str:
         """Return the key of the sessions of all scopes at *stage*; ended sessions are not listed."""
@@ -125,7 +118,6 @@ class StoreKeys:
         return f"{self._of('vectors', scope)}:{_encoded(embedder)}:{dim}:{block}"
 
     def vectors_of(self, scope: Scope) -> str:
-        """Return the prefix of the vector blocks of *scope*; no other key has it."""
         return f"{self._of('vectors', scope)}:"
 
     def of_scope(self, key: str, scope: Scope) -> str | None:
@@ -146,40 +138,28 @@ class StoreKeys:
         return f"{self._of('candidates', scope)}:{{{tag}}}", f"{self._of('candidates-mark', scope)}:{{{tag}}}"
 
     def candidates_of(self, scope: Scope) -> tuple[str, str]:
-        """Return the prefixes of all vector sets of *scope* and of their watermarks.
-
-        No other keys have them.
-        """
+        """Return the prefixes of all vector sets of *scope* and of their watermarks."""
         return f"{self._of('candidates', scope)}:", f"{self._of('candidates-mark', scope)}:"
 
     def transcript(self, scope: Scope, session_id: str, *, digest: str) -> str:
         return f"{self.transcripts_of(scope)}{_encoded(session_id)}:{digest}"
 
     def transcripts_of(self, scope: Scope) -> str:
-        """Return the prefix of the transcripts uploaded for *scope*; no other key has it."""
+        """Return the prefix of the transcripts uploaded for *scope*."""
         return f"{self._of('transcript', scope)}:"
 
     def watched(self, scope: Scope, place: str) -> str:
         return f"{self._of('watched', scope)}:{place}"
 
     def aside(self, scope: Scope, version: str, name: str, part: str) -> str:
-        return f"{self.asides_of(scope, version)}{name}:{part}"
+        return f"{self.asides_of(scope)}{_encoded(version)}:{name}:{part}"
 
-    def asides_of(self, scope: Scope, version: str | None = None) -> str:
-        """Return the prefix of the temporary keys of a log rewrite in *scope*.
-
-        With *version*, only of rewrites of the log at that version.
-        """
-        made_of = "" if version is None else f"{_encoded(version)}:"
-        return f"{self._of('aside', scope)}:{made_of}"
+    def asides_of(self, scope: Scope) -> str:
+        """Return the prefix of the temporary keys of log rewrites in *scope*."""
+        return f"{self._of('aside', scope)}:"
 
     def rewriting(self, scope: Scope) -> str:
         return self._of("rewriting", scope)
-
-    @property
-    def transcripts(self) -> str:
-        """The prefix of all uploaded transcripts."""
-        return f"{self.prefix}:transcript:"
 
     def _of(self, what: str, scope: Scope) -> str:
         return f"{self.prefix}:{what}:{_scoped(scope)}"
@@ -196,10 +176,9 @@ def unrefined_name(scope: Scope, episode_id: UUID | str) -> str:
 
 
 def unrefined_named(name: bytes) -> tuple[Scope, UUID]:
-    """Parse what `unrefined_name` returned. Raises `Misconfigured` for any other name."""
-    with _refused(name):
-        scope, _, episode_id = name.decode().partition(" ")
-        return Scope.parse(unquote(scope)), UUID(episode_id)
+    """Parse what `unrefined_name` returned."""
+    scope, _, episode_id = name.decode().partition(" ")
+    return Scope.parse(unquote(scope)), UUID(episode_id)
 
 
 def session_name(scope: Scope, session_id: str) -> str:
@@ -208,21 +187,9 @@ def session_name(scope: Scope, session_id: str) -> str:
 
 
 def session_named(name: bytes) -> tuple[Scope, str]:
-    """Parse what `session_name` returned. Raises `Misconfigured` for any other name."""
-    with _refused(name):
-        scope, _, session_id = name.decode().partition(" ")
-        return Scope.parse(unquote(scope)), unquote(session_id)
-
-
-@contextmanager
-def _refused(name: bytes) -> Generator[None]:
-    """Refuse a *name* that none of our commits has written."""
-    try:
-        yield
-    except (BadInput, ValueError) as error:
-        raise Misconfigured(
-            f"another program wrote {name!r} into an index of the store: remove it ({error})"
-        ) from error
+    """Parse what `session_name` returned."""
+    scope, _, session_id = name.decode().partition(" ")
+    return Scope.parse(unquote(scope)), unquote(session_id)
 
 
 def _scoped(scope: Scope) -> str:

@@ -209,7 +209,6 @@ class MemoryStore:
             return key is None or key in self._uploads
 
     def _conflict(self, write: Write) -> str | None:
-        """Return the conflict if a precondition of *write* does not hold."""
         match write:
             case SaveEpisode(episode=episode, replaces=replaces):
                 found, expected = self._state(episode.scope, episode.id), replaces.state if replaces else ""

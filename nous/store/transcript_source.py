@@ -90,8 +90,7 @@ def upload_of(event: Event, *, keys: StoreKeys) -> str | None:
 def unpacked(packed: bytes, *, largest: int = LARGEST) -> bytes:
     """Decompress gzip or zlib data.
 
-    Raises:
-        BadInput: it is neither, torn, or longer than *largest*.
+    Raises `BadInput` if it is neither, torn, or longer than *largest*.
     """
     stream = zlib.decompressobj(_GZIP_OR_ZLIB)
     try:

@@ -15,7 +15,7 @@ from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan, Precondition
 from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.keys import BusKeys
-from nous.bus.redis.trimming import RedisTrimming
+from nous.bus.redis.streams import RedisTrimming
 from nous.domain.events import Event, SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)

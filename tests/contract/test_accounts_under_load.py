@@ -22,7 +22,6 @@ from nous.domain.scope import Scope
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 KEYS = BusKeys("t")
-STREAM = KEYS.stream(SessionEnded.type, Priority.LIVE)
 LOOKS = 1000
 HANDS = 8
 
@@ -39,7 +38,7 @@ class Work:
         self.did = Counter[str]()
 
     def __call__(self, is_over: threading.Event) -> None:
-        deeds = (self.commit, self.dead_letter, self.redrive, self.claim_unleased, self.erase)
+        deeds = (self.commit, self.dead_letter, self.redrive, self.sweep, self.erase)
         number = 0
         while not is_over.is_set():
             number += 1
@@ -62,10 +61,7 @@ class Work:
             if self._dead.payload(letter):
                 self._dead.redrive(letter, SUMMARIZER)
 
-    def claim_unleased(self) -> None:
-        """Receive as a stranger does, and have it taken over."""
-        self._bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
-        self._client.xreadgroup(SUMMARIZER.group, f"stranger-{self._seed}", {STREAM: ">"}, count=2)
+    def sweep(self) -> None:
         self._bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
 
     def erase(self) -> None:
@@ -94,4 +90,4 @@ def test_it_adds_up_whenever_it_is_looked_at(redis_client: redis.Redis, ended: A
     assert balances == {0: LOOKS}
     assert delivery_stats.counters(SUMMARIZER).received > 0
     done = sum((each.did for each in work), Counter[str]())
-    assert done.keys() == {"commit", "dead_letter", "redrive", "claim_unleased", "erase"}
+    assert done.keys() == {"commit", "dead_letter", "redrive", "sweep", "erase"}

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 import redis
 
-from nous.bus.accounting import MOST_COUNTERS, EventStatus
+from nous.bus.accounting import EventStatus
 from nous.bus.base import Committed, DeadLetterKind, Duplicate, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
-from nous.domain.events import SessionEnded
+from nous.domain.event_codec import NO_SESSION
+from nous.domain.events import JobDeadLettered, SessionEnded
 from nous.domain.scope import Scope
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
@@ -87,18 +88,6 @@ def test_a_foreign_producer_that_repeats_itself_said_one_thing(world: Any) -> No
     assert world.account.discrepancy == 0
 
 
-def test_reasons_that_are_all_different_or_long_fill_no_account(world: Any, ended: Any) -> None:
-    world.publish(*(ended(f"s{number}") for number in range(200)))
-    for number, delivery in enumerate(world.receive(limit=200)):
-        world.bus.commit(delivery, Effects(skipped=f"{number} is not wanted " + "x" * 10_000))
-
-    skipped = world.account.skipped
-    assert len(skipped) <= MOST_COUNTERS
-    assert max(map(len, skipped)) <= 100
-    assert skipped["other reasons"] > 100
-    assert (sum(skipped.values()), world.account.discrepancy) == (200, 0)
-
-
 @pytest.mark.parametrize(
     ("raw", "grave"),
     [
@@ -108,7 +97,7 @@ def test_reasons_that_are_all_different_or_long_fill_no_account(world: Any, ende
         (b'{"dataschema":"urn:nous:session_ended:99","data":{"session_id":"s1"}}', DeadLetterKind.PARKED),
     ],
 )
-def test_what_cannot_be_read_is_set_aside_with_the_reason(
+def test_what_cannot_be_read_is_set_aside_with_the_reason_and_told_of_without_a_session(
     world: Any, ended: Any, raw: bytes, grave: DeadLetterKind
 ) -> None:
     world.foreign_append(raw)
@@ -118,6 +107,8 @@ def test_what_cannot_be_read_is_set_aside_with_the_reason(
     [letter] = world.dead.letters()
     assert letter.letter_kind is grave
     assert letter.reason
+    told = [each.event.session_id for each in world.receive(subscription=Subscription("watcher", JobDeadLettered))]
+    assert told == ([NO_SESSION] if grave is DeadLetterKind.DEAD else [])
     assert world.account.discrepancy == 0
 
 

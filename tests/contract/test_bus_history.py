@@ -12,7 +12,6 @@ from nous.bus.base import DeadLetterKind, DeliveryRef, Subscription
 from nous.bus.delivery_state import MOST, AttemptFailure, AttemptOutcome
 from nous.domain.effects import Effects
 from nous.domain.errors import NotFound
-from nous.domain.event_codec import NO_SESSION
 from nous.domain.events import JobDeadLettered, SessionEnded
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
@@ -152,16 +151,6 @@ def test_who_cannot_take_that_something_is_dead_is_not_told_so_without_end(world
     assert world.receive(subscription=WATCHER) == []
     assert (world.delivery_stats.counters(WATCHER).dead, world.delivery_stats.counters(WATCHER).discrepancy) == (1, 0)
     assert [letter.reason for letter in world.dead.letters()] == ["x", "the watcher cannot take it"]
-
-
-def test_an_event_that_cannot_be_read_is_told_of_without_a_session(world: Any) -> None:
-    world.foreign_append(b"not json")
-    world.receive()
-
-    [announced] = [each.event for each in world.receive(subscription=WATCHER)]
-
-    assert announced.session_id == NO_SESSION
-    assert announced.why.startswith("not JSON")
 
 
 def test_the_event_of_a_letter_can_be_looked_at_as_long_as_it_is_there(

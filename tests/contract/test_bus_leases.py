@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nous.bus.base import Delivery, Priority, Subscription
+from nous.bus.base import Delivery, Subscription
 from nous.bus.delivery_state import DeliveryState, DeliveryStatus
 from nous.domain.effects import Effects
 from nous.domain.events import SessionEnded
@@ -72,17 +72,6 @@ def test_what_is_put_off_is_not_overdue_before_its_time(world: Any, ended: Any) 
     assert world.bus.overdue(SUMMARIZER, limit=10) == [(delivery.ref, failed)]
 
 
-def test_nothing_amends_what_was_committed(world: Any, ended: Any) -> None:
-    world.publish(ended())
-    [delivery] = world.receive()
-    world.bus.commit(delivery, Effects())
-
-    assert not world.bus.compare_and_set_state(
-        delivery.ref, before=DeliveryState(), after=DeliveryState().begun(), lease=LEASE
-    )
-    assert world.account.in_flight == 0
-
-
 @pytest.mark.parametrize("reason", ["", "the model was busy"], ids=["first attempt", "after an error"])
 def test_an_attempt_that_was_offered_begins_once_and_holds_its_lease(world: Any, ended: Any, reason: str) -> None:
     event = ended()
@@ -133,47 +122,6 @@ def test_a_lease_of_a_clock_that_was_set_back_is_pulled_in(world: Any, ended: An
     assert world.bus.clamp_leases(SUMMARIZER, lease=LEASE) == 0
     world.clock.now += LEASE + 1
     assert {ref for ref, _ in world.bus.overdue(SUMMARIZER, limit=10)} == {offered.ref, running.ref}
-
-
-@pytest.mark.parametrize("lease", [LEASE, 10 * LEASE])
-def test_no_lease_is_cut_that_some_process_of_the_group_takes(world: Any, ended: Any, lease: float) -> None:
-    world.bus.clamp_leases(SUMMARIZER, lease=lease)
-    world.publish(ended("receiving"), ended("beginning"))
-    receiving, beginning = world.bus.receive(SUMMARIZER, priority=Priority.LIVE, limit=2, lease=lease)
-    world.bus.begin(beginning.ref, attempt=1, lease=lease)
-    world.bus.renew([receiving.ref], lease=lease)
-
-    assert world.bus.clamp_leases(SUMMARIZER, lease=LEASE) == 0
-    world.clock.now += lease - 1
-    assert world.bus.overdue(SUMMARIZER, limit=10) == []
-
-
-def test_of_a_clock_set_back_the_longest_lease_of_the_group_is_what_is_left(world: Any, ended: Any) -> None:
-    world.publish(ended())
-    [delivery] = world.receive()
-    world.bus.clamp_leases(SUMMARIZER, lease=10 * LEASE)
-    world.clock.now -= HOUR
-
-    assert world.bus.clamp_leases(SUMMARIZER, lease=LEASE) == 1
-    world.clock.now += 10 * LEASE - 1
-    assert world.bus.overdue(SUMMARIZER, limit=10) == []
-    world.clock.now += 2
-    assert [ref for ref, _ in world.bus.overdue(SUMMARIZER, limit=10)] == [delivery.ref]
-
-
-def test_however_much_waits_a_lease_behind_it_is_pulled_in(world: Any, ended: Any) -> None:
-    world.publish(*(ended(f"s{number}") for number in range(1101)))
-    *waiting, late = world.receive(limit=2000)
-    world.bus.renew([late.ref], lease=4 * LEASE)
-    for each in waiting:
-        later = each.state.put_off("the quota")
-        world.bus.compare_and_set_state(each.ref, before=each.state, after=later, lease=3 * LEASE)
-
-    pulled = [world.bus.clamp_leases(SUMMARIZER, lease=LEASE) for _ in range(6)]
-
-    assert sum(pulled) == 1
-    world.clock.now += LEASE + 1
-    assert [ref for ref, _ in world.bus.overdue(SUMMARIZER, limit=10)] == [late.ref]
 
 
 def test_progress_that_a_newer_release_has_added_to_is_read() -> None:

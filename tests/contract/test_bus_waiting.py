@@ -30,40 +30,31 @@ def bus(redis_client: redis.Redis) -> RedisBus:
     return bus
 
 
-@pytest.fixture
-def woken_by(bus: RedisBus, redis_client: redis.Redis) -> Callable[..., bool]:
+def is_woken(bus: RedisBus, client: Any, done: Callable[[], object]) -> bool:
     """Whether somebody who waits does so no more after something was done."""
-
-    def wake(done: Callable[[], object]) -> bool:
-        told: Any = redis_client.info
-        waiting = Thread(
-            target=bus.wait, args=(READER,), kwargs={"priorities": tuple(Priority), "seconds": LONG}, daemon=True
-        )
-        waiting.start()
-        wait_until(lambda: told("clients")["blocked_clients"] == 1, "somebody to wait")
-        done()
-        waiting.join(LONG / 2)
-        return not waiting.is_alive()
-
-    return wake
+    how: dict[str, Any] = {"priorities": tuple(Priority), "seconds": LONG}
+    waiting = Thread(target=bus.wait, args=(READER,), kwargs=how, daemon=True)
+    waiting.start()
+    wait_until(lambda: client.info("clients")["blocked_clients"] == 1, "somebody to wait")
+    done()
+    waiting.join(LONG / 2)
+    return not waiting.is_alive()
 
 
 @pytest.mark.parametrize("priority", Priority)
 def test_who_waits_is_woken_by_an_event_of_either_lane(
-    bus: RedisBus, woken_by: Callable[..., bool], ended: Any, priority: Priority
+    bus: RedisBus, redis_client: redis.Redis, ended: Any, priority: Priority
 ) -> None:
-    assert woken_by(lambda: bus.publish(ended(), priority=priority))
+    assert is_woken(bus, redis_client, lambda: bus.publish(ended(), priority=priority))
 
     assert len(bus.receive(READER, priority=priority, limit=9, lease=60)) == 1
 
 
-def test_what_is_larger_than_an_event_wakes_who_waits_and_is_not_read(
-    bus: RedisBus, redis_client: redis.Redis, woken_by: Callable[..., bool]
-) -> None:
+def test_what_is_larger_than_an_event_wakes_who_waits_and_is_not_read(bus: RedisBus, redis_client: redis.Redis) -> None:
     run: Any = redis_client.eval
     tracemalloc.start()
     try:
-        assert woken_by(lambda: run(_MADE_THERE, 1, STREAM, 4 * LARGEST))
+        assert is_woken(bus, redis_client, lambda: run(_MADE_THERE, 1, STREAM, 4 * LARGEST))
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -15,7 +15,7 @@ from nous.domain.fact import Embedded, LogVersion
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
 from nous.knowledge.fact_index import FactIndex
-from nous.redis_server.vector_engine import Engine
+from nous.redis_server.client import Engine
 from nous.settings.model import IndexSettings, Settings
 from nous.store.fact_cache import FactCache
 from nous.store.keys import StoreKeys

@@ -12,7 +12,7 @@ from nous.bus.base import Bus, Committed, Conflict, Delivery, Priority, Subscrip
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt, SaveDecision
 from nous.domain.episode import Decision
-from nous.domain.errors import Fatal, InTheWay
+from nous.domain.errors import Fatal, InTheWay, NotAllowed
 from nous.domain.events import FactsUnembedded, SessionEnded
 from nous.domain.scope import Scope
 
@@ -59,30 +59,18 @@ def test_a_commit_that_breaks_off_leaves_its_delivery_pending_and_can_be_repeate
     assert redis_client.xlen(FOLLOWING) == 1
 
 
+@pytest.mark.parametrize("key", [KEYS.unrefined, FOLLOWING], ids=["store", "stream"])
 def test_of_effects_with_a_key_in_their_way_none_is_written(
-    bus: Bus, delivery: Delivery, redis_client: redis.Redis
+    bus: Bus, delivery: Delivery, redis_client: redis.Redis, key: str
 ) -> None:
     decision = Decision(description="use Redis", at=delivery.event.time)
     kept = SaveDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
-    redis_client.set(KEYS.unrefined, "in the way")
-
-    with pytest.raises(InTheWay, match="WRONGTYPE"):
-        bus.commit(delivery, Effects(writes=(kept, RecordResummaryAttempt(scope=HOME, episode_id=SOME, by="a model"))))
-
-    assert not redis_client.exists(KEYS.decisions(HOME, SOME))
-    assert bus.open(delivery.ref) == delivery
-
-
-def test_of_effects_whose_stream_is_none_nothing_is_written(
-    bus: Bus, delivery: Delivery, redis_client: redis.Redis
-) -> None:
-    decision = Decision(description="use Redis", at=delivery.event.time)
-    kept = SaveDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
+    noted = RecordResummaryAttempt(scope=HOME, episode_id=SOME, by="a model")
     following = FactsUnembedded.after(delivery.event, by="toy", at=delivery.event.time)
-    redis_client.set(FOLLOWING, "in the way")
+    redis_client.set(key, "in the way")
 
     with pytest.raises(InTheWay, match="WRONGTYPE"):
-        bus.commit(delivery, Effects(writes=(kept,), events=(following,)))
+        bus.commit(delivery, Effects(writes=(kept, noted), events=(following,)))
 
     assert not redis_client.exists(KEYS.decisions(HOME, SOME))
     assert bus.open(delivery.ref) == delivery
@@ -100,3 +88,24 @@ def test_an_event_that_could_not_be_published_can_be_published_later(
 
     assert [receipt.fresh for receipt in bus.publish(ended())] == [True]
     assert len(bus.receive(TOY, priority=Priority.LIVE, limit=9, lease=60)) == 1
+
+
+@pytest.mark.parametrize("command", ["xadd", "xack", "hset", "hincrby"])
+def test_what_a_user_may_not_write_any_more_is_left_undone_as_a_whole_and_done_once_he_may(
+    bus: Bus, delivery: Delivery, redis_client: redis.Redis, command: str
+) -> None:
+    decision = Decision(description="use Redis", at=delivery.event.time)
+    kept = SaveDecision(scope=HOME, episode_id=SOME, event_id=delivery.event.id, decision=decision)
+    following = FactsUnembedded.after(delivery.event, by="toy", at=delivery.event.time)
+    effects = Effects(writes=(kept,), events=(following,))
+
+    redis_client.execute_command("ACL", "SETUSER", "default", f"-{command}")
+    try:
+        with pytest.raises(NotAllowed):
+            bus.commit(delivery, effects)
+    finally:
+        redis_client.execute_command("ACL", "SETUSER", "default", "+@all")
+
+    assert not redis_client.exists(KEYS.decisions(HOME, SOME), FOLLOWING)
+    assert bus.open(delivery.ref) == delivery
+    assert bus.commit(delivery, effects) == Committed()

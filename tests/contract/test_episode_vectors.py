@@ -60,16 +60,6 @@ def test_a_vector_that_comes_late_does_not_take_the_place_of_one_of_a_newer_edit
     assert list(store.vectors.without_vector(HOME, embedder=MINI)) == []
 
 
-def test_a_release_that_kept_no_states_has_embedded_the_first_edition(redis_client: redis.Redis) -> None:
-    store, first, second = stores.on_redis(redis_client), episode("first"), episode("second")
-    for each in (first, second):
-        store.write(SaveEpisode(episode=each))
-        redis_client.hset(KEYS.episode_vectors(HOME, MINI), str(each.id), VECTOR.tobytes())
-    store.write(SaveEpisode(episode=next_edition(second), replaces=second))
-
-    assert list(store.vectors.without_vector(HOME, embedder=MINI)) == [second.id]
-
-
 def test_a_vector_whose_state_was_not_written_any_more_is_made_again(redis_client: redis.Redis) -> None:
     store, saved = stores.on_redis(redis_client), episode()
     store.write(SaveEpisode(episode=saved))

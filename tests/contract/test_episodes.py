@@ -34,13 +34,6 @@ def test_episodes_that_ended_together_have_an_order_too(store: Store) -> None:
     assert list(store.episodes.recent(HOME)) == sorted(together, key=lambda each: str(each.id), reverse=True)
 
 
-def test_an_episode_is_read_as_it_was_saved(store: Store) -> None:
-    saved = episode()
-    assert store.write(SaveEpisode(episode=saved))
-
-    assert store.episodes.get(HOME, saved.id) == saved
-
-
 def test_an_episode_is_not_overwritten_by_a_handler_that_saw_none(store: Store) -> None:
     assert store.write(SaveEpisode(episode=episode(version="v1")))
 

@@ -1,16 +1,17 @@
 """What taking something out of a store and out of the streams promises, on fakeredis and on a real server."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import numpy as np
 import pytest
 import redis
 from builders import stores
+from builders.fact_rows import HOME, said
 from builders.stores import KEYS, Store
 from numpy.typing import NDArray
+from redis.client import Pipeline
 
 from nous.bus.base import Duplicate, Priority, Subscription
 from nous.bus.erasure import ErasureTarget
@@ -20,39 +21,13 @@ from nous.bus.redis.commit import CommitPlan
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import AppendFacts, Effects
-from nous.domain.episode import Category
-from nous.domain.events import NAMESPACE, SessionEnded
-from nous.domain.fact import Embedded, Fact, Learned, Row, Source
+from nous.domain.events import SessionEnded
+from nous.domain.fact import Embedded, Learned, Row
 from nous.domain.scope import Scope
-from nous.knowledge.decision import fact_id
 from nous.knowledge.erase import Erased, without_session
-from nous.store.erasure import Rewrite
-from nous.store.redis.erasure import RedisErasure
-from nous.store.redis.fact_log_rewrite import RedisLogs
+from nous.store.redis.erasure import RedisErasure, Rewrite
 
-HOME = Scope(project="home")
-NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 FAST, SLOW = Subscription("fast", SessionEnded), Subscription("slow", SessionEnded)
-
-
-def source(session: str) -> Source:
-    episode = uuid5(NAMESPACE, session)
-    return Source(episode_id=episode, event_id=uuid5(episode, "e"), session_id=session, turns=(1,))
-
-
-def learned(session: str, text: str) -> Learned:
-    said = source(session)
-    fact = Fact(
-        id=fact_id(said.episode_id, text),
-        scope=HOME,
-        text=text,
-        category=Category.TECHNICAL,
-        subject="",
-        confidence=0.8,
-        source=said,
-        learned_at=NOON,
-    )
-    return Learned(fact=fact, reason="new", embedded_by="m")
 
 
 def unit(seed: int, dim: int = 4) -> NDArray[np.float32]:
@@ -74,7 +49,7 @@ def without(session: str) -> Rewrite:
 
 def taught(store: Store, count: int) -> list[Learned]:
     """Facts of two sessions in turn, with vectors by two embedders, of which each takes more than one block."""
-    rows = [learned(("mine", "theirs")[number % 2], f"fact {number}") for number in range(count)]
+    rows = [said(("mine", "theirs")[number % 2], f"fact {number}") for number in range(count)]
     add(store, *rows, vectors={row.fact.id: unit(at) for at, row in enumerate(rows)})
     others = [Embedded(fact_id=row.fact.id, embedded_by="n") for row in rows]
     add(store, *others, vectors={row.fact.id: unit(at, 6) for at, row in enumerate(rows)})
@@ -105,9 +80,9 @@ def test_a_log_is_written_anew_with_the_vectors_of_what_stays(client: redis.Redi
 
 def test_who_has_read_the_old_log_is_refused_and_the_new_one_grows_on(client: redis.Redis) -> None:
     store = stores.on_redis(client)
-    add(store, learned("mine", "a"), vectors={learned("mine", "a").fact.id: unit(1)})
+    add(store, said("mine", "a"), vectors={said("mine", "a").fact.id: unit(1)})
     stale = store.facts.read(HOME).version
-    late = learned("theirs", "b")
+    late = said("theirs", "b")
 
     RedisErasure(client, KEYS).rewrite(HOME, without("mine"))
 
@@ -120,8 +95,8 @@ def test_who_has_read_the_old_log_is_refused_and_the_new_one_grows_on(client: re
 
 def test_what_is_learned_while_a_log_is_written_anew_is_not_lost(client: redis.Redis) -> None:
     store = stores.on_redis(client)
-    add(store, learned("mine", "a"), vectors={learned("mine", "a").fact.id: unit(1)})
-    late = learned("theirs", "b")
+    add(store, said("mine", "a"), vectors={said("mine", "a").fact.id: unit(1)})
+    late = said("theirs", "b")
     calls: list[int] = []
 
     def rewrite(rows: Sequence[Row]) -> Erased:
@@ -181,7 +156,7 @@ def test_what_a_killed_one_has_left_aside_goes_with_what_is_forgotten_next(
 
 def test_two_that_forget_at_once_both_come_to_their_end_and_leave_nothing_aside(client: redis.Redis) -> None:
     store = stores.on_redis(client)
-    last = learned("last", "c")
+    last = said("last", "c")
     taught(store, 10)
     add(store, last, vectors={last.fact.id: unit(7)})
 
@@ -190,17 +165,6 @@ def test_two_that_forget_at_once_both_come_to_their_end_and_leave_nothing_aside(
     found = store.facts.read(HOME, embedder="m")
     assert found.rows == (last,)
     np.testing.assert_array_equal(found.vectors[last.fact.id], unit(7))
-    assert list(client.scan_iter("t:aside:*")) == []
-
-
-def test_who_is_overtaken_writes_nothing_aside_any_more(client: redis.Redis) -> None:
-    taught(stores.on_redis(client), 10)
-    logs = RedisLogs(client, KEYS)
-    log = logs.read(HOME)
-
-    theirs(RedisErasure(client, KEYS))
-
-    assert not logs.put(HOME, log, without_session(log.rows, "mine"))
     assert list(client.scan_iter("t:aside:*")) == []
 
 
@@ -252,3 +216,71 @@ def test_a_stream_that_is_written_anew_keeps_its_entries_its_groups_and_what_the
     in_hand = next(each for each in taken if each.event.session_id == "theirs")
     assert bus.open(in_hand.ref)
     assert len(bus.receive(FAST, priority=Priority.LIVE, limit=1000, lease=60)) == 200
+
+
+def held_for(client: redis.Redis) -> int:
+    """Seconds."""
+    return client.ttl(KEYS.rewriting(HOME))  # pyright: ignore[reportReturnType]
+
+
+class Held(redis.Redis):
+    """A client which tells how long the log is held whenever something of it is read or written aside.
+
+    Each such step takes so long that hardly anything of that is left.
+    """
+
+    def __init__(self, client: redis.Redis) -> None:
+        super().__init__(connection_pool=client.connection_pool)
+        self.held: list[int] = []
+
+    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:  # noqa: FBT001, FBT002 (as it is there)
+        self.held.append(held_for(self))
+        self.expire(KEYS.rewriting(HOME), 3)
+        return super().pipeline(transaction, shard_hint)
+
+
+class Repeating(redis.Redis):
+    """A client that sends each script twice, as after a reply that was lost, and hears of the second alone."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        super().__init__(connection_pool=client.connection_pool)
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        if args[0] == "EVALSHA":
+            super().execute_command(*args, **options)
+        return super().execute_command(*args, **options)
+
+
+def test_a_log_whose_swap_was_not_heard_of_has_taken_its_place(client: redis.Redis) -> None:
+    store = stores.on_redis(client)
+    rows = taught(store, 10)
+
+    erased = RedisErasure(Repeating(client), KEYS).rewrite(HOME, without("mine"))
+
+    assert erased.has_changed
+    assert_theirs_alone_is_left(store, rows)
+
+
+def test_a_log_is_held_for_a_short_time_which_begins_anew_with_each_step(client: redis.Redis) -> None:
+    store, held_by = stores.on_redis(client), Held(client)
+    rows = [said(("mine", "theirs")[number % 2], f"fact {number}", embedded_by=None) for number in range(2200)]
+    add(store, *rows)  # what stays is written in two steps
+
+    def slowly(rows: Sequence[Row]) -> Erased:
+        held_by.held.append(held_for(client))
+        client.expire(KEYS.rewriting(HOME), 3)
+        return without_session(rows, "mine")
+
+    RedisErasure(held_by, KEYS).rewrite(HOME, slowly)
+
+    assert len(held_by.held) >= 4
+    assert all(15 < each <= 20 for each in held_by.held)
+    assert not client.exists(KEYS.rewriting(HOME))
+
+
+def test_a_log_that_was_made_anew_is_kept(client: redis.Redis) -> None:
+    taught(stores.on_redis(client), 2)
+
+    RedisErasure(client, KEYS).rewrite(HOME, without("mine"))
+
+    assert {client.ttl(key) for key in (KEYS.fact_head(HOME), KEYS.fact_rows(HOME))} == {-1}

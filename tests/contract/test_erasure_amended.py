@@ -59,9 +59,6 @@ class Street:
         self.erasure.erase(self.erasure.find(wanted))
         assert self.erasure.find(wanted).entries == ()
 
-    def forget_session(self, session: str) -> None:
-        self.erasure.erase(self.erasure.find(ErasureTarget(scope=HOME, session_id=session)))
-
     def where(self, event: EpisodeSummarized, group: Subscription) -> EventStatus:
         return self.delivery_stats.locate(event.id, group).where
 
@@ -115,21 +112,6 @@ def test_each_group_stands_with_an_amended_entry_as_it_stood_with_the_old_one(st
     assert texts_of([opened for opened in [street.bus.open(ref)] if opened]) == [["Tim likes tea"]]
     for delivery in (in_hand, replace(in_hand, ref=ref)):
         assert street.bus.commit(delivery, Effects()) == Committed()
-    street.check()
-
-
-def test_an_amended_entry_is_forgotten_with_its_session(street: Street) -> None:
-    event = summarized()
-    street.bus.publish(event)
-    street.live()
-    street.forget("planted")
-    assert list(street.delivery_stats.events_of("s1", HOME, EpisodeSummarized)) == [event.id]
-    assert not street.bus.publish(event)[0].fresh
-
-    street.forget_session("s1")
-
-    assert (street.client.xlen(STREAM), street.dead.letters()) == (0, [])
-    assert street.bus.publish(event)[0].fresh
     street.check()
 
 

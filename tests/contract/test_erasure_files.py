@@ -51,16 +51,6 @@ def test_a_file_that_is_being_written_is_waited_for_and_written_once_more(place:
     assert not holds(place, b"plantedwords")
 
 
-def test_a_file_is_written_before_the_server_is_stopped(place: Path, server: Any) -> None:
-    server.set("secret", "plantedwords")
-    server.delete("secret")
-
-    assert RedisBusErasure(server).purge_files()
-    embedded.stop(place)
-
-    assert not holds(place, b"plantedwords")
-
-
 def test_what_a_killed_server_was_writing_is_gone_when_it_is_back(place: Path, server: Any) -> None:
     server.mset({f"key:{number}": "x" for number in range(200)})
     server.config_set("rdb-key-save-delay", 1_000_000)
@@ -90,12 +80,6 @@ def test_a_snapshot_that_somebody_had_taken_is_taken_anew_though_none_is_taken_b
     assert RedisBusErasure(server).purge_files()
 
     assert not holds(place, b"plantedwords")
-
-
-def test_no_snapshot_is_taken_where_there_is_none(place: Path, server: Any) -> None:
-    assert RedisBusErasure(server).purge_files()
-
-    assert not [*place.rglob("*dump*")]
 
 
 @pytest.mark.parametrize("command", ["bgrewriteaof", "info", "config"])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nous.bus.base import DeadLetterKind, Subscription
+from nous.bus.base import Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import LARGEST
@@ -18,15 +18,11 @@ DEEP = "[" * 10_000 + "]" * 10_000
 TOO_MUCH = b'{"data": {"session_id": "s1", "transcript": "' + b"x" * LARGEST + b'"}}'
 EVIL: dict[str, str | bytes] = {
     "deep data": f'{{"data": {DEEP}}}',
-    "deep enough to be read and not written": f'{{"data": {{"session_id": "s1", "git": {"[" * 500}{"]" * 500}}}}}',
     "a zero byte": '{"data": {"session_id": "s\0"}}',
     "half a character": r'{"data": {"session_id": "\ud800"}}',
     "not UTF-8": b'{"data": {"session_id": "\xff\xfe"}}',
     "a number without end": '{"data": {"session_id": "s1", "bytes": ' + "9" * 100_000 + "}}",
-    "a year without end": '{"data": {"session_id": "s1", "started_at": 1e300}}',
     "a long name": f'{{"data": {{"session_id": "{LONG}"}}}}',
-    "a long type": f'{{"type": "{LONG}", "data": {{"session_id": "s1"}}}}',
-    "many lists": '{"data": {"session_id": "s1", "decisions": [' + "[]," * 200_000 + "1]}}",
     "nothing": "",
     "too much": TOO_MUCH,
 }
@@ -55,31 +51,6 @@ def test_a_reason_is_kept_without_credentials_and_never_at_length(world: Any, en
     assert letter.reason.startswith("Fatal: ")
     assert "hunter22" not in letter.reason
     assert len(letter.reason) <= LONGEST_REASON
-
-
-def test_what_is_too_large_is_named_with_its_size_the_limit_and_what_to_do(world: Any) -> None:
-    world.foreign_append(TOO_MUCH)
-
-    assert world.receive() == []
-    [letter] = world.dead.letters()
-    assert letter.letter_kind is DeadLetterKind.DEAD
-    assert f"{len(TOO_MUCH):,} bytes" in letter.reason
-    assert f"{LARGEST:,}" in letter.reason
-    assert "nous publish" in letter.reason
-
-
-def test_what_is_too_large_stays_so_when_it_is_redriven(world: Any) -> None:
-    world.foreign_append(TOO_MUCH)
-    world.receive()
-    [letter] = world.dead.letters()
-    world.dead.redrive(letter, SUMMARIZER)
-    [(ref, _)] = world.bus.overdue(SUMMARIZER, limit=10)
-
-    assert world.bus.open(ref) is None
-
-    [again] = world.dead.letters()
-    assert again.reason == letter.reason
-    assert world.account.discrepancy == 0
 
 
 def test_what_is_too_large_does_not_leave_its_server(world: Any, redis_client: Any, kept_on: Any) -> None:

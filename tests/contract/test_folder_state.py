@@ -95,15 +95,6 @@ def test_a_place_where_nobody_looks_any_more_is_forgotten_in_the_end(redis_clien
     assert int(redis_client.ttl(key)) > 60  # pyright: ignore[reportArgumentType]
 
 
-def test_what_another_release_wrote_is_as_good_as_nothing(redis_client: redis.Redis) -> None:
-    watched, key = on_redis(redis_client), StoreKeys("t").watched(HERE.scope, digest_of(HERE))
-    watched.remember(HERE, ONE, HANDED_OVER)
-    redis_client.hset(key, OTHER, "what is this")
-
-    assert watched.recall(HERE) == {ONE: HANDED_OVER}
-    assert unpacked(b"[1]") is None
-
-
 def test_what_a_release_wrote_that_did_not_say_which_it_was_is_read() -> None:
     assert unpacked(b"[7,8,null,0]") == FileRecord(7, 8)
     assert unpacked(b'[7,8,"it is empty",9]') == FileRecord(7, 8, "it is empty", 9)

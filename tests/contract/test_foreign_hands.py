@@ -1,60 +1,47 @@
 """Somebody works on the keys of the bus with commands of his own: the accounts say so, and nothing is lost unseen."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import redis
+from builders import buses
+from builders.buses import LEASE, SUMMARIZER, BusWorld
 
-from nous.bus.accounting import GroupCounters
-from nous.bus.base import Committed, Duplicate, Priority, Subscription
+from nous.bus.base import Committed, Duplicate, Priority
 from nous.bus.delivery_state import DeliveryState, RetryPolicy
-from nous.bus.redis.accounting import RedisDeliveryStats
-from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.commit import CommitPlan
-from nous.bus.redis.dead_letters import RedisDeadLettering, RedisDeadLetterQueue
-from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
-from nous.domain.errors import Misconfigured, Unavailable
-from nous.domain.events import SessionEnded
+from nous.domain.errors import InTheWay
 from nous.jobs.base import MemoryJobs
 from nous.redis_support.errors import GroupGone
 from nous.runtime.sweeper import Sweeper
-from nous.store.keys import StoreKeys
-from nous.store.redis.episodes import RedisEpisodes
 
-GROUP = "episode-summarizer"
-SUMMARIZER = Subscription(GROUP, SessionEnded)
-STREAM, PROGRESS = "t:events:session_ended", "t:progress:episode-summarizer"
-LEASE = 60.0
+GROUP, STREAM, PROGRESS = SUMMARIZER.group, "t:events:session_ended", "t:progress:episode-summarizer"
 
 
 class Shop:
     """A bus on a server on which others work, too."""
 
-    def __init__(self, client: Any, clock: Any, prefix: str = "t") -> None:
-        keys = BusKeys(prefix)
-        self.client, self.clock = client, clock
-        self.bus = RedisBus(client, plan_of=lambda _: CommitPlan(), keys=keys, clock=clock)
-        self.delivery_stats = RedisDeliveryStats(client, keys)
-        self.dead = RedisDeadLetterQueue(client, keys, clock=clock)
-        self.sweeper = Sweeper(
-            SUMMARIZER, bus=self.bus, jobs=MemoryJobs(), retry_policy=RetryPolicy(lease=LEASE), ahead=4
-        )
-
-    def receive(self) -> list[Any]:
-        return list(self.bus.receive(SUMMARIZER, priority=Priority.LIVE, limit=100, lease=LEASE))
+    def __init__(self, client: Any, clock: Any) -> None:
+        self.client: Any = client
+        self.world: BusWorld = buses.on_redis(client, clock)
+        self.bus = self.world.bus
+        retry_policy = RetryPolicy(lease=LEASE)
+        self.sweeper = Sweeper(SUMMARIZER, bus=self.bus, jobs=MemoryJobs(), retry_policy=retry_policy, ahead=4)
 
     def later(self) -> None:
-        self.clock.now += LEASE + 1
+        self.world.clock.now += LEASE + 1
         self.sweeper.sweep()
 
     @property
-    def account(self) -> GroupCounters:
-        return self.delivery_stats.counters(SUMMARIZER)
+    def reasons(self) -> list[str]:
+        return [letter.reason for letter in self.world.dead.letters()]
 
     @property
-    def reasons(self) -> list[str]:
-        return [letter.reason for letter in self.dead.letters()]
+    def counts(self) -> tuple[int, int, int, int]:
+        """What was received, is dead and in flight, and by how much they differ."""
+        account = self.world.account
+        return account.received, account.dead, account.in_flight, account.discrepancy
 
 
 @pytest.fixture
@@ -65,84 +52,60 @@ def shop(client: redis.Redis, clock: Any, ended: Any) -> Shop:
     return shop
 
 
-def assert_set_aside(shop: Shop, taken: int) -> None:
-    """Hold the account of three deliveries, of which so many were taken from us, to what has to become of them."""
-    assert (shop.account.orphans, shop.account.discrepancy) == (taken, taken)
-    assert shop.account.why.startswith(f"{taken} were taken out of the pending list")
-    shop.later()
-    assert (shop.account.dead, shop.account.discrepancy, shop.account.why) == (taken, 0, "")
-    assert all("somebody else acknowledged it" in reason for reason in shop.reasons)
-    for letter in shop.dead.letters():
-        assert letter.session_id
-        assert shop.dead.redrive(letter, SUMMARIZER)
-    assert (shop.account.dead, shop.account.in_flight, shop.account.discrepancy) == (0, 3, 0)
+def acknowledge(shop: Shop, entry: str) -> None:
+    shop.client.xack(STREAM, GROUP, entry)
 
 
-def test_what_somebody_else_acknowledges_is_set_aside_and_can_be_redriven(shop: Shop) -> None:
-    first, *_ = shop.receive()
-
-    shop.client.xack(STREAM, GROUP, first.ref.entry)
-
-    assert shop.bus.commit(first, Effects()) == Duplicate()
-    assert_set_aside(shop, 1)
-
-
-def test_what_somebody_else_acknowledged_is_not_begun(shop: Shop) -> None:
-    first, *_ = shop.receive()
-
-    shop.client.xack(STREAM, GROUP, first.ref.entry)
-
-    assert shop.bus.open(first.ref) is None
-    assert shop.bus.begin(first.ref, attempt=first.state.attempt, lease=LEASE) is None
-
-
-def test_what_is_pending_of_a_consumer_that_is_deleted_is_set_aside(shop: Shop) -> None:
-    shop.receive()
-
+def delete_the_consumer(shop: Shop, _: str) -> None:
     shop.client.xgroup_delconsumer(STREAM, GROUP, "nous")
 
-    assert_set_aside(shop, 3)
+
+@pytest.mark.parametrize(("take", "taken"), [(acknowledge, 1), (delete_the_consumer, 3)])
+def test_what_somebody_else_takes_from_us_is_set_aside_and_can_be_redriven(
+    shop: Shop, take: Callable[[Shop, str], None], taken: int
+) -> None:
+    first, *_ = shop.world.receive()
+
+    take(shop, first.ref.entry)
+
+    assert shop.bus.commit(first, Effects()) == Duplicate()
+    assert shop.bus.begin(first.ref, attempt=first.state.attempt, lease=LEASE) is None
+    failed = first.state.failed("the model was busy")
+    assert not shop.bus.compare_and_set_state(first.ref, before=first.state, after=failed, lease=10 * LEASE)
+    assert shop.counts == (3, 0, 3 - taken, taken)
+    shop.later()
+    assert shop.counts == (3, taken, 3 - taken, 0)
+    assert all("somebody else acknowledged it" in reason for reason in shop.reasons)
+    for letter in shop.world.dead.letters():
+        assert letter.session_id
+        assert shop.world.dead.redrive(letter, SUMMARIZER)
+    assert shop.counts == (3, 0, 3, 0)
 
 
-def test_a_group_that_is_destroyed_is_offered_all_again_and_counts_nothing_twice(shop: Shop) -> None:
-    done, *_ = shop.receive()
-    shop.bus.commit(done, Effects())
+def test_a_group_that_is_destroyed_is_made_anew_and_offered_all_again(shop: Shop) -> None:
+    shop.world.receive()
 
     shop.client.xgroup_destroy(STREAM, GROUP)
     with pytest.raises(GroupGone):
-        shop.receive()
-    shop.bus.receive(SUMMARIZER, priority=Priority.LIVE, limit=1, lease=LEASE)
-    shop.later()
+        shop.world.receive()
 
-    again = shop.receive()
-    assert len(again) == 2
-    assert (shop.account.received, shop.account.done, shop.account.in_flight, shop.account.discrepancy) == (4, 1, 3, 0)
-    assert shop.reasons == []
+    assert len(shop.world.receive()) == 3
+    assert shop.counts == (3, 0, 3, 0)
 
 
-@pytest.mark.parametrize("key", ["t:leases:episode-summarizer", "t:progress:episode-summarizer"])
+@pytest.mark.parametrize("key", ["t:leases:episode-summarizer", PROGRESS])
 def test_deliveries_whose_leases_or_progress_are_deleted_are_tried_again(shop: Shop, key: str) -> None:
-    shop.receive()
+    shop.world.receive()
 
     shop.client.delete(key)
     shop.later()
     shop.later()
 
-    tried = [progress.attempt for _, progress in _overdue(shop)]
+    shop.world.clock.now += LEASE + 1
+    tried = [progress.attempt for _, progress in shop.bus.overdue(SUMMARIZER, limit=10)]
     assert len(tried) == 3
     assert min(tried) >= 2
-    assert (shop.account.received, shop.account.in_flight, shop.account.discrepancy) == (3, 3, 0)
-
-
-def test_what_somebody_else_receives_is_no_false_alarm_and_is_taken_over(shop: Shop) -> None:
-    shop.receive()
-    shop.client.xadd(STREAM, {"event": b'{"data":{"session_id":"s9","transcript":"User: hi"}}'})
-
-    shop.client.xreadgroup(GROUP, "stranger", {STREAM: ">"}, count=10)
-
-    assert (shop.account.foreign, shop.account.in_flight, shop.account.discrepancy) == (1, 4, 0)
-    shop.sweeper.sweep()
-    assert (shop.account.received, shop.account.foreign, shop.account.discrepancy) == (4, 0, 0)
+    assert shop.counts == (3, 0, 3, 0)
 
 
 def test_of_much_that_somebody_else_receives_all_is_taken_over(shop: Shop, ended: Any) -> None:
@@ -152,48 +115,23 @@ def test_of_much_that_somebody_else_receives_all_is_taken_over(shop: Shop, ended
 
     taken = [shop.bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE) for _ in range(3)]
 
-    assert sum(taken) == 250
-    assert (shop.account.received, shop.account.in_flight, shop.account.discrepancy) == (250, 250, 0)
+    assert taken == [100, 100, 50]
+    assert shop.counts == (250, 0, 250, 0)
 
 
-@pytest.mark.parametrize("is_ours", [True, False])
-def test_an_entry_that_is_deleted_while_it_is_pending_is_dead_with_a_letter(
-    redis_client: redis.Redis, clock: Any, ended: Any, *, is_ours: bool
-) -> None:
-    shop = Shop(redis_client, clock)  # fakeredis does not tell XAUTOCLAIM what was deleted
-    shop.bus.publish(ended("s1"), ended("s2"))
-    if is_ours:
-        shop.receive()
+@pytest.mark.parametrize("who", ["ours", "a stranger's"])
+def test_an_entry_that_is_deleted_while_it_is_pending_is_dead_with_a_letter(shop: Shop, who: str) -> None:
+    shop.bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
+    if who == "ours":
+        shop.world.receive()
     else:
-        shop.bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
         shop.client.xreadgroup(GROUP, "stranger", {STREAM: ">"}, count=10)
 
     shop.client.xtrim(STREAM, maxlen=1, approximate=False)
-    shop.sweeper.sweep()
+    shop.later()
 
-    assert (shop.account.dead, shop.account.in_flight, shop.account.received, shop.account.discrepancy) == (1, 1, 2, 0)
-    assert shop.reasons == ["its entry was deleted from the stream while it was pending"]
-
-
-def test_whoever_finds_what_was_deleted_and_dies_leaves_it_to_the_next(
-    redis_client: redis.Redis, clock: Any, ended: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def die(*_: Any, **__: Any) -> None:
-        raise Unavailable("a test")
-
-    shop = Shop(redis_client, clock)
-    shop.bus.publish(ended("s1"), ended("s2"))
-    shop.receive()
-    shop.client.xtrim(STREAM, maxlen=1, approximate=False)
-    with monkeypatch.context() as patch:
-        patch.setattr(RedisDeadLettering, "dead_letter_foreign_ack", die)
-        with pytest.raises(Unavailable):
-            shop.sweeper.sweep()
-
-    shop.sweeper.sweep()
-
-    assert (shop.account.dead, shop.account.in_flight, shop.account.discrepancy) == (1, 1, 0)
-    assert len(shop.reasons) == 1
+    assert shop.counts == (3, 2, 1, 0)
+    assert shop.reasons == ["its entry was deleted from the stream while it was pending"] * 2
 
 
 def test_a_stream_that_is_deleted_takes_what_was_pending_to_the_dead_letters(
@@ -201,60 +139,39 @@ def test_a_stream_that_is_deleted_takes_what_was_pending_to_the_dead_letters(
 ) -> None:
     shop = Shop(redis_client, clock)  # fakeredis calls a stream that is gone by another error
     shop.bus.publish(*(ended(f"s{number}") for number in range(3)))
-    shop.receive()
+    shop.world.receive()
 
     shop.client.delete(STREAM)
     with pytest.raises(GroupGone):
-        shop.receive()
-    shop.receive()
+        shop.world.receive()
+    shop.world.receive()
     shop.later()
 
-    assert (shop.account.dead, shop.account.in_flight, shop.account.discrepancy) == (3, 0, 0)
+    assert shop.counts == (3, 3, 0, 0)
 
 
 def test_counters_that_are_deleted_are_told_of(shop: Shop) -> None:
-    shop.receive()
+    shop.world.receive()
 
     shop.client.delete("t:account:episode-summarizer")
 
-    assert shop.account.discrepancy == -3
-    assert "deleted or set back" in shop.account.why
+    assert shop.counts == (0, 0, 3, -3)
 
 
-def test_what_is_pending_or_over_is_not_taken_for_taken(shop: Shop) -> None:
-    first, second, _ = shop.receive()
-    shop.bus.commit(first, Effects())
-
-    assert [shop.bus.dead_letter_foreign_ack(each.ref) for each in (first, second)] == [False, False]
-
-    assert (shop.account.done, shop.account.dead, shop.account.discrepancy) == (1, 0, 0)
-
-
-def test_what_was_taken_from_us_is_not_put_off_any_more(shop: Shop) -> None:
-    first, *_ = shop.receive()
-    shop.client.xack(STREAM, GROUP, first.ref.entry)
-
-    failed = first.state.failed("the model was busy")
-
-    assert not shop.bus.compare_and_set_state(first.ref, before=first.state, after=failed, lease=10 * LEASE)
-    assert_set_aside(shop, 1)
-
-
-@pytest.mark.parametrize("raw", [b"garbage", b'{"state":"dreaming"}', b'{"errors":"many"}'])
-def test_a_delivery_whose_progress_cannot_be_read_is_tried_again_and_committed(shop: Shop, raw: bytes) -> None:
-    first, *_ = shop.receive()
-    shop.client.hset(PROGRESS, first.ref.name, raw)
+def test_a_delivery_whose_progress_cannot_be_read_is_tried_again_and_committed(shop: Shop) -> None:
+    first, *_ = shop.world.receive()
+    shop.client.hset(PROGRESS, first.ref.name, '{"state":"dreaming"}')
 
     shop.later()
 
     begun = shop.bus.begin(first.ref, attempt=2, lease=LEASE)
     assert begun
     assert shop.bus.commit(begun, Effects()) == Committed()
-    assert (shop.account.done, shop.account.discrepancy, shop.reasons) == (1, 0, [])
+    assert shop.counts == (3, 0, 2, 0)
 
 
 def test_progress_that_a_later_release_wrote_before_it_was_taken_back_is_gone_on_with(shop: Shop) -> None:
-    first, *_ = shop.receive()
+    first, *_ = shop.world.receive()
     added = DeliveryState(errors=2).encode().removesuffix(b"}") + b',"mood":"good"}'
     shop.client.hset(PROGRESS, first.ref.name, added)
 
@@ -265,30 +182,10 @@ def test_progress_that_a_later_release_wrote_before_it_was_taken_back_is_gone_on
     assert begun.state.errors == 2
 
 
-def test_an_event_is_over_although_somebody_has_spoilt_the_account(shop: Shop) -> None:
-    first, *_ = shop.receive()
-    shop.client.hset("t:account:episode-summarizer", "done", "abc")
+def test_a_key_of_another_type_is_refused_by_its_name(redis_client: redis.Redis, clock: Any, ended: Any) -> None:
+    shop = Shop(redis_client, clock)
+    shop.bus.publish(ended())
+    shop.client.set("t:leases:episode-summarizer", "garbage")
 
-    assert shop.bus.commit(first, Effects()) == Committed()
-
-    assert shop.bus.open(first.ref) is None
-    assert (shop.account.done, shop.account.discrepancy) == (0, 1)
-
-
-def test_what_somebody_writes_into_our_lists_is_refused_by_its_name(shop: Shop) -> None:
-    store = RedisEpisodes(shop.client, StoreKeys("t"))
-    shop.client.zadd("t:leases:episode-summarizer", {"garbage": 1})
-    shop.client.hset("t:unrefined", "garbage", "")
-    letter = shop.client.xadd("t:dead", {"reason": "why"})
-
-    with pytest.raises(Misconfigured, match="'garbage' into a key of group 'episode-summarizer'"):
-        shop.bus.overdue(SUMMARIZER, limit=10)
-    with pytest.raises(Misconfigured, match="b'garbage' into an index of the store"):
-        list(store.unrefined())
-    with pytest.raises(Misconfigured, match=rf"entry {letter.decode()} in the stream of dead letters is none"):
-        shop.dead.letters()
-
-
-def _overdue(shop: Shop) -> list[tuple[Any, DeliveryState]]:
-    shop.clock.now += LEASE + 1
-    return list(shop.bus.overdue(SUMMARIZER, limit=10))
+    with pytest.raises(InTheWay, match="WRONGTYPE t:leases:episode-summarizer is a string"):
+        shop.world.receive()

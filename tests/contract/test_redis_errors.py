@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 import redis
-from builders.busy_server import busy
 from builders.full_disk import unwritable
 from redis import exceptions
 
@@ -70,58 +69,24 @@ def test_a_command_that_is_refused_is_not_quoted(redis_client: redis.Redis) -> N
     assert str(raised.value) == f"Redis refused the command: {reason}"
 
 
-@pytest.mark.parametrize("where", [" script: on @user_script:71.", " script: 0f3a, on @user_script:71."])
-def test_where_in_a_script_it_happened_is_left_out(where: str) -> None:
-    reason = "Errors writing to the AOF file: No space left on device"
-
-    with pytest.raises(Unavailable, match=f"its disk: {reason};"), translated():
-        raise redis.ResponseError(f"MISCONF {reason}{where}")
-
-
-@pytest.mark.parametrize("ask", [_alone, _in_a_pipeline, _in_a_pipeline_read, _in_a_script])
-def test_a_server_that_is_busy_with_a_script_may_answer_later(
-    ask: Callable[[redis.Redis], None], redis_client: redis.Redis
-) -> None:
-    with busy(redis_client), pytest.raises(Unavailable, match="busy with a script"), translated():
-        ask(redis_client)
-
-    ask(redis_client)
-
-
 def test_a_script_that_the_server_has_just_lost_can_be_sent_again(redis_client: redis.Redis) -> None:
     with pytest.raises(Unavailable, match="lost a script"), translated():
         redis_client.evalsha("0" * 40, 0)
 
 
-@pytest.mark.parametrize("write", [_alone, _in_a_pipeline, _in_a_script])
-def test_a_server_that_misses_its_replicas_may_take_it_later(
-    write: Callable[[redis.Redis], None], redis_client: redis.Redis
-) -> None:
-    redis_client.config_set("min-replicas-to-write", 1)
-    try:
-        with pytest.raises(Unavailable, match="NOREPLICAS"), translated():
-            write(redis_client)
-    finally:
-        redis_client.config_set("min-replicas-to-write", 0)
-
-
 @pytest.mark.parametrize(
     "error",
     [
+        redis.ResponseError("NOREPLICAS Not enough good replicas to write."),
+        redis.ResponseError("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."),
+        redis.ResponseError("ERR Error running script: Script killed by user with SCRIPT KILL."),
         redis.ResponseError("UNBLOCKED force unblock from blocking operation, instance state changed"),
         exceptions.MasterDownError("Link with MASTER is down and replica-serve-stale-data is set to 'no'."),
         exceptions.ClusterDownError("CLUSTERDOWN The cluster is down"),
         exceptions.TryAgainError("TRYAGAIN Multiple keys request during rehashing of slot"),
     ],
-    ids=lambda error: type(error).__name__,
+    ids=lambda error: str(error).partition(" ")[0],
 )
-def test_a_server_that_changes_its_part_may_take_it_later(error: redis.ResponseError) -> None:
+def test_a_server_that_is_busy_or_changes_its_part_may_take_it_later(error: redis.ResponseError) -> None:
     with pytest.raises(Unavailable), translated():
-        raise error
-
-
-def test_a_script_of_ours_that_somebody_has_ended_is_run_later() -> None:
-    error = redis.ResponseError("ERR Error running script: Script killed by user with SCRIPT KILL.")
-
-    with pytest.raises(Unavailable, match="SCRIPT KILL"), translated():
         raise error

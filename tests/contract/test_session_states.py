@@ -9,7 +9,7 @@ import redis
 from builders.episodes import HOME, NOON, WORK
 from builders.stores import KEYS, Store, on_redis
 
-from nous.bus.base import Committed, Conflict
+from nous.bus.base import Conflict
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, session_name
@@ -42,6 +42,11 @@ def opened(session: str = "s1", at: datetime = NOON, *, scope: Scope = HOME) -> 
     return session_state(session, scope=scope, touched=touch(at))
 
 
+def save(store: Store, state: SessionState, *, replaces: SessionState | None = None) -> bool:
+    """Whether it was stored."""
+    return store.write(SaveSessionState(session_state=state, replaces=replaces))
+
+
 AT_EACH_STAGE = {
     SessionStatus.OPEN: session_state(
         touched=touch(LATER), named=TranscriptReference(NOON, "file:///tmp/größe 1.jsonl", "qbit"), ended_at=NOON
@@ -57,7 +62,7 @@ def test_a_course_is_read_as_it_was_noted_and_listed_where_it_belongs(store: Sto
     noted = AT_EACH_STAGE[stage]
     assert noted.status is stage
 
-    assert store.write(SaveSessionState(session_state=noted))
+    assert save(store, noted)
 
     found = store.session_states.session_state(HOME, "s1")
     assert found == noted
@@ -71,10 +76,9 @@ def test_a_course_is_read_as_it_was_noted_and_listed_where_it_belongs(store: Sto
 @pytest.mark.parametrize("before", SessionStatus)
 @pytest.mark.parametrize("after", SessionStatus)
 def test_a_session_is_listed_at_one_stage_alone(store: Store, before: SessionStatus, after: SessionStatus) -> None:
-    first, then = AT_EACH_STAGE[before], AT_EACH_STAGE[after]
-    assert store.write(SaveSessionState(session_state=first))
-
-    assert store.write(SaveSessionState(session_state=then, replaces=first))
+    first = AT_EACH_STAGE[before]
+    assert save(store, first)
+    assert save(store, AT_EACH_STAGE[after], replaces=first)
 
     listed = [each for each in SessionStatus if (HOME, "s1") in store.session_states.sessions(each)]
     assert listed == ([after] if after is not SessionStatus.ENDED else [])
@@ -82,38 +86,32 @@ def test_a_session_is_listed_at_one_stage_alone(store: Store, before: SessionSta
 
 def test_whoever_has_not_seen_the_last_step_is_refused_and_writes_nothing(store: Store) -> None:
     first, second = opened(), session_state(step="second", touched=touch(LATER))
-    assert store.write(SaveSessionState(session_state=first))
-    assert not store.write(SaveSessionState(session_state=second))
-    assert store.write(SaveSessionState(session_state=second, replaces=first))
+    assert save(store, first)
+    assert not save(store, second)
+    assert save(store, second, replaces=first)
 
     late = session_state(step="late", ended_at=NOON)
-    assert isinstance(
-        store.bus.apply(Effects(writes=(SaveSessionState(session_state=late, replaces=first),))), Conflict
-    )
-    assert isinstance(store.bus.apply(Effects(writes=(SaveSessionState(session_state=late),))), Conflict)
+    assert not save(store, late, replaces=first)
+    assert not save(store, late)
     assert store.session_states.session_state(HOME, "s1") == second
-    assert isinstance(
-        store.bus.apply(Effects(writes=(SaveSessionState(session_state=late, replaces=second),))), Committed
-    )
+    assert save(store, late, replaces=second)
 
 
 def test_nothing_new_holds_while_the_course_is_the_one_that_was_seen(store: Store) -> None:
     first, second = opened(), session_state(step="second", touched=touch(LATER))
     nothing, seen = (ExpectSessionState(scope=HOME, session_id="s1", by=by) for by in (None, first.by))
     assert [store.write(nothing), store.write(seen)] == [True, False]
-    assert store.write(SaveSessionState(session_state=first))
+    assert save(store, first)
 
     assert [store.write(nothing), store.write(seen)] == [False, True]
     assert store.session_states.session_state(HOME, "s1") == first
-    assert store.write(SaveSessionState(session_state=second, replaces=first))
+    assert save(store, second, replaces=first)
     assert not store.write(seen)
 
 
 def test_sessions_of_all_scopes_are_listed_the_longest_idle_first(store: Store) -> None:
     for number, (session, scope) in enumerate([("a", WORK), ("b c/%", HOME), ("a", HOME)]):
-        assert store.write(
-            SaveSessionState(session_state=opened(session, NOON + timedelta(seconds=number), scope=scope))
-        )
+        assert save(store, opened(session, NOON + timedelta(seconds=number), scope=scope))
     sessions = store.session_states.sessions
 
     assert sessions(SessionStatus.OPEN) == [(WORK, "a"), (HOME, "b c/%"), (HOME, "a")]
@@ -131,7 +129,7 @@ def test_what_has_ended_or_was_abandoned_is_forgotten_in_time_and_what_is_not_do
     client: redis.Redis, stage: SessionStatus
 ) -> None:
     server: Any = client
-    assert on_redis(client).write(SaveSessionState(session_state=AT_EACH_STAGE[stage]))
+    assert save(on_redis(client), AT_EACH_STAGE[stage])
 
     kept = {key.decode() for key in server.scan_iter("*") if server.ttl(key) == -1}
 
@@ -145,9 +143,7 @@ def test_what_has_ended_or_was_abandoned_is_forgotten_in_time_and_what_is_not_do
 def test_abandoned_sessions_are_not_listed_for_ever_where_others_follow(client: redis.Redis) -> None:
     store = on_redis(client)
     for session, at in (("old", NOON), ("new", NOON + timedelta(days=31))):
-        assert store.write(
-            SaveSessionState(session_state=session_state(session, ended_at=NOON, given_up=Abandonment(at, "gone")))
-        )
+        assert save(store, session_state(session, ended_at=NOON, given_up=Abandonment(at, "gone")))
 
     assert store.session_states.sessions(SessionStatus.ABANDONED) == [(HOME, "new")]
 
@@ -155,16 +151,14 @@ def test_abandoned_sessions_are_not_listed_for_ever_where_others_follow(client: 
 def test_what_another_release_added_is_no_obstacle_and_what_it_left_out_is_told(client: redis.Redis) -> None:
     store, server = on_redis(client), client
     first = opened()
-    assert store.write(SaveSessionState(session_state=first))
+    assert save(store, first)
     key = KEYS.session_state(HOME, "s1")
     raw: Any = server.get(key)
     server.set(key, raw[:-1] + b',"of_next_year":1}')
     seen = store.session_states.session_state(HOME, "s1")
     assert seen == first
 
-    assert store.write(
-        SaveSessionState(session_state=session_state(step="second", touched=touch(LATER)), replaces=seen)
-    )
+    assert save(store, session_state(step="second", touched=touch(LATER)), replaces=seen)
 
     server.set(key, raw[:36] + b"{}")
     with pytest.raises(Misconfigured, match="the store holds no SessionState"):
@@ -173,7 +167,7 @@ def test_what_another_release_added_is_no_obstacle_and_what_it_left_out_is_told(
 
 def test_a_session_that_is_being_forgotten_is_not_closed(client: redis.Redis) -> None:
     store, session_state = on_redis(client), opened()
-    assert store.write(SaveSessionState(session_state=session_state))
+    assert save(store, session_state)
     end = ended_by_idleness(session_state)
     RedisTombstones(client, BusKeys("t")).put(HOME, [session_name(HOME, "s1")], Tombstone(at=NOON))
 

@@ -12,7 +12,7 @@ from fakeredis import FakeRedis
 from nous.bus.accounting import EventStatus
 from nous.bus.base import Committed, Priority, Subscription
 from nous.bus.redis.keys import BusKeys
-from nous.bus.redis.trimming import RedisTrimming
+from nous.bus.redis.streams import RedisTrimming
 from nous.domain.effects import Effects
 from nous.domain.event_codec import decode
 from nous.domain.events import Event, FactLearned, SessionEnded
@@ -122,38 +122,6 @@ def test_what_a_letter_is_about_stays_until_that_is_dropped(world: Any, ended: A
     world.dead.drop(first)
     assert trimmed(world) == 2
     assert world.account.discrepancy == 0
-
-
-def test_what_somebody_else_acknowledged_stays_for_the_letter_that_is_to_come(
-    world: Any, ended: Any, kept_on: Any
-) -> None:
-    if kept_on is None:
-        pytest.skip("nobody else can acknowledge on a bus in memory")
-    world.publish(ended("s1"), ended("s2"))
-    taken, done = world.receive()
-    kept_on.xack("t:events:session_ended", SUMMARIZER.group, taken.ref.entry)
-    world.bus.commit(done, Effects())
-
-    assert trimmed(world) == 0
-    assert world.bus.dead_letter_foreign_ack(taken.ref)
-    [letter] = world.dead.letters()
-    assert trimmed(world) == 0
-    assert world.dead.redrive(letter, SUMMARIZER)
-    assert world.bus.open(taken.ref) is not None
-    assert world.account.discrepancy == 0
-
-
-def test_what_somebody_else_received_stays_until_it_is_taken_over(world: Any, ended: Any, kept_on: Any) -> None:
-    if kept_on is None:
-        pytest.skip("nobody else can receive from a bus in memory")
-    world.publish(ended("s1"), ended("s2"))
-    world.bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)  # which makes the group
-    kept_on.xreadgroup(SUMMARIZER.group, "somebody", {"t:events:session_ended": ">"})
-
-    assert trimmed(world) == 0
-    world.bus.claim_unleased(SUMMARIZER, priority=Priority.LIVE)
-    refs = [ref for ref, _ in world.bus.overdue(SUMMARIZER, limit=10)]
-    assert [world.bus.open(ref).event.session_id for ref in refs] == ["s1", "s2"]
 
 
 def test_what_is_buried_while_the_letters_are_read_stays(world: Any, ended: Any, kept_on: Any) -> None:

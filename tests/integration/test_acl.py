@@ -80,16 +80,7 @@ def _work(server: Guarded, done: Callable[[Container], object]) -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        [],
-        ["--upload"],
-        ["--durable"],
-        ["--bulk"],
-        ["--compacting"],
-        ["--compacting", "--bulk"],
-        ["--scope", "a tenant/an agent/100%"],
-    ],
+    "options", [[], ["--upload"], ["--durable"], ["--compacting", "--bulk"], ["--scope", "a tenant/an agent/100%"]]
 )
 def test_a_producer_publishes(user: As, told: Callable[[str], Path], options: list[str]) -> None:
     result = user("producer")("publish", told("Kyoto"), "--session", "-".join(["s", *options]), *options)
@@ -107,21 +98,6 @@ def test_a_producer_that_publishes_again_is_told_what_it_cannot_see(user: As, to
     assert " before " in result.stdout
     assert "was published before; this user may not see what became of it" in result.stderr
     assert "this user may not lift the erasure of a session" in result.stderr
-
-
-def test_a_producer_sends_nothing_along_twice_that_it_could_not_take_back(
-    server: Guarded, user: As, told: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = ("publish", told("Oslo"), "--upload", "--session", "sent", "--scope", "upload")
-    run = user("producer")
-    monkeypatch.setenv("NOUS_PUBLISH__INLINE_LIMIT", "1")
-    assert run(*options).stderr == ""
-    with server.client("operator") as client:
-        [key] = client.keys("nous:transcript:*/upload:sent:*")
-        client.delete(key)
-
-        assert " before " in run(*options).stdout
-        assert not client.exists(key)
 
 
 def test_a_producer_says_decisions_and_uses_the_library(
@@ -196,19 +172,6 @@ def test_a_session_of_a_producer_becomes_an_episode_that_a_viewer_finds(
     assert (server.refused("worker"), server.refused("viewer")) == (set(), set())
 
 
-def test_a_viewer_is_shown_a_letter_though_he_may_run_no_script(server: Guarded, user: As) -> None:
-    with server.client("operator") as client:
-        event: Any = client.xadd("nous:events:session_ended", {"event": '{"data": {"session_id": "looked at"}}'})
-        about: Any = {"group": "g", "kind": "session_ended", "lane": "live", "entry": event, "grave": "dead"}
-        letter: Any = client.xadd("nous:dead", about | {"reason": "why"})
-        shown = user("viewer")("dead", "show", letter.decode())
-        client.xdel("nous:dead", letter)
-        client.xdel("nous:events:session_ended", event)
-
-    assert (shown.exit_code, shown.stderr) == (0, "")
-    assert "session: looked at" in shown.stdout
-
-
 def test_a_viewer_has_a_dashboard_that_only_shows(server: Guarded, user: As, told: Callable[[str], Path]) -> None:
     dashboard = pytest.importorskip("nous.jobs.rq.dashboard", reason="needs the extra `dashboard`")
     user("producer")("publish", told("Bergen"), "--scope", "shown")
@@ -218,15 +181,9 @@ def test_a_viewer_has_a_dashboard_that_only_shows(server: Guarded, user: As, tol
         pages = dashboard.build(client, shown_as="it").test_client()
         asked: Any = pages.get("/0/data/jobs/episode-summarizer/finished/8/asc/1.json", base_url="http://localhost")
         job = asked.json["jobs"][0]["id"]
+        shown = ("view/queues", "data/queues.json", "data/workers.json", f"data/job/{job}.json", f"view/job/{job}")
         statuses = [
-            pages.get(f"/0/{path}", base_url="http://localhost", follow_redirects=True).status_code
-            for path in (
-                "view/queues",
-                "data/queues.json",
-                "data/workers.json",
-                f"data/job/{job}.json",
-                f"view/job/{job}",
-            )
+            pages.get(f"/0/{path}", base_url="http://localhost", follow_redirects=True).status_code for path in shown
         ]
         deleted = pages.post(f"/job/{job}/delete", base_url="http://localhost")
 

@@ -16,7 +16,6 @@ from nous.app.services import producer_of
 from nous.bus.base import Priority
 from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.commit import CommitPlan
-from nous.domain.effects import Effects, ReleaseTranscript
 from nous.domain.errors import Unavailable
 from nous.domain.events import SessionEvent
 from nous.redis_server import embedded
@@ -115,18 +114,3 @@ def test_waiting_for_the_disk_leaves_a_marker_as_somebody_else_has_amended_it(di
 
         [marker] = client.keys("nous:marker:*")
         assert client.get(marker) == b"live/9-9"
-
-
-def test_a_session_that_is_done_is_not_uploaded_again(container: Container, tmp_path: Path) -> None:
-    path = tmp_path / "s.txt"
-    path.write_text(TEXT)
-    producer, reader = producer_of(container), container.subscription("episode-summarizer")
-    [published] = producer.publish(path, SessionMetadata(), upload=True)
-    [delivery] = container.bus.receive(reader, priority=Priority.LIVE, limit=1, lease=60)
-    read = ReleaseTranscript(scope=published.event.scope, dataref=published.event.dataref or "")
-    container.bus.commit(delivery, Effects(writes=(read,)))
-
-    [again] = producer.publish(path, SessionMetadata(), upload=True)
-
-    assert not again.receipt.fresh
-    assert list(container.client.scan_iter("nous:transcript:*")) == []

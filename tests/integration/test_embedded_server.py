@@ -256,8 +256,12 @@ def test_a_server_that_is_slow_is_not_taken_for_dead(directory: Path, monkeypatc
     assert pid_of(client_of(directory)) == pid
 
 
-def test_a_file_where_the_data_should_be_is_refused_by_name(directory: Path) -> None:
-    directory.write_text("I was here first")
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_a_command_whose_standard_streams_are_closed_shares_its_server_with_all(directory: Path, closed: str) -> None:
+    """Hooks and daemons start programs in that way."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")}
+    environment["NOUS_DATA_DIR"] = str(directory)
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "nous", "touch", "s1"]
 
-    with pytest.raises(Misconfigured, match=rf"{directory}.*NOUS_DATA_DIR"):
-        embedded.ensure(directory)
+    assert subprocess.run(shell, env=environment, check=False).returncode == 0
+    assert embedded.status(directory).state == "running"

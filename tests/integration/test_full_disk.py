@@ -3,8 +3,6 @@
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 import pytest
 import redis
@@ -32,14 +30,6 @@ def full(client: redis.Redis) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("full")
-def test_a_server_whose_disk_is_full_is_not_waited_for(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "PATIENCE", 0)
-
-    assert embedded.status(directory).state == "running"
-    assert embedded.ensure(directory).startswith("unix://")
-
-
-@pytest.mark.usefixtures("full")
 @pytest.mark.parametrize("make", [connect, connect_rq])
 def test_whoever_comes_when_the_disk_is_full_can_read_and_is_told_why_nothing_is_written(
     make: Callable[[Settings], redis.Redis], directory: Path
@@ -49,19 +39,6 @@ def test_whoever_comes_when_the_disk_is_full_can_read_and_is_told_why_nothing_is
     assert client.get("a") is None
     with pytest.raises(redis.ResponseError, match="MISCONF"):
         client.set("a", 1)
-
-
-@pytest.mark.parametrize("url", ["embedded:", "unix:"])
-def test_a_connection_that_was_idle_goes_on_reading_when_the_disk_is_full(
-    url: str, directory: Path, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nous.redis_server.client._HEALTH_CHECK", 1e-9)  # so that it is asked before each command
-    named = embedded.ensure(directory) if url == "unix:" else url
-    idle = connect(Settings(redis_url=named, data_dir=directory))
-    idle.set("kept", 1)
-
-    with unwritable(client):
-        assert idle.get("kept") == b"1"
 
 
 @pytest.mark.parametrize(
@@ -131,27 +108,3 @@ def test_what_the_disk_does_not_take_is_not_published_until_it_does(
     assert (refused.exit_code, refused.stdout) == (UNAVAILABLE, "")
     assert "Redis cannot write to its disk" in refused.stderr
     assert (once_more.exit_code, once_more.stderr.count("cannot write")) == (0, 0)
-
-
-@needs_a_full_device
-def test_a_server_that_can_write_again_within_a_moment_is_stopped_with_all_it_took(
-    directory: Path, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedded, "MOMENT", 30)
-    said: list[bool] = []
-    stopping = Thread(target=lambda: said.append(embedded.stop(directory)))
-
-    with losing(client):
-        client.set("taken", "last")
-        stopping.start()
-        wait_until(lambda: _looks_before_stopping(client) > 1, "it to be looked at again before it is stopped")
-        assert not said
-    stopping.join()
-
-    assert said == [True]
-    assert connect(Settings(data_dir=directory)).get("taken") == b"last"
-
-
-def _looks_before_stopping(client: redis.Redis) -> int:
-    calls: Any = client.info("commandstats")
-    return calls.get("cmdstat_client|pause", {}).get("calls", 0)

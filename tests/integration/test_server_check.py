@@ -8,7 +8,7 @@ from nous.app.container import build
 from nous.bus.redis.blocking import wait_for_disk
 from nous.domain.errors import Misconfigured, Unavailable
 from nous.redis_server.client import connect
-from nous.redis_server.safety_check import dangers, refuse_unsafe
+from nous.redis_server.safety_check import refuse_unsafe
 from nous.settings import Settings
 
 
@@ -44,13 +44,3 @@ def test_the_embedded_server_brings_what_it_takes_to_its_disk_by_itself(director
     wait_for_disk(client, ["taken"], ttl=60)
     with pytest.raises(Unavailable, match="has lost what it had taken"):
         wait_for_disk(client, ["taken", "lost"], ttl=60)
-
-
-def test_what_becomes_unsafe_while_processes_run_is_seen(directory: Path) -> None:
-    client = connect(Settings(data_dir=directory))
-    assert dangers(client) == ()
-
-    client.config_set("maxmemory-policy", "allkeys-lru")
-
-    [danger] = dangers(client)
-    assert danger.startswith("maxmemory-policy is allkeys-lru")

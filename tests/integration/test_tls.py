@@ -11,7 +11,6 @@ from builders.waiting import wait_until
 
 from nous.app.container import build
 from nous.app.worker_process import worker_process
-from nous.cli.framework import MISCONFIGURED
 from nous.domain.errors import Misconfigured, Unavailable
 from nous.redis_server import embedded
 from nous.redis_server.client import connect, connect_rq
@@ -93,17 +92,6 @@ def test_a_certificate_of_nobody_known_is_refused(port: int, other_ca: Path) -> 
         assert "?ssl_ca_certs=/path/ca.pem" in told
 
 
-def test_a_certificate_of_another_host_is_refused(home: Path, ca: Path) -> None:
-    with speaking_tls(locate(home).socket, certificate(ca, "elsewhere", names="DNS:redis.example.org")) as port:
-        told = _refusal(f"rediss://localhost:{port}/0?ssl_ca_certs={ca}")
-        as_address = _refusal(f"rediss://127.0.0.1:{port}/0?ssl_ca_certs={ca}")
-
-    assert "not valid for 'localhost'" in told
-    assert "not valid for '127.0.0.1'" in as_address
-    assert "connect by a name that stands in the server's certificate" in told
-    assert "connect by a name that stands in the server's certificate" in as_address
-
-
 def test_a_client_certificate_lets_in_and_without_one_or_with_a_strange_one_nobody_comes_in(
     guarded: int, ca: Path, other_ca: Path
 ) -> None:
@@ -116,14 +104,3 @@ def test_a_client_certificate_lets_in_and_without_one_or_with_a_strange_one_nobo
     client.connection_pool.disconnect()
     assert "client certificate" in _refusal(url)  # told by the server, or guessed where it just hangs up
     assert "client certificate" in _refusal(f"{url}&ssl_certfile={theirs}&ssl_keyfile={theirs_key}")
-
-
-def test_the_command_line_says_what_is_wrong(port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nous: Nous = command_line(tmp_path, monkeypatch)
-    monkeypatch.setenv("NOUS_REDIS_URL", f"rediss://me:geheim@localhost:{port}/0?ssl_password=geheim")
-
-    result = nous("status")
-
-    assert result.exit_code == MISCONFIGURED
-    assert "certificate verify failed" in result.stderr
-    assert "geheim" not in result.stderr

@@ -22,7 +22,7 @@ from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_index import IndexUnavailable
 from nous.knowledge.vector_scan import ExactScanIndex
-from nous.redis_server.vector_engine import Engine
+from nous.redis_server.client import Engine
 from nous.settings.model import IndexSettings, Settings
 from nous.store.base import NO_VECTORS, LogSlice
 from nous.store.keys import StoreKeys

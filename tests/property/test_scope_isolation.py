@@ -12,69 +12,23 @@ from uuid import UUID
 import click
 import pytest
 from builders.command_line import Nous, command_line
-from builders.neighbours import NOT_READ, READS, SESSION, SHARED, Neighbour, forget_all, protocols, taught
+from builders.neighbours import READS, SESSION, SHARED, Neighbour, forget_all, taught
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from nous.app.container import Container, build
-from nous.bus import accounting, erasure, tombstones
-from nous.bus import base as bus
 from nous.bus.redis.keys import BusKeys
 from nous.cli import COMMANDS, DEVELOPER_COMMANDS
 from nous.domain.fact import Learned, occurrences
 from nous.domain.scope import Scope
-from nous.knowledge import candidate_index
-from nous.llm import state
 from nous.llm.redis.keys import LlmKeys
 from nous.redis_server import embedded
-from nous.services import erasure_targets
 from nous.settings.model import PublishSettings, Settings
-from nous.store import base, transcript_source
-from nous.store import erasure as store_erasure
 from nous.store.keys import StoreKeys
 
 MARKERS = ("zebrafinch", "oystercatcher", "wallcreeper")
-PARTS = [
-    *(
-        "a",
-        "A",
-        "aa",
-        "a:b",
-        "a:",
-        ":a",
-        "a%3Ab",
-        "a%2Fb",
-        "%",
-        "%25",
-        "*",
-        "a*",
-        "?",
-        "[a]",
-        "[^a]",
-        "{a}",
-        "a\\",
-        "~",
-    ),
-    *(
-        "a b",
-        " a",
-        "a ",
-        "..",
-        ".",
-        "default",
-        "s",
-        "s:2",
-        "á",
-        "a\u0301",
-        "\u0430",
-        "\uff41",
-        "ß",
-        "ss",
-        "-",
-        "1",
-        "\N{BOMB}",
-    ),
-]
+WORDS = r"a A aa a:b a: :a a%3Ab a%2Fb % %25 * a* ? [a] [^a] {a} a\ ~ .. . default s s:2 - 1 á ß ss"
+PARTS = [*WORDS.split(), "a b", " a", "a ", "a\u0301", "\u0430", "\uff41", "\N{BOMB}"]
 parts = st.sampled_from(PARTS) | st.text(st.characters(exclude_characters="/"), max_size=5).filter(
     lambda text: text.isprintable() and bool(text.strip())
 )
@@ -167,27 +121,6 @@ def _all_read(container: Container, all_: list[Neighbour]) -> dict[Scope, dict[s
     }
 
 
-def test_every_method_of_every_protocol_is_read_here_or_it_is_said_why_not() -> None:
-    known = {
-        *protocols(
-            base,
-            transcript_source,
-            store_erasure,
-            bus,
-            erasure,
-            accounting,
-            tombstones,
-            candidate_index,
-            erasure_targets,
-        )
-    }
-    known |= {each for each in protocols(state) if each.startswith("ResponseStore.")}
-    known -= {each for each in known if each.startswith("ErasureRequest.")}  # what is done with them
-
-    assert known == {*READS, *NOT_READ}
-    assert not READS.keys() & NOT_READ.keys()
-
-
 @given(one=scopes, other=scopes)
 def test_no_two_scopes_share_the_name_of_a_key_nor_its_beginning(one: Scope, other: Scope) -> None:
     if one == other:
@@ -210,8 +143,8 @@ SAID = {
     "dim": 3,
     "block": 0,
     "digest": "d",
-    "version": None,
     "place": "p",
+    "version": None,
 }
 
 

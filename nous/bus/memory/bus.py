@@ -21,7 +21,7 @@ from nous.bus.base import (
 )
 from nous.bus.dead_letter import accepted_at, announcement, fields_of, letter_of
 from nous.bus.delivery_state import AttemptFailure, DeliveryState, DeliveryStatus, append_failure
-from nous.bus.memory.streams import MemoryDeliveryStats, MemoryStreams, Pending, place_of, write_nothing
+from nous.bus.memory.streams import MemoryStreams, Pending, place_of
 from nous.domain.effects import Effects, Write
 from nous.domain.errors import BadInput, Unavailable
 from nous.domain.event_codec import UnknownEvent, decode, encode
@@ -31,7 +31,7 @@ from nous.text.sanitize import shortened
 _FIRST = DeliveryState()
 
 
-class MemoryBus(MemoryDeliveryStats):
+class MemoryBus(MemoryStreams):
     """A `Bus`, its counters and its dead letters within one process.
 
     *write* applies a handler's writes, all or none; it returns None, or the reason for a conflict. *has_upload* returns
@@ -40,12 +40,12 @@ class MemoryBus(MemoryDeliveryStats):
 
     def __init__(
         self,
-        write: Callable[[Sequence[Write]], str | None] = write_nothing,
+        write: Callable[[Sequence[Write]], str | None] = lambda _: None,
         *,
         has_upload: Callable[[Event], bool] = lambda _: True,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__(MemoryStreams(clock))
+        super().__init__(clock)
         self._write = write
         self._has_upload = has_upload
 
@@ -53,34 +53,30 @@ class MemoryBus(MemoryDeliveryStats):
         self, *events: Event, priority: Priority = Priority.LIVE, durable: bool = False
     ) -> Sequence[PublishReceipt]:
         del durable  # There is no disk to wait for.
-        with self._log.changed:
+        with self._changed:
             return [self._publish(event, priority) for event in events]
-
-    def append(self, type_: str, raw: bytes, *, priority: Priority = Priority.LIVE) -> str:
-        """Append *raw* like a foreign producer, without an idempotency key; return the entry id."""
-        return self._log.append((type_, priority), raw)
 
     def receive(
         self, subscription: Subscription, *, priority: Priority, limit: int, lease: float
     ) -> Sequence[Delivery]:
-        with self._log.changed:
+        with self._changed:
             refs = self._take(subscription, priority, limit, lease)
             deliveries = [self._read(ref, _FIRST) for ref in refs]
             return [delivery for delivery in deliveries if delivery and self._is_first_publication(delivery)]
 
     def wait(self, subscription: Subscription, *, priorities: Iterable[Priority], seconds: float) -> None:
-        streams, group = self._log.streams, self._log.groups[subscription.group]
+        streams, group = self._streams, self._groups[subscription.group]
         places = [(subscription.kind.type, priority) for priority in priorities]
-        with self._log.changed:
-            self._log.changed.wait_for(lambda: any(len(streams[p]) > group.read[p] for p in places), seconds)
+        with self._changed:
+            self._changed.wait_for(lambda: any(len(streams[p]) > group.read[p] for p in places), seconds)
 
     def open(self, ref: DeliveryRef) -> Delivery | None:
-        with self._log.changed:
+        with self._changed:
             pending = self._pending(ref)
             return self._read(ref, pending.progress) if pending else None
 
     def begin(self, ref: DeliveryRef, *, attempt: int, lease: float) -> Delivery | None:
-        with self._log.changed:
+        with self._changed:
             delivery = self.open(ref)
             if delivery is None or not delivery.state.queues(attempt):
                 return None
@@ -97,24 +93,23 @@ class MemoryBus(MemoryDeliveryStats):
         lease: float,
         attempt_failure: AttemptFailure | None = None,
     ) -> bool:
-        with self._log.changed:
+        with self._changed:
             pending = self._pending(ref)
             if pending is None or pending.progress != before:
                 return False
-            pending.progress, pending.lease_ends = after, self._log.clock() + lease
-            pending.history = append_failure(pending.history, attempt_failure, self._log.date)
+            pending.progress, pending.lease_ends = after, self._clock() + lease
+            pending.history = append_failure(pending.history, attempt_failure, self._date)
             return True
 
     def renew(self, refs: Iterable[DeliveryRef], *, lease: float) -> None:
-        with self._log.changed:
+        with self._changed:
             for ref in refs:
                 if pending := self._pending(ref):
-                    pending.lease_ends = max(pending.lease_ends, self._log.clock() + lease)
+                    pending.lease_ends = max(pending.lease_ends, self._clock() + lease)
 
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
-        with self._log.changed:
-            group, now = self._log.groups[subscription.group], self._log.clock()
-            ends = now + group.longest_lease(lease, now)
+        with self._changed:
+            group, ends = self._groups[subscription.group], self._clock() + lease
             late = [
                 each
                 for each in group.pending.values()
@@ -125,34 +120,34 @@ class MemoryBus(MemoryDeliveryStats):
             return len(late)
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
-        with self._log.changed:
-            now = self._log.clock()
-            pending = self._log.groups[subscription.group].pending.items()
+        with self._changed:
+            now = self._clock()
+            pending = self._groups[subscription.group].pending.items()
             late = sorted((each.lease_ends, name, each.progress) for name, each in pending if each.lease_ends <= now)
             return [(DeliveryRef.named(name, subscription), progress) for _, name, progress in late[:limit]]
 
     def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
         # No other program can receive from this bus. But from now on trimming waits for the group to read the stream.
-        with self._log.changed:
-            self._log.groups[subscription.group].read[subscription.kind.type, priority] += 0
+        with self._changed:
+            self._groups[subscription.group].read[subscription.kind.type, priority] += 0
         return 0
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
         ref = delivery.ref
-        with self._log.changed:
-            group = self._log.groups[ref.subscription.group]
+        with self._changed:
+            group = self._groups[ref.subscription.group]
             if ref.name not in group.pending:
                 return Duplicate()
             verdict = self._apply(effects, ref.priority)
             if isinstance(verdict, Committed):
                 del group.pending[ref.name]
-                group.count(outcome_of(effects))
+                group.counts[outcome_of(effects)] += 1
                 if effects.skipped and effects.skipped != REPEATED:
                     group.skipped[delivery.event.id] = shortened(effects.skipped)
             return verdict
 
     def apply(self, effects: Effects, *, priority: Priority = Priority.LIVE) -> Verdict:
-        with self._log.changed:
+        with self._changed:
             return self._apply(effects, priority)
 
     def dead_letter(
@@ -165,42 +160,38 @@ class MemoryBus(MemoryDeliveryStats):
         attempt_failure: AttemptFailure | None = None,
         traceback: str = "",
     ) -> bool:
-        with self._log.changed:
+        with self._changed:
             pending = self._pending(ref)
             if pending is None or progress not in {None, pending.progress}:
                 return False
-            group = self._log.groups[ref.subscription.group]
+            group = self._groups[ref.subscription.group]
             del group.pending[ref.name]
-            group.count(grave.value)
-            letter_id, event = self._log.next_entry(), self._log.peek(ref)
+            group.counts[grave.value] += 1
+            letter_id, event = self._next_entry(), self.event(ref)
             fields = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
             letter = letter_of(letter_id, {name: str(value) for name, value in fields.items()})
-            self._log.letters[letter_id] = replace(
-                letter, history=append_failure(pending.history, attempt_failure, self._log.date)
+            self._letters[letter_id] = replace(
+                letter, history=append_failure(pending.history, attempt_failure, self._date)
             )
-            announced = announcement(ref, event=event, reason=letter.reason, progress=progress, at=self._log.date)
+            announced = announcement(ref, event=event, reason=letter.reason, progress=progress, at=self._date)
             if announced and grave is DeadLetterKind.DEAD:
                 self.append(announced.type, encode(announced))
             return True
 
-    def dead_letter_foreign_ack(self, ref: DeliveryRef) -> bool:
-        del ref  # No other program can acknowledge on this bus.
-        return False
-
     def _take(self, subscription: Subscription, priority: Priority, limit: int, lease: float) -> Sequence[DeliveryRef]:
-        group, place = self._log.groups[subscription.group], (subscription.kind.type, priority)
-        offered = list(self._log.streams[place])[group.read[place] : group.read[place] + limit]
+        group, place = self._groups[subscription.group], (subscription.kind.type, priority)
+        offered = list(self._streams[place])[group.read[place] : group.read[place] + limit]
         group.read[place] += len(offered)
         group.counts["received"] += len(offered)
         refs = [DeliveryRef(subscription, priority, entry) for entry in offered]
-        group.pending |= {ref.name: Pending(_FIRST, self._log.clock() + lease) for ref in refs}
+        group.pending |= {ref.name: Pending(_FIRST, self._clock() + lease) for ref in refs}
         return refs
 
     def _pending(self, ref: DeliveryRef) -> Pending | None:
-        return self._log.groups[ref.subscription.group].pending.get(ref.name)
+        return self._groups[ref.subscription.group].pending.get(ref.name)
 
     def _publish(self, event: Event, priority: Priority) -> PublishReceipt:
-        markers = self._log.markers
+        markers = self._markers
         fresh = event.id not in markers
         if fresh and not self._has_upload(event):
             raise Unavailable(f"what was uploaded of session {event.session_id} is not there: publish it again")
@@ -218,7 +209,7 @@ class MemoryBus(MemoryDeliveryStats):
         return Committed()
 
     def _read(self, ref: DeliveryRef, progress: DeliveryState) -> Delivery | None:
-        raw = self._log.streams[place_of(ref)][ref.entry]
+        raw = self._streams[place_of(ref)][ref.entry]
         try:
             event = decode(raw, type_hint=ref.subscription.kind.type, accepted_at=accepted_at(ref.entry))
         except BadInput as error:
@@ -229,7 +220,7 @@ class MemoryBus(MemoryDeliveryStats):
 
     def _is_first_publication(self, delivery: Delivery) -> bool:
         place = delivery.ref.name
-        if self._log.markers.setdefault(delivery.event.id, place) == place:
+        if self._markers.setdefault(delivery.event.id, place) == place:
             return True
         self.commit(delivery, Effects(skipped=REPEATED))
         return False

@@ -10,9 +10,6 @@ from itertools import islice
 from uuid import UUID
 
 from nous.bus.accounting import (
-    MOST_COUNTERS,
-    OTHERS,
-    SKIPPED,
     Backlog,
     DeadLetter,
     EventLocation,
@@ -22,13 +19,10 @@ from nous.bus.accounting import (
 from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import accepted_at, dropped, event_of
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState, append_failure
-from nous.domain.effects import Write
 from nous.domain.errors import NotFound
 from nous.domain.event_codec import LARGEST
 from nous.domain.events import Event
 from nous.domain.scope import Scope
-
-_REMEMBERED = 3600.0
 
 Place = tuple[str, Priority]
 """A stream: the type and the priority of its events."""
@@ -51,24 +45,6 @@ class MemoryGroup:
     pending: dict[str, Pending] = field(default_factory=dict[str, Pending])
     counts: Counter[str] = field(default_factory=Counter[str])
     skipped: dict[UUID, str] = field(default_factory=dict[UUID, str])
-    longest: float = 0.0
-    longest_until: float = 0.0
-
-    def count(self, outcome: str) -> None:
-        """Increment a counter; beyond `MOST_COUNTERS`, skip reasons share the counter `OTHERS`."""
-        is_one_more = len(self.counts) >= MOST_COUNTERS and outcome not in self.counts
-        self.counts[OTHERS if is_one_more and outcome.startswith(SKIPPED) else outcome] += 1
-
-    def longest_lease(self, lease: float, now: float) -> float:
-        """Return the longest lease reported within an hour before *now*, *lease* included; seconds."""
-        if lease >= self.longest or now >= self.longest_until:
-            self.longest, self.longest_until = lease, now + _REMEMBERED
-        return self.longest
-
-
-def write_nothing(_: Sequence[Write]) -> str | None:
-    """Accept writes and store nothing, where no store is needed."""
-    return None
 
 
 def at_rest(
@@ -84,165 +60,143 @@ def at_rest(
     return [entry for entry in old if entry not in lettered and f"{priority}/{entry}" not in pending]
 
 
-class MemoryStreams:
-    """Streams, idempotency keys, groups and dead letters of an in-memory bus.
-
-    *clock* returns seconds since the epoch. Hold *changed* to read or change any of it; the methods here do so
-    themselves.
-    """
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self.clock = clock
-        self.changed = threading.Condition(threading.RLock())
-        self.streams: dict[Place, dict[str, bytes]] = defaultdict(dict)
-        self.markers: dict[UUID, str] = {}
-        self.groups: dict[str, MemoryGroup] = defaultdict(MemoryGroup)
-        self.letters: dict[str, DeadLetter] = {}
-        self._entries = 0
-
-    @property
-    def date(self) -> datetime:
-        return datetime.fromtimestamp(self.clock(), UTC)
-
-    def append(self, place: Place, raw: bytes) -> str:
-        """Append *raw* to a stream and wake waiting readers; return the entry id."""
-        with self.changed:
-            entry = self.next_entry()
-            self.streams[place][entry] = raw
-            self.changed.notify_all()
-            return entry
-
-    def peek(self, ref: DeliveryRef) -> Event | None:
-        """Return the event at *ref*, if it exists and can be read."""
-        with self.changed:
-            return event_of(self.streams[place_of(ref)].get(ref.entry), ref)
-
-    def next_entry(self) -> str:
-        """Return an id that no entry and no dead letter has."""
-        with self.changed:
-            self._entries += 1
-            return f"{int(self.clock() * 1000)}-{self._entries}"
-
-
 def place_of(ref: DeliveryRef) -> Place:
     """Return the stream that holds the entry of *ref*."""
     return ref.subscription.kind.type, ref.priority
 
 
-class MemoryDeliveryStats:
-    """`DeliveryStats`, `DeadLetterQueue` and `Trimming` over in-memory streams."""
+class MemoryStreams:
+    """In-memory streams with their counters, dead letters and trimming.
 
-    def __init__(self, log: MemoryStreams) -> None:
-        self._log = log
+    It implements `DeliveryStats`, `DeadLetterQueue` and `Trimming`. *clock* returns seconds since the epoch.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._changed = threading.Condition(threading.RLock())
+        self._streams: dict[Place, dict[str, bytes]] = defaultdict(dict)
+        self._markers: dict[UUID, str] = {}
+        self._groups: dict[str, MemoryGroup] = defaultdict(MemoryGroup)
+        self._letters: dict[str, DeadLetter] = {}
+        self._entries = 0
+
+    def append(self, type_: str, raw: bytes, *, priority: Priority = Priority.LIVE) -> str:
+        """Append *raw* like a foreign producer, without an idempotency key; return the entry id."""
+        with self._changed:
+            entry = self._next_entry()
+            self._streams[type_, priority][entry] = raw
+            self._changed.notify_all()
+            return entry
 
     def counters(self, subscription: Subscription) -> GroupCounters:
-        with self._log.changed:
-            group = self._log.groups[subscription.group]
-            return GroupCounters.of(group.counts, in_flight=len(group.pending), leased=len(group.pending))
+        with self._changed:
+            group = self._groups[subscription.group]
+            return GroupCounters.of(group.counts, in_flight=len(group.pending))
 
     def backlogs(self, subscription: Subscription) -> Sequence[Backlog]:
-        with self._log.changed:
+        with self._changed:
             return [self._backlog(subscription, priority) for priority in Priority]
 
     def locate(self, event_id: UUID, subscription: Subscription) -> EventLocation:
-        with self._log.changed:
-            name = self._log.markers.get(event_id)
+        with self._changed:
+            name = self._markers.get(event_id)
             if name is None:
                 return EventLocation(where=EventStatus.UNKNOWN)
             ref = DeliveryRef.named(name, subscription)
             where, reason = self._search(ref, event_id)
-            pending = self._log.groups[subscription.group].pending.get(ref.name)
+            pending = self._groups[subscription.group].pending.get(ref.name)
             next_try = pending.progress.next_try(pending.lease_ends) if pending else None
             return EventLocation(where=where, ref=ref, reason=reason, next_try=next_try)
 
     def event(self, ref: DeliveryRef) -> Event | None:
-        return self._log.peek(ref)
+        with self._changed:
+            return event_of(self._streams[place_of(ref)].get(ref.entry), ref)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
         subscription = Subscription("", kind)
-        with self._log.changed:
+        with self._changed:
             refs = [
                 DeliveryRef(subscription, priority, each)
                 for priority in Priority
-                for each in self._log.streams[kind.type, priority]
+                for each in self._streams[kind.type, priority]
             ]
-            events = [event for ref in refs if (event := self._log.peek(ref))]
+            events = [event for ref in refs if (event := self.event(ref))]
             return list(dict.fromkeys(e.id for e in events if (e.session_id, e.scope) == (session_id, scope)))
 
     def letters(self, *, limit: int | None = None) -> Sequence[DeadLetter]:
-        with self._log.changed:
-            return list(self._log.letters.values())[:limit]
+        with self._changed:
+            return list(self._letters.values())[:limit]
 
     def each(self) -> Iterator[DeadLetter]:
-        with self._log.changed:
-            current = tuple(self._log.letters.values())
+        with self._changed:
+            current = tuple(self._letters.values())
         yield from current
 
     def count(self) -> int:
-        return len(self._log.letters)
+        return len(self._letters)
 
     def payload(self, letter: DeadLetter) -> bytes | int | None:
-        with self._log.changed:
-            raw = self._log.streams[letter.kind, letter.priority].get(letter.entry)
+        with self._changed:
+            raw = self._streams[letter.kind, letter.priority].get(letter.entry)
         return len(raw) if raw and len(raw) > LARGEST else raw
 
     def find(self, letter_id: str) -> DeadLetter:
-        with self._log.changed:
-            if letter_id not in self._log.letters:
+        with self._changed:
+            if letter_id not in self._letters:
                 raise NotFound(f"there is no dead letter {letter_id}")
-            return self._log.letters[letter_id]
+            return self._letters[letter_id]
 
     def redrive(self, letter: DeadLetter, subscription: Subscription) -> bool:
-        with self._log.changed:
-            if self._log.letters.pop(letter.id, None) is None:
+        with self._changed:
+            if self._letters.pop(letter.id, None) is None:
                 return False
-            group = self._log.groups[subscription.group]
+            group = self._groups[subscription.group]
             history = append_failure(
-                letter.history, AttemptFailure(fate=AttemptOutcome.REDRIVEN, attempt=letter.attempts), self._log.date
+                letter.history, AttemptFailure(fate=AttemptOutcome.REDRIVEN, attempt=letter.attempts), self._date
             )
-            pending = Pending(DeliveryState.redriven(letter.attempts), self._log.clock(), history)
+            pending = Pending(DeliveryState.redriven(letter.attempts), self._clock(), history)
             group.pending[f"{letter.priority}/{letter.entry}"] = pending
             group.counts[letter.letter_kind.value] -= 1
             return True
 
     def drop(self, letter: DeadLetter) -> bool:
-        with self._log.changed:
-            if self._log.letters.pop(letter.id, None) is None:
+        with self._changed:
+            if self._letters.pop(letter.id, None) is None:
                 return False
             if letter.event_id:
-                self._log.groups[letter.group].skipped[UUID(letter.event_id)] = dropped(letter)
+                self._groups[letter.group].skipped[UUID(letter.event_id)] = dropped(letter)
             return True
 
     def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
-        with self._log.changed:
-            place, before = (kind.type, priority), self._log.clock() - keep
-            readers = [group for group in self._log.groups.values() if place in group.read]
-            gone = at_rest(self._log.streams[place], place, readers, self._log.letters.values(), before)
+        with self._changed:
+            place, before = (kind.type, priority), self._clock() - keep
+            readers = [group for group in self._groups.values() if place in group.read]
+            gone = at_rest(self._streams[place], place, readers, self._letters.values(), before)
             for entry in gone:
-                del self._log.streams[place][entry]
+                del self._streams[place][entry]
             for group in readers:
                 group.read[place] -= len(gone)
         yield len(gone)
 
     def _search(self, ref: DeliveryRef, event_id: UUID) -> tuple[EventStatus, str]:
-        group = self._log.groups[ref.subscription.group]
+        group = self._groups[ref.subscription.group]
         place = place_of(ref)
         if reason := group.skipped.get(event_id):
             return EventStatus.SKIPPED, reason
-        if ref.entry not in self._log.streams[place]:  # the event is of another kind, or was trimmed
+        if ref.entry not in self._streams[place]:  # the event is of another kind, or was trimmed
             return EventStatus.UNKNOWN, ""
-        if list(self._log.streams[place]).index(ref.entry) >= group.read[place]:
+        if list(self._streams[place]).index(ref.entry) >= group.read[place]:
             return EventStatus.WAITING, ""
         if pending := group.pending.get(ref.name):
             return EventStatus.IN_FLIGHT, pending.progress.in_words
-        for letter in self._log.letters.values():
+        for letter in self._letters.values():
             if letter.is_about(ref):
                 return EventStatus(letter.letter_kind.value), letter.reason
         return EventStatus.DONE, ""
 
     def _backlog(self, subscription: Subscription, priority: Priority) -> Backlog:
-        group, place = self._log.groups[subscription.group], (subscription.kind.type, priority)
-        length = len(self._log.streams[place])
+        group, place = self._groups[subscription.group], (subscription.kind.type, priority)
+        length = len(self._streams[place])
         pending = [
             DeliveryRef.named(name, subscription).entry for name in group.pending if name.startswith(f"{priority}/")
         ]
@@ -253,3 +207,12 @@ class MemoryDeliveryStats:
             pending=len(pending),
             oldest_pending=min((accepted_at(entry) for entry in pending), default=None),
         )
+
+    @property
+    def _date(self) -> datetime:
+        return datetime.fromtimestamp(self._clock(), UTC)
+
+    def _next_entry(self) -> str:
+        """Return an id that no entry and no dead letter has."""
+        self._entries += 1
+        return f"{int(self._clock() * 1000)}-{self._entries}"

@@ -22,19 +22,14 @@ class RedisDeliveryStats(RedisPart):
         with translated(), self._client.pipeline(transaction=True) as pipe:
             # One transaction: counters and pending lists read at different moments would not reconcile.
             pipe.hgetall(self._keys.counters(subscription.group))
-            pipe.zcard(self._keys.leases(subscription.group))
             for priority in Priority:
                 pipe.xpending(self._keys.stream(subscription.kind.type, priority), subscription.group)
-            answers: list[Any] = pipe.execute(raise_on_error=False)
-            for wrong in (each for each in answers[:2] if isinstance(each, Exception)):
-                raise wrong
-        counts, leased, *pending = answers
+            counts, *pending = pipe.execute(raise_on_error=False)
+            if isinstance(counts, Exception):
+                raise counts
         in_flight = sum(each["pending"] for each in pending if isinstance(each, dict))
-        numbers = {
-            name.decode(errors="replace"): int(count) if count.lstrip(b"-").isdigit() else 0
-            for name, count in counts.items()
-        }
-        return GroupCounters.of(numbers, in_flight=in_flight, leased=leased)
+        numbers = {name.decode(): int(count) for name, count in counts.items()}
+        return GroupCounters.of(numbers, in_flight=in_flight)
 
     def groups(self, kinds: Iterable[type[Event]]) -> Sequence[Subscription]:
         """Return every consumer group on the streams of *kinds*, those of other programs included."""

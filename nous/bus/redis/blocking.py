@@ -1,14 +1,13 @@
 """Waiting on Redis: for AOF writes and fsync, for new entries, and for keys to disappear."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
 
 import redis
 
 from nous.domain.errors import Fatal, Misconfigured, Unavailable
-from nous.domain.event_codec import LARGEST
 from nous.redis_support.errors import reason_of, translated
 
 _DISK_MS = 5000
@@ -17,9 +16,6 @@ _GLANCE = 0.02
 
 _GRACE = 5.0
 """Extra seconds that a server may take to report that a blocking read has timed out."""
-
-_LARGEST_ENTRY = LARGEST + (1 << 16)
-"""Maximum bytes of an entry that is read: an event, and the name of its field."""
 
 _LONGEST = 25.0
 """Maximum seconds that a commit waits for an erasure.
@@ -95,35 +91,22 @@ def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:
         raise Unavailable(f"the disk did not confirm within {_DISK_MS} ms; publish again to have it confirmed")
 
 
-def wait_for_entry(
-    client: Any,
-    read_up_to: Mapping[str, bytes],
-    *,
-    seconds: float,
-    ahead: Callable[[Sequence[str], Sequence[bytes]], int],
-) -> None:
+def wait_for_entry(client: Any, read_up_to: Mapping[str, bytes], *, seconds: float) -> None:
     """Wait until a stream may have entries after those in *read_up_to*, for at most *seconds*.
 
     *read_up_to* maps each stream to the last entry read. The server signals a new entry by sending it, and it may be of
-    any size. So *ahead* is asked first for the size of the largest next entry, in bytes, given streams and entries. If
-    that is larger than an event may be, the reply stays unread and the connection is closed.
+    any size. So the reply stays unread, and the connection is closed.
     """
-    streams, entries = list(read_up_to), list(read_up_to.values())
     pool = client.connection_pool
     connection = pool.get_connection()
     try:
         block = max(int(seconds * 1000), 1)
-        connection.send_command("XREAD", "COUNT", 1, "BLOCK", block, "STREAMS", *streams, *entries)
-        if connection.can_read(timeout=seconds + _GRACE) and ahead(streams, entries) <= _LARGEST_ENTRY:
-            connection.read_response()
-        else:
-            connection.disconnect()
+        connection.send_command("XREAD", "COUNT", 1, "BLOCK", block, "STREAMS", *read_up_to, *read_up_to.values())
+        connection.can_read(timeout=seconds + _GRACE)
     except (redis.ConnectionError, redis.TimeoutError):
-        connection.disconnect()  # there may be something: the read that follows reports the error
-    except BaseException:
-        connection.disconnect()  # the unread reply must not be taken for that of another command
-        raise
+        pass  # there may be something: the read that follows reports the error
     finally:
+        connection.disconnect()
         pool.release(connection)
 
 

@@ -7,7 +7,6 @@ scripts in `nous/bus/redis/scripts`.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import Any
 from uuid import uuid4
@@ -33,7 +32,7 @@ from nous.bus.redis.blocking import wait_for, wait_for_disk, wait_for_entry, wai
 from nous.bus.redis.commit import CommitPlan, Precondition, RedisCommand
 from nous.bus.redis.dead_letters import LOST, RedisDeadLettering
 from nous.bus.redis.keys import CONSUMER, BusKeys
-from nous.bus.redis.streams import ConsumerGroups
+from nous.bus.redis.streams import WEEK, ConsumerGroups
 from nous.bus.tombstones import FORGOTTEN, name_of, refusal, texts_told_by, told_by
 from nous.domain.effects import Effects, Write
 from nous.domain.errors import BadInput, Unavailable
@@ -49,7 +48,6 @@ _FORGOTTEN, _BARE = -1, -2
 """Replies of the script `publish` for an event that it did not append: erased, or without its upload."""
 
 _SKIPPED = {b"repeated": REPEATED, b"forgotten": FORGOTTEN}
-_WEEK = 7 * 24 * 3600
 
 log = structlog.get_logger(__name__)
 
@@ -59,8 +57,7 @@ class RedisBus(RedisDeadLettering):
 
     *plan_of* turns a handler's write into preconditions and commands for the commit. *subscriptions* are groups that
     `publish` creates, so that they miss nothing of a producer that starts before them, and autoscalers find them.
-    *upload_of* returns the key of an event's upload, if it has one. *marker_ttl* is the life of idempotency keys in
-    seconds. *clock* replaces the server's time (seconds since the epoch), for tests.
+    *upload_of* returns the key of an event's upload, if it has one.
     """
 
     def __init__(
@@ -71,15 +68,13 @@ class RedisBus(RedisDeadLettering):
         keys: BusKeys | None = None,
         subscriptions: Sequence[Subscription] = (),
         upload_of: Callable[[Event], str | None] = lambda _: None,
-        marker_ttl: int = _WEEK,
+        marker_ttl: int = WEEK,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        super().__init__(client, keys, clock=clock)
+        super().__init__(client, keys, marker_ttl=marker_ttl, clock=clock)
         self._plan_of = plan_of
         self._upload_of = upload_of
-        self._marker_ttl = marker_ttl
         self._cursors: dict[tuple[str, Priority], str] = {}
-        self._beyond: dict[str, int] = {}
         self._groups = ConsumerGroups(client, subscriptions)
 
     def publish(
@@ -110,7 +105,7 @@ class RedisBus(RedisDeadLettering):
         streams = [self._keys.stream(subscription.kind.type, priority) for priority in priorities]
         with translated():
             read_up_to = {stream: self._groups.read_up_to(stream, subscription.group) for stream in streams}
-            wait_for_entry(self._client, read_up_to, seconds=seconds, ahead=partial(self._run, "has_new_entries"))
+            wait_for_entry(self._client, read_up_to, seconds=seconds)
 
     def open(self, ref: DeliveryRef) -> Delivery | None:
         _, delivery = self._open(ref, "", "", 0)
@@ -156,10 +151,8 @@ class RedisBus(RedisDeadLettering):
             self._run("renew", (self._keys.leases(group),), (lease, *names))
 
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
-        group = subscription.group
-        keys = (self._keys.leases(group), self._keys.progress(group), self._keys.longest_lease(group))
-        clamped, self._beyond[group] = self._run("clamp_leases", keys, (lease, self._beyond.get(group, 0)))
-        return int(clamped)
+        leases, progress, _ = self._keys.of_group(subscription.group)
+        return int(self._run("clamp_leases", (leases, progress), (lease,)))
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
         leases, progress, _ = self._keys.of_group(subscription.group)
@@ -175,20 +168,11 @@ class RedisBus(RedisDeadLettering):
     def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
         stream, group = self._keys.stream(subscription.kind.type, priority), subscription.group
         self._groups.ensure(stream, group)
-        cursor = self._cursors.get((group, priority), "0-0")
-        cursor, claimed, lost = self._run(
-            "claim_unleased",
-            (stream, *self._keys.of_group(group)),
-            (group, CONSUMER, cursor, priority.value, _FIRST.encode()),
-        )
-        # The cursor is kept from call to call: beginning at 0-0 each time would never reach the end of a long list.
+        # The cursor is kept from call to call: beginning anew each time would never reach the end of a long list.
+        cursor = self._cursors.get((group, priority), "-")
+        arguments = (group, cursor, priority.value, _FIRST.encode())
+        cursor, claimed = self._run("claim_unleased", (stream, *self._keys.of_group(group)), arguments)
         self._cursors[group, priority] = cursor.decode()
-        if lost:
-            log.error(
-                "delivery.lost", group=group, lost=len(lost), hint="their entries were deleted while they were pending"
-            )
-        for entry in lost:
-            self.dead_letter_foreign_ack(DeliveryRef(subscription, priority, entry.decode()), reason=LOST)
         return int(claimed)
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
@@ -242,7 +226,8 @@ class RedisBus(RedisDeadLettering):
             return False, None
         swapped, progress, *event = found
         if not event:
-            self._dead_letter_unread(ref, reason=LOST, grave=DeadLetterKind.DEAD)
+            log.error("delivery.lost", group=group, entry=ref.entry, hint=LOST)
+            self._dead_letter(ref, None, LOST, DeadLetterKind.DEAD)
             return False, None
         return bool(swapped), self._read(ref, event[0], DeliveryState.decode(progress))
 
@@ -288,7 +273,7 @@ class RedisBus(RedisDeadLettering):
                 kind=grave,
                 reason=redacted(str(error)),
             )
-            self._dead_letter_unread(ref, reason=str(error), grave=grave)
+            self._dead_letter(ref, None, str(error), grave)
             return None
         return Delivery(ref, event, progress)
 

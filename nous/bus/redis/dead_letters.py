@@ -1,18 +1,16 @@
 """Dead letters in Redis: write and announce, list, find, redrive and drop them."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain, islice, starmap
 from typing import Any
-
-import redis
 
 from nous.bus.accounting import DeadLetter
 from nous.bus.base import DeadLetterKind, DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import announcement, dropped, event_of, fields_of, read_letter
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState
-from nous.bus.redis.keys import CONSUMER, BusKeys
+from nous.bus.redis.keys import CONSUMER
 from nous.bus.redis.streams import RedisPart, peek, whole_entries
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import encode
@@ -20,10 +18,6 @@ from nous.domain.events import Event, JobDeadLettered
 from nous.redis_support.errors import translated
 
 LOST = "its entry was deleted from the stream while it was pending"
-_FOREIGN_ACK = (
-    "it was not done, and is pending no more: somebody else acknowledged it, "
-    "or deleted its entry, its consumer or its group"
-)
 
 
 class RedisDeadLettering(RedisPart):
@@ -39,80 +33,42 @@ class RedisDeadLettering(RedisPart):
         attempt_failure: AttemptFailure | None = None,
         traceback: str = "",
     ) -> bool:
-        event = self._peek(ref)
-        letter = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
-        return self._write(ref, progress, grave, letter, event=event, attempt_failure=attempt_failure)
+        event = event_of(peek(self._client, self._stream(ref), ref.entry), ref)
+        failure = attempt_failure.encode() if attempt_failure else ""
+        return self._dead_letter(ref, event, reason, grave, progress=progress, failure=failure, traceback=traceback)
 
-    def _dead_letter_unread(self, ref: DeliveryRef, *, reason: str, grave: DeadLetterKind) -> bool:
-        """Dead-letter an entry in any state, without reading it."""
-        letter = fields_of(ref, progress=None, reason=reason, grave=grave, event=None)
-        return self._write(ref, None, grave, letter)
-
-    def dead_letter_foreign_ack(self, ref: DeliveryRef, *, reason: str = _FOREIGN_ACK) -> bool:
-        with translated():
-            raw = self._client.hget(self._keys.progress(ref.subscription.group), ref.name)
-        event, progress = self._peek(ref), DeliveryState.decode(raw) if raw else None
-        letter = fields_of(ref, progress=progress, reason=reason, grave=DeadLetterKind.DEAD, event=event)
-        announced = self._announced(ref, event, letter, progress)
-        arguments = (ref.subscription.group, ref.entry, ref.name, announced, *chain.from_iterable(letter.items()))
-        return bool(self._run("dead_letter_foreign_ack", self._keys_of(ref), arguments))
-
-    def _write(
+    def _dead_letter(
         self,
         ref: DeliveryRef,
-        progress: DeliveryState | None,
+        event: Event | None,
+        reason: str,
         grave: DeadLetterKind,
-        letter: dict[str, str | int],
         *,
-        event: Event | None = None,
-        attempt_failure: AttemptFailure | None = None,
+        progress: DeliveryState | None = None,
+        failure: str = "",
+        traceback: str = "",
     ) -> bool:
-        announced = self._announced(ref, event, letter, progress) if grave is DeadLetterKind.DEAD else b""
-        state, failure = progress.encode() if progress else "", attempt_failure.encode() if attempt_failure else ""
+        letter = fields_of(ref, progress=progress, reason=reason, grave=grave, event=event, traceback=traceback)
+        told = None
+        if grave is DeadLetterKind.DEAD:
+            why, now = str(letter["reason"]), datetime.now(UTC)
+            told = announcement(ref, event=event, reason=why, progress=progress, at=now)
+        state = progress.encode() if progress else ""
         delivery = (ref.subscription.group, ref.entry, ref.name, state, grave.value, failure)
-        return bool(
-            self._run("dead_letter", self._keys_of(ref), (*delivery, announced, *chain.from_iterable(letter.items())))
-        )
-
-    def _announced(
-        self, ref: DeliveryRef, event: Event | None, letter: dict[str, str | int], progress: DeliveryState | None
-    ) -> bytes:
-        at = datetime.now(UTC)
-        published = announcement(ref, event=event, reason=str(letter["reason"]), progress=progress, at=at)
-        return encode(published) if published else b""
-
-    def _peek(self, ref: DeliveryRef) -> Event | None:
-        """Return the event at *ref*, if it exists and can be read."""
-        return event_of(peek(self._client, self._stream(ref), ref.entry), ref)
-
-    def _keys_of(self, ref: DeliveryRef) -> Sequence[str]:
+        fields = (encode(told) if told else b"", *chain.from_iterable(letter.items()))
         deaths = self._keys.stream(JobDeadLettered.type, Priority.LIVE)
-        return self._stream(ref), *self._keys.of_group(ref.subscription.group), self._keys.letters, deaths
+        keys = (self._stream(ref), *self._keys.of_group(ref.subscription.group), self._keys.letters, deaths)
+        return bool(self._run("dead_letter", keys, (*delivery, *fields)))
 
     def _stream(self, ref: DeliveryRef) -> str:
         return self._keys.stream(ref.subscription.kind.type, ref.priority)
 
 
-_WEEK = 7 * 24 * 3600
 _ID = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20})?")
 
 
 class RedisDeadLetterQueue(RedisPart):
-    """`DeadLetterQueue` over the keys of `RedisBus`.
-
-    For *marker_ttl* seconds, the event of a dropped dead letter is reported as skipped.
-    """
-
-    def __init__(
-        self,
-        client: redis.Redis,
-        keys: BusKeys | None = None,
-        *,
-        marker_ttl: int = _WEEK,
-        clock: Callable[[], float] | None = None,
-    ) -> None:
-        super().__init__(client, keys, clock=clock)
-        self._marker_ttl = marker_ttl
+    """`DeadLetterQueue` over the keys of `RedisBus`."""
 
     def letters(self, *, limit: int | None = None) -> Sequence[DeadLetter]:
         return sorted(islice(self.each(), limit), key=lambda letter: letter.at)

@@ -47,9 +47,14 @@ T = TypeVar("T")
 
 
 class RedisBusErasure(RedisPart):
-    """`BusErasure` over the keys of `RedisBus`."""
+    """Erases entries and dead letters of `RedisBus`, and their bytes from the server.
+
+    Each call is idempotent: a repeated call finds less to do. Every method raises `Unavailable` when the server does
+    not answer.
+    """
 
     def find(self, wanted: ErasureTarget) -> ErasureMatches:
+        """Scan every stream and return what has to be erased."""
         entries: list[ErasableEntry] = []
         sessions: set[str] = set()
         others: set[UUID] = set()
@@ -73,6 +78,11 @@ class RedisBusErasure(RedisPart):
         )
 
     def erase(self, found: ErasureMatches) -> Counter[str]:
+        """Delete the entries and dead letters, replace the amended ones, and count them.
+
+        A worker that runs a delivery of a deleted entry can no longer commit it. Each group that had not finished with
+        the entry counts it as erased.
+        """
         counts = Counter[str]()
         for some in _batches(found.letters):
             with translated():
@@ -89,12 +99,17 @@ class RedisBusErasure(RedisPart):
         return counts
 
     def purge(self) -> int:
+        """Rewrite the streams that still hold bytes that `erase` deleted; return how many."""
         streams = [(stream, priority) for stream, _, priority in self._streams()]
         return sum(
             self._purge(stream, priority) for stream, priority in [*streams, (self._keys.letters, Priority.LIVE)]
         )
 
     def purge_files(self) -> bool:
+        """Make the server rewrite its files that still hold deleted data, and wait for it.
+
+        Call it last. Returns false if the server does not allow it or takes too long: then it is left to the operator.
+        """
         until = time.monotonic() + _FILE_TIMEOUT
         with translated():
             try:
@@ -226,9 +241,14 @@ def _batches(all_: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 class RedisTombstones(RedisPart):
-    """`Tombstones` on one Redis primary. *client* must not decode responses."""
+    """Tombstones per scope, by name. They do not expire.
+
+    For the names see `nous.bus.tombstones.session_name` and the functions after it. Every method raises `Unavailable`
+    when the server does not answer. *client* must not decode responses.
+    """
 
     def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
+        """Store *tombstone* under each of *names*, replacing what is there."""
         raw = orjson.dumps(tombstone, option=orjson.OPT_UTC_Z)
         with translated(), self._client.pipeline() as pipe:
             for name in names:
@@ -236,6 +256,7 @@ class RedisTombstones(RedisPart):
             pipe.execute()
 
     def renew(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
+        """Like `put`, but skip names whose tombstone was lifted meanwhile."""
         raw = orjson.dumps(tombstone, option=orjson.OPT_UTC_Z)
         with translated():
             self._client.transaction(partial(self._renew, scope, [*names], raw), self._keys.forgotten(scope))
@@ -252,10 +273,12 @@ class RedisTombstones(RedisPart):
         return None if raw is None else TypeAdapter(Tombstone).validate_json(raw)
 
     def lift(self, scope: Scope, name: str) -> bool:
+        """Remove a tombstone; false if there was none."""
         with translated():
             return bool(self._client.hdel(self._keys.forgotten(scope), name))
 
     def forms(self, scope: Scope) -> SuppressedTexts:
+        """Return the texts that must not be learned again in *scope*."""
         with translated():
             names: list[bytes] = self._client.hkeys(self._keys.forgotten(scope))
         return SuppressedTexts(scope, frozenset(mark for name in names if (mark := mark_in(name.decode()))))

@@ -8,7 +8,6 @@
 | <p>:marker:<event id>          | string | marker_ttl | idempotency key: "priority/entry" of a published event        |
 | <p>:skipped:<group>:<event id> | string | marker_ttl | why a group skipped an event                                  |
 | <p>:leases:<group>             | zset   | kept       | pending deliveries by the end of their lease; empty at rest   |
-| <p>:longest-lease:<group>      | string | an hour    | seconds: longest lease that a process of the group reported   |
 | <p>:progress:<group>           | hash   | kept       | state of pending deliveries; empty at rest                    |
 | <p>:progress:<group>:<delivery>| list   | a week     | the last failures of a pending delivery                       |
 | <p>:account:<group>            | hash   | kept       | received, done, skipped:<reason>, dead, erased, parked        |
@@ -51,9 +50,6 @@ class BusKeys:
 
     def leases(self, group: str) -> str:
         return f"{self.prefix}:leases:{group}"
-
-    def longest_lease(self, group: str) -> str:
-        return f"{self.prefix}:longest-lease:{group}"
 
     def progress(self, group: str) -> str:
         return f"{self.prefix}:progress:{group}"

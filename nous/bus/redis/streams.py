@@ -1,21 +1,24 @@
-"""Reads Redis Streams page by page, in bounded memory, and creates missing consumer groups.
+"""Reads and trims Redis Streams page by page, and creates missing consumer groups.
 
 Streams are read with plain commands, for users who may only read. A group starts at id 0, so it gets all past events
 however late it is created.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import redis
 
-from nous.bus.base import Subscription
+from nous.bus.base import Priority, Subscription
+from nous.bus.dead_letter import order
 from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import LARGEST
 from nous.domain.events import Event
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
 
+WEEK = 7 * 24 * 3600
 _PAGE = 500
 _ENOUGH = 1 << 24
 """Maximum bytes per page, if its entries are no larger than those before: foreign ones have any size."""
@@ -24,16 +27,23 @@ _ENOUGH = 1 << 24
 class RedisPart:
     """A part of the bus on one Redis primary. The keys are listed in `nous.bus.redis.keys`.
 
-    *clock* replaces the server's time (seconds since the epoch), for tests.
+    *marker_ttl* is the life of idempotency keys, and of the reasons for skipping an event, in seconds. *clock* replaces
+    the server's time (seconds since the epoch), for tests.
     """
 
     def __init__(
-        self, client: redis.Redis, keys: BusKeys | None = None, *, clock: Callable[[], float] | None = None
+        self,
+        client: redis.Redis,
+        keys: BusKeys | None = None,
+        *,
+        marker_ttl: int = WEEK,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         # redis-py types its replies for sync and async clients and both protocols at once; they are narrowed where they
         # enter.
         self._client: Any = client
         self._keys = keys or BusKeys()
+        self._marker_ttl = marker_ttl
         self._run = Scripts(client, clock, package="nous.bus.redis")
 
 
@@ -115,3 +125,55 @@ class ConsumerGroups:
         with translated():
             groups = self._client.xinfo_groups(stream)
         return next((each["last-delivered-id"] for each in groups if each["name"] == group.encode()), b"0-0")
+
+
+_TRIMMED_AT_ONCE = 100
+"""Entries examined per script call: the server serves no other client meanwhile."""
+
+
+class RedisTrimming(RedisPart):
+    """`Trimming` over the keys of `RedisBus`.
+
+    *subscriptions* are groups that may have to be created first.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        keys: BusKeys | None = None,
+        *,
+        subscriptions: Sequence[Subscription] = (),
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        super().__init__(client, keys, clock=clock)
+        self._subscriptions = subscriptions
+
+    def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
+        stream = self._keys.stream(kind.type, priority)
+        with translated():
+            if not self._client.exists(stream):
+                return
+        # A foreign producer may have published before the first worker of its events: their group has to exist, reading
+        # from 0, before anything is trimmed. And the server may have lost groups since the last check.
+        ConsumerGroups(self._client, self._subscriptions).ensure_subscribers(stream, kind)
+        last, lettered = self._dead_lettered(kind, priority)
+        begin, after = "-", (0, 0)
+        while begin:
+            where = (keep, kind.type, priority.value, begin, _TRIMMED_AT_ONCE, last)
+            next_ = lettered[bisect_right(lettered, after, key=order) :][:_TRIMMED_AT_ONCE]
+            removed, place = self._run("trim", (stream, self._keys.letters), (*where, *next_))
+            begin = place.decode()
+            after = order(begin.removeprefix("(")) if begin else after
+            yield int(removed)
+
+    def _dead_lettered(self, kind: type[Event], priority: Priority) -> tuple[str, list[str]]:
+        """Return the last dead letter, and the entries of a stream that dead letters are about.
+
+        Entries are in their order. The script itself checks dead letters that are written later.
+        """
+        last, about = b"0-0", set[str]()
+        of_stream = (kind.type.encode(), priority.value.encode())
+        for last, letter in whole_entries(self._client, self._keys.letters):  # noqa: B007 - kept for the end
+            if (letter.get(b"kind"), letter.get(b"lane")) == of_stream:
+                about.add(letter.get(b"entry", b"").decode())
+        return last.decode(), sorted(about, key=order)

@@ -5,7 +5,6 @@ workers. Events which that worker has not committed are therefore read from the 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 from uuid import UUID
 
 import redis
@@ -22,6 +21,7 @@ from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
 from nous.store.base import in_order
 from nous.store.keys import StoreKeys
+from nous.store.redis import StorePart
 
 MOST_WAITING = 2000
 """Limit of stream entries that are scanned. With a larger backlog, decisions have to be stored first."""
@@ -29,23 +29,21 @@ MOST_WAITING = 2000
 log = structlog.get_logger(__name__)
 
 
-class RedisDecisions:
+class RedisDecisions(StorePart):
     """`DecisionSource` on one Redis primary.
 
     *group* is the consumer group that stores decisions.
     """
 
     def __init__(self, client: redis.Redis, keys: StoreKeys, *, bus_keys: BusKeys, group: str) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._keys = keys
+        super().__init__(client, keys)
         self._bus_keys = bus_keys
         self._group = group
 
     def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
         # The stream first: a decision that is committed between the two reads would else be missed by both.
         waiting = {event.id: event.decision for event in self._waiting(scope, episode_id)}
-        with translated():
-            kept: dict[bytes, bytes] = self._client.hgetall(self._keys.decisions(scope, episode_id))
+        kept: dict[bytes, bytes] = self._ask("HGETALL", self._keys.decisions(scope, episode_id))
         return in_order(
             (waiting | {UUID(name.decode()): decode(Decision, each) for name, each in kept.items()}).values()
         )

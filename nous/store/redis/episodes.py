@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
-import redis
 from pydantic import TypeAdapter, ValidationError
 
 from nous.domain.episode import Episode
@@ -18,8 +17,8 @@ from nous.domain.errors import Misconfigured
 from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
 from nous.domain.summary_input import SummaryInput
-from nous.redis_support.errors import translated
-from nous.store.keys import StoreKeys, unrefined_named
+from nous.store.keys import unrefined_named
+from nous.store.redis import StorePart
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,11 +33,7 @@ def packed(summary_input: SummaryInput) -> bytes:
 
 
 def unpacked(raw: bytes) -> SummaryInput:
-    """Decode what `packed` wrote.
-
-    Raises:
-        Misconfigured: it is something else.
-    """
+    """Decode what `packed` wrote. Raises `Misconfigured` if it is something else."""
     try:
         return _adapter().validate_json(zlib.decompress(raw))
     except (zlib.error, ValidationError):
@@ -54,15 +49,8 @@ def _adapter() -> TypeAdapter[SummaryInput]:
     return TypeAdapter(SummaryInput)
 
 
-class RedisEpisodes:
-    """`Episodes`, `EpisodeVectors` and `SummaryInputs` on one Redis primary.
-
-    *client* must not decode responses.
-    """
-
-    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        self._client = client
-        self._keys = keys
+class RedisEpisodes(StorePart):
+    """`Episodes`, `EpisodeVectors` and `SummaryInputs` on one Redis primary."""
 
     def get(self, scope: Scope, episode_id: UUID) -> Episode | None:
         stored = self._ask("HGET", self._keys.episodes(scope), str(episode_id))
@@ -102,10 +90,9 @@ class RedisEpisodes:
         if not names:
             return ()
         current = self._ask("HMGET", self._keys.episode_versions(scope), *names)
-        embedded = set(self._ask("HKEYS", self._keys.episode_vectors(scope, embedder)))
         states = self._ask("HMGET", self._keys.episode_vector_states(scope, embedder), *names)
         found = zip(names, current, states, strict=True)
-        return [UUID(name.decode()) for name, now, of in found if now and not (name in embedded and _is_of(now, of))]
+        return [UUID(name.decode()) for name, now, of in found if now and now != of]
 
     def summary_input(self, scope: Scope, episode_id: UUID) -> SummaryInput | None:
         stored = self._ask("HGET", self._keys.summary_inputs(scope), str(episode_id))
@@ -119,15 +106,3 @@ class RedisEpisodes:
             yield from (unrefined_named(name) for name, tried in pairs if tried.decode() not in but)
             if int(cursor) == 0:
                 return
-
-    def _ask(self, command: str, key: str, *arguments: str | bytes | int) -> Any:
-        with translated():
-            return self._client.execute_command(command, key, *arguments)
-
-
-def _is_of(current: bytes, state: bytes | None) -> bool:
-    """Return whether a vector made of *state* belongs to the *current* edition.
-
-    A vector without a state comes from an old release, which embedded first editions only.
-    """
-    return b"/" not in current if state is None else state == current

@@ -1,8 +1,8 @@
 """Erase stored data from Redis. The keys are listed in `nous.store.keys`."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
 from urllib.parse import unquote
 from uuid import UUID
 
@@ -19,8 +19,8 @@ from nous.knowledge.candidate_filter import without_candidates
 from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
-from nous.store.erasure import Rewrite
 from nous.store.keys import StoreKeys, anchor_name, session_name, unrefined_name
+from nous.store.redis import StorePart
 from nous.store.redis.fact_log_rewrite import RedisLogs
 from nous.store.transcript_source import compacting_name
 
@@ -42,16 +42,23 @@ class Trace(NamedTuple):
     members: tuple[str, ...] | None = None
 
 
-class RedisErasure:
-    """`Erasure` on one Redis primary. *client* must not decode responses."""
+Rewrite = Callable[[Sequence[Row]], Erased]
+
+
+class RedisErasure(StorePart):
+    """Removes stored data on one Redis primary; returns the number of removed items by store.
+
+    With *dry_run* nothing is removed, only counted. Every method is idempotent and can be repeated after a failure; it
+    then finds less to do. Each raises `Unavailable` if the store does not answer.
+    """
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._keys = keys
+        super().__init__(client, keys)
         self._run = Scripts(client, package="nous.bus.redis")
         self._logs = RedisLogs(client, keys)
 
     def episodes(self, scope: Scope) -> frozenset[UUID]:
+        """Return the episode ids of all sessions that left data in *scope*."""
         with translated():
             named = self._client.hkeys(self._keys.episodes(scope)) + self._client.hkeys(
                 self._keys.summary_inputs(scope)
@@ -73,13 +80,16 @@ class RedisErasure:
         return self._logs.read(scope).rows
 
     def session(self, scope: Scope, session_id: str, *, dry_run: bool = False) -> Counter[str]:
+        """Remove everything stored for a session, except rows of the fact log."""
         return self._remove(self._traces(scope, session_id), dry_run=dry_run)
 
     def candidates(self, scope: Scope, forms: Collection[str], *, dry_run: bool = False) -> Counter[str]:
+        """Remove candidate facts with one of *forms* from every edition of every episode."""
         keys = (self._keys.episodes(scope), self._keys.episode_editions(scope))
         return Counter({"candidate facts": sum(self._without(key, forms, dry_run=dry_run) for key in keys)})
 
     def everything(self, scope: Scope, *, dry_run: bool = False) -> Counter[str]:
+        """Remove everything stored for *scope*, including its fact log."""
         found = (Trace(what.replace("-", " "), key) for key, what in self._all(scope))
         unrefined = Trace("index entries", *self._matching(self._keys.unrefined, unrefined_name(scope, "*")))
         listed = self._listed(session_name(scope, "") + "*")
@@ -90,6 +100,11 @@ class RedisErasure:
         return counts
 
     def rewrite(self, scope: Scope, rewrite: Rewrite) -> Erased:
+        """Replace the fact log of *scope* by what *rewrite* makes of it, under a new epoch.
+
+        A writer that has read the old log gets a conflict when it appends. It then reads the new log from its
+        beginning. Raises `Retryable` if others kept appending to the log.
+        """
         try:
             for _ in range(_ATTEMPTS):
                 # Renewed at each step: a step may outlast the lock, and a concurrent erasure may have released it.
@@ -98,9 +113,8 @@ class RedisErasure:
                 self._logs.hold(scope)
                 erased = rewrite(log.rows)
                 self._logs.hold(scope)
-                is_done = not erased.has_changed or self._logs.put(scope, log, erased)
-                self._logs.tidy(scope)
-                if is_done:
+                if not erased.has_changed or self._logs.put(scope, log, erased):
+                    self._logs.tidy(scope)
                     return erased
         finally:
             self._logs.release(scope)
@@ -135,22 +149,18 @@ class RedisErasure:
             with translated():
                 kind: bytes = self._client.type(key)
                 if members and kind in _MEMBERS:
-                    counts[what] += self._remove_members(key, kind, members, dry_run=dry_run)
+                    asks, removes = _MEMBERS[kind]
+                    found = [each for each in members if self._ask(asks, key, each) not in {None, 0}]
+                    counts[what] += len(found)
+                    if found and not dry_run:
+                        self._ask(removes, key, *found)
                 elif members is None and kind != b"none":
-                    counts[what] += self._client.execute_command(_SIZES[kind], key) if kind in _SIZES else 1
+                    counts[what] += self._ask(_SIZES[kind], key) if kind in _SIZES else 1
                     if not dry_run:
                         self._client.unlink(key)
         return +counts
 
-    def _remove_members(self, key: str, kind: bytes, members: tuple[str, ...], *, dry_run: bool) -> int:
-        asks, removes = _MEMBERS[kind]
-        if not dry_run:
-            return int(self._client.execute_command(removes, key, *members))
-        found = (self._client.execute_command(asks, key, member) for member in members)
-        return sum(each not in {None, 0} for each in found)
-
     def _without(self, key: str, forms: Collection[str], *, dry_run: bool) -> int:
-        """Remove the candidates from every episode in the hash *key*; return their number."""
         gone = 0
         with translated():
             for name, raw in self._client.hscan_iter(key, count=100):

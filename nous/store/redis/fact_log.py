@@ -1,12 +1,11 @@
-"""Fact log in Redis. It is written by `nous.store.redis.plans`.
+"""Fact log in Redis, and the measured deduplication thresholds of embedders.
 
-A read takes one round trip if nothing was appended, or nothing with a vector, and two otherwise.
+The log is written by `nous.store.redis.plans`. A read takes one round trip if nothing was appended, or nothing with a
+vector, and two otherwise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
-
-import redis
 
 from nous.domain.errors import Misconfigured, Retryable
 from nous.domain.fact import LogVersion
@@ -14,19 +13,15 @@ from nous.domain.scope import Scope
 from nous.redis_support.errors import translated
 from nous.store.base import LogSlice
 from nous.store.fact_rows import LogEntry, Slot, VectorSlot, as_rows, divided, runs, slice_of, version_at
-from nous.store.keys import StoreKeys
+from nous.store.redis import StorePart
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-class RedisFactLog:
-    """`FactLog` on one Redis primary. *client* must not decode responses."""
-
-    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        self._client = client
-        self._keys = keys
+class RedisFactLog(StorePart):
+    """`FactLog` on one Redis primary."""
 
     def read(
         self,
@@ -101,3 +96,25 @@ def _continues(version: LogVersion, entries: Sequence[LogEntry], known: LogVersi
     if version.epoch != known.epoch or version.n < known.n:
         return False
     return entries[0].chain == known.chain
+
+
+class RedisCalibrations(StorePart):
+    """Measured deduplication thresholds of embedders, on one Redis primary.
+
+    They are configuration, not memory, so the calibration writes them directly instead of through a commit.
+    """
+
+    def thresholds(self) -> Mapping[str, float]:
+        """Return the calibrated cosine threshold (tau) of each embedder.
+
+        From this cosine on, two texts may count as the same though one has words that the other lacks.
+        """
+        stored: dict[bytes, bytes] = self._ask("HGETALL", self._keys.calibrations)
+        return {embedder.decode(): float(threshold) for embedder, threshold in stored.items() if threshold}
+
+    def keep(self, embedder: str, threshold: float | None) -> None:
+        """Set the threshold of *embedder*, or remove it; processes use it from their next start."""
+        if threshold is None:
+            self._ask("HDEL", self._keys.calibrations, embedder)
+        else:
+            self._ask("HSET", self._keys.calibrations, embedder, str(threshold))

@@ -9,14 +9,14 @@ from typing import Any
 
 import redis
 
-from nous.domain.fact import LogVersion, Row
+from nous.domain.fact import LogVersion, Row, embedding
 from nous.domain.scope import Scope
 from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
-from nous.store.erasure import NewLog, new_log
-from nous.store.fact_rows import LogEntry, VectorSlot, divided, runs
+from nous.store.fact_rows import LogEntry, Slot, VectorSlot, chained, divided, runs
 from nous.store.keys import StoreKeys
+from nous.store.redis import StorePart
 from nous.store.redis.fact_log import RedisFactLog
 
 _HELD = 20
@@ -43,36 +43,58 @@ class WholeLog:
         return b"" if self.version == LogVersion() else str(self.version).encode()
 
 
-class RedisLogs:
-    """Whole-log reader and writer on one Redis primary. *client* must not decode responses."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLog:
+    """A rewritten fact log to be stored.
+
+    `moves` maps the old slot of each vector that is kept to its new slot.
+    """
+
+    entries: tuple[LogEntry, ...]
+    version: LogVersion
+    moves: tuple[tuple[VectorSlot, VectorSlot], ...]
+
+
+def new_log(entries: Sequence[LogEntry], erased: Erased, *, after: LogVersion) -> NewLog:
+    """Compute the log to store for *erased*, which was made of *entries*, the log at *after*.
+
+    Its hash chain begins with the epoch, so no version of it equals a version of the old log.
+    """
+    rows: list[tuple[Row, Slot | None]] = []
+    moves: list[tuple[VectorSlot, VectorSlot]] = []
+    for row, at in erased.rows:
+        found, old = embedding(row), entries[at].slot
+        slot = None
+        if found and old:
+            slot = Slot(len(moves), old.dim)
+            moves.append((VectorSlot(found[1], old), VectorSlot(found[1], slot)))
+        rows.append((row, slot))
+    epoch = after.epoch + 1
+    chained_entries, version = chained(rows, LogVersion(chain=f"epoch-{epoch}", epoch=epoch))
+    return NewLog(entries=chained_entries, version=version, moves=tuple(moves))
+
+
+class RedisLogs(StorePart):
+    """Whole-log reader and writer on one Redis primary."""
 
     def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._keys = keys
+        super().__init__(client, keys)
         self._log = RedisFactLog(client, keys)
         self._run = Scripts(client, package="nous.bus.redis")
-        self._read: tuple[Scope, WholeLog] | None = None
 
     def hold(self, scope: Scope) -> None:
         """Take or renew the lock that makes commits wait with appending until `release`.
 
         A commit that is already past its wait may still append once.
         """
-        with translated():
-            self._client.set(self._keys.rewriting(scope), "", ex=_HELD)
+        self._ask("SET", self._keys.rewriting(scope), "", "EX", _HELD)
 
     def release(self, scope: Scope) -> None:
-        with translated():
-            self._client.delete(self._keys.rewriting(scope))
+        self._ask("DEL", self._keys.rewriting(scope))
 
     def read(self, scope: Scope) -> WholeLog:
-        """Return the current log; the last one read is cached until its head changes."""
-        with translated():
-            head: bytes = self._client.get(self._keys.fact_head(scope)) or b""
-        if self._read is None or (self._read[0], self._read[1].head) != (scope, head):
-            version, entries = self._log.tail(scope)
-            self._read = scope, WholeLog(version, tuple(entries), tuple(entry.row for entry in entries))
-        return self._read[1]
+        version, entries = self._log.tail(scope)
+        return WholeLog(version, tuple(entries), tuple(entry.row for entry in entries))
 
     def put(self, scope: Scope, log: WholeLog, erased: Erased) -> bool:
         """Replace *log* by *erased*; return False, without a change, if it has changed since."""
@@ -90,18 +112,11 @@ class RedisLogs:
         return bool(self._run("swap_key", keys, (log.head, str(new.version), len(temporary))))
 
     def tidy(self, scope: Scope) -> None:
-        """Delete temporary keys of rewrites whose source version is no longer current.
-
-        Such a rewrite can never be swapped in.
-        """
+        """Delete the temporary keys of rewrites: a process that still makes one starts again."""
         with translated():
-            written: list[bytes] = list(self._client.scan_iter(f"{self._keys.asides_of(scope)}*", count=1000))
-            # Read after the scan, so that no key found belongs to a version that is newer than the head.
-            head: bytes = self._client.get(self._keys.fact_head(scope)) or b""
-            current = self._keys.asides_of(scope, head.decode()).encode()
-            stale = [key for key in written if not key.startswith(current)]
-            if stale:
-                self._client.unlink(*stale)
+            written = list(self._client.scan_iter(f"{self._keys.asides_of(scope)}*", count=1000))
+            if written:
+                self._client.unlink(*written)
 
     def _temporary_keys(self, scope: Scope, log: WholeLog, new: NewLog) -> dict[str, str]:
         """Return the temporary key for each part of *new*, by the key it will replace."""

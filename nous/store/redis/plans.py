@@ -86,14 +86,12 @@ def _save_episode(write: SaveEpisode, keys: StoreKeys) -> CommitPlan:
 
 
 def _archived(write: SaveEpisode, keys: StoreKeys) -> Iterator[RedisCommand]:
-    """Yield the command that archives the edition being replaced."""
     if write.replaces:
         name = f"{write.replaces.id}/{write.replaces.edition}"
         yield RedisCommand("HSET", keys.episode_editions(write.episode.scope), (name, encode(write.replaces)))
 
 
 def _resummary_state(write: SaveEpisode, keys: StoreKeys) -> Iterator[RedisCommand]:
-    """Yield the commands that keep the summary input and update the resummary queue."""
     scope, episode_id = write.episode.scope, write.episode.id
     if write.summary_input:
         yield RedisCommand("HSET", keys.summary_inputs(scope), (str(episode_id), packed(write.summary_input)))

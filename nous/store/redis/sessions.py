@@ -6,10 +6,7 @@ compare it without decoding the rest, which another release may have written.
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, cast
 from uuid import UUID
-
-import redis
 
 from nous.bus.redis.commit import CommitPlan, Precondition, RedisCommand
 from nous.domain.anchored_summary import AnchoredSummary, StoredAnchoredSummary
@@ -18,8 +15,8 @@ from nous.domain.errors import Misconfigured
 from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED, SessionState, SessionStatus
-from nous.redis_support.errors import translated
 from nous.store.keys import StoreKeys, anchor_name, session_name, session_named
+from nous.store.redis import StorePart
 
 REMEMBERED = 30 * 86400
 """TTL in seconds of the state of a session that has ended or was abandoned."""
@@ -69,44 +66,30 @@ def _listed(session_state: SessionState, keys: StoreKeys) -> Iterator[RedisComma
         yield RedisCommand("EXPIRE", abandoned, (REMEMBERED,))
 
 
-class RedisSessionStates:
-    """`SessionStates` on one Redis primary. *client* must not decode responses."""
-
-    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        self._client: Any = client  # narrowed where its answers enter
-        self._keys = keys
+class RedisSessionStates(StorePart):
+    """`SessionStates` on one Redis primary."""
 
     def session_state(self, scope: Scope, session_id: str) -> SessionState | None:
-        with translated():
-            stored: bytes | None = self._client.get(self._keys.session_state(scope, session_id))
+        stored: bytes | None = self._ask("GET", self._keys.session_state(scope, session_id))
         return None if stored is None else unpacked(stored)
 
     def sessions(
         self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
     ) -> Sequence[tuple[Scope, str]]:
         until = f"({before.timestamp()!r}" if before else "+inf"
-        with translated():
-            names: list[bytes] = self._client.zrangebyscore(
-                self._keys.sessions_at(stage), "-inf", until, start=skip, num=limit
-            )
+        names = self._ask("ZRANGEBYSCORE", self._keys.sessions_at(stage), "-inf", until, "LIMIT", skip, limit)
         return [session_named(name) for name in names]
 
 
-class RedisAnchoredSummaries:
-    """`AnchoredSummaries` on one Redis primary. *client* must not decode responses."""
-
-    def __init__(self, client: redis.Redis, keys: StoreKeys) -> None:
-        self._client = client
-        self._keys = keys
+class RedisAnchoredSummaries(StorePart):
+    """`AnchoredSummaries` on one Redis primary."""
 
     def anchored_summary(self, scope: Scope, *, agent_id: str, session_id: str) -> StoredAnchoredSummary | None:
-        with translated():
-            stored = self._client.hget(self._keys.anchors(scope), anchor_name(agent_id, session_id))
-        return _read(stored) if isinstance(stored, bytes) else None
+        stored = self._ask("HGET", self._keys.anchors(scope), anchor_name(agent_id, session_id))
+        return None if stored is None else _read(stored)
 
     def latest(self, scope: Scope) -> StoredAnchoredSummary | None:
-        with translated():
-            stored = cast("list[bytes]", self._client.hvals(self._keys.anchors(scope)))
+        stored: list[bytes] = self._ask("HVALS", self._keys.anchors(scope))
         return max(map(_read, stored), key=lambda found: found.at, default=None)
 
 

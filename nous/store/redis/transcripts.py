@@ -11,23 +11,22 @@ from nous.redis_support.errors import translated
 from nous.redis_support.scripts import register
 from nous.store.folder_state import FileRecord, WatchedFolder, digest_of, packed, unpacked
 from nous.store.keys import StoreKeys
+from nous.store.redis import StorePart
 
 KEPT = 30 * 86400
 """TTL in seconds of a folder that is no longer swept, for example of a host that is gone."""
 
 
-class RedisFolderState:
-    """`FolderState` on one Redis primary. *client* must not decode responses."""
+class RedisFolderState(StorePart):
+    """`FolderState` on one Redis primary."""
 
     def __init__(self, client: redis.Redis, keys: StoreKeys, *, bus_keys: BusKeys) -> None:
-        self._client = client
-        self._keys = keys
+        super().__init__(client, keys)
         self._bus_keys = bus_keys
         self._remember = register(client, "nous.store.redis", "remember")
 
     def recall(self, place: WatchedFolder) -> Mapping[str, FileRecord]:
-        with translated():
-            stored = cast("dict[bytes, bytes]", self._client.hgetall(self._key(place)))
+        stored: dict[bytes, bytes] = self._ask("HGETALL", self._key(place))
         read = ((name.decode(), unpacked(raw)) for name, raw in stored.items())
         return {name: found for name, found in read if found}
 

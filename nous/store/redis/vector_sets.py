@@ -166,7 +166,6 @@ class VectorSet:
         return [[(UUID(name.decode()), 2 * float(score) - 1) for name, score in each] for each in scored]
 
     def _look(self) -> tuple[IndexWatermark | None, int]:
-        """Return the watermark, and the actual size of the set."""
         mark, size = self._run("look")
         return IndexWatermark.parse(mark), size
 

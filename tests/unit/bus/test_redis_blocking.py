@@ -46,6 +46,28 @@ def test_what_is_published_durably_is_refused_where_no_disk_can_confirm_it(ended
     assert len(bus.receive(Subscription("toy", SessionEnded), priority=Priority.LIVE, limit=9, lease=60)) == 1
 
 
+class Said:
+    """What a server says to all that it is asked at once."""
+
+    def __init__(self, answers: Any) -> None:
+        self._answers = answers
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __getattr__(self, name: str) -> Any:
+        return self._taken
+
+    def _taken(self, *_: Any) -> None: ...
+
+    def execute(self, *, raise_on_error: bool = True) -> Any:
+        if raise_on_error and isinstance(self._answers, Exception):
+            raise self._answers
+        return self._answers
+
+
 class Busy(fakeredis.FakeRedis):
     """A server whose disk is busy: it tells in turn how the writing of its log goes, and how many keys it finds."""
 
@@ -108,38 +130,6 @@ def test_publishing_nothing_asks_nothing() -> None:
     assert RedisBus(Busy(), plan_of=lambda _: CommitPlan()).publish() == []
 
 
-class Slow(fakeredis.FakeRedis):
-    """A server whose disk has confirmed nothing when the time is over."""
-
-    def pipeline(self, *_: Any, **__: Any) -> Any:
-        return Said([True, (0, 0)])
-
-
-class Said:
-    """What a server says to all that it is asked at once."""
-
-    def __init__(self, answers: Any) -> None:
-        self._answers = answers
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def expire(self, *_: Any) -> None: ...
-
-    def execute_command(self, *_: Any) -> None: ...
-
-    def info(self, *_: Any) -> None: ...
-
-    def exists(self, *_: Any) -> None: ...
-
-    def execute(self, *, raise_on_error: bool = True) -> Any:
-        if raise_on_error and isinstance(self._answers, Exception):
-            raise self._answers
-        return self._answers
-
-
 def test_a_disk_that_does_not_confirm_is_told_of() -> None:
     with pytest.raises(Unavailable, match="the disk did not confirm"):
-        wait_for_disk(Slow(server=fakeredis.FakeServer()), ["marker"], ttl=60)
+        wait_for_disk(Busy([True, (0, 0)]), ["marker"], ttl=60)

@@ -45,13 +45,8 @@ def read(stream: Stream) -> Iterator[tuple[str, int]]:
 
 
 @given(sizes)
-def test_every_entry_is_read_once_in_its_order(sizes: list[int]) -> None:
-    assert list(read(Stream(sizes))) == [(f"{number}-0", size) for number, size in enumerate(sizes, start=1)]
-
-
-@given(sizes)
-def test_behind_what_is_large_a_page_holds_no_more_than_fits(sizes: list[int]) -> None:
+def test_every_entry_is_read_once_and_behind_what_is_large_a_page_holds_no_more_than_fits(sizes: list[int]) -> None:
     stream = Stream(sizes)
-    list(read(stream))
 
+    assert list(read(stream)) == [(f"{number}-0", size) for number, size in enumerate(sizes, start=1)]
     assert all(sum(page) <= ENOUGH for before, page in pairwise(stream.pages) if LARGE in before)

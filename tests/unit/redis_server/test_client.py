@@ -7,7 +7,7 @@ import pytest
 
 from nous.domain.errors import Misconfigured, Unavailable
 from nous.redis_server.client import address, connect, connect_rq, embedded_directory, masked
-from nous.redis_server.data_dir import LONGEST_SOCKET, locate
+from nous.redis_server.data_dir import locate
 from nous.settings import Settings
 
 NOBODY = "redis://somebody:geheim@127.0.0.1:1/0"
@@ -57,11 +57,3 @@ def test_a_directory_has_one_address_by_whatever_path(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
 
     assert locate(tmp_path / "link") == locate(tmp_path / "real" / ".." / "real")
-
-
-@pytest.mark.parametrize("length", [1, 200])
-def test_the_socket_of_any_directory_can_be_bound(length: int, tmp_path: Path) -> None:
-    one, other = locate(tmp_path / ("x" * length)), locate(tmp_path / ("y" * length))
-
-    assert len(bytes(one.socket)) <= LONGEST_SOCKET
-    assert one.socket != other.socket

@@ -1,7 +1,6 @@
 """What a process remembers of the logs it reads."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -76,16 +75,6 @@ def test_only_what_was_added_is_read() -> None:
     assert store.reads[-2:] == [1, 2]
 
 
-def test_a_log_that_begins_anew_is_learned_anew() -> None:
-    before, after = MemoryStore(), MemoryStore()
-    memory = FactCache()
-    learn(before, "Tim likes tea")
-    learn(after, "Redis is used")
-    texts(memory, before)
-
-    assert texts(memory, after) == ["Redis is used"]
-
-
 def test_scopes_and_embedders_are_kept_apart() -> None:
     store, memory = MemoryStore(), FactCache()
     mine, yours = Scope(project="mine"), Scope(project="yours")
@@ -143,20 +132,6 @@ def test_vectors_of_another_dimension_are_refused_each_time() -> None:
     for _ in range(2):
         with pytest.raises(Misconfigured, match="256 numbers"):
             texts(memory, store, embedder=Changed(dim=64))
-
-
-def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
-    def forgotten(scope: Scope) -> set[str]:
-        return {"tim likes tea"} if scope == Scope() else set()
-
-    store = MemoryStore()
-    teacher = replace(fact_learner(store), suppressed=forgotten)
-
-    lesson = teacher.ingest(
-        [CandidateFact(text="Tim likes tea."), CandidateFact(text="Redis is used")], scope=Scope(), source=source("s1")
-    )
-
-    assert [fact_decision.text for fact_decision in lesson.fact_decisions] == ["Redis is used"]
 
 
 def test_twenty_who_learn_one_thing_at_once_leave_one_fact_that_twenty_have_said() -> None:

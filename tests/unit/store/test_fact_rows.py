@@ -1,13 +1,24 @@
-"""Rows as they stand in the store, and what is appended to a log."""
+"""Rows and vectors as they stand in the store, and what is appended to a log."""
 
 import numpy as np
 import pytest
 from builders.fact_rows import HOME, NOON, fact_id, learned, unit
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nous.domain.effects import AppendFacts
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import Linked, LogVersion, Row
-from nous.store.fact_rows import Continuation, LogEntry, Slot, continuation
+from nous.store.fact_rows import (
+    LONGEST_RUN,
+    VECTORS_PER_BLOCK,
+    Continuation,
+    LogEntry,
+    Slot,
+    VectorSlot,
+    continuation,
+    runs,
+)
 
 
 def linked(similarity: float | None = None) -> Linked:
@@ -67,3 +78,24 @@ def test_the_chain_depends_on_everything_before() -> None:
     versions = (appended(*rows), appended(*reversed(rows)), appended(*rows, expected=LogVersion(chain="another")))
 
     assert len({each.version.chain for each in versions}) == 3
+
+
+places = st.builds(
+    VectorSlot, st.sampled_from(["a", "b"]), st.builds(Slot, st.integers(4090, 4105), st.sampled_from([2, 3]))
+)
+
+
+@given(st.lists(places))
+def test_runs_hold_every_place_in_order_and_side_by_side(wanted: list[VectorSlot]) -> None:
+    found = list(runs(wanted))
+
+    assert [place for run in found for place in run] == wanted
+    for run in found:
+        assert [place.offset for place in run] == [run[0].offset + i * run[0].size for i in range(len(run))]
+        assert len({(place.embedder, place.slot.dim, place.block) for place in run}) == 1
+
+
+def test_a_block_takes_few_commands() -> None:
+    block = [VectorSlot("m", Slot(index, 384)) for index in range(VECTORS_PER_BLOCK)]
+
+    assert [len(run) for run in runs(block)] == [LONGEST_RUN] * 4

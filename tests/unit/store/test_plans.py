@@ -1,78 +1,29 @@
 """Writes as plans."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
-from uuid import uuid5
 
 import fakeredis
-import numpy as np
 import pytest
+from builders.episodes import HOME, NOON, episode
+from builders.fact_rows import learned, unit
 
 from nous.bus.redis.commit import CommitPlan
 from nous.domain.effects import AppendFacts, ReleaseTranscript, SaveEpisode, SaveSessionState, Write
-from nous.domain.episode import Category, Episode, Outcome, Summary, Tier
-from nous.domain.events import NAMESPACE
-from nous.domain.fact import Fact, Learned, LogVersion, Source
-from nous.domain.scope import Scope
+from nous.domain.fact import LogVersion
 from nous.domain.session_state import Abandonment, SessionState
 from nous.store.keys import StoreKeys
 from nous.store.redis.plans import plan_for
 
 KEYS = StoreKeys()
-NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-ID = uuid5(NAMESPACE, "episode")
-
-
-def save() -> SaveEpisode:
-    summary = Summary(
-        title="t", summary="s", key_points=(), outcome=Outcome.RESOLVED, outcome_rationale="done", topics=()
-    )
-    episode = Episode(
-        id=ID,
-        scope=Scope(),
-        session_id="s",
-        agent_id="a",
-        version="v1",
-        summary=summary,
-        candidate_facts=(),
-        tier=Tier.LLM,
-        event_id=ID,
-        ended_at=NOON,
-        format="qbit",
-        entries=1,
-        bytes=1,
-        excerpt_digest="",
-        excerpt_chars=0,
-        excerpt_dropped=0,
-    )
-    return SaveEpisode(episode=episode, replaces=replace(episode, version="v0"))
-
-
-def note() -> SaveSessionState:
-    session_state = SessionState(
-        scope=Scope(), session_id="s", by=ID, ended_at=NOON, given_up=Abandonment(NOON, "gone")
-    )
-    return SaveSessionState(session_state=session_state, replaces=session_state)
+GIVEN_UP = SessionState(
+    scope=HOME, session_id="s", by=episode().id, ended_at=NOON, given_up=Abandonment(NOON, "it is gone")
+)
 
 
 def append(count: int, expected: LogVersion | None = None) -> AppendFacts:
-    source = Source(episode_id=ID, event_id=ID, session_id="s", turns=(1,))
-    facts = [
-        Fact(
-            id=uuid5(ID, str(number)),
-            scope=Scope(),
-            text=str(number),
-            category=Category.TOOL,
-            subject="",
-            confidence=1.0,
-            source=source,
-            learned_at=NOON,
-        )
-        for number in range(count)
-    ]
-    rows = tuple(Learned(fact=fact, reason="new", embedded_by="m") for fact in facts)
-    vectors = {fact.id: np.ones(3, dtype=np.float32) for fact in facts}
-    return AppendFacts(scope=Scope(), expected=expected or LogVersion(), rows=rows, vectors=vectors)
+    rows = tuple(learned(str(number)) for number in range(count))
+    vectors = {row.fact.id: unit(1) for row in rows}
+    return AppendFacts(scope=HOME, expected=expected or LogVersion(), rows=rows, vectors=vectors)
 
 
 def run(client: fakeredis.FakeRedis, plan: CommitPlan) -> None:
@@ -87,11 +38,11 @@ def content(client: fakeredis.FakeRedis) -> dict[bytes | str, object]:
 @pytest.mark.parametrize(
     "write",
     [
-        save(),
+        SaveEpisode(episode=episode(), replaces=replace(episode(), version="v0")),
         append(2),
         append(3, LogVersion(n=2, chain="c", vectors=2)),
-        ReleaseTranscript(scope=Scope(), dataref="redis:x"),
-        note(),
+        ReleaseTranscript(scope=HOME, dataref="redis:x"),
+        SaveSessionState(session_state=GIVEN_UP, replaces=GIVEN_UP),
     ],
 )
 def test_commands_may_be_run_again_after_breaking_off_anywhere(write: Write) -> None:
@@ -99,7 +50,7 @@ def test_commands_may_be_run_again_after_breaking_off_anywhere(write: Write) -> 
     once = fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
     again = fakeredis.FakeRedis(server=fakeredis.FakeServer(), protocol=2)
     for client in (once, again):
-        client.rpush(KEYS.fact_rows(Scope()), "row 1", "row 2")
+        client.rpush(KEYS.fact_rows(HOME), "row 1", "row 2")
     for length in range(len(plan.commands) + 1):
         run(again, CommitPlan(commands=plan.commands[:length]))
 

@@ -1,23 +1,21 @@
 """What the stores in Redis say when Redis does not answer, or does not hold what they wrote."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import uuid5
 
 import fakeredis
 import numpy as np
 import pytest
 import redis
+from builders.fact_rows import learned
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from nous.domain.effects import AppendFacts
-from nous.domain.episode import Category
 from nous.domain.errors import Misconfigured, Retryable, Unavailable
-from nous.domain.events import NAMESPACE
-from nous.domain.fact import Fact, Learned, LogVersion, Source
+from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.redis.episodes import RedisEpisodes
@@ -27,7 +25,6 @@ from nous.store.redis.transcripts import RedisUploads
 
 KEYS = StoreKeys()
 HERE = Scope("tenant:1", "agent %", "project")
-ID = uuid5(NAMESPACE, "episode")
 
 
 class InterruptedRedis(fakeredis.FakeRedis):
@@ -53,22 +50,11 @@ def facts(client: redis.Redis) -> RedisFactLog:
     return RedisFactLog(client, KEYS)
 
 
-def learned(text: str) -> Learned:
-    fact = Fact(
-        id=uuid5(NAMESPACE, text),
-        scope=HERE,
-        text=text,
-        category=Category.TOOL,
-        subject="",
-        confidence=1.0,
-        source=Source(episode_id=ID, event_id=ID, session_id="s", turns=()),
-        learned_at=datetime(2026, 1, 1, tzinfo=UTC),
-    )
-    return Learned(fact=fact, reason="new", embedded_by="m")
+fact = partial(learned, scope=HERE)
 
 
 def append(client: redis.Redis, *texts: str, expected: LogVersion | None = None) -> None:
-    rows = tuple(learned(text) for text in texts)
+    rows = tuple(fact(text) for text in texts)
     vectors = {row.fact.id: np.ones(3, dtype=np.float32) for row in rows}
     write = AppendFacts(scope=HERE, expected=expected or LogVersion(), rows=rows, vectors=vectors)
     for command in plan_for(write, KEYS).commands:
@@ -82,10 +68,10 @@ def test_rows_of_a_commit_that_broke_off_are_not_seen_and_give_way(
     seen = facts.read(HERE).version
     client.rpush(KEYS.fact_rows(HERE), "half a commit")
 
-    assert facts.read(HERE).rows == (learned("a"),)
+    assert facts.read(HERE).rows == (fact("a"),)
     assert facts.read(HERE, after=seen).rows == ()
     append(client, "b", expected=seen)
-    assert facts.read(HERE).rows == (learned("a"), learned("b"))
+    assert facts.read(HERE).rows == (fact("a"), fact("b"))
 
 
 @pytest.mark.parametrize("damage", [["RPOP"], ["LSET", "-1", b"chain linked - {}"], ["LSET", "-1", b"junk"], ["DEL"]])
@@ -114,7 +100,7 @@ def test_a_log_rewritten_while_it_is_read_is_read_again_later(client: Interrupte
 
     with pytest.raises(Retryable, match="rewritten"):
         facts.read(HERE)
-    assert facts.read(HERE).rows == (learned("b"),)
+    assert facts.read(HERE).rows == (fact("b"),)
 
 
 def test_a_log_that_grows_while_it_is_read_is_read_as_it_was(client: InterruptedRedis, facts: RedisFactLog) -> None:
@@ -123,7 +109,7 @@ def test_a_log_that_grows_while_it_is_read_is_read_as_it_was(client: Interrupted
     client.questions = 0
     client.interruption = lambda: append(client, "b", expected=version)
 
-    assert facts.read(HERE).rows == (learned("a"),)
+    assert facts.read(HERE).rows == (fact("a"),)
 
 
 def test_a_server_that_does_not_answer_may_answer_later(tmp_path: Path) -> None:

@@ -1,19 +1,18 @@
 """Decisions that wait to be kept are found, however large what stands around them is."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid5
 
 import fakeredis
+import orjson
 import pytest
 from structlog.testing import capture_logs
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
-from nous.domain.event_codec import LARGEST, encode
-from nous.domain.events import NAMESPACE, DecisionRecorded, episode_id
+from nous.domain.event_codec import LARGEST
+from nous.domain.events import DecisionRecorded, episode_id
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.redis import decisions
@@ -44,24 +43,8 @@ def client() -> Iterator[Measured]:
 
 
 def decided(description: str) -> bytes:
-    event_id = uuid5(NAMESPACE, description)
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    return encode(
-        DecisionRecorded(
-            id=event_id,
-            time=now,
-            source="tests",
-            scope=Scope(),
-            agent_id="tester",
-            session_id="s1",
-            trace_id=event_id,
-            description=description,
-            category="architecture",
-            stakes="high",
-            confidence=0.9,
-            at=now,
-        )
-    )
+    data = {"session_id": "s1", "description": description}
+    return orjson.dumps({"data": data})
 
 
 def found(client: Measured) -> list[str]:

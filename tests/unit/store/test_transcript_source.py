@@ -1,6 +1,7 @@
 """How the transcript that an event speaks of is found, and what is said when it is no longer as it was."""
 
 import gzip
+import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,10 +16,11 @@ from nous.domain.events import NAMESPACE, SessionEnded
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
-from nous.store.transcript_source import CUT, GROWN, REWRITTEN, StoredTranscripts, upload
+from nous.store.transcript_source import CUT, GROWN, LARGEST, REWRITTEN, StoredTranscripts, unpacked, upload
 
 KEYS = StoreKeys()
 TEXT = b"User: which port?\n\nAssistant: 6380, as before.\n"
+GZIPPED = gzip.compress(TEXT, mtime=0)  # it names a test, which has to be called the same in every process
 MORE = b"\nUser: thanks\n\nAssistant: gladly\n"
 
 
@@ -52,17 +54,14 @@ def published(path: Path, content: bytes = TEXT) -> SessionEnded:
     return ended(dataref=path.as_uri(), bytes=len(content), digest=sha256(content).hexdigest())
 
 
-def test_a_transcript_may_be_in_the_event(transcripts: StoredTranscripts) -> None:
-    found = transcripts.read(ended(transcript=TEXT.decode()))
+MESSAGES = ({"role": "user", "content": "which port?"}, {"role": "assistant", "content": "6380, as before."})
+
+
+@pytest.mark.parametrize("transcript", [TEXT.decode(), MESSAGES], ids=["text", "messages"])
+def test_a_transcript_may_be_in_the_event(transcripts: StoredTranscripts, transcript: Any) -> None:
+    found = transcripts.read(ended(transcript=transcript))
 
     assert [entry.text for entry in found] == ["which port?", "6380, as before."]
-    assert found.digest == sha256(TEXT).hexdigest()
-
-
-def test_messages_may_be_in_the_event(transcripts: StoredTranscripts) -> None:
-    messages = ({"role": "user", "content": "which port?"}, {"role": "assistant", "content": "6380"})
-
-    assert [entry.text for entry in transcripts.read(ended(transcript=messages))] == ["which port?", "6380"]
 
 
 @pytest.mark.parametrize("name", ["plain.txt", "with space, 100% & größer #1?.txt"])
@@ -184,14 +183,6 @@ def test_a_worker_with_folders_of_its_own_reads_nowhere_else(
         confined.read(ended(dataref=f"file://{tmp_path}/{name.replace(' ', '%20')}"))
 
 
-def test_links_in_a_circle_are_refused(transcripts: StoredTranscripts, tmp_path: Path) -> None:
-    (tmp_path / "a").symlink_to(tmp_path / "b")
-    (tmp_path / "b").symlink_to(tmp_path / "a")
-
-    with pytest.raises(BadInput, match="cannot be read"):
-        transcripts.read(ended(dataref=(tmp_path / "a").as_uri()))
-
-
 def test_a_file_that_is_no_transcript_for_its_size_is_not_read(confined: StoredTranscripts, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"has 1,001 bytes; no transcript has more than 1,000"):
         confined.read(published(tmp_path / "ours" / "t.txt", b"a" * 1001))
@@ -204,3 +195,29 @@ def test_a_worker_that_cannot_read_a_transcript_does_not_quote_it(ended: Any) ->
         transcripts.read(ended(text="hunter2\x00\x01\x02" * 500))
 
     assert "hunter" not in str(caught.value)
+
+
+@pytest.mark.parametrize("packed", [GZIPPED, zlib.compress(TEXT)])
+def test_gzip_and_zlib_are_unpacked(packed: bytes) -> None:
+    assert unpacked(packed) == TEXT
+
+
+@pytest.mark.parametrize("packed", [b"", TEXT, GZIPPED[:-9]])
+def test_what_cannot_be_unpacked_is_refused(packed: bytes) -> None:
+    with pytest.raises(BadInput, match=r"cannot be unpacked|torn"):
+        unpacked(packed)
+
+
+def test_an_upload_cannot_become_a_transcript_of_any_size() -> None:
+    bomb = gzip.compress(bytes(10_000_000))
+
+    with pytest.raises(BadInput, match="more than 1,000,000 bytes"):
+        unpacked(bomb, largest=1_000_000)
+    assert len(unpacked(bomb, largest=10_000_000)) == 10_000_000
+
+
+def test_a_transcript_that_nobody_would_read_is_not_uploaded() -> None:
+    store = MemoryStore()
+
+    with pytest.raises(BadInput, match="none of more than 268,435,456 can be uploaded"):
+        upload(store, bytes(LARGEST + 1), keys=StoreKeys(), scope=Scope(), session_id="s")

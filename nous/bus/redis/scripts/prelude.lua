@@ -100,23 +100,12 @@ local function plan_letter(letters, deaths, progress, name, mishap, event, first
   end
 end
 
--- Increment a counter; beyond the maximum number of counters, as in `nous.bus.accounting`, skip reasons share one.
-local MOST_COUNTERS = 100
-local function plan_count(counters, outcome)
-  local known = redis.pcall('HLEN', counters)
-  local is_full = type(known) == 'number' and known >= MOST_COUNTERS
-  if is_full and outcome:find('^skipped:') and redis.call('HEXISTS', counters, outcome) == 0 then
-    outcome = 'skipped:other reasons'
-  end
-  plan('HINCRBY', counters, outcome, 1)
-end
-
 -- End a delivery: delete its lease, progress and history, count its outcome, and acknowledge it.
 local function plan_close(stream, leases, progress, counters, group, name, entry, outcome)
   plan('ZREM', leases, name)
   plan('HDEL', progress, name)
   plan('DEL', mishaps_of(progress, name))
-  plan_count(counters, outcome)
+  plan('HINCRBY', counters, outcome, 1)
   plan('XACK', stream, group, entry)
 end
 

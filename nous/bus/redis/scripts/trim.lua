@@ -1,5 +1,4 @@
--- Remove old entries that are no longer needed. An entry stays if a group has it pending, or has progress of it
--- (another program removed it from the pending list, and its dead letter is not written yet), or if a dead letter is
+-- Remove old entries that are no longer needed. An entry stays if a group has it pending, or if a dead letter is
 -- about it. Trimming stops at the first entry that is too young, or that a group has not read. The last entry that a
 -- group has read stays too: without it the server could not compute the group's `lag`.
 --
@@ -8,19 +7,19 @@
 --
 -- KEYS  1 stream  2 dead letters
 -- ARGV  1 minimum age in seconds  2 event type  3 priority  4 where to begin, as XRANGE takes it
---       5 how many entries to examine  6 prefix of all keys  7 id of the last dead letter that the caller has read
---       8.. the next entries that dead letters are about, as many as will be examined
+--       5 how many entries to examine  6 id of the last dead letter that the caller has read
+--       7.. the next entries that dead letters are about, as many as will be examined
 -- Returns {number of entries removed, where to continue or "" at the end}.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return { 0, '' }
 end
 
 local kept = {}
-for i = 8, #ARGV - 1 do
+for i = 7, #ARGV - 1 do
   kept[ARGV[i]] = true
 end
 -- Dead letters written since the caller read them. A new one never has a lower id than an existing one.
-for _, letter in ipairs(redis.call('XRANGE', KEYS[2], '(' .. ARGV[7], '+')) do
+for _, letter in ipairs(redis.call('XRANGE', KEYS[2], '(' .. ARGV[6], '+')) do
   local told = fields_of(letter[2])
   if told.kind == ARGV[2] and told.lane == ARGV[3] and told.entry then
     kept[told.entry] = true
@@ -29,9 +28,7 @@ end
 
 local groups = {}
 for _, list in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
-  local group = fields_of(list)
-  group.progress = ARGV[6] .. ':progress:' .. group.name
-  groups[#groups + 1] = group
+  groups[#groups + 1] = fields_of(list)
 end
 
 local youngest = (clock() - tonumber(ARGV[1])) * 1000
@@ -47,9 +44,8 @@ local function is_to_come(entry)
 end
 
 local function is_needed(entry)
-  local name = ARGV[3] .. '/' .. entry
   for _, group in ipairs(groups) do
-    if is_pending(KEYS[1], group.name, entry) or redis.call('HEXISTS', group.progress, name) == 1 then
+    if is_pending(KEYS[1], group.name, entry) then
       return true
     end
   end
