@@ -2,14 +2,14 @@
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TypeVar
 
 import structlog
 
+from nous.backoff import retry_until_deadline
 from nous.bus.base import Bus, Committed, Conflict, Delivery, DeliveryRef, Duplicate, Priority, Subscription, Verdict
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState, RetryPolicy
 from nous.domain.effects import DegradedResult, Effects
@@ -23,33 +23,8 @@ from nous.runtime.lease_renewal import LeaseKeeper
 _MOST_CONFLICTS = 50
 """Conflicts in a row before the delivery is deferred. Each means that another worker has made progress."""
 _PUT_OFF = 2.0
-_FIRST = 0.05
-_LONGEST = 1.0
-"""Seconds between two tries, the first and the longest. A server does not announce that it is back, so poll it."""
-
-_Answer = TypeVar("_Answer")
 
 log = structlog.get_logger(__name__)
-
-
-def retry_until_deadline(call: Callable[[], _Answer], *, seconds: float) -> _Answer:
-    """Call *call*, and retry it on transient errors for *seconds*. It has to be idempotent.
-
-    So finished work is neither repeated nor blamed because the server was down when the result was to be written. The
-    wait between two tries doubles each time, up to a second.
-
-    Raises:
-        Retryable: the last failure.
-    """
-    until, pause = time.monotonic() + seconds, _FIRST
-    while True:
-        try:
-            return call()
-        except Retryable:
-            if time.monotonic() + pause > until:
-                raise
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST)
 
 
 def execute(

@@ -8,11 +8,9 @@ import redis
 from builders.full_disk import unwritable
 from builders.rq import worker_of
 
-from nous.jobs.rq.worker_stats import PLACE, here, workers_seen
+from nous.jobs.rq.worker_stats import workers_seen
 
 KEY = "rq:worker:worker"
-NOBODY = 2**22 + 1
-"""A pid that is never given."""
 
 
 @pytest.fixture
@@ -26,15 +24,6 @@ def test_a_stock_worker_is_seen_by_name(registered: redis.Redis) -> None:
     [seen] = workers_seen(registered)
 
     assert (seen.name, seen.queues, seen.pid, seen.host) == ("worker", ("toy",), os.getpid(), socket.gethostname())
-
-
-@pytest.mark.parametrize(("place", "count"), [(here(), 0), ("elsewhere", 1), ("", 1)])
-def test_one_whose_process_is_gone_is_not_seen_where_its_pid_means_something(
-    registered: redis.Redis, place: str, count: int
-) -> None:
-    registered.hset(KEY, mapping={"pid": NOBODY, PLACE: place})
-
-    assert len(workers_seen(registered)) == count
 
 
 @pytest.mark.parametrize("left", [{"successful_job_count": "1"}, {}])

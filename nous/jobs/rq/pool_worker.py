@@ -17,13 +17,12 @@ from rq import worker_registration
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.suspension import is_suspended
-from rq.worker import WorkerStatus
+from rq.worker import BaseWorker, WorkerStatus
 
 from nous.backoff import RetryBackoff
 from nous.jobs.base import Runner
 from nous.jobs.rq.bookkeeping import JobBookkeeper, StartedJob
 from nous.jobs.rq.job import AllowListedJob, decode_call
-from nous.jobs.rq.worker_stats import PlacedWorker
 from nous.redis_support.errors import translated
 
 _LISTEN = 1
@@ -32,6 +31,8 @@ _BATCH = 16
 """Jobs taken at once: enough to share a round trip, and few to resubmit if this process dies."""
 _BEAT = 15.0
 """Seconds between two heartbeats. Also the longest time until `rq suspend` or `rq resume` is noticed."""
+_EXPIRES = 60
+"""Seconds without a heartbeat after which this worker counts as dead."""
 _GLANCE = 0.02
 _AFTERGLOW = 2.0
 """Seconds after work in another queue than the first, in which the wait is short: Redis blocks on one queue only."""
@@ -39,7 +40,7 @@ _AFTERGLOW = 2.0
 log = structlog.get_logger(__name__)
 
 
-class PoolWorker(PlacedWorker):
+class PoolWorker(BaseWorker):
     """Runs up to *concurrency* jobs at a time, each on a thread.
 
     The first queue has priority over the second. A thread cannot be ended from outside. So a job that is not done after
@@ -90,7 +91,6 @@ class PoolWorker(PlacedWorker):
                 self._survive(self._step)
             while self._running:
                 self._survive(self._drain)
-            self._survive(self._bookkeeper.retry_pending)
         finally:
             for _ in range(self._threads):
                 self._tasks.put(None)
@@ -156,7 +156,7 @@ class PoolWorker(PlacedWorker):
             try:
                 self._perform(job)
             except Exception:  # the outermost call of a thread: the error would be lost
-                log.exception("rq_bookkeeping.failed", jobs=[job.id])
+                log.exception("rq_bookkeeping.failed", job_id=job.id)
             if self._running.pop(job.execution, None) is None:
                 return  # the job was abandoned, and another thread has the place of this one
             self._has_room.set()
@@ -192,9 +192,8 @@ class PoolWorker(PlacedWorker):
         self._show_itself()
         self._beat_at = time.monotonic()
         self._is_suspended = bool(is_suspended(self.connection))  # an operator ran `rq suspend`
-        self.heartbeat()
+        self.heartbeat(_EXPIRES)
         self._bookkeeper.beat([job for job, _ in list(self._running.values())])
-        self._bookkeeper.retry_pending()
         if self.should_run_maintenance_tasks:
             self.run_maintenance_tasks()
 

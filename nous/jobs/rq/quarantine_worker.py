@@ -20,7 +20,6 @@ from rq.worker import Worker
 from nous.jobs.base import QueueKind, Runner
 from nous.jobs.rq.job import AllowListedJob, decode_call
 from nous.jobs.rq.queue import queue_named
-from nous.jobs.rq.worker_stats import PlacedWorker
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +30,7 @@ _ASKED = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 """Signals by which an operator or a supervisor ends a process. A poison event uses others, or none."""
 
 
-class QuarantineWorker(PlacedWorker, Worker):
+class QuarantineWorker(Worker):
     """Stock RQ worker whose forked jobs use the application that is already built."""
 
     runner: Runner

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from nous.backoff import retry_until_deadline
 from nous.bus.base import Delivery, Priority, Subscription, Verdict
 from nous.bus.delivery_state import DeliveryState, DeliveryStatus
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Retryable, Unavailable
 from nous.domain.events import SessionEnded
-from nous.runtime.attempt import retry_until_deadline
 
 TOY = Subscription("toy", SessionEnded)
 LEASE = 60.0
