@@ -261,25 +261,3 @@ class Resummarizer(PeriodicTask):
         # The commit conflicted although the edition is unchanged: the session is being erased.
         self._bus.apply(Effects(writes=(expected, RemoveFromResummaries(scope=scope, episode_id=episode_id))))
         return False
-
-
-class PlugInNotice(PeriodicTask):
-    """Logs plug-ins that were installed after this process began.
-
-    The process runs without them until it is restarted. *installed* returns the names of all plug-ins and their kinds.
-    """
-
-    name = "plug_in_notice"
-
-    def __init__(self, installed: Callable[[], frozenset[str]], *, interval: float) -> None:
-        super().__init__(interval=interval)
-        self._installed = installed
-        self._known = installed()
-
-    @override
-    def run_once(self) -> float:
-        found = self._installed()
-        for name in sorted(found - self._known):
-            log.warning("plug_in.appeared", plug_in=name, hint="restart this process to use it")
-        self._known |= found
-        return self._interval

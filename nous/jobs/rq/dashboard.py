@@ -3,8 +3,7 @@
 rq-dashboard 0.9.0 was written for RQ 1 and for pickled jobs. Against RQ 3 and our JSON jobs it answers 500
 
 - on the list of workers while one is busy: it fetches the current job without saying that it is JSON;
-- on a worker whose job was deleted meanwhile;
-- on deleting a job whose execution ended, or expired with its worker, since it was listed.
+- on a worker whose job was deleted meanwhile.
 """
 
 import socket
@@ -22,8 +21,7 @@ from flask.json.provider import DefaultJSONProvider
 from redis import Redis
 from redis import exceptions as redis_errors
 from rq import Queue, Worker
-from rq.exceptions import InvalidJobOperation, NoSuchJobError
-from rq.executions import Execution, ExecutionRegistry
+from rq.exceptions import DeserializationError, InvalidJobOperation, NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
@@ -32,49 +30,15 @@ from nous.domain.errors import Misconfigured
 from nous.jobs.base import BARE, JobNames
 from nous.jobs.rq.job import AllowListedJob
 
-UNREADABLE = "(not JSON)"
-"""Placeholder for data that another application pickled on the same server."""
-
-
-class JsonOnly(JSONSerializer):
-    """Serializer that reads only JSON.
-
-    Looking at a job therefore never runs code that a pickle may hold.
-    """
-
-    @staticmethod
-    def loads(s: bytes, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return JSONSerializer.loads(s, *args, **kwargs)
-        except ValueError:
-            return UNREADABLE
-
-
-class _Executions(ExecutionRegistry):
-    """Executions of a job.
-
-    One that is gone is represented by its name alone.
-    """
-
-    def get_executions(self, start: int = 0, end: int = -1) -> list[Execution]:
-        return [self._execution(name) for name in self.get_execution_ids(start, end)]
-
-    def _execution(self, name: str) -> Execution:
-        try:
-            return Execution.fetch(id=name, job_id=self.job_id, connection=self.connection)
-        except ValueError:
-            return Execution(id=name, job_id=self.job_id, connection=self.connection)
-
 
 class ShownJob(AllowListedJob):
-    """Job for viewing, deleting and requeueing, never for running."""
+    """Job for viewing, deleting and requeueing, never for running.
+
+    It reads only JSON, so looking at a job never runs code that the pickle of another application may hold.
+    """
 
     def __init__(self, id: str | None = None, connection: Redis | None = None, serializer: object = None) -> None:  # noqa: A002, ARG002 - the parameters are RQ's
-        super().__init__(id, connection=connection, serializer=JsonOnly)
-
-    @property
-    def execution_registry(self) -> ExecutionRegistry:
-        return _Executions(self.id, connection=self.connection)
+        super().__init__(id, connection=connection, serializer=JSONSerializer)
 
     def get_call_string(self) -> str | None:
         """Return the job's description.
@@ -90,14 +54,11 @@ class ShownWorker(Worker):
     job_class = ShownJob
 
     def get_current_job(self) -> Job | None:
-        """Return one of the jobs in flight; its description tells the number of the others."""
+        """Return one of the jobs in flight; None if it was deleted meanwhile."""
         try:
-            job = super().get_current_job()
+            return super().get_current_job()
         except NoSuchJobError:
             return None
-        if job is not None and (others := len(self.get_current_executions()) - 1) > 0:
-            job.description = f"{job.description} and {others} more"
-        return job
 
 
 def _rq_names(connection: Redis, names: JobNames) -> dict[str, Any]:
@@ -241,6 +202,8 @@ def _answer_errors(app: Flask) -> None:
     for kind, status, text in (
         (NoSuchJobError, 404, "There is no such job; it may have ended and expired."),
         (InvalidJobOperation, 409, "The job is not in a state that allows this."),
+        (DeserializationError, 409, "The job is not one of nous, and cannot be read."),
+        (ValueError, 409, "The job has just changed; look again."),
         (redis_errors.NoPermissionError, 403, "The Redis user of this dashboard may not do that."),
         (redis_errors.ConnectionError, 503, "The Redis server does not answer."),
         (redis_errors.TimeoutError, 503, "The Redis server does not answer in time."),

@@ -14,7 +14,7 @@ from nous.domain.effects import Effects
 from nous.domain.errors import Unavailable
 from nous.domain.events import Event, SessionEnded
 from nous.domain.scope import Scope
-from nous.runtime.maintenance import Auditor, PlugInNotice, SessionMaintenanceLoop, StreamTrimmer
+from nous.runtime.maintenance import Auditor, SessionMaintenanceLoop, StreamTrimmer
 from nous.services.session_lifecycle import RecoveryAction
 
 TOY = Subscription("toy", SessionEnded)
@@ -213,18 +213,3 @@ def test_it_stops_between_two_pages() -> None:
     post.run()
 
     assert len(trimmer.asked) == 2
-
-
-def test_a_plug_in_that_appears_is_logged_once_with_what_to_do() -> None:
-    installed = {"nous.workers: fact-extractor"}
-    notice = PlugInNotice(lambda: frozenset(installed), interval=60)
-
-    with capture_logs() as logs:
-        waits = [notice.run_once()]
-        installed.add("nous.workers: greeter")
-        waits += [notice.run_once(), notice.run_once()]
-
-    assert waits == [60] * 3
-    assert [(line["event"], line["plug_in"], line["hint"]) for line in logs] == [
-        ("plug_in.appeared", "nous.workers: greeter", "restart this process to use it")
-    ]
