@@ -1,7 +1,6 @@
 """facts_unembedded → fact_superseded | fact_linked: embed facts that have no vector yet."""
 
 from datetime import timedelta
-from typing import Self
 
 from nous.domain.effects import Effects
 from nous.domain.errors import Deferred, Unavailable
@@ -26,13 +25,7 @@ class FactEmbedder:
     def __init__(self, context: WorkerContext) -> None:
         self._context = context
 
-    @classmethod
-    def from_context(cls, context: WorkerContext) -> Self:
-        return cls(context)
-
-    def __call__(self, event: Event, /) -> Effects:
-        if not isinstance(event, FactsUnembedded):
-            raise TypeError(f"{NAME} consumes {FactsUnembedded.type}, not {event.type}")
+    def __call__(self, event: FactsUnembedded, /) -> Effects:
         try:
             repair = self._context.fact_learner.embed_late(event.scope, most=_AT_ONCE)
         except Unavailable as error:
@@ -46,4 +39,4 @@ class FactEmbedder:
         return Effects(writes=(repair.append,), events=tuple(events))
 
 
-WORKER = Worker(NAME, FactsUnembedded, FactEmbedder.from_context, emits=(FactSuperseded, FactLinked, FactsUnembedded))
+WORKER = Worker(NAME, FactsUnembedded, FactEmbedder, emits=(FactSuperseded, FactLinked, FactsUnembedded))

@@ -6,7 +6,6 @@ data that waits for the embedder.
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Self
 
 import structlog
 
@@ -53,13 +52,7 @@ class FactExtractor:
     def __init__(self, context: WorkerContext) -> None:
         self._context = context
 
-    @classmethod
-    def from_context(cls, context: WorkerContext) -> Self:
-        return cls(context)
-
-    def __call__(self, event: Event, /) -> Effects:
-        if not isinstance(event, EpisodeSummarized):
-            raise TypeError(f"{NAME} consumes {EpisodeSummarized.type}, not {event.type}")
+    def __call__(self, event: EpisodeSummarized, /) -> Effects:
         brought = self._usable(event, event.candidate_facts)
         if brought.candidates or _is_forgotten(brought):
             return self._learned(event, brought)
@@ -149,6 +142,6 @@ def _source(event: EpisodeSummarized, now: datetime) -> Source:
 WORKER = Worker(
     NAME,
     EpisodeSummarized,
-    FactExtractor.from_context,
+    FactExtractor,
     emits=(FactLearned, FactConfirmed, FactSuperseded, FactLinked, FactsUnembedded, EpisodesUnembedded),
 )

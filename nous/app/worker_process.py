@@ -16,10 +16,9 @@ from nous.jobs.base import QueueKind
 from nous.jobs.rq.pool_worker import PoolWorker
 from nous.jobs.rq.queue import queue_named
 from nous.redis_server.safety_check import dangers
-from nous.runtime.dispatch_loop import Dispatcher, DispatchLoop
 from nous.runtime.maintenance import Auditor, Resummarizer, SessionMaintenanceLoop, StreamTrimmer
 from nous.runtime.sweeper import Sweeper
-from nous.runtime.worker_process import Loop, WorkerProcess
+from nous.runtime.worker_process import Dispatcher, DispatchLoop, Loop, WorkerProcess
 from nous.services.session_lifecycle import SessionRecovery
 
 SESSION_KEEPER = "session-keeper"

@@ -1,15 +1,17 @@
-"""One attempt at one delivery: run the handler, commit its effects, settle its failure."""
+"""One attempt at one delivery: keep its lease, run the handler, commit its effects, settle its failure."""
 
 import random
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
 import structlog
 
-from nous.backoff import retry_until_deadline
+from nous.backoff import RetryBackoff, retry_until_deadline
 from nous.bus.base import Bus, Committed, Conflict, Delivery, DeliveryRef, Duplicate, Priority, Subscription, Verdict
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState, RetryPolicy
 from nous.domain.effects import DegradedResult, Effects
@@ -18,7 +20,6 @@ from nous.jobs.base import BARE, JobNames, job_id
 from nous.pipeline.worker import Handler, Worker, WorkerContext
 from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, place, said, traced
-from nous.runtime.lease_renewal import LeaseKeeper
 
 _MOST_CONFLICTS = 50
 """Conflicts in a row before the delivery is deferred. Each means that another worker has made progress."""
@@ -71,6 +72,59 @@ def _log_outcome(verdict: Verdict, effects: Effects, seconds: float) -> None:
         log.info("delivery.skipped", reason=effects.skipped, seconds=seconds)
     else:
         log.info("delivery.done", emitted=len(effects.events), seconds=seconds)
+
+
+class LeaseKeeper:
+    """Renews the lease of each delivery being handled, until its deadline.
+
+    Times are in seconds. A delivery that outlives its deadline loses its lease and is resubmitted. Its handler may
+    still commit: the first commit wins, and later ones are fenced off.
+    """
+
+    def __init__(self, bus: Bus, *, lease: float, deadline: float) -> None:
+        self._bus = bus
+        self._lease = lease
+        self._deadline = deadline
+        self._held: dict[object, tuple[DeliveryRef, float]] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+
+    @contextmanager
+    def held(self, ref: DeliveryRef) -> Generator[None]:
+        """Keep the lease of *ref* from expiring while the block runs."""
+        hold = object()  # unique: a hung attempt may end while the next one at the same delivery runs here
+        with self._lock:
+            self._start()
+            self._held[hold] = ref, time.monotonic() + self._deadline
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held.pop(hold, None)
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread:
+            self._thread.join()
+
+    def _start(self) -> None:
+        # Started at first use, so that a process that forks before it has any work does not fork a thread.
+        if self._thread is None:
+            thread = threading.Thread(target=self._renew_forever, name="leases", daemon=True)
+            thread.start()
+            self._thread = thread
+
+    def _renew_forever(self) -> None:
+        renewing = RetryBackoff("lease_renewal")
+        while not self._stopping.wait(self._lease / 3):
+            with renewing.guard():
+                self._bus.renew(self._alive(), lease=self._lease)
+
+    def _alive(self) -> list[DeliveryRef]:
+        now = time.monotonic()
+        with self._lock:
+            return [ref for ref, deadline in self._held.values() if now < deadline]
 
 
 class AttemptFailed(NousError):

@@ -1,8 +1,10 @@
-"""Worker process: start its loops together, supervise them, and stop them gracefully.
+"""Worker process: its loops are started together, supervised, and stopped gracefully.
 
-For each worker there is a dispatch loop and a pool, each on its own thread.
+For each worker there is a dispatch loop and a pool, each on its own thread. The dispatch loop queues new entries,
+sweeps, and starts the quarantine process.
 """
 
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -10,10 +12,18 @@ from typing import Protocol
 
 import structlog
 
+from nous.backoff import RetryBackoff
+from nous.bus.base import Bus, Priority, Subscription
+from nous.jobs.base import Jobs, JobSpec, QueueKind
+from nous.runtime.sweeper import Sweeper
+
 log = structlog.get_logger(__name__)
 
 _GLANCE = 0.1
 """Seconds between two polls of the loops and of a stop request; `stop` has the reason against an event."""
+_LISTEN = 1.0
+_FULL = 0.02
+"""Seconds to wait for new entries, and for room in a queue."""
 
 
 class Loop(Protocol):
@@ -82,3 +92,128 @@ def _run(loop: Loop) -> None:
         loop.run()
     except Exception:  # the outermost call of a thread: `wait` logs that it has ended, this logs why
         log.exception("worker_process.loop_failed", loop=type(loop).__name__)
+
+
+class Dispatcher:
+    """Moves new entries from the stream to one worker's job queues.
+
+    The backlog stays in the stream: at most *ahead* jobs wait in a queue. It is refilled when a quarter of it is free,
+    because batches cost less. If this process dies between claiming an entry and queueing its job, the entry's lease
+    expires and the sweeper queues it. *lease* is in seconds.
+    """
+
+    def __init__(self, subscription: Subscription, *, bus: Bus, jobs: Jobs, ahead: int, lease: float) -> None:
+        self._subscription = subscription
+        self._bus = bus
+        self._jobs = jobs
+        self._ahead = ahead
+        self._lease = lease
+
+    def dispatch(self) -> int | None:
+        """Queue as many entries as there is room for, live ones first; return how many.
+
+        None where a queue has no room.
+        """
+        queued = [self._dispatch(priority) for priority in Priority]
+        return None if None in queued else sum(filter(None, queued))
+
+    def wait(self, seconds: float) -> None:
+        """Block until there may be entries to dispatch, or for *seconds*."""
+        self._bus.wait(self._subscription, priorities=tuple(Priority), seconds=seconds)
+
+    def _dispatch(self, priority: Priority) -> int | None:
+        room = self._ahead - self._jobs.backlog(self._subscription.group, QueueKind.of(priority))
+        if room < max(self._ahead // 4, 1):
+            return None
+        deliveries = self._bus.receive(self._subscription, priority=priority, limit=room, lease=self._lease)
+        line = QueueKind.of(priority)
+        self._jobs.submit(*(JobSpec.of(each, attempt=each.state.attempt, line=line) for each in deliveries))
+        return len(deliveries)
+
+
+class DispatchLoop:
+    """Dispatches and sweeps for one worker until stopped.
+
+    Any number may serve the same worker, in any number of processes. Times are in seconds. *open_quarantine* is called
+    with the worker's name when jobs wait in its quarantine queue. It starts a process for them, unless one of ours
+    runs.
+    """
+
+    def __init__(
+        self,
+        worker: str,
+        *,
+        dispatcher: Dispatcher,
+        sweeper: Sweeper,
+        jobs: Jobs,
+        sweep_interval: float,
+        open_quarantine: Callable[[str], None],
+    ) -> None:
+        self._worker = worker
+        self._dispatcher = dispatcher
+        self._sweeper = sweeper
+        self._jobs = jobs
+        self._sweep_interval = sweep_interval
+        self._open_quarantine = open_quarantine
+        self._stopping = threading.Event()
+        self._sweep_at = 0.0
+        self._sweeping = RetryBackoff("sweep")
+        self._dispatching = RetryBackoff("dispatch")
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Dispatch and sweep until `stop`; a failure of one does not hold up the other."""
+        with structlog.contextvars.bound_contextvars(worker=self._worker):
+            while not self._stopping.is_set():
+                if time.monotonic() >= self._sweep_at:
+                    with self._sweeping.guard():
+                        self._sweep()
+                    self._stopping.wait(self._sweeping.wait)
+                with self._dispatching.guard():
+                    self._dispatch()
+                self._stopping.wait(self._dispatching.wait)
+
+    def _dispatch(self) -> None:
+        queued = self._dispatcher.dispatch()
+        if queued is None:
+            self._stopping.wait(_FULL)
+        elif queued == 0:
+            self._dispatcher.wait(min(_LISTEN, self._sweep_interval))
+
+    def _sweep(self) -> None:
+        self._sweep_at = time.monotonic() + self._sweep_interval
+        self._sweeper.sweep()
+        if self._jobs.backlog(self._worker, QueueKind.QUARANTINE):
+            self._open_quarantine(self._worker)
+
+
+class QuarantineStarter:
+    """Starts at most one quarantine process for each worker.
+
+    The worker's name is appended to *command*. The process ends when its queue is empty.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def open(self, worker: str) -> None:
+        """Start a process for *worker*, unless one of ours still runs."""
+        running = self._processes.get(worker)
+        if running is None or running.poll() is not None:
+            hint = "events that may have crashed their process wait in quarantine"
+            log.warning("quarantine.process_started", worker=worker, hint=hint)
+            self._processes[worker] = subprocess.Popen([*self._command, worker], stdin=subprocess.DEVNULL)
+
+    def ask_to_end(self) -> None:
+        """Ask the processes to end after their current job, or at its deadline."""
+        for process in self._processes.values():
+            process.terminate()
+
+    def stop(self) -> None:
+        """Ask the processes to end, and wait for them."""
+        self.ask_to_end()
+        for process in self._processes.values():
+            process.wait()

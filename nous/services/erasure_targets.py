@@ -1,12 +1,9 @@
-"""Erasure targets: a session, a fact or a scope.
-
-Each states what to erase from the streams and the fact log, and removes the rest itself.
-"""
+"""What can be erased: a session, a fact or a scope."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from uuid import UUID
 
 from nous.bus.erasure import BusErasure, ErasureTarget
@@ -14,9 +11,11 @@ from nous.bus.tombstones import SCOPE_NAME, Tombstones, fact_name, session_name
 from nous.domain.events import episode_id
 from nous.domain.fact import Row, occurrences
 from nous.domain.scope import Scope
+from nous.jobs.rq.erasure import RqErasure
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.candidate_index import CandidateIndexes
 from nous.knowledge.erase import Erased, without, without_fact, without_session
+from nous.llm.redis.state import RedisResponseStore
 from nous.pipeline.fact_learner import RULINGS
 from nous.store.erasure import Erasure
 
@@ -28,26 +27,6 @@ REWRITTEN = frozenset({RETOLD, "log rows"})
 _SPENT = "how many tokens the scope has used, for a week"
 
 
-class JobErasure(Protocol):
-    """Remove the jobs of *events* and those that name a session, except for *but*.
-
-    With *dry_run* they are only counted.
-    """
-
-    def erase(
-        self, events: Collection[UUID], *, session_id: str | None, but: Collection[UUID], dry_run: bool = False
-    ) -> int: ...
-
-
-class CachedResponseErasure(Protocol):
-    """Invalidate cached responses about a subject, or all of a scope.
-
-    With *dry_run* they are only counted.
-    """
-
-    def invalidate(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
     """All stores from which something may have to be erased.
@@ -57,9 +36,9 @@ class Stores:
 
     tombstones: Tombstones
     bus: BusErasure
-    jobs: JobErasure
+    jobs: RqErasure
     store: Erasure
-    responses: CachedResponseErasure
+    responses: RedisResponseStore
     indexes: CandidateIndexes | None = None
 
 
@@ -75,49 +54,6 @@ class LogMatches(NamedTuple):
 
     def and_(self, more: "LogMatches") -> "LogMatches":
         return LogMatches(self.facts | more.facts, self.marks | more.marks, self.episodes | more.episodes)
-
-
-class ErasureRequest(Protocol):
-    """A session, fact or scope to erase.
-
-    *key* names the tombstone that records whether, and when, it was erased. *stays* lists what is not erased: data
-    outside of nous, or data that was not asked for.
-    """
-
-    @property
-    def what(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def scope(self) -> Scope: ...
-
-    @property
-    def stays(self) -> tuple[str, ...]: ...
-
-    @property
-    def key(self) -> str: ...
-
-    def sessions(self, stores: Stores) -> frozenset[str]:
-        """Return the names of the tombstones that block its sessions."""
-        ...
-
-    def met(self, rows: Sequence[Row], erased: Erased) -> LogMatches:
-        """Return the matches in *rows*, of which *erased* was made."""
-        ...
-
-    def wanted(self, met: LogMatches) -> ErasureTarget:
-        """Return what to erase from the streams, by all matches so far."""
-        ...
-
-    def remove(self, stores: Stores, met: LogMatches, *, dry_run: bool) -> Counter[str]:
-        """Remove, or only count, everything outside of the streams and the log."""
-        ...
-
-    def rewritten(self, rows: Sequence[Row]) -> Erased:
-        """Return the log without it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +169,16 @@ class EraseScope:
     def rewritten(self, rows: Sequence[Row]) -> Erased:
         """Return the log unchanged: it is removed with everything else."""
         return without(rows, lambda _fact, _source: True)
+
+
+ErasureRequest = EraseSession | EraseFact | EraseScope
+"""A session, fact or scope to erase, in the streams, the fact log and elsewhere.
+
+`key` names the tombstone that records whether, and when, it was erased, `sessions` those that block its sessions.
+`stays` lists what is not erased: data outside of nous, or data that was not asked for. `met` are the matches in rows of
+the log, of which `Erased` was made. `wanted` is what to erase from the streams, by all matches so far. `remove`
+removes, or only counts, everything outside of the streams and the log.
+"""
 
 
 def counted(erased: Erased) -> Counter[str]:

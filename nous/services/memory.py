@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 from uuid import UUID
 
 from nous.domain.episode import Episode, Trust
@@ -16,7 +15,7 @@ from nous.retrieval.context import ContextNotes, arranged, is_trivial, left_out,
 from nous.retrieval.corpus import Corpus, ScopeIndex
 from nous.retrieval.query import Filters, Hit, HitKind, asked
 from nous.retrieval.search import search
-from nous.store.base import AnchoredSummaries, Episodes, EpisodeVectors, FactLog, SummaryInputs
+from nous.store.base import AnchoredSummaries, Episodes, EpisodeVectors, FactLog, SessionStates, SummaryInputs
 from nous.store.fact_cache import FactCache
 
 SEARCHED_EPISODES = 1000
@@ -29,29 +28,18 @@ _MOST_NOTES = 50
 _ALL = 10**9
 
 
-class MemoryReader(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
     """Stores that memory queries read."""
 
-    @property
-    def episodes(self) -> Episodes: ...
-
-    @property
-    def episode_vectors(self) -> EpisodeVectors: ...
-
-    @property
-    def summary_inputs(self) -> SummaryInputs: ...
-
-    @property
-    def facts(self) -> FactLog: ...
-
-    @property
-    def fact_cache(self) -> FactCache: ...
-
-    @property
-    def anchored_summaries(self) -> AnchoredSummaries: ...
-
-    @property
-    def embedder(self) -> Embedder: ...
+    episodes: Episodes
+    episode_vectors: EpisodeVectors
+    summary_inputs: SummaryInputs
+    facts: FactLog
+    fact_cache: FactCache
+    anchored_summaries: AnchoredSummaries
+    session_states: SessionStates
+    embedder: Embedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +63,7 @@ class SessionMemory:
 
 
 def search_memory(
-    context: MemoryReader,
+    context: Memory,
     query: str,
     scope: Scope,
     *,
@@ -107,7 +95,7 @@ def search_memory(
     return SearchResult(hits=hits, lacks=question.lacks, is_scope_empty=is_empty)
 
 
-def context_notes(context: MemoryReader, query: str, scope: Scope) -> tuple[ContextNotes, int]:
+def context_notes(context: Memory, query: str, scope: Scope) -> tuple[ContextNotes, int]:
     """Gather notes for a new session, and count the facts that are withheld from it.
 
     Facts near *query* come first. Facts that only a tool or a page has said are withheld.
@@ -128,7 +116,7 @@ def context_notes(context: MemoryReader, query: str, scope: Scope) -> tuple[Cont
     return ContextNotes(facts=facts, earlier=earlier, offers=pairs, anchor=last, episode=episode), withheld
 
 
-def find_episode(context: MemoryReader, name: str, scope: Scope) -> Episode:
+def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
     """Find an episode by its session's id, or by its own id or a unique prefix of that.
 
     Raises:
@@ -147,7 +135,7 @@ def find_episode(context: MemoryReader, name: str, scope: Scope) -> Episode:
     return found[0]
 
 
-def known_facts(context: MemoryReader, scope: Scope, *, superseded: bool = False) -> tuple[KnownFact, ...]:
+def known_facts(context: Memory, scope: Scope, *, superseded: bool = False) -> tuple[KnownFact, ...]:
     """Return the facts of *scope* in the order they were learned.
 
     *superseded* includes the facts that others have replaced.
@@ -156,7 +144,7 @@ def known_facts(context: MemoryReader, scope: Scope, *, superseded: bool = False
         return tuple(known for known in knowledge if superseded or known.is_current)
 
 
-def session_memory(context: MemoryReader, episode: Episode) -> SessionMemory:
+def session_memory(context: Memory, episode: Episode) -> SessionMemory:
     """Collect the facts that the session of *episode* is a source of."""
     with context.fact_cache.current(context.facts, episode.scope, MissingEmbedder()) as knowledge:
         facts = tuple(known for known in knowledge if any(each.episode_id == episode.id for each in known.sources))

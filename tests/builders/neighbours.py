@@ -255,8 +255,6 @@ NOT_READ: Mapping[str, str] = {
     "BusErasure.erase": _WRITES,
     "BusErasure.purge": "it writes anew what there is",
     "BusErasure.purge_files": "it writes anew what there is",
-    "JobErasure.erase": _WRITES,
-    "CachedResponseErasure.invalidate": _WRITES,
     "CandidateIndexes.rebuild": _WRITES,
     "CandidateIndexes.erase": _WRITES,
     "ResponseStore.save": "it gives what `ResponseStore.find` would",

@@ -27,7 +27,6 @@ from nous.knowledge import candidate_index
 from nous.llm import state
 from nous.llm.redis.keys import LlmKeys
 from nous.redis_server import embedded
-from nous.services import erasure_targets
 from nous.settings.model import PublishSettings, Settings
 from nous.store import base, transcript_source
 from nous.store import erasure as store_erasure
@@ -178,11 +177,9 @@ def test_every_method_of_every_protocol_is_read_here_or_it_is_said_why_not() -> 
             accounting,
             tombstones,
             candidate_index,
-            erasure_targets,
         )
     }
     known |= {each for each in protocols(state) if each.startswith("ResponseStore.")}
-    known -= {each for each in known if each.startswith("ErasureRequest.")}  # what is done with them
 
     assert known == {*READS, *NOT_READ}
     assert not READS.keys() & NOT_READ.keys()

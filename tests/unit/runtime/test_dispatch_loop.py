@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from nous.backoff import RetryBackoff
 from nous.domain.errors import Unavailable
 from nous.jobs.base import MemoryJobs
-from nous.runtime.dispatch_loop import DispatchLoop, QuarantineStarter
+from nous.runtime.worker_process import DispatchLoop, QuarantineStarter
 
 
 class Duties:

@@ -11,7 +11,7 @@ from nous.bus.base import Priority, Subscription
 from nous.domain.effects import Effects
 from nous.domain.events import Event, SessionEnded
 from nous.jobs.base import MemoryJobs, QueueKind
-from nous.runtime.dispatch_loop import Dispatcher
+from nous.runtime.worker_process import Dispatcher
 
 LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)
