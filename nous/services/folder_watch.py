@@ -4,7 +4,6 @@ The rules come first, which decide by time, size and record; then the watcher th
 """
 
 import os
-import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,8 +12,6 @@ from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
-from typing import Protocol
-from uuid import UUID
 
 import structlog
 
@@ -24,13 +21,12 @@ from nous.bus.tombstones import FORGOTTEN, WasForgotten
 from nous.domain.errors import BadInput, NotFound, NousError, Retryable
 from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, said, traced
+from nous.services.publisher import Published
 from nous.store.folder_state import FileRecord, FolderState, WatchedFolder, name_of
-from nous.transcript.detect import UnknownFormat
 from nous.transcript.discovery import below, parts_of_sessions
 
 _DAY = 86400.0
 """Seconds by which clocks may differ, and up to which age a session has live priority."""
-_NO_TRANSCRIPT = "no transcript that nous can read"
 _MOST_LOGGED = 20
 """Limit of refused files that are logged by name in one sweep."""
 _LOST = "the server no longer knows the events published for it; it is published again"
@@ -61,14 +57,9 @@ class SessionFile:
         """
         return FileRecord(self.size, self.mtime_ns)
 
-    def refused(self, why: str, *, release: str) -> FileRecord:
-        """Return the record of a file that *release* cannot publish.
-
-        The reason is redacted and does not contain the file's name, which may name a session that is erased later.
-        """
-        for name in (str(self.path), self.path.name):
-            why = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "this file", why)
-        return FileRecord(self.size, self.mtime_ns, redacted(why), self.changed_ns, release)
+    def refused(self, release: str) -> FileRecord:
+        """Return the record of a file that *release* cannot publish. The reason may quote content: it is not stored."""
+        return FileRecord(self.size, self.mtime_ns, "refused", self.changed_ns, release)
 
     def is_refused_as(self, remembered: FileRecord) -> bool:
         """Return whether *remembered* is a refusal, by any release, of the unchanged file."""
@@ -130,27 +121,6 @@ _ALWAYS_SHOWN = (FileOutcome.HANDED_OVER, FileOutcome.KNOWN, FileOutcome.GOING, 
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedSession:
-    """A published session, its event, and whether the event was new."""
-
-    session_id: str
-    event_id: UUID
-    is_new: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PublishOutcome:
-    """Outcome of publishing a file: *why*, for display only, and the record to *remember*.
-
-    Without a record the file is examined again.
-    """
-
-    fate: FileOutcome
-    why: str = ""
-    remember: FileRecord | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class PublishedFile:
     """A file whose sessions were published, by their ids."""
 
@@ -169,17 +139,8 @@ class SweepReport:
     fates: Counter[FileOutcome] = field(default_factory=Counter[FileOutcome])
     handed_over: list[PublishedFile] = field(default_factory=list[PublishedFile])
     refused: dict[Path, str] = field(default_factory=dict[Path, str])
-    refused_before: dict[Path, str] = field(default_factory=dict[Path, str])
     put_off: dict[Path, str] = field(default_factory=dict[Path, str])
     unreadable: dict[Path, str] = field(default_factory=dict[Path, str])
-
-    def add(self, path: Path, outcome: PublishOutcome) -> None:
-        """Count the outcome of a file, and keep the reason if it was not published."""
-        self.fates[outcome.fate] += 1
-        if outcome.fate is FileOutcome.REFUSED:
-            self.refused[path] = outcome.why
-        if outcome.fate is FileOutcome.PUT_OFF:
-            self.put_off[path] = outcome.why
 
     @property
     def seen(self) -> int:
@@ -195,16 +156,8 @@ class SweepReport:
         return f"{self.seen} seen: {', '.join(f'{self.fates[fate]} {fate}' for fate in shown)}"
 
 
-class PublishFile(Protocol):
-    """Callable that publishes the sessions of a file."""
-
-    def __call__(self, path: Path, *, priority: Priority) -> Iterable[PublishedSession]:
-        """Yield the sessions in the file, each once it is published.
-
-        Raises as `nous.services.publisher.Producer.publish`.
-        """
-        ...
-
+PublishFile = Callable[[Path, Priority], Iterable[Published]]
+"""Yields the sessions in a file, each once it is published; raises as `Producer.publish`."""
 
 Told = Callable[[SweepReport], object]
 """Callback for each completed sweep."""
@@ -216,7 +169,7 @@ class FolderWatcher:
     Any number of processes may sweep the same folders. The only durable state is the mtimes of the files and the
     records in *watched*. A file is recorded after it was published, never before, and only while the server knows all
     its events. So nothing is lost if the watcher or the server is killed at any moment, and duplicate events are
-    deduplicated.
+    deduplicated. Without *hand_over* it only reports what it would publish, and records nothing.
     """
 
     def __init__(
@@ -224,7 +177,7 @@ class FolderWatcher:
         places: Sequence[WatchedFolder],
         *,
         watched: FolderState,
-        hand_over: PublishFile,
+        hand_over: PublishFile | None,
         rules: WatchRules,
         clock: Callable[[], float],
         interval: float,
@@ -280,59 +233,78 @@ class FolderWatcher:
                 over.append((found, name))
                 continue
             sweep.fates[outcome] += 1
-            if outcome is FileOutcome.REFUSED_BEFORE:
-                sweep.refused_before[found.path] = known[name].refused or ""
         for found, name in sorted(over, key=lambda each: -each[0].mtime_ns):
             if self._stopping.is_set():
                 return
             self._take(found, name, place, sweep)
         is_whole = len(sweep.unreadable) == before
-        self._watched.keep(place, without=known.keys() - names if is_whole else ())
+        if self._hand_over:
+            self._watched.keep(place, without=known.keys() - names if is_whole else ())
 
     def _take(self, found: SessionFile, name: str, place: WatchedFolder, sweep: SweepReport) -> None:
         """Publish a file that is over, and record its outcome."""
-        priority, sent = lane_of(found, self._clock()), list[PublishedSession]()
-        outcome = self._handed_over(found, place, priority, sent)
-        after = [each.event_id for each in sent]
-        if outcome.remember and not self._watched.remember(place, name, outcome.remember, after=after):
-            log.warning("folder_watch.events_lost", path=str(found.path), reason=_LOST)
-            outcome = PublishOutcome(FileOutcome.PUT_OFF, _LOST)
-        sweep.add(found.path, outcome)
-        if outcome.fate is FileOutcome.HANDED_OVER:
-            sweep.handed_over.append(PublishedFile(found.path, priority, tuple(each.session_id for each in sent)))
+        priority, sent = lane_of(found, self._clock()), list[Published]()
+        if self._hand_over is None:
+            outcome, why = FileOutcome.HANDED_OVER, ""
+        else:
+            outcome, why = self._published(found, place, self._hand_over(found.path, priority), sent)
+            outcome, why = self._recorded(found, name, place, outcome, why, sent)
+        sweep.fates[outcome] += 1
+        match outcome:
+            case FileOutcome.HANDED_OVER:
+                sessions = tuple(each.event.session_id for each in sent)
+                sweep.handed_over.append(PublishedFile(found.path, priority, sessions))
+            case FileOutcome.REFUSED:
+                sweep.refused[found.path] = why
+            case FileOutcome.PUT_OFF:
+                sweep.put_off[found.path] = why
+            case _:
+                pass
 
-    def _handed_over(
-        self, found: SessionFile, place: WatchedFolder, priority: Priority, sent: list[PublishedSession]
-    ) -> PublishOutcome:
-        """Return the outcome of publishing a file; add each published session to *sent*.
+    def _recorded(
+        self,
+        found: SessionFile,
+        name: str,
+        place: WatchedFolder,
+        outcome: FileOutcome,
+        why: str,
+        sent: Sequence[Published],
+    ) -> tuple[FileOutcome, str]:
+        """Record the outcome of a file, unless it is put off or the server has lost what was *sent*."""
+        if outcome is FileOutcome.PUT_OFF:
+            return outcome, why
+        record = found.refused(self._rules.release) if outcome is FileOutcome.REFUSED else found.told()
+        after = [each.event.id for each in sent]
+        if self._watched.remember(place, name, record, after=after):
+            return outcome, why
+        log.warning("folder_watch.events_lost", path=str(found.path), reason=_LOST)
+        return FileOutcome.PUT_OFF, _LOST
+
+    def _published(
+        self, found: SessionFile, place: WatchedFolder, sessions: Iterable[Published], sent: list[Published]
+    ) -> tuple[FileOutcome, str]:
+        """Publish *sessions*, add each to *sent*, and return the outcome of their file, with a reason for display only.
 
         An error in one file does not stop the others.
         """
         try:
             # extend() keeps the sessions that were published before an error.
-            sent.extend(self._hand_over(found.path, priority=priority))
+            sent.extend(sessions)
         except (NotFound, Retryable, OSError, MemoryError) as error:
             self._watched.keep(place)  # raises if the server, and not the file, is unavailable
-            return PublishOutcome(FileOutcome.PUT_OFF, str(error))
+            return FileOutcome.PUT_OFF, str(error)
         except WasForgotten:
-            return self._refused(found, FORGOTTEN)
-        except UnknownFormat as error:
-            # Its message quotes the content: it may be shown now, but not stored.
-            return self._refused(found, str(error), kept=_NO_TRANSCRIPT)
+            return FileOutcome.REFUSED, FORGOTTEN
         except BadInput as error:
-            return self._refused(found, str(error))
+            return FileOutcome.REFUSED, str(error).removeprefix(f"{found.path} ").removeprefix(f"{found.path}: ")
         except NousError:
             raise
         except Exception as error:  # noqa: BLE001 (a defect of nous: another release may publish this file)
             trace = "\n".join(folded(traced(error)))
             log.error("folder_watch.file_failed", path=str(found.path), error=said(error), traceback=trace)  # noqa: TRY400
-            return self._refused(found, f"a defect in nous: {said(error)}")
-        is_news = any(each.is_new for each in sent)
-        return PublishOutcome(FileOutcome.HANDED_OVER if is_news else FileOutcome.KNOWN, remember=found.told())
-
-    def _refused(self, found: SessionFile, why: str, *, kept: str | None = None) -> PublishOutcome:
-        reason = why.removeprefix(f"{found.path} ").removeprefix(f"{found.path}: ")
-        return PublishOutcome(FileOutcome.REFUSED, reason, found.refused(kept or reason, release=self._rules.release))
+            return FileOutcome.REFUSED, f"a defect in nous: {said(error)}"
+        is_news = any(each.receipt.fresh for each in sent)
+        return (FileOutcome.HANDED_OVER if is_news else FileOutcome.KNOWN), ""
 
 
 class SweepLog:

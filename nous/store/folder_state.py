@@ -87,24 +87,6 @@ class MemoryFolderState:
             known.pop(name, None)
 
 
-class Untouched:
-    """Read-only view of a `FolderState`: reads pass through, writes are ignored."""
-
-    def __init__(self, watched: FolderState) -> None:
-        self._watched = watched
-
-    def recall(self, place: WatchedFolder) -> Mapping[str, FileRecord]:
-        return self._watched.recall(place)
-
-    def remember(self, place: WatchedFolder, name: str, what: FileRecord, *, after: Collection[UUID] = ()) -> bool:
-        """Do nothing and report success."""
-        del place, name, what, after
-        return True
-
-    def keep(self, place: WatchedFolder, *, without: Collection[str] = ()) -> None:
-        """Do nothing."""
-
-
 def name_of(path: Path) -> str:
     """Return the hash under which a file is recorded.
 

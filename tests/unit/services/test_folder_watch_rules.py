@@ -46,21 +46,13 @@ def test_a_file_is_judged_by_how_long_nobody_wrote_to_it(age: float, verdict: Fi
 
 
 def test_a_refused_file_is_looked_at_again_only_when_anything_about_it_has_changed() -> None:
-    refused = found(2 * HOUR).refused("it is empty", release="")
+    refused = found(2 * HOUR).refused("")
 
     assert decide(found(2 * HOUR), refused, NOW, rules=RULES) is FileOutcome.REFUSED_BEFORE
     assert decide(found(2 * HOUR, size=101), refused, NOW, rules=RULES) is None
     assert decide(found(2 * HOUR, changed_ns=6), refused, NOW, rules=RULES) is None
     assert decide(found(2 * HOUR, changed_ns=6), found(2 * HOUR).told(), NOW, rules=RULES) is FileOutcome.KNOWN
     assert decide(found(2 * HOUR, size=99), found(2 * HOUR).told(), NOW, rules=RULES) is None
-
-
-def test_why_it_was_refused_is_kept_without_its_name_what_it_says_and_credentials() -> None:
-    quoted = "'I told you that my sister lives in Bergen' and api_key=sk-Abcd1234Efgh5678Ijkl9012"
-
-    kept = found(0).refused(f"/sessions/one.jsonl: of 'one.jsonl' the line {quoted}", release="").refused
-
-    assert kept == "this file: of 'this file' the line '41 characters' and [hidden]"
 
 
 def test_sessions_of_today_are_live_and_older_ones_come_behind() -> None:
@@ -79,7 +71,7 @@ def test_any_file_is_one_of_these_and_handing_it_over_makes_it_known(
 
     assert decide(any_file, remembered, NOW, rules=RULES) in {None, *FileOutcome}
     assert decide(any_file, any_file.told(), NOW, rules=RULES) is FileOutcome.KNOWN
-    assert decide(any_file, any_file.refused("no", release=""), NOW, rules=RULES) is FileOutcome.REFUSED_BEFORE
+    assert decide(any_file, any_file.refused(""), NOW, rules=RULES) is FileOutcome.REFUSED_BEFORE
     assert lane_of(any_file, NOW) in set(Priority)
 
 

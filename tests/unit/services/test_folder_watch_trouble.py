@@ -56,7 +56,7 @@ def test_a_refused_file_is_told_once_and_again_when_it_has_changed(scene: Scene)
     assert counts(first) == {FileOutcome.REFUSED: 1, FileOutcome.HANDED_OVER: 1}
     assert "no transcript that nous can read" in first.refused[path]
     assert counts(second) == {FileOutcome.REFUSED_BEFORE: 1, FileOutcome.KNOWN: 1}
-    assert second.refused_before == {path: "no transcript that nous can read"}
+    assert "secret" not in repr(scene.watched.recall(WatchedFolder(Scope(), "here", scene.folder)))
     scene.write("bad.jsonl", text=TEXT)
     assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1, FileOutcome.KNOWN: 1}
 
