@@ -1,4 +1,4 @@
-"""Retries with exponential backoff: of a call, and of a background task, whose log lines are sampled."""
+"""Exponential backoff: of a call, and of a background task."""
 
 import random
 import time
@@ -58,7 +58,7 @@ class RetryBackoff:
     def guard(self) -> Generator[None]:
         """Log an error of the block instead of raising it; afterwards, pause for `wait`.
 
-        A task that dies would leave a process that looks healthy. Repeated failures are logged ever more rarely.
+        A task that dies would leave a process that looks healthy.
         """
         try:
             yield
@@ -86,10 +86,7 @@ class RetryBackoff:
 
     @property
     def wait(self) -> float:
-        """Seconds until the next try, with jitter: 0 after a success.
-
-        Doubles with each failure, up to a limit.
-        """
+        """Seconds until the next try, with jitter: 0 after a success, doubling up to a limit."""
         if self._count == 0:
             return 0.0
         longest = min(_LONGEST, _FIRST * 2 ** min(self._count - 1, _DOUBLINGS))

@@ -100,7 +100,7 @@ class EpisodeReviser:
         return Effects(writes=(saved,), events=(said,))
 
     def _tomorrow(self, event: EpisodeOutdated, stored: Episode, summarizer: LlmSummarizer, why: Failure) -> Effects:
-        """Stop trying today, to make room for other episodes; the resummarizer queues it tomorrow."""
+        """Stop trying today, to make room for other episodes."""
         return _tried(event, stored, for_today(summarizer.by, self._context.clock()), f"{why}, for today")
 
 
@@ -109,16 +109,12 @@ def _expected(event: EpisodeOutdated, state: str) -> ExpectEpisode:
 
 
 def _nothing_left(event: EpisodeOutdated, state: str, reason: str) -> Effects:
-    """Skip for *reason*, and remove the episode from the candidates for the model."""
     done = RemoveFromResummaries(scope=event.scope, episode_id=event.episode_id)
     return Effects(writes=(_expected(event, state), done), skipped=reason)
 
 
 def _tried(event: EpisodeOutdated, stored: Episode, by: str, reason: str) -> Effects:
-    """Skip *stored* for *reason*, and record that *by* has tried it.
-
-    The try is recorded only for an extractive episode, which would be queued again otherwise.
-    """
+    """Skip *stored*; an extractive one, which would be queued again, is recorded as tried."""
     tried = RecordResummaryAttempt(scope=event.scope, episode_id=event.episode_id, by=by)
     noted = (tried,) if _is_offered(stored) else ()
     return Effects(writes=(_expected(event, stored.state), *noted), skipped=reason)

@@ -63,7 +63,6 @@ class FactExtractor:
         return self._found(event)
 
     def _found(self, event: EpisodeSummarized) -> Effects:
-        """Learn facts from an episode that has no candidates, by extracting some."""
         matter = self._context.cache_subject(event.scope, event.episode_id)
         summary_input = self._context.summary_inputs.summary_input(event.scope, event.episode_id)
         extractor = self._context.fact_extractor

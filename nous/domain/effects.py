@@ -1,7 +1,4 @@
-"""Effects of a handler: records to write and events to publish.
-
-Only the runtime commits them.
-"""
+"""Effects of a handler: records to write and events to publish, which the runtime commits."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -63,10 +60,7 @@ class RemoveFromResummaries:
 
 
 def for_today(by: str, now: datetime) -> str:
-    """Return *by* for the day of *now* (UTC) alone.
-
-    An attempt that failed for lack of time or tokens may succeed tomorrow.
-    """
+    """Return *by* for the day of *now* (UTC) alone: the attempt may succeed tomorrow."""
     return f"{by} {now.astimezone(UTC).date()}"
 
 

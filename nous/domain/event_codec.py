@@ -107,11 +107,7 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
 
 
 def _validated(kind: type[Event], candidate: dict[str, Any]) -> Event:
-    """Return the event, without invalid items that *kind* can do without; they are counted.
-
-    Raises:
-        ValidationError: something else is invalid, too.
-    """
+    """Return the event without invalid items that *kind* can do without; they are counted."""
     try:
         return _adapter(kind).validate_python(candidate)
     except ValidationError as error:
@@ -124,11 +120,7 @@ def _validated(kind: type[Event], candidate: dict[str, Any]) -> Event:
 
 
 def _in_utc(event: Event) -> Event:
-    """Return *event* with its times in UTC, which a time without a zone is taken for.
-
-    Raises:
-        BadInput: UTC has no such year.
-    """
+    """Return *event* with its times in UTC, which a time without a zone is taken for."""
     found = {name: getattr(event, name) for name in _names(type(event))}
     times = {name: value for name, value in found.items() if isinstance(value, datetime)}
     try:
@@ -161,7 +153,6 @@ def _json_object(raw: bytes | str) -> dict[str, Any]:
 
 
 def _refuse_crowd(data: dict[str, Any]) -> None:
-    """Raise `BadInput` if there are more than `MOST_VALUES` values in *data*."""
     count, inner = 0, [data]
     while inner:
         each: Any = inner.pop()
@@ -189,7 +180,6 @@ def _kind(message: Mapping[str, Any], type_hint: str) -> type[Event]:
 def _filled(
     message: Mapping[str, Any], data: Mapping[str, Any], kind: type[Event], accepted_at: datetime
 ) -> dict[str, Any]:
-    """Return the fields of an event, with defaults for those that a terse producer left out."""
     time = message.get("time") or accepted_at
     # Recurring events without an `at` of their own are distinguished by the time of the message.
     moment = f"\n{time}" if kind.recurs and not data.get("at") else ""
@@ -215,12 +205,9 @@ def _filled(
 
 
 def _scope(value: object) -> Scope:
-    """Return the scope that *value* names.
+    """Return the scope that a text such as `agent/project`, or an object of three parts, names.
 
-    It is nothing, a text such as `agent/project`, or an object of the three parts.
-
-    Raises:
-        BadInput: it is none, or has a part that no scope has; ignoring that would merge two scopes.
+    Anything else raises `BadInput`; ignoring a part would merge two scopes.
     """
     try:
         if isinstance(value, str) and value:
@@ -233,10 +220,7 @@ def _scope(value: object) -> Scope:
 
 
 def _uuid(value: object, source: object = None) -> UUID:
-    """Return *value* if it is a UUID, or else the UUID that derives from it and *source*.
-
-    Producers may have ids of any form, and CloudEvents promises only that both together are unique.
-    """
+    """Return *value* as a UUID; other ids derive from it and *source*, unique together."""
     try:
         return UUID(str(value))
     except ValueError:
@@ -245,7 +229,6 @@ def _uuid(value: object, source: object = None) -> UUID:
 
 @cache
 def _ids(kind: type[Event]) -> tuple[str, ...]:
-    """Return the fields of *kind*, besides the envelope, that hold one id."""
     hints = get_type_hints(kind)
     return tuple(name for name in _names(kind) if name not in _ENVELOPE and hints[name] in (UUID, UUID | None))
 

@@ -193,7 +193,6 @@ def in_force(rows: Sequence[Row]) -> Sequence[Row | None]:
 
 
 def _line(fact: UUID, supersessions: Mapping[UUID, Superseded]) -> Sequence[UUID]:
-    """Return *fact*, the fact that it was merged into, and so on."""
     found = [fact]
     while (row := supersessions.get(found[-1])) and row.valid_to is None and row.by not in found:
         found.append(row.by)

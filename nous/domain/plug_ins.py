@@ -23,25 +23,16 @@ class PlugIns:
     """Plug-ins of one kind, by name. Nothing is imported before it is asked for."""
 
     def __init__(self, package: ModuleType, *, attribute: str, group: str) -> None:
-        """Look in the modules of *package* for *attribute*, and in the entry points of *group*."""
         self._package = package
         self._attribute = attribute
         self.group = group
 
     def names(self) -> frozenset[str]:
-        """Return the names of all plug-ins.
-
-        Raises:
-            Misconfigured: two plug-ins have the same name.
-        """
+        """Return the names of all plug-ins. Raises `Misconfigured` if two have the same."""
         return frozenset({*self._built_in(), *self._entry_points()})
 
     def load(self, name: str) -> Any:
-        """Import the plug-in *name*; KeyError where there is none.
-
-        Raises:
-            Misconfigured: it cannot be imported.
-        """
+        """Import the plug-in *name*; KeyError where there is none. Raises `Misconfigured`."""
         if name in self._built_in():
             return getattr(import_module(f"{self._package.__name__}.{name}"), self._attribute)
         return _loaded(self._entry_points()[name])
@@ -59,10 +50,7 @@ class PlugIns:
         return {**found, **self.of_others()}
 
     def of_others(self) -> Mapping[str, Any]:
-        """Import the plug-ins of other distributions.
-
-        Raises what `all` raises.
-        """
+        """Import the plug-ins of other distributions. Raises what `all` raises."""
         return {name: _loaded(point) for name, point in self._entry_points().items()}
 
     def _built_in(self) -> tuple[str, ...]:

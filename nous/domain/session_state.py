@@ -17,10 +17,7 @@ _SKEW = timedelta(days=1)
 
 
 def is_ahead(moment: datetime, now: datetime) -> bool:
-    """Return whether *moment* is further in the future than the maximum clock skew.
-
-    It would outrank every other time until then.
-    """
+    """Return whether *moment* is further ahead than clocks differ: it would outrank all others."""
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) > now + _SKEW
 
 

@@ -1,4 +1,4 @@
-"""One attempt at one delivery: keep its lease, run the handler, commit its effects, settle its failure."""
+"""One attempt at a delivery: hold its lease, run the handler, commit, settle failure."""
 
 import random
 import threading
@@ -128,17 +128,11 @@ class LeaseKeeper:
 
 
 class AttemptFailed(NousError):
-    """The attempt failed, and its consequence is recorded already.
-
-    Raised for the queue, so that dashboards show the failure.
-    """
+    """The attempt failed, and its consequence is recorded. Shown by dashboards."""
 
 
 class Attempts:
-    """Makes the attempts that jobs request; the `Runner` of every job.
-
-    Jobs name each worker with the prefix of *names*. Jobs of another installation name none of ours.
-    """
+    """Runner of every job. Jobs name each worker with the prefix of *names*."""
 
     def __init__(
         self,
@@ -219,7 +213,6 @@ class Attempts:
         return "done" if isinstance(verdict, Committed) else "nothing to do: it was committed meanwhile"
 
     def _settle(self, delivery: Delivery, error: BaseException) -> str:
-        """Decide what follows from *error*, record it, and return the reason."""
         reason, trace = said(error), traced(error)
         if not isinstance(error, NousError):
             log.error("handler.unexpected_exception", error=reason, traceback="\n".join(folded(trace)))
@@ -242,10 +235,7 @@ class Attempts:
     def _fail(
         self, delivery: Delivery, attempt_failure: AttemptFailure, trace: str, *, seconds: float | None = None
     ) -> str:
-        """Count an error, and schedule a retry, or dead-letter the delivery if no attempt is left.
-
-        The retry is due after *seconds*, or the policy's backoff.
-        """
+        """Count an error; retry after *seconds* or the backoff, or dead-letter it at the last one."""
         failed = delivery.state.failed(attempt_failure.text)
         if self._retry_policy.is_exhausted(failed):
             return self._dead_letter(

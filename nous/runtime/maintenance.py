@@ -44,7 +44,6 @@ class PeriodicTask(ABC):
         self._stopping.set()
 
     def run(self) -> None:
-        """Run the task at once, and then periodically until `stop`."""
         while not self._stopping.is_set():
             wait = 0.0
             with self._retry_backoff.guard():
@@ -87,9 +86,9 @@ class StreamTrimmer(PeriodicTask):
 class Auditor(PeriodicTask):
     """Reconciles each group's delivery counters.
 
-    Each group is read in one transaction. A discrepancy is checked again after *again* seconds, because a sweep repairs
-    some of them. Then it is logged once, and again when it changes. *dangers* returns how the server could lose
-    accepted data; its configuration may have been changed since the process began.
+    A discrepancy is checked again after *again* seconds, because a sweep repairs some of them. Then it is logged once,
+    and again when it changes. *dangers* returns how the server could lose accepted data; its configuration may have
+    been changed since the process began.
     """
 
     name = "auditor"

@@ -78,10 +78,7 @@ class Sweeper:
         return self._bus.overdue(self._subscription, limit=_AT_ONCE)
 
     def _had_outage(self, began: float) -> bool:
-        """Return whether an outage or a sleep may have expired the leases of live workers.
-
-        *began* is when this sweep began. Its own wait for the server counts.
-        """
+        """Return whether an outage or a sleep since *began* may have expired leases of live workers."""
         now, grace = self._clock(), self._retry_policy.lease / 2
         # The monotonic clock stands still while the machine sleeps. Live workers renew their leases after it.
         ahead_of_clock = self._wall() - now
@@ -157,7 +154,6 @@ class Sweeper:
 
 
 def _failure_of(before: DeliveryState, after: DeliveryState) -> AttemptFailure | None:
-    """Return the failure of the replaced attempt; None where it is recorded already."""
     match before.state:
         case DeliveryStatus.WAITING:
             return None

@@ -49,18 +49,13 @@ class ErasureReceipt:
 
 
 class _Removed(NamedTuple):
-    """Items removed or to be removed, facts that are current again, and the last stream search."""
-
     counts: Counter[str]
     revived: frozenset[UUID]
     found: ErasureMatches
 
 
 class _TombstoneWriter:
-    """Writer of the tombstones of one erasure.
-
-    They are put before anything is removed; more are added as more of the target is found.
-    """
+    """Writer of the tombstones of one erasure, before anything is removed."""
 
     def __init__(self, act: ErasureRequest, tombstones: Tombstones, *, at: datetime) -> None:
         self.met = LogMatches()
@@ -133,7 +128,6 @@ class Eraser:
         return receipt if is_off_disk else replace(receipt, stays=(*receipt.stays, _IN_FILES))
 
     def _preview(self, act: ErasureRequest, known: Tombstone | None) -> tuple[LogMatches, _Removed]:
-        """Return what matches, and what would be removed. Raises `NotFound`."""
         rows = self._stores.store.rows(act.scope)
         erased = act.rewritten(rows)
         met = act.met(rows, erased).and_(self._matched_before(act, known))
@@ -157,7 +151,6 @@ class Eraser:
         return LogMatches(frozenset(known.facts), kept_away & frozenset(known.marks))
 
     def _remove(self, act: ErasureRequest, tombstones: _TombstoneWriter) -> _Removed:
-        """Remove until nothing more is found."""
         counts, current, events = Counter[str](), frozenset[UUID](), frozenset[UUID]()
         for _ in range(_PASSES):
             wanted = act.wanted(tombstones.met)
@@ -175,8 +168,6 @@ class Eraser:
         raise Retryable(f"others keep adding to {act.what} {act.name}; erase it again")
 
     def _rewrite(self, act: ErasureRequest, tombstones: _TombstoneWriter) -> Erased:
-        """Rewrite the fact log and return what was erased."""
-
         def rewritten(rows: Sequence[Row]) -> Erased:
             # These rows will be gone, and others may just have added some: this is the last chance to match them.
             erased = act.rewritten(rows)

@@ -1,4 +1,4 @@
-"""What can be erased: a session, a fact or a scope."""
+"""Targets of an erasure: a session, a fact or a scope."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,10 +29,7 @@ _SPENT = "how many tokens the scope has used, for a week"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
-    """All stores from which something may have to be erased.
-
-    *indexes* is None if each process keeps its own.
-    """
+    """All stores to erase from; *indexes* is None if each process keeps its own."""
 
     tombstones: Tombstones
     bus: BusErasure
@@ -93,10 +90,7 @@ class EraseSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseFact:
-    """Erase a fact in all its wordings, with all facts of equal meaning.
-
-    None of them is learned again.
-    """
+    """Erase a fact in all wordings, with all facts of equal meaning; none is learned again."""
 
     scope: Scope
     id: UUID
@@ -134,10 +128,7 @@ class EraseFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseScope:
-    """Erase a whole scope.
-
-    Its sessions are blocked. New sessions are accepted, and may state the same facts.
-    """
+    """Erase a whole scope and block its sessions; new ones may state the same facts."""
 
     scope: Scope
     what: str = "scope"
@@ -182,7 +173,6 @@ removes, or only counts, everything outside of the streams and the log.
 
 
 def counted(erased: Erased) -> Counter[str]:
-    """Count what a log has lost."""
     return Counter(
         {
             "facts": len(erased.gone),
@@ -194,10 +184,6 @@ def counted(erased: Erased) -> Counter[str]:
 
 
 def _invalidated(stores: Stores, scope: Scope, met: LogMatches, *, dry_run: bool) -> Counter[str]:
-    """Invalidate cached responses about the matches, and all adjudications.
-
-    An adjudication may quote any fact of the scope.
-    """
     subjects = (*sorted(met.episodes), RULINGS)
     return Counter(
         {"pinned answers": sum(stores.responses.invalidate(scope, each, dry_run=dry_run) for each in subjects)}

@@ -51,18 +51,17 @@ class SessionFile:
         return now - self.mtime_ns / 1e9
 
     def told(self) -> FileRecord:
-        """Return the record of the published file as it was found.
-
-        A later write changes size or mtime, so the next sweep sees it.
-        """
+        """Return the record of the published file. A later write changes size or mtime."""
         return FileRecord(self.size, self.mtime_ns)
 
     def refused(self, release: str) -> FileRecord:
-        """Return the record of a file that *release* cannot publish. The reason may quote content: it is not stored."""
+        """Return the record of a file that *release* cannot publish.
+
+        The reason may quote content, so it is not stored.
+        """
         return FileRecord(self.size, self.mtime_ns, "refused", self.changed_ns, release)
 
     def is_refused_as(self, remembered: FileRecord) -> bool:
-        """Return whether *remembered* is a refusal, by any release, of the unchanged file."""
         stood = remembered.size, remembered.mtime_ns, remembered.changed_ns
         return remembered.refused is not None and stood == (self.size, self.mtime_ns, self.changed_ns)
 
@@ -81,7 +80,7 @@ class WatchRules:
 
 
 class FileOutcome(StrEnum):
-    """Outcome of a file in a sweep. `PUT_OFF` is temporary: the file is examined again."""
+    """Outcome of a file in a sweep; PUT_OFF means that it is examined again."""
 
     HANDED_OVER = "handed over"
     KNOWN = "known"
@@ -111,8 +110,7 @@ def decide(found: SessionFile, remembered: FileRecord | None, now: float, *, rul
 def lane_of(found: SessionFile, now: float) -> Priority:
     """Return live priority for sessions of the last day, bulk priority for older ones.
 
-    Sessions of the last day are treated as if a hook had reported them. So a watcher that was off for a night catches
-    up, and a first sweep of a month delays no current session.
+    So a watcher that was off for a night catches up, and a first sweep of a month delays no current session.
     """
     return Priority.LIVE if found.age(now) <= _DAY else Priority.BULK
 
@@ -131,10 +129,7 @@ class PublishedFile:
 
 @dataclass(slots=True)
 class SweepReport:
-    """Outcome of every file of a sweep.
-
-    Unreadable folders are listed apart and do not count as files.
-    """
+    """Outcome of every file of a sweep; unreadable folders are listed apart."""
 
     fates: Counter[FileOutcome] = field(default_factory=Counter[FileOutcome])
     handed_over: list[PublishedFile] = field(default_factory=list[PublishedFile])
@@ -148,7 +143,6 @@ class SweepReport:
 
     @property
     def has_news(self) -> bool:
-        """Return whether the report says more than how many files there are."""
         return any(self.fates[fate] for fate in (FileOutcome.HANDED_OVER, FileOutcome.REFUSED, FileOutcome.PUT_OFF))
 
     def __str__(self) -> str:
@@ -196,7 +190,6 @@ class FolderWatcher:
         self._stopping.set()
 
     def run(self) -> None:
-        """Sweep every *interval* seconds until `stop`."""
         sweeping = RetryBackoff("folder_watch")
         while not self._stopping.is_set():
             with sweeping.guard():
@@ -242,7 +235,6 @@ class FolderWatcher:
             self._watched.keep(place, without=known.keys() - names if is_whole else ())
 
     def _take(self, found: SessionFile, name: str, place: WatchedFolder, sweep: SweepReport) -> None:
-        """Publish a file that is over, and record its outcome."""
         priority, sent = lane_of(found, self._clock()), list[Published]()
         if self._hand_over is None:
             outcome, why = FileOutcome.HANDED_OVER, ""
@@ -270,7 +262,6 @@ class FolderWatcher:
         why: str,
         sent: Sequence[Published],
     ) -> tuple[FileOutcome, str]:
-        """Record the outcome of a file, unless it is put off or the server has lost what was *sent*."""
         if outcome is FileOutcome.PUT_OFF:
             return outcome, why
         record = found.refused(self._rules.release) if outcome is FileOutcome.REFUSED else found.told()
@@ -283,7 +274,7 @@ class FolderWatcher:
     def _published(
         self, found: SessionFile, place: WatchedFolder, sessions: Iterable[Published], sent: list[Published]
     ) -> tuple[FileOutcome, str]:
-        """Publish *sessions*, add each to *sent*, and return the outcome of their file, with a reason for display only.
+        """Publish *sessions*, add each to *sent*; return their file's outcome and a reason to show.
 
         An error in one file does not stop the others.
         """
@@ -308,11 +299,7 @@ class FolderWatcher:
 
 
 class SweepLog:
-    """Logger of sweeps.
-
-    A sweep with news is logged at info level, others at debug level. An unreadable path is logged once in the life of a
-    process.
-    """
+    """Logger of sweeps, at info level if there is news, and of unreadable paths once each."""
 
     def __init__(self) -> None:
         self._logged: set[Path] = set()
@@ -330,10 +317,7 @@ class SweepLog:
 
 
 def _found(folder: Path, sweep: SweepReport, seen: set[Path]) -> Iterator[SessionFile]:
-    """Yield the regular files in *folder*, or *folder* if it is a file.
-
-    Symlinks are resolved, and each file is yielded once.
-    """
+    """Yield each regular file in *folder* once, or *folder* itself if it is a file."""
     files = [folder] if _is_file(folder) else below(folder, sweep.unreadable.__setitem__, left_out=parts_of_sessions)
     for path in files:
         try:

@@ -56,8 +56,6 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMemory:
-    """Episode of a session, and the facts it is a source of, superseded ones included."""
-
     episode: Episode
     facts: tuple[KnownFact, ...]
 
@@ -136,16 +134,13 @@ def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
 
 
 def known_facts(context: Memory, scope: Scope, *, superseded: bool = False) -> tuple[KnownFact, ...]:
-    """Return the facts of *scope* in the order they were learned.
-
-    *superseded* includes the facts that others have replaced.
-    """
+    """Return the facts of *scope* as learned; with *superseded*, also those that were replaced."""
     with context.fact_cache.current(context.facts, scope, MissingEmbedder()) as knowledge:
         return tuple(known for known in knowledge if superseded or known.is_current)
 
 
 def session_memory(context: Memory, episode: Episode) -> SessionMemory:
-    """Collect the facts that the session of *episode* is a source of."""
+    """Collect the facts that the session of *episode* is a source of, superseded ones included."""
     with context.fact_cache.current(context.facts, episode.scope, MissingEmbedder()) as knowledge:
         facts = tuple(known for known in knowledge if any(each.episode_id == episode.id for each in known.sources))
     return SessionMemory(episode=episode, facts=facts)

@@ -5,8 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 from uuid import uuid5
+
+from typing_extensions import TypeVar  # typing's own has defaults from Python 3.13 on
 
 from nous.bus.accounting import DeadLetterQueue, DeliveryStats, EventStatus
 from nous.bus.base import Bus, DeliveryRef, Priority, PublishReceipt, Subscription
@@ -15,26 +17,19 @@ from nous.domain.effects import Effects, ReleaseTranscript
 from nous.domain.episode import Decision
 from nous.domain.errors import NotAllowed
 from nous.domain.event_codec import checked_name
-from nous.domain.events import NAMESPACE, DecisionRecorded, SessionEvent, SessionTouched
+from nous.domain.events import NAMESPACE, DecisionRecorded, Event, SessionEvent, SessionTouched
 from nous.domain.scope import Scope
 from nous.services.session_intake import SessionIntake, SessionMetadata, Warn, logged
 
+E = TypeVar("E", bound=Event, default=SessionEvent)
 Session = str | Path | Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
-    """A published session: its event and the bus's receipt."""
+class Published(Generic[E]):
+    """A published event and the bus's receipt."""
 
-    event: SessionEvent
-    receipt: PublishReceipt
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Touched:
-    """A session heartbeat that was published: its event and the bus's receipt."""
-
-    event: SessionTouched
+    event: E
     receipt: PublishReceipt
 
 
@@ -130,15 +125,14 @@ class Producer:
 
     def touch(
         self, session: str | Path, about: SessionMetadata, *, background: bool = False, at: datetime | None = None
-    ) -> Touched:
-        """Publish a session heartbeat for the time *at*, or now.
+    ) -> Published[SessionTouched]:
+        """Publish a session heartbeat for the time *at*, or now. Raises as `SessionIntake.touched`.
 
-        Idempotent: heartbeats of the same time are one event. *session* is the path of the transcript, or the session's
-        id if there is no such file. Raises as `SessionIntake.touched`.
+        Heartbeats of the same time are one event. *session* is the path of the transcript, or the session's id.
         """
         event = self._session_intake.touched(session, about, background=background, at=at)
         [receipt] = self._bus.publish(event)
-        return Touched(event=event, receipt=receipt)
+        return Published(event=event, receipt=receipt)
 
     def _events(self, session: Session, about: SessionMetadata, *, upload: bool, warn: Warn) -> Iterable[SessionEvent]:
         if isinstance(session, Path) or (isinstance(session, str) and "\n" not in session):
@@ -146,13 +140,12 @@ class Producer:
         return [self._session_intake.of_content(session, about)]
 
     def _discard_upload(self, event: SessionEvent, warn: Warn) -> None:
-        """Delete what was uploaded for an event that was refused: no worker will read it."""
+        """Delete what was uploaded for a refused event: no worker will read it."""
         if event.dataref and event.dataref.startswith("redis:"):
             with _as_far_as_allowed(warn, f"the upload of {event.session_id} stays until it is erased again"):
                 self._bus.apply(Effects(writes=(ReleaseTranscript(scope=event.scope, dataref=event.dataref),)))
 
     def _follow_up(self, event: SessionEvent) -> None:
-        """Redrive the dead letters of an event that was published again."""
         for reader in (each for each in self._readers if each.kind is type(event)):
             location = self._delivery_stats.locate(event.id, reader)
             if location.where is EventStatus.DEAD and location.ref:

@@ -119,7 +119,7 @@ class SessionIntake:
             raise BadInput(f"{path}: {counts} cannot be used, the first because: {complaints[0]}")
 
     def of_content(self, content: bytes | str | Messages, about: SessionMetadata) -> SessionEvent:
-        """Return the event of a session given as the text of a file, or as a list of chat messages."""
+        """Return the event of a session given as the text of a file, or as chat messages."""
         transcript = parse_transcript(content, format=about.format)
         about = _named(about, _stated_id(transcript) or transcript.digest[:32])
         whole = _as_bytes(content)
@@ -231,10 +231,7 @@ def _read(path: Path, about: SessionMetadata) -> Transcript:
 
 
 def _file_named(session: str | Path) -> Path | None:
-    """Return the path if *session* is a file, None if it is an id.
-
-    Raises `NotFound` for the path of no file.
-    """
+    """Return the path of a file, None for an id. Raises `NotFound` for the path of no file."""
     path = Path(session)
     if "\0" not in str(session) and path.exists():
         return path
@@ -244,10 +241,7 @@ def _file_named(session: str | Path) -> Path | None:
 
 
 def _named_after(path: Path, about: SessionMetadata) -> SessionMetadata:
-    """Return *about* with the id under which the session in the file is published.
-
-    Raises `BadInput`.
-    """
+    """Return *about* with the id of the session in the file. Raises `BadInput`."""
     _check_file(path)
     if any(split_sessions(path)):
         raise BadInput(f"{path} holds many sessions; touch each by its id")
@@ -257,15 +251,11 @@ def _named_after(path: Path, about: SessionMetadata) -> SessionMetadata:
 
 
 def _stated_id(transcript: Transcript) -> str:
-    """Return the session id that *transcript* states; empty if it states none, or a blank one."""
     return (transcript.header.session_id or "").strip()
 
 
 def _named(about: SessionMetadata, otherwise: str) -> SessionMetadata:
-    """Return *about* with its session id, or with *otherwise* if it has none.
-
-    Raises `BadInput` for ids that an event would not accept.
-    """
+    """Return *about* with its id, or else *otherwise*. Raises `BadInput`."""
     session_id = otherwise if about.session_id is None else about.session_id
     checked_name(about.agent_id, "the id of an agent")
     return replace(about, session_id=checked_name(session_id, "the id of a session"))
@@ -278,10 +268,7 @@ def _as_bytes(content: bytes | str | Messages) -> bytes:
 
 
 def _as_inline(content: bytes | str | Messages) -> str | tuple[Mapping[str, Any], ...] | None:
-    """Return *content* as an event can hold it; None for bytes that are not UTF-8.
-
-    JSON cannot represent those unchanged.
-    """
+    """Return *content* for an event; None for bytes that are not UTF-8, which JSON cannot hold."""
     if isinstance(content, bytes):
         try:
             return content.decode()
@@ -291,13 +278,11 @@ def _as_inline(content: bytes | str | Messages) -> str | tuple[Mapping[str, Any]
 
 
 def _plain(path: Path, name: str | None) -> bytes:
-    """Return the content of a session, decompressed, and complete if it spans many files."""
     with session_content(path, format=name) as stream:
         return ByteSource.on(stream).buffered().read()
 
 
 def _name_of(path: Path) -> str:
-    """Return a session id derived from the file's name, or from the folder of `transcript.json`."""
     # Files of one name in two folders are two sessions, so the folder is part of the name.
     name, folder = path.name.split(".")[0], path.resolve().parent
     if name == "transcript":

@@ -42,8 +42,6 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RecoveryAction:
-    """Description of a step taken for a session."""
-
     scope: Scope
     session_id: str
     what: str
@@ -120,7 +118,6 @@ class SessionRecovery:
             yield from self._safely(look, place)
 
     def _safely(self, finish: Callable[[T], RecoveryAction | None], what: T) -> Iterator[RecoveryAction]:
-        """Run *finish* for one session; log errors so that the others are not held up."""
         try:
             if action := finish(what):
                 yield action
@@ -156,10 +153,6 @@ class SessionRecovery:
         return self._abandon(session_state, end, reason)
 
     def _is_over(self, session_state: SessionState, end: SessionEnded) -> bool:
-        """Return whether *end* is obsolete.
-
-        It is if the session goes on, or has been processed up to its state at *end*.
-        """
         is_done = session_state.handled_at and session_state.handled_at >= covered_by_episode(
             end, now=self._context.clock()
         )
@@ -172,7 +165,6 @@ class SessionRecovery:
         return None
 
     def _check_closing(self, session_state: SessionState) -> RecoveryAction | None:
-        """Ensure that the end of a closing session is on its way."""
         end = ended_by_idleness(session_state)
         match self._delivery_stats.locate(end.id, self._ends).where:
             case EventStatus.UNKNOWN:
@@ -196,10 +188,7 @@ class SessionRecovery:
     def _moved(
         self, before: SessionState | None, after: SessionState, end: SessionEnded, what: str, *, publish: bool = False
     ) -> RecoveryAction | None:
-        """Move a session to another state, and *publish* its end: both or neither.
-
-        None if another process was first, or the session goes on.
-        """
+        """Move a session and *publish* its end; None if another was first, or the session goes on."""
         write = SaveSessionState(session_state=after, replaces=before)
         verdict = self._bus.apply(Effects(writes=(write,), events=(end,) if publish else ()))
         return RecoveryAction(end.scope, end.session_id, what) if isinstance(verdict, Committed) else None

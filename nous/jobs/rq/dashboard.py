@@ -41,16 +41,11 @@ class ShownJob(AllowListedJob):
         super().__init__(id, connection=connection, serializer=JSONSerializer)
 
     def get_call_string(self) -> str | None:
-        """Return the job's description.
-
-        It stands in place of the call, which is the same for every job but for its ids.
-        """
+        """Return the description, in place of the call, which is the same for every job."""
         return self.description
 
 
 class ShownWorker(Worker):
-    """Worker for viewing."""
-
     job_class = ShownJob
 
     def get_current_job(self) -> Job | None:
@@ -62,8 +57,6 @@ class ShownWorker(Worker):
 
 
 def _rq_names(connection: Redis, names: JobNames) -> dict[str, Any]:
-    """Return replacements of RQ's names that list what one installation has."""
-
     class OwnQueue(Queue):
         job_class = ShownJob
 
@@ -145,10 +138,7 @@ def listen(app: Flask, *, host: str, port: int) -> BaseWSGIServer:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach *host*.
-
-    A host name other than localhost may resolve to any address, so it does not count.
-    """
+    """Return whether only this machine reaches *host*. Names but localhost do not count."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -189,10 +179,7 @@ def _refuse_foreign_names() -> None:
 
 
 def _refuse_foreign_sites() -> None:
-    """Refuse actions that another site triggers (CSRF).
-
-    Browsers say in `Sec-Fetch-Site` where a request comes from.
-    """
+    """Refuse actions of another site (CSRF); browsers name it in `Sec-Fetch-Site`."""
     action = (request.endpoint or "").removeprefix("rq_dashboard.") in ACTIONS
     if action and request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}:
         abort(403)
@@ -212,20 +199,14 @@ def _answer_errors(app: Flask) -> None:
 
 
 class _WithoutMarkup(DefaultJSONProvider):
-    """JSON provider that replaces angle brackets.
-
-    The pages insert a job's description and errors as HTML, and those may quote a producer's text.
-    """
+    """JSON without angle brackets: the pages insert it as HTML, and it may quote a producer."""
 
     def dumps(self, obj: Any, **kwargs: Any) -> str:
         return super().dumps(obj, **kwargs).translate({ord("<"): "\\u2039", ord(">"): "\\u203a"})
 
 
 class _Quiet(WSGIRequestHandler):
-    """Request handler without an access log.
-
-    The pages poll every few seconds, and a line for each request would drown the others.
-    """
+    """Request handler without an access log: the pages poll every few seconds."""
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         pass

@@ -44,7 +44,6 @@ class RqErasure:
         return len(found)
 
     def _known(self) -> Iterator[tuple[str, str, UUID]]:
-        """Yield the worker, the job id and the event of every attempt that RQ has a key for."""
         beginnings = (Job.key_for(""), f"{RQ_KEY_PREFIX}:results:")
         with translated():
             names = {

@@ -27,10 +27,7 @@ CallArguments = tuple[str, str, str, int]
 
 
 class ForeignJob(Fatal):
-    """A job that nous did not write.
-
-    It is not run.
-    """
+    """A job that nous did not write, and does not run."""
 
 
 class AllowListedJob(Job):

@@ -76,7 +76,6 @@ class PoolWorker(BaseWorker):
         self._retry_backoff = RetryBackoff(f"pool {name}")
 
     def stop(self) -> None:
-        """Take no more jobs. `run` returns when those in flight have ended."""
         self._stop_requested = True
         self._stopping.set()
         self._has_room.set()
@@ -98,13 +97,11 @@ class PoolWorker(BaseWorker):
                 self._survive(self.teardown)
 
     def _survive(self, step: Callable[[], None]) -> None:
-        """Run *step*, and wait with backoff if it fails, so that no error ends the pool."""
         with self._retry_backoff.guard(), translated():
             step()
         self._stopping.wait(self._retry_backoff.wait)
 
     def _step(self) -> None:
-        """Start some jobs, or wait a moment if there are none, or no room for them."""
         self._tend()
         room = self._concurrency - len(self._running)
         if room <= 0:
@@ -129,7 +126,6 @@ class PoolWorker(BaseWorker):
         return False
 
     def _idle(self) -> None:
-        """Wait until the first queue has a job, or another one may have."""
         if not self._running:
             self._say(WorkerStatus.IDLE)
         connection: Any = self.connection  # its type allows whole seconds only, though it takes fractions
@@ -143,10 +139,7 @@ class PoolWorker(BaseWorker):
             self.set_state(state)
 
     def _add_threads(self) -> None:
-        """Have a thread for each job in flight.
-
-        Called periodically, because the system may have refused to start a thread earlier.
-        """
+        """Have a thread for each job in flight; the system may have refused to start one earlier."""
         while self._threads < len(self._running):
             threading.Thread(target=self._work, name=self.name, daemon=True).start()
             self._threads += 1
@@ -162,7 +155,6 @@ class PoolWorker(BaseWorker):
             self._has_room.set()
 
     def _perform(self, job: StartedJob) -> None:
-        """Make the job's call and record the result, unless the job was abandoned meanwhile."""
         try:
             outcome = self._runner(*decode_call(job.data))
         except BaseException as error:  # noqa: BLE001 (a handler may even try to exit)
@@ -173,10 +165,7 @@ class PoolWorker(BaseWorker):
                 self._bookkeeper.returned(job, outcome)
 
     def _give_up_overdue(self) -> None:
-        """Abandon jobs whose handler hangs, to make room.
-
-        The lease of such a job's delivery has expired, and another attempt has it by now.
-        """
+        """Abandon jobs whose handler hangs: their leases have expired, and other attempts run."""
         for job, since in list(self._running.values()):  # the oldest first
             if time.monotonic() - since < self._give_up_after:
                 break
@@ -186,7 +175,6 @@ class PoolWorker(BaseWorker):
                 self._bookkeeper.failed(job, TimeoutError(f"not done after {self._give_up_after:g} s"))
 
     def _beat(self) -> None:
-        """Send the heartbeats of this worker and its jobs when due, and run RQ's maintenance."""
         if time.monotonic() - self._beat_at < _BEAT:
             return
         self._show_itself()
@@ -198,10 +186,7 @@ class PoolWorker(BaseWorker):
             self.run_maintenance_tasks()
 
     def _show_itself(self) -> None:
-        """Register this worker with RQ, again where RQ has lost it.
-
-        Its keys expire in a long pause, and the server may have been flushed.
-        """
+        """Register with RQ, again after a long pause or a flushed server."""
         if self.connection.hexists(self.key, "birth"):
             worker_registration.register(self)
         else:

@@ -1,7 +1,4 @@
-"""Job queue on RQ.
-
-Only this package touches RQ's queues.
-"""
+"""Job queue on RQ. Only this package touches RQ's queues."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -22,20 +19,15 @@ from nous.redis_support.scripts import register
 
 
 def queue_named(name: str, client: redis.Redis) -> Queue:
-    """Return an RQ queue as nous uses them.
-
-    Its jobs are JSON, and run our function only.
-    """
+    """Return an RQ queue as nous uses them: JSON jobs that run our function only."""
     return Queue(name, connection=client, serializer=JSONSerializer, job_class=AllowListedJob)
 
 
 class RqJobs:
-    """`Jobs` on RQ.
+    """`Jobs` on RQ. Times are in seconds.
 
-    *client* is RQ's own, because RQ changes the timeouts of its pool. Times are in seconds.
-
-    The call of a job names its worker with the installation's prefix. So a worker that takes a job of another
-    installation can tell.
+    *client* is RQ's own, because RQ changes the timeouts of its pool. The call of a job names its worker with the
+    installation's prefix. So a worker that takes a job of another installation can tell.
     """
 
     def __init__(
@@ -99,9 +91,5 @@ class RqJobs:
 
 
 def _outdated(order: JobSpec) -> str:
-    """Return the id of the job that is too many attempts old to be kept.
-
-    "" where there is none.
-    """
     attempt = order.attempt - MOST
     return job_id(order.worker, order.event_id, attempt) if attempt > 0 else ""

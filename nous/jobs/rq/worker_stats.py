@@ -20,10 +20,7 @@ from nous.redis_support.errors import translated
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueCount:
-    """Number of waiting, running, finished and failed jobs of one RQ queue.
-
-    Finished and failed jobs count as long as RQ keeps them.
-    """
+    """Jobs of one RQ queue, by state; ended ones count as long as RQ keeps them."""
 
     name: str
     queued: int
@@ -44,7 +41,7 @@ class WorkerSeen:
 
 
 def queues_of(worker: str, client: redis.Redis) -> list[QueueCount]:
-    """Return the counts of the queues of *worker*, named with the installation's prefix; the default queue first."""
+    """Return the counts of the queues of *worker* (with prefix), the default one first."""
     return [_counted(line.queue(worker), client) for line in QueueKind]
 
 

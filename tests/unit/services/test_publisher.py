@@ -15,7 +15,7 @@ from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import decode
 from nous.domain.events import SessionEnded, SessionTouched
 from nous.domain.scope import Scope
-from nous.services.publisher import Producer, Published, Touched
+from nous.services.publisher import Producer, Published
 from nous.services.session_intake import SessionIntake, SessionMetadata
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
@@ -36,7 +36,7 @@ class World:
 
     def touch(
         self, session: str | Path, about: SessionMetadata | None = None, *, at: datetime | None = None
-    ) -> Touched:
+    ) -> Published[SessionTouched]:
         return self.producer.touch(session, about or SessionMetadata(), at=at)
 
     def publish(self, path: Path, about: SessionMetadata | None = None, *, upload: bool = False) -> list[Published]:
