@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 import structlog
@@ -94,6 +95,7 @@ def _run(loop: Loop) -> None:
         log.exception("worker_process.loop_failed", loop=type(loop).__name__)
 
 
+@dataclass(eq=False)
 class Dispatcher:
     """Moves new entries from the stream to one worker's job queues.
 
@@ -102,12 +104,12 @@ class Dispatcher:
     expires and the sweeper queues it. *lease* is in seconds.
     """
 
-    def __init__(self, subscription: Subscription, *, bus: Bus, jobs: Jobs, ahead: int, lease: float) -> None:
-        self._subscription = subscription
-        self._bus = bus
-        self._jobs = jobs
-        self._ahead = ahead
-        self._lease = lease
+    subscription: Subscription
+    _: KW_ONLY
+    bus: Bus
+    jobs: Jobs
+    ahead: int
+    lease: float
 
     def dispatch(self) -> int | None:
         """Queue as many entries as there is room for, live ones first; return how many.
@@ -119,18 +121,19 @@ class Dispatcher:
 
     def wait(self, seconds: float) -> None:
         """Block until there may be entries to dispatch, or for *seconds*."""
-        self._bus.wait(self._subscription, priorities=tuple(Priority), seconds=seconds)
+        self.bus.wait(self.subscription, priorities=tuple(Priority), seconds=seconds)
 
     def _dispatch(self, priority: Priority) -> int | None:
-        room = self._ahead - self._jobs.backlog(self._subscription.group, QueueKind.of(priority))
-        if room < max(self._ahead // 4, 1):
+        room = self.ahead - self.jobs.backlog(self.subscription.group, QueueKind.of(priority))
+        if room < max(self.ahead // 4, 1):
             return None
-        deliveries = self._bus.receive(self._subscription, priority=priority, limit=room, lease=self._lease)
+        deliveries = self.bus.receive(self.subscription, priority=priority, limit=room, lease=self.lease)
         line = QueueKind.of(priority)
-        self._jobs.submit(*(JobSpec.of(each, attempt=each.state.attempt, line=line) for each in deliveries))
+        self.jobs.submit(*(JobSpec.of(each, attempt=each.state.attempt, line=line) for each in deliveries))
         return len(deliveries)
 
 
+@dataclass(eq=False)
 class DispatchLoop:
     """Dispatches and sweeps for one worker until stopped.
 
@@ -139,33 +142,24 @@ class DispatchLoop:
     runs.
     """
 
-    def __init__(
-        self,
-        worker: str,
-        *,
-        dispatcher: Dispatcher,
-        sweeper: Sweeper,
-        jobs: Jobs,
-        sweep_interval: float,
-        open_quarantine: Callable[[str], None],
-    ) -> None:
-        self._worker = worker
-        self._dispatcher = dispatcher
-        self._sweeper = sweeper
-        self._jobs = jobs
-        self._sweep_interval = sweep_interval
-        self._open_quarantine = open_quarantine
-        self._stopping = threading.Event()
-        self._sweep_at = 0.0
-        self._sweeping = RetryBackoff("sweep")
-        self._dispatching = RetryBackoff("dispatch")
+    worker: str
+    _: KW_ONLY
+    dispatcher: Dispatcher
+    sweeper: Sweeper
+    jobs: Jobs
+    sweep_interval: float
+    open_quarantine: Callable[[str], None]
+    _stopping: threading.Event = field(init=False, default_factory=threading.Event)
+    _sweep_at: float = field(init=False, default=0.0)
+    _sweeping: RetryBackoff = field(init=False, default_factory=lambda: RetryBackoff("sweep"))
+    _dispatching: RetryBackoff = field(init=False, default_factory=lambda: RetryBackoff("dispatch"))
 
     def stop(self) -> None:
         self._stopping.set()
 
     def run(self) -> None:
         """Dispatch and sweep until `stop`; a failure of one does not hold up the other."""
-        with structlog.contextvars.bound_contextvars(worker=self._worker):
+        with structlog.contextvars.bound_contextvars(worker=self.worker):
             while not self._stopping.is_set():
                 if time.monotonic() >= self._sweep_at:
                     with self._sweeping.guard():
@@ -176,17 +170,17 @@ class DispatchLoop:
                 self._stopping.wait(self._dispatching.wait)
 
     def _dispatch(self) -> None:
-        queued = self._dispatcher.dispatch()
+        queued = self.dispatcher.dispatch()
         if queued is None:
             self._stopping.wait(_FULL)
         elif queued == 0:
-            self._dispatcher.wait(min(_LISTEN, self._sweep_interval))
+            self.dispatcher.wait(min(_LISTEN, self.sweep_interval))
 
     def _sweep(self) -> None:
-        self._sweep_at = time.monotonic() + self._sweep_interval
-        self._sweeper.sweep()
-        if self._jobs.backlog(self._worker, QueueKind.QUARANTINE):
-            self._open_quarantine(self._worker)
+        self._sweep_at = time.monotonic() + self.sweep_interval
+        self.sweeper.sweep()
+        if self.jobs.backlog(self.worker, QueueKind.QUARANTINE):
+            self.open_quarantine(self.worker)
 
 
 class QuarantineStarter:

@@ -7,7 +7,7 @@ that broke off is completed by running it again.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -84,22 +84,21 @@ class _TombstoneWriter:
         put(self._act.scope, (key,), replace(stone, marks=marks))
 
 
+@dataclass(eq=False)
 class Eraser:
     """Service that erases sessions, facts and scopes from every store.
 
     *on_rewritten* is called with each scope whose facts may lack vectors afterwards.
     """
 
-    def __init__(
-        self, stores: Stores, *, clock: Callable[[], datetime], on_rewritten: Callable[[Scope], object]
-    ) -> None:
-        self._stores = stores
-        self._clock = clock
-        self._on_rewritten = on_rewritten
+    stores: Stores
+    _: KW_ONLY
+    clock: Callable[[], datetime]
+    on_rewritten: Callable[[Scope], object]
 
     def rehearse(self, act: ErasureRequest) -> ErasureReceipt:
         """Return what `erase` would remove. Raises as `erase` does."""
-        known = self._stores.tombstones.find(act.scope, act.key)
+        known = self.stores.tombstones.find(act.scope, act.key)
         _, preview = self._preview(act, known)
         return self._receipt(act, preview, known, is_rehearsal=True)
 
@@ -110,34 +109,34 @@ class Eraser:
             NotFound: there is nothing of it, and it was never erased.
             Retryable: others kept adding to it, or a store did not answer: repeat.
         """
-        known = self._stores.tombstones.find(act.scope, act.key)
+        known = self.stores.tombstones.find(act.scope, act.key)
         met, _ = self._preview(act, known)
-        tombstones = _TombstoneWriter(act, self._stores.tombstones, at=known.at if known else self._clock())
-        tombstones.cover(met, act.sessions(self._stores))
+        tombstones = _TombstoneWriter(act, self.stores.tombstones, at=known.at if known else self.clock())
+        tombstones.cover(met, act.sessions(self.stores))
         removed = self._remove(act, tombstones)
-        self._stores.bus.purge()
+        self.stores.bus.purge()
         is_all = act.wanted(met).everything
         if is_all or removed.counts.keys() & REWRITTEN or (known and not known.is_done):
-            if self._stores.indexes:
-                self._stores.indexes.erase(act.scope)
+            if self.stores.indexes:
+                self.stores.indexes.erase(act.scope)
             if not is_all:
-                self._on_rewritten(act.scope)
-        is_off_disk = self._stores.bus.purge_files()
+                self.on_rewritten(act.scope)
+        is_off_disk = self.stores.bus.purge_files()
         tombstones.close()
         receipt = self._receipt(act, removed, known)
         return receipt if is_off_disk else replace(receipt, stays=(*receipt.stays, _IN_FILES))
 
     def _preview(self, act: ErasureRequest, known: Tombstone | None) -> tuple[LogMatches, _Removed]:
-        rows = self._stores.store.rows(act.scope)
+        rows = self.stores.store.rows(act.scope)
         erased = act.rewritten(rows)
         met = act.met(rows, erased).and_(self._matched_before(act, known))
         wanted = act.wanted(met)
-        found = self._stores.bus.find(wanted)
+        found = self.stores.bus.find(wanted)
         counts = Counter({"stream entries": len(found.entries), "dead letters": len(found.letters)})
-        counts["jobs"] = self._stores.jobs.erase(
+        counts["jobs"] = self.stores.jobs.erase(
             found.events, session_id=wanted.session_id, but=found.others, dry_run=True
         )
-        counts = counts + act.remove(self._stores, met, dry_run=True) + counted(erased)
+        counts = counts + act.remove(self.stores, met, dry_run=True) + counted(erased)
         if known is None and not counts:
             where = "" if act.name == str(act.scope) else f" in {act.scope}"
             raise NotFound(f"there is no {act.what} {act.name}{where}, nor anything of it")
@@ -147,18 +146,18 @@ class Eraser:
         """Return the matches of an erasure that broke off, without texts re-admitted meanwhile."""
         if known is None:
             return LogMatches()
-        kept_away = self._stores.tombstones.forms(act.scope).marks
+        kept_away = self.stores.tombstones.forms(act.scope).marks
         return LogMatches(frozenset(known.facts), kept_away & frozenset(known.marks))
 
     def _remove(self, act: ErasureRequest, tombstones: _TombstoneWriter) -> _Removed:
         counts, current, events = Counter[str](), frozenset[UUID](), frozenset[UUID]()
         for _ in range(_PASSES):
             wanted = act.wanted(tombstones.met)
-            found = self._stores.bus.find(wanted)
+            found = self.stores.bus.find(wanted)
             events |= found.events
             if wanted.everything:
                 tombstones.cover(LogMatches(), (session_name(act.scope, session) for session in found.sessions))
-            gone = self._from_bus(found, events, wanted) + act.remove(self._stores, tombstones.met, dry_run=False)
+            gone = self._from_bus(found, events, wanted) + act.remove(self.stores, tombstones.met, dry_run=False)
             erased = self._rewrite(act, tombstones)
             gone += counted(erased)
             if not gone:
@@ -174,15 +173,15 @@ class Eraser:
             tombstones.cover(act.met(rows, erased))
             return erased
 
-        return self._stores.store.rewrite(act.scope, rewritten)
+        return self.stores.store.rewrite(act.scope, rewritten)
 
     def _from_bus(self, found: ErasureMatches, events: frozenset[UUID], wanted: ErasureTarget) -> Counter[str]:
         # Jobs are removed before the entries, which say whose jobs they are: if this breaks off, they are found again.
         # And once more after the entries, since a pending delivery may have been submitted again.
         def without_jobs() -> Counter[str]:
-            return Counter(jobs=self._stores.jobs.erase(events, session_id=wanted.session_id, but=found.others))
+            return Counter(jobs=self.stores.jobs.erase(events, session_id=wanted.session_id, but=found.others))
 
-        return without_jobs() + self._stores.bus.erase(found) + without_jobs()
+        return without_jobs() + self.stores.bus.erase(found) + without_jobs()
 
     def _receipt(
         self, act: ErasureRequest, removed: _Removed, known: Tombstone | None, *, is_rehearsal: bool = False
@@ -191,7 +190,7 @@ class Eraser:
             what=act.what,
             name=act.name,
             scope=act.scope,
-            at=self._clock(),
+            at=self.clock(),
             removed=dict(sorted((+removed.counts).items())),
             stays=act.stays,
             revived=tuple(sorted(removed.revived)),

@@ -7,7 +7,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -157,6 +157,7 @@ Told = Callable[[SweepReport], object]
 """Callback for each completed sweep."""
 
 
+@dataclass(eq=False)
 class FolderWatcher:
     """Poller that sweeps *places* every *interval* seconds until stopped.
 
@@ -166,25 +167,15 @@ class FolderWatcher:
     deduplicated. Without *hand_over* it only reports what it would publish, and records nothing.
     """
 
-    def __init__(
-        self,
-        places: Sequence[WatchedFolder],
-        *,
-        watched: FolderState,
-        hand_over: PublishFile | None,
-        rules: WatchRules,
-        clock: Callable[[], float],
-        interval: float,
-        told: Told,
-    ) -> None:
-        self._places = places
-        self._watched = watched
-        self._hand_over = hand_over
-        self._rules = rules
-        self._clock = clock
-        self._interval = interval
-        self._on_sweep = told
-        self._stopping = threading.Event()
+    places: Sequence[WatchedFolder]
+    _: KW_ONLY
+    watched: FolderState
+    hand_over: PublishFile | None
+    rules: WatchRules
+    clock: Callable[[], float]
+    interval: float
+    told: Told
+    _stopping: threading.Event = field(init=False, default_factory=threading.Event)
 
     def stop(self) -> None:
         self._stopping.set()
@@ -193,8 +184,8 @@ class FolderWatcher:
         sweeping = RetryBackoff("folder_watch")
         while not self._stopping.is_set():
             with sweeping.guard():
-                self._on_sweep(self.sweep())
-            self._stopping.wait(self._interval)
+                self.told(self.sweep())
+            self._stopping.wait(self.interval)
 
     def sweep(self) -> SweepReport:
         """Publish sessions that are over and not known, latest end first.
@@ -206,19 +197,19 @@ class FolderWatcher:
             Misconfigured: the server never will.
         """
         sweep, seen = SweepReport(), set[Path]()
-        for place in self._places:
+        for place in self.places:
             if not self._stopping.is_set():
                 self._sweep(place, sweep, seen)
         return sweep
 
     def _sweep(self, place: WatchedFolder, sweep: SweepReport, seen: set[Path]) -> None:
         # Records are read before the folder: a file that another watcher records meanwhile is not taken for deleted.
-        known, before = self._watched.recall(place), len(sweep.unreadable)
+        known, before = self.watched.recall(place), len(sweep.unreadable)
         names: set[str] = set()
         over: list[tuple[SessionFile, str]] = []
         for found in _found(place.folder, sweep, seen):
             name = name_of(found.path)
-            outcome = decide(found, known.get(name), self._clock(), rules=self._rules)
+            outcome = decide(found, known.get(name), self.clock(), rules=self.rules)
             # The record of a past file is of no use: it describes an earlier state of the file.
             if outcome is not FileOutcome.PAST:
                 names.add(name)
@@ -231,15 +222,15 @@ class FolderWatcher:
                 return
             self._take(found, name, place, sweep)
         is_whole = len(sweep.unreadable) == before
-        if self._hand_over:
-            self._watched.keep(place, without=known.keys() - names if is_whole else ())
+        if self.hand_over:
+            self.watched.keep(place, without=known.keys() - names if is_whole else ())
 
     def _take(self, found: SessionFile, name: str, place: WatchedFolder, sweep: SweepReport) -> None:
-        priority, sent = lane_of(found, self._clock()), list[Published]()
-        if self._hand_over is None:
+        priority, sent = lane_of(found, self.clock()), list[Published]()
+        if self.hand_over is None:
             outcome, why = FileOutcome.HANDED_OVER, ""
         else:
-            outcome, why = self._published(found, place, self._hand_over(found.path, priority), sent)
+            outcome, why = self._published(found, place, self.hand_over(found.path, priority), sent)
             outcome, why = self._recorded(found, name, place, outcome, why, sent)
         sweep.fates[outcome] += 1
         match outcome:
@@ -264,9 +255,9 @@ class FolderWatcher:
     ) -> tuple[FileOutcome, str]:
         if outcome is FileOutcome.PUT_OFF:
             return outcome, why
-        record = found.refused(self._rules.release) if outcome is FileOutcome.REFUSED else found.told()
+        record = found.refused(self.rules.release) if outcome is FileOutcome.REFUSED else found.told()
         after = [each.event.id for each in sent]
-        if self._watched.remember(place, name, record, after=after):
+        if self.watched.remember(place, name, record, after=after):
             return outcome, why
         log.warning("folder_watch.events_lost", path=str(found.path), reason=_LOST)
         return FileOutcome.PUT_OFF, _LOST
@@ -282,7 +273,7 @@ class FolderWatcher:
             # extend() keeps the sessions that were published before an error.
             sent.extend(sessions)
         except (NotFound, Retryable, OSError, MemoryError) as error:
-            self._watched.keep(place)  # raises if the server, and not the file, is unavailable
+            self.watched.keep(place)  # raises if the server, and not the file, is unavailable
             return FileOutcome.PUT_OFF, str(error)
         except WasForgotten:
             return FileOutcome.REFUSED, FORGOTTEN

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic
@@ -33,28 +33,20 @@ class Published(Generic[E]):
     receipt: PublishReceipt
 
 
+@dataclass(eq=False)
 class Producer:
     """Publisher of sessions to a bus.
 
     *readers* are the consumer groups of uploaded content. *tombstones* is None if erasure is not available.
     """
 
-    def __init__(
-        self,
-        bus: Bus,
-        delivery_stats: DeliveryStats,
-        dead: DeadLetterQueue,
-        session_intake: SessionIntake,
-        *,
-        readers: Sequence[Subscription],
-        tombstones: Tombstones | None = None,
-    ) -> None:
-        self._bus = bus
-        self._delivery_stats = delivery_stats
-        self._dead = dead
-        self._session_intake = session_intake
-        self._readers = readers
-        self._tombstones = tombstones
+    bus: Bus
+    delivery_stats: DeliveryStats
+    dead: DeadLetterQueue
+    session_intake: SessionIntake
+    _: KW_ONLY
+    readers: Sequence[Subscription]
+    tombstones: Tombstones | None = None
 
     def publish(
         self,
@@ -75,11 +67,11 @@ class Producer:
         """
         refusal: WasForgotten | None = None
         for event in self._events(session, about, upload=upload, warn=warn):
-            if again and self._tombstones:
+            if again and self.tombstones:
                 with _as_far_as_allowed(warn, "this user may not lift the erasure of a session: another one has to"):
-                    self._tombstones.lift(event.scope, name_of(event))
+                    self.tombstones.lift(event.scope, name_of(event))
             try:
-                [receipt] = self._bus.publish(event, priority=priority, durable=durable)
+                [receipt] = self.bus.publish(event, priority=priority, durable=durable)
             except WasForgotten as error:
                 self._discard_upload(event, warn)
                 refusal = refusal or error
@@ -120,7 +112,7 @@ class Producer:
             confidence=decision.confidence,
             at=now,
         )
-        [receipt] = self._bus.publish(event)
+        [receipt] = self.bus.publish(event)
         return receipt
 
     def touch(
@@ -130,31 +122,31 @@ class Producer:
 
         Heartbeats of the same time are one event. *session* is the path of the transcript, or the session's id.
         """
-        event = self._session_intake.touched(session, about, background=background, at=at)
-        [receipt] = self._bus.publish(event)
+        event = self.session_intake.touched(session, about, background=background, at=at)
+        [receipt] = self.bus.publish(event)
         return Published(event=event, receipt=receipt)
 
     def _events(self, session: Session, about: SessionMetadata, *, upload: bool, warn: Warn) -> Iterable[SessionEvent]:
         if isinstance(session, Path) or (isinstance(session, str) and "\n" not in session):
-            return self._session_intake.of_file(Path(session), about, send=upload, warn=warn)
-        return [self._session_intake.of_content(session, about)]
+            return self.session_intake.of_file(Path(session), about, send=upload, warn=warn)
+        return [self.session_intake.of_content(session, about)]
 
     def _discard_upload(self, event: SessionEvent, warn: Warn) -> None:
         """Delete what was uploaded for a refused event: no worker will read it."""
         if event.dataref and event.dataref.startswith("redis:"):
             with _as_far_as_allowed(warn, f"the upload of {event.session_id} stays until it is erased again"):
-                self._bus.apply(Effects(writes=(ReleaseTranscript(scope=event.scope, dataref=event.dataref),)))
+                self.bus.apply(Effects(writes=(ReleaseTranscript(scope=event.scope, dataref=event.dataref),)))
 
     def _follow_up(self, event: SessionEvent) -> None:
-        for reader in (each for each in self._readers if each.kind is type(event)):
-            location = self._delivery_stats.locate(event.id, reader)
+        for reader in (each for each in self.readers if each.kind is type(event)):
+            location = self.delivery_stats.locate(event.id, reader)
             if location.where is EventStatus.DEAD and location.ref:
                 self._redrive(location.ref, reader)
 
     def _redrive(self, ref: DeliveryRef, reader: Subscription) -> None:
-        for letter in self._dead.each():
+        for letter in self.dead.each():
             if letter.is_about(ref):
-                self._dead.redrive(letter, reader)
+                self.dead.redrive(letter, reader)
 
 
 @contextmanager

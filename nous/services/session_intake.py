@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -52,6 +52,7 @@ class SessionMetadata:
     compacting: bool = False
 
 
+@dataclass(eq=False)
 class SessionIntake:
     """Factory of session events.
 
@@ -59,20 +60,12 @@ class SessionIntake:
     says that no consumer will ask for the upload of that event.
     """
 
-    def __init__(
-        self,
-        uploads: Uploads,
-        keys: StoreKeys,
-        *,
-        inline_limit: int,
-        clock: Callable[[], datetime],
-        needs_upload: Callable[[SessionEvent], bool] = lambda _: True,
-    ) -> None:
-        self._needs_upload = needs_upload
-        self._uploads = uploads
-        self._keys = keys
-        self._inline_limit = inline_limit
-        self._clock = clock
+    uploads: Uploads
+    keys: StoreKeys
+    _: KW_ONLY
+    inline_limit: int
+    clock: Callable[[], datetime]
+    needs_upload: Callable[[SessionEvent], bool] = lambda _: True
 
     def of_file(
         self, path: Path, about: SessionMetadata, *, send: bool = False, warn: Warn = logged
@@ -124,14 +117,14 @@ class SessionIntake:
         about = _named(about, _stated_id(transcript) or transcript.digest[:32])
         whole = _as_bytes(content)
         inline = _as_inline(content)
-        if inline is not None and len(whole) <= self._inline_limit:
+        if inline is not None and len(whole) <= self.inline_limit:
             return self._event(about, transcript, inline=inline)
         name = about.session_id or ""
         name = compacting_name(name) if about.compacting else name
-        dataref = dataref_of(whole, keys=self._keys, scope=about.scope, session_id=name)
+        dataref = dataref_of(whole, keys=self.keys, scope=about.scope, session_id=name)
         event = self._event(about, transcript, dataref=dataref)
-        if self._needs_upload(event):
-            upload(self._uploads, whole, keys=self._keys, scope=about.scope, session_id=name)
+        if self.needs_upload(event):
+            upload(self.uploads, whole, keys=self.keys, scope=about.scope, session_id=name)
         return event
 
     def touched(
@@ -150,12 +143,12 @@ class SessionIntake:
         if path is None and about.session_id is not None:
             raise BadInput(f"there is no file {session}, of which {about.session_id!r} could be the session")
         about = _named(about, str(session)) if path is None else _named_after(path, about)
-        dataref, moment = path.resolve().as_uri() if path else None, at or self._clock()
+        dataref, moment = path.resolve().as_uri() if path else None, at or self.clock()
         content = (str(about.scope), about.session_id, about.agent_id, dataref, moment.isoformat(), background)
         event_id = uuid5(NAMESPACE, "\n".join((SessionTouched.type, *map(str, content))))
         return SessionTouched(
             id=event_id,
-            time=self._clock(),
+            time=self.clock(),
             source="nous/touch",
             scope=about.scope,
             agent_id=about.agent_id,
@@ -179,7 +172,7 @@ class SessionIntake:
         fields: dict[str, Any] = {
             "id": event_id,
             "trace_id": event_id,
-            "time": self._clock(),
+            "time": self.clock(),
             "source": "nous/publish",
             "session_id": about.session_id,
             "transcript": inline,
@@ -191,7 +184,7 @@ class SessionIntake:
             "format": about.format,
         }
         if about.compacting:
-            return SessionCompacting(**fields, at=transcript.ended_at or self._clock())
+            return SessionCompacting(**fields, at=transcript.ended_at or self.clock())
         header = transcript.header
         return SessionEnded(
             **fields,

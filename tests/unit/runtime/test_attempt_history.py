@@ -67,7 +67,7 @@ def test_what_an_error_quotes_is_neither_kept_nor_logged_nor_told_to_the_queue(
     for _ in range(3):
         said += runtime.run()
         runtime.later()
-        said += [progress.reason for _, progress in runtime.bus.overdue(runtime.sweeper._subscription, limit=1)]
+        said += [progress.reason for _, progress in runtime.bus.overdue(runtime.sweeper.subscription, limit=1)]
         runtime.sweeper.sweep()
 
     [letter] = runtime.bus.letters()
