@@ -130,10 +130,7 @@ class EpisodeSummarizer:
         return Effects(writes=(expected, *self._done_with(event)), skipped=reason)
 
     def _done_with(self, event: SessionEnded) -> tuple[Write, ...]:
-        """Return the writes that end the session with any outcome, unless it continues already.
-
-        The session's state is read last, because the session may continue while the model is called.
-        """
+        """Return the writes that end the session. Its state is read last: it may have gone on."""
         try:
             known = self._context.session_states.session_state(event.scope, event.session_id)
         except Misconfigured as error:  # a record of another release must not cost the episode

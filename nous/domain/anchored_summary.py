@@ -26,10 +26,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class AnchoredSummarySection:
-    """One section of an anchored summary.
-
-    Its content is Markdown, by convention one bullet per line; blank if there is nothing to say.
-    """
+    """One section: Markdown, by convention one bullet per line; blank if it says nothing."""
 
     id: str
     label: str

@@ -144,10 +144,7 @@ class ExpectSessionState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseTranscript:
-    """Delete an uploaded transcript that is no longer needed, if it belongs to *scope*.
-
-    The scope is checked, since a producer may name any upload.
-    """
+    """Delete an upload, if it belongs to *scope*: a producer may name any."""
 
     scope: Scope
     dataref: str

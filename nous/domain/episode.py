@@ -69,10 +69,7 @@ class Tier(StrEnum):
 
 
 class Trust(StrEnum):
-    """Origin of a statement, the most trusted first.
-
-    Anybody may have written a web page.
-    """
+    """Origin of a statement, the most trusted first; anybody may have written a web page."""
 
     USER = "user"
     SYSTEM = "system"
@@ -208,10 +205,7 @@ class Episode:
 
     @property
     def state(self) -> str:
-        """Identifies this edition among those of its episode.
-
-        A commit that replaces the edition has this as its precondition.
-        """
+        """Identifies this edition of its episode; the precondition of a commit that replaces it."""
         return self.version if self.edition == 1 else f"{self.version}/{self.edition}"
 
 
@@ -226,10 +220,7 @@ class TranscriptSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcerptSeen:
-    """Identity of the part of a transcript that the summarizer saw.
-
-    `digest` is its sha256 in hex, `chars` its length in characters, `dropped` the number of entries left out.
-    """
+    """Part of a transcript that a summarizer saw: sha256, characters, entries left out."""
 
     digest: str
     chars: int

@@ -32,10 +32,7 @@ class BadInput(Fatal):
 
 
 class Unreadable(BadInput):
-    """A transcript that cannot be read here and now: it is gone, elsewhere, or damaged.
-
-    Once it can be read again, the same call succeeds.
-    """
+    """A transcript that cannot be read here and now. Once it can, the same call succeeds."""
 
 
 class Misconfigured(Fatal):

@@ -64,10 +64,7 @@ class Event:
 
     @classmethod
     def derived(cls, scope: Scope, session_id: str, content: str) -> JsonObject:
-        """Derive the `data` fields that a terse producer left out.
-
-        *content* is what it wrote, as canonical JSON.
-        """
+        """Derive the `data` fields that a terse producer left out of *content*, canonical JSON."""
         del scope, session_id, content
         return {}
 
@@ -120,10 +117,7 @@ class SessionEnded(SessionEvent):
 
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
-        """Expand decisions that are plain text; drop those that are neither text nor an object.
-
-        An invalid decision does not invalidate the session.
-        """
+        """Expand decisions that are plain text; an invalid one does not invalidate the session."""
         if "decisions" not in data:
             return data
         given = data["decisions"] or []
@@ -148,10 +142,7 @@ class SessionCompacting(SessionEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class SessionTouched(Event):
-    """A session was active: its heartbeat, with the location of its transcript.
-
-    The transcript is not read yet. `background` marks a turn that no user asked for, and so no activity.
-    """
+    """A session was active; `background` marks a turn that no user asked for."""
 
     type: ClassVar[str] = "session_touched"
     recurs: ClassVar[bool] = True
@@ -187,10 +178,7 @@ class DecisionRecorded(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeSummarized(Event):
-    """An episode was made of a session; `version` identifies its transcript.
-
-    `invalid_candidates` is the number of candidate facts that a producer wrote and that cannot be read.
-    """
+    """An episode was made of the transcript `version`; unreadable candidates are counted."""
 
     type: ClassVar[str] = "episode_summarized"
     droppable: ClassVar[str] = "candidate_facts"
@@ -298,10 +286,7 @@ class FactLinked(FactEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class JobDeadLettered(Event):
-    """A worker has dead-lettered an event.
-
-    *what* names the worker and the position of the event, *why* quotes no content.
-    """
+    """A worker has dead-lettered the event at *what*; *why* quotes no content."""
 
     type: ClassVar[str] = "job_dead_lettered"
     needs_session: ClassVar[bool] = False

@@ -128,10 +128,7 @@ class Linked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded:
-    """*fact_id* got a vector after it was learned.
-
-    It had none then, or one of another embedder, which it keeps.
-    """
+    """*fact_id* got a vector of another embedder, or its first, after it was learned."""
 
     fact_id: UUID
     embedded_by: str
@@ -166,10 +163,7 @@ def standing(rows: Iterable[Row]) -> Sequence[Row]:
 
 
 def in_force(rows: Sequence[Row]) -> Sequence[Row | None]:
-    """Return the effective form of each row of a whole log.
-
-    It is None for a row that was reverted, and for one that reverts another.
-    """
+    """Return the effective form of each row of a whole log, None for a reverted one."""
     supersessions: dict[UUID, Superseded] = {}
     has_undone = False
     for row in rows:

@@ -12,10 +12,7 @@ LONGEST_PART = 200
 
 @dataclass(frozen=True, slots=True, order=True)
 class Scope:
-    """The (tenant, agent, project) that a session, an episode or a fact belongs to.
-
-    Written `tenant/agent/project`. A slash cannot occur inside a part, so two scopes never share a text form.
-    """
+    """Owner of all memory, written `tenant/agent/project`; no part contains a slash."""
 
     tenant: str = "default"
     agent: str = "default"

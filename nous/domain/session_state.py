@@ -101,10 +101,7 @@ class SessionState:
 
     @property
     def since(self) -> datetime | None:
-        """Time since which the session has its status.
-
-        None if it never began: it only had turns that no user asked for.
-        """
+        """Time since which the session has its status; None if it only had background turns."""
         match self.status:
             case SessionStatus.OPEN:
                 return self.touched.at if self.touched else None

@@ -175,10 +175,7 @@ class Attempts:
             return self._run(self._workers[worker], delivery)
 
     def blame(self, worker: str, priority: str, entry: str, attempt: int) -> None:
-        """Record that a quarantined attempt crashed its process although nothing else ran in it.
-
-        An attempt that hung is killed late, when the next one may have been submitted. Its crash counts all the same.
-        """
+        """Record that a quarantined attempt crashed its process although nothing else ran in it."""
         delivery = self._bus.open(self._ref(worker, priority, entry))
         if delivery is None:
             return

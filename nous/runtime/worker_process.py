@@ -112,10 +112,7 @@ class Dispatcher:
     lease: float
 
     def dispatch(self) -> int | None:
-        """Queue as many entries as there is room for, live ones first; return how many.
-
-        None where a queue has no room.
-        """
+        """Queue entries, live ones first; return how many, or None where a queue has no room."""
         queued = [self._dispatch(priority) for priority in Priority]
         return None if None in queued else sum(filter(None, queued))
 
@@ -184,17 +181,13 @@ class DispatchLoop:
 
 
 class QuarantineStarter:
-    """Starts at most one quarantine process for each worker.
-
-    The worker's name is appended to *command*. The process ends when its queue is empty.
-    """
+    """Starts at most one quarantine process per worker: *command* with the worker's name."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def open(self, worker: str) -> None:
-        """Start a process for *worker*, unless one of ours still runs."""
         running = self._processes.get(worker)
         if running is None or running.poll() is not None:
             hint = "events that may have crashed their process wait in quarantine"

@@ -86,10 +86,7 @@ class _TombstoneWriter:
 
 @dataclass(eq=False)
 class Eraser:
-    """Service that erases sessions, facts and scopes from every store.
-
-    *on_rewritten* is called with each scope whose facts may lack vectors afterwards.
-    """
+    """Eraser of every store; *on_rewritten* gets each scope whose facts may lack vectors."""
 
     stores: Stores
     _: KW_ONLY

@@ -40,10 +40,7 @@ class Stores:
 
 
 class LogMatches(NamedTuple):
-    """Matches of an erasure in the fact log.
-
-    `facts` and `episodes` must not be found any more. `marks` are hashes of texts that must not be learned again.
-    """
+    """Facts and episodes to be found no more, and hashes of texts not to be learned again."""
 
     facts: frozenset[UUID] = frozenset()
     marks: frozenset[str] = frozenset()
@@ -55,10 +52,7 @@ class LogMatches(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseSession:
-    """Erase a session, and facts that only it has stated.
-
-    Facts that others have stated too are re-attributed to them, in their wording.
-    """
+    """Erase a session and what only it has stated; others keep other facts, in their wording."""
 
     scope: Scope
     name: str

@@ -36,10 +36,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """A file with its size in bytes and the time of its last write.
-
-    `changed_ns` is the time of its last change of any kind. Both times are in nanoseconds since the epoch.
-    """
+    """A file with its size in bytes and the times (ns) of its last write and last change."""
 
     path: Path
     size: int
@@ -55,10 +52,7 @@ class SessionFile:
         return FileRecord(self.size, self.mtime_ns)
 
     def refused(self, release: str) -> FileRecord:
-        """Return the record of a file that *release* cannot publish.
-
-        The reason may quote content, so it is not stored.
-        """
+        """Return the record of a refused file. The reason may quote content: it is not stored."""
         return FileRecord(self.size, self.mtime_ns, "refused", self.changed_ns, release)
 
     def is_refused_as(self, remembered: FileRecord) -> bool:

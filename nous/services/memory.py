@@ -44,10 +44,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """Hits, best first.
-
-    `lacks` says why the search was by words alone, if it was. `is_scope_empty`: there was nothing to search.
-    """
+    """Hits, best first; `lacks` says why the search was by words alone, if it was."""
 
     hits: Sequence[Hit]
     lacks: str | None

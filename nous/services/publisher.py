@@ -35,10 +35,7 @@ class Published(Generic[E]):
 
 @dataclass(eq=False)
 class Producer:
-    """Publisher of sessions to a bus.
-
-    *readers* are the consumer groups of uploaded content. *tombstones* is None if erasure is not available.
-    """
+    """Publisher of sessions; *readers* are the consumer groups of uploaded content."""
 
     bus: Bus
     delivery_stats: DeliveryStats

@@ -39,10 +39,7 @@ def logged(what: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMetadata:
-    """Metadata of a session that its transcript may lack.
-
-    *compacting* means that the session goes on, and that its agent is about to drop the beginning.
-    """
+    """Metadata that a transcript may lack; *compacting*: the session goes on without its start."""
 
     scope: Scope = field(default_factory=Scope)
     agent_id: str = "default"

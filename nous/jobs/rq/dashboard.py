@@ -32,10 +32,7 @@ from nous.jobs.rq.job import AllowListedJob
 
 
 class ShownJob(AllowListedJob):
-    """Job for viewing, deleting and requeueing, never for running.
-
-    It reads only JSON, so looking at a job never runs code that the pickle of another application may hold.
-    """
+    """Job for viewing, deleting and requeueing. It reads only JSON, so a pickle never runs."""
 
     def __init__(self, id: str | None = None, connection: Redis | None = None, serializer: object = None) -> None:  # noqa: A002, ARG002 - the parameters are RQ's
         super().__init__(id, connection=connection, serializer=JSONSerializer)

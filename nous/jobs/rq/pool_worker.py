@@ -81,10 +81,7 @@ class PoolWorker(BaseWorker):
         self._has_room.set()
 
     def run(self) -> None:
-        """Take and run jobs until `stop`, then wait for those in flight.
-
-        Jobs are taken once the worker is registered with RQ. It does not listen to RQ's commands: signals stop it.
-        """
+        """Take and run jobs until `stop`, then wait for those in flight."""
         try:
             while not self._stopping.is_set():
                 self._survive(self._step)

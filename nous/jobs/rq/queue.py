@@ -41,10 +41,7 @@ class RqJobs:
         self._failure_ttl = failure_ttl
 
     def submit(self, *orders: JobSpec) -> int:
-        """Queue a job for each attempt that has none yet; return how many were queued.
-
-        RQ deduplicates only one job at a time. One script does the same for many.
-        """
+        """Queue the attempts by one script for all: RQ deduplicates only one job at a time."""
         by_queue: dict[str, list[JobSpec]] = {}
         for order in orders:
             by_queue.setdefault(order.queue, []).append(order)
