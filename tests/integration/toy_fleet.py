@@ -34,8 +34,6 @@ def handler(_: WorkerContext) -> Callable[[Event], Effects]:
             os.kill(os.getpid(), signal.SIGTERM)
         if event.session_id.startswith("hung"):
             threading.Event().wait()
-        if event.session_id.startswith("endless") and not (directory / "enough").exists():
-            threading.Event().wait()
         return Effects()
 
     return handle

@@ -15,7 +15,6 @@ from nous.domain.events import EpisodeOutdated
 from nous.domain.scope import Scope
 from nous.llm.base import ModelRefused, ModelTimeout, ModelUnreachable
 from nous.llm.fake import Answer
-from workers.episode_reviser import UP_TO_DATE
 from workers.episode_reviser import WORKER as REVISER
 
 NEWER = "episode-3"
@@ -55,18 +54,6 @@ def made_by_a_model(episode: Episode) -> Episode:
     return replace(episode, tier=Tier.LLM, edition=episode.edition + 1, model="another", prompt_version="p")
 
 
-def test_an_episode_that_a_model_has_made_or_that_is_gone_is_not_offered_and_not_looked_at_again() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
-    for episode_id in (world.episodes[0].id, UUID(int=1)):
-        list_as_before(world, episode_id)
-
-    assert world.offer() == 0
-
-    assert (list(world.store.unrefined()), offered(world)) == ([], 0)
-
-
 def test_an_episode_that_a_model_makes_while_it_is_offered_is_not_offered() -> None:
     world = world_of_before()
     (episode,) = world.episodes
@@ -79,45 +66,12 @@ def test_an_episode_that_a_model_makes_while_it_is_offered_is_not_offered() -> N
     assert (list(world.store.unrefined()), offered(world)) == ([], 0)
 
 
-def test_an_episode_whose_session_grows_while_it_is_offered_is_offered_as_it_is_then() -> None:
-    world = world_of_before()
-
-    def grow(_: Effects) -> None:
-        world.use(None)
-        world.publish(text=GROWN)
-        world.work()
-
-    assert world.offer(meddled(world.bus, grow)) == 0
-    assert offered(world) == 0
-    world.use(world.summarizer())
-    assert world.offer() == 1
-    world.work()
-
-    (episode,) = world.episodes
-    assert (episode.tier, episode.edition) == (Tier.LLM, 3)
-    assert list(world.store.unrefined()) == []
-
-
 def tried_in_vain(world: ModelWorld, event: EpisodeOutdated) -> Effects:
     """What comes of *event* where the model is of no use, and there is no patience left."""
     try:
         return REVISER.handler_factory(world.context)(event)
     except DegradedResult as offer:
         return offer.effects
-
-
-def test_an_episode_that_is_up_to_date_is_not_offered_any_more() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
-    (episode,) = world.episodes
-    list_as_before(world, episode.id)
-
-    world.bus.publish(outdated_by(world, episode.by))
-    world.work()
-
-    assert world.account(REVISER.name).skipped == {UP_TO_DATE: 1}
-    assert list(world.store.unrefined()) == []
 
 
 @pytest.mark.parametrize("fate", ["not the form", ModelTimeout("hangs"), ModelRefused("no such model")])

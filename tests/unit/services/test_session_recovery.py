@@ -77,17 +77,6 @@ def test_what_is_dead_for_another_reason_is_not_tried_again(world: IdleWorld) ->
     assert len(world.bus.letters()) == 1
 
 
-def test_an_end_whose_session_was_published_otherwise_since_is_left_alone(world: IdleWorld, path: Path) -> None:
-    world.lose(path)
-    recovered(world)
-    world.now += 1
-    world.publish(text=SESSION)
-    world.work()
-
-    assert (world.stage(), recovered(world)) == (SessionStatus.ENDED, [])
-    assert len(world.bus.letters()) == 1
-
-
 def test_of_a_session_that_goes_on_nothing_is_given_up(world: IdleWorld, path: Path) -> None:
     world.lose(path)
     world.now += 1
@@ -166,17 +155,6 @@ def test_a_session_of_which_an_older_release_noted_no_end_does_not_stay_closing(
     world.work()
     now = world.session_state()
     world.store.apply([SaveSessionState(session_state=session_state, replaces=now)])
-
-    assert recovered(world) == []
-    assert world.stage() is SessionStatus.ENDED
-
-
-def test_a_session_whose_dead_end_was_dropped_has_ended(world: IdleWorld, path: Path) -> None:
-    world.fall_silent(path)
-    world.close()
-    world.work()
-    for letter in world.bus.letters():
-        world.bus.drop(letter)
 
     assert recovered(world) == []
     assert world.stage() is SessionStatus.ENDED
