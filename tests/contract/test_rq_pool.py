@@ -212,39 +212,6 @@ def test_a_pool_that_starts_while_nothing_can_be_written_tells_it_in_a_line_and_
     assert workers_seen(redis_client) == []
 
 
-def test_a_pool_that_never_came_to_work_can_be_stopped_and_leaves_nothing(redis_client: redis.Redis) -> None:
-    pool = pool_of(redis_client, _done, concurrency=1)
-    pool.stop()
-
-    pool.run()
-
-    assert redis_client.keys("rq:worker*") == []
-
-
-def test_a_pool_whose_registration_got_an_answer_that_was_lost_registers_again(
-    jobs: RqJobs, redis_client: redis.Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
-
-    def runner(*_: Any) -> str:
-        pool.stop()
-        return "done"
-
-    pool = pool_of(redis_client, runner, concurrency=1)
-    register, lost = pool.register_birth, [redis.ConnectionError("the answer was lost")]
-
-    def register_birth() -> None:
-        register()
-        if lost:
-            raise lost.pop()
-
-    monkeypatch.setattr(pool, "register_birth", register_birth)
-    jobs.submit(order_of(1))
-
-    pool.run()
-
-    assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FINISHED
-
-
 def _run_until_called(client: redis.Redis) -> None:
     """Run a pool until the first of our own attempts has been made."""
 

@@ -139,15 +139,6 @@ def test_any_job_can_be_deleted(app: Flask, in_flight: list[str]) -> None:
         assert status(client, f"/0/view/job/{name}") == 404
 
 
-@pytest.mark.usefixtures("in_flight")
-def test_any_registry_can_be_emptied(app: Flask) -> None:
-    client = app.test_client()
-
-    for registry in REGISTRIES:
-        assert client.post(f"/queue/{QUEUE}/{registry}/empty").json == {"status": "OK"}
-        assert rows(client, f"jobs/{QUEUE}/{registry}/8/asc/1") == []
-
-
 def test_a_failed_job_can_be_queued_again_alone_or_with_all(app: Flask, redis: Redis, in_flight: list[str]) -> None:
     client = app.test_client()
 

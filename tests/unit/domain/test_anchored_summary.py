@@ -56,12 +56,6 @@ def test_sections_stand_in_their_order_and_foreign_ones_behind_them() -> None:
     assert said.content("current_state") == "Half done."
 
 
-def test_two_sections_of_one_id_are_one() -> None:
-    twice = (AnchoredSummarySection("intent", "Intent", "- a"), AnchoredSummarySection("intent", "Intent", "- b"))
-
-    assert AnchoredSummary(twice).content("intent") == "- a\n- b"
-
-
 def test_the_estimate_is_that_of_what_a_model_reads_unless_another_was_given() -> None:
     said = summary(intent="- Ship it", decisions="- Use Redis")
 
@@ -98,12 +92,6 @@ def test_fields_that_are_not_known_are_passed_over() -> None:
     assert said.to_prompt_text() == "## Intent\n- Ship it"
 
 
-def test_a_section_without_a_label_is_named_after_its_id() -> None:
-    said = AnchoredSummary.from_json(kept_as(sections=[{"id": "open_questions", "content": "- Why?"}]))
-
-    assert said.to_prompt_text() == "## Open questions\n- Why?"
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -136,11 +124,6 @@ def test_an_error_says_its_kind_and_reason(kind: str, text: str) -> None:
 
     assert (str(error), error.kind) == (text, kind)
     assert isinstance(error, NousError)
-
-
-def test_an_error_is_of_one_of_four_kinds() -> None:
-    with pytest.raises(ValueError, match="weather"):
-        SummarizerError("weather", "rain")
 
 
 def test_the_package_offers_its_names_and_loads_nothing_heavy() -> None:

@@ -59,11 +59,6 @@ def test_under_the_usual_prefix_names_are_bare(worker: str) -> None:
     assert (BARE.own(worker), BARE.own_id(job)) == (worker, job)
 
 
-def test_what_is_no_job_of_an_attempt_is_nobodys() -> None:
-    assert BARE.attempt_of("somebody-s-job") is None
-    assert JobNames("mine").attempt_of("mine--job") is None
-
-
 @pytest.mark.parametrize("name", ["", "mine--toy", "-toy", "toy-", "two words", "a.b", "toy\n"])
 def test_a_worker_has_no_name_that_could_be_anothers_or_that_rq_passes_over(name: str) -> None:
     build: Any = None

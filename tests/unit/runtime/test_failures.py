@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from nous import log
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Subscription
 from nous.domain.effects import DegradedResult, Effects
@@ -13,7 +12,6 @@ from nous.domain.errors import BadInput, Deferred, Fatal, InTheWay, NotAllowed, 
 from nous.domain.events import SessionEnded
 from nous.jobs.base import QueueKind
 
-LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)
 
 
@@ -45,20 +43,6 @@ def test_an_error_that_may_pass_is_tried_again_exactly_as_often_as_configured(
     [letter] = runtime.bus.letters()
     assert letter.reason == f"failed 3 times; {text}"
     assert runtime.account == GroupCounters(received=1, dead=1)
-
-
-def test_an_error_that_quotes_half_a_character_is_an_error_like_any_other(
-    runtime: Any, ended: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log.configure("warning", "json")
-    runtime.offer(ended())
-    runtime.toy.fails(ValueError("bad \ud800 text"))
-
-    assert runtime.run() == ["failed: ValueError: bad ? text"]
-
-    [(_, progress)] = _overdue(runtime)
-    assert (progress.errors, progress.crashes) == (1, 0)
-    assert "delivery.retry_scheduled" in capsys.readouterr().err
 
 
 def test_a_compromise_is_taken_at_the_last_attempt_and_not_before(runtime: Any, ended: Any) -> None:
@@ -219,8 +203,3 @@ def test_a_delivery_that_cannot_be_looked_at_does_not_keep_the_others_waiting(
 
     assert runtime.sweeper.sweep() == 1
     assert runtime.jobs.submitted[-1].session_id == "plain"
-
-
-def _overdue(runtime: Any) -> Any:
-    runtime.later()
-    return runtime.bus.overdue(TOY, limit=10)

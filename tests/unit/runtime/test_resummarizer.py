@@ -1,7 +1,6 @@
 """Episodes are offered to models while they are extractive and there; what comes of it is noted of those very ones."""
 
 from dataclasses import replace
-from uuid import UUID
 
 import pytest
 from builders.answers import SESSION, answer
@@ -38,11 +37,6 @@ def world_of_a_newer_prompt() -> ModelWorld:
     world.work()
     world.use(world.summarizer(version=NEWER))
     return world
-
-
-def list_as_before(world: ModelWorld, episode_id: UUID) -> None:
-    """Have an episode listed as one to be offered, as older releases did whatever had become of it."""
-    world.store.apply([RecordResummaryAttempt(scope=Scope(), episode_id=episode_id, by="an older release")])
 
 
 def offered(world: ModelWorld) -> int:
@@ -116,18 +110,3 @@ def test_an_episode_that_a_model_has_made_waits_for_the_next_one_however_long_th
 
     (episode,) = world.episodes
     assert (episode.edition, episode.prompt_version) == (2, NEWER)
-
-
-def test_a_request_that_the_model_never_answers_is_dead_and_can_be_redriven() -> None:
-    world = world_of_a_newer_prompt()
-    world.answers = lambda _: ModelTimeout("hangs")
-    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
-    world.work(4 * 3600, step=60)
-    assert world.account(REVISER.name).skipped == {}
-    [letter] = world.bus.letters()
-
-    world.answers = lambda _: answer()
-    assert world.bus.redrive(letter, Subscription(REVISER.name, REVISER.consumes))
-    world.work(3600, step=60)
-
-    assert [each.prompt_version for each in world.episodes] == [NEWER]

@@ -1,17 +1,14 @@
 """Sweeping folders for sessions that are over, on a bus in memory."""
 
-import json
-import os
 from pathlib import Path
 
 import pytest
-from builders.sweeps import DAY, HOUR, NOW, READER, TEXT, Scene, counts
-from structlog.testing import capture_logs
+from builders.sweeps import DAY, HOUR, TEXT, Scene, counts
 
 from nous.bus.base import Priority
 from nous.domain.errors import Unavailable
 from nous.domain.scope import Scope
-from nous.services.folder_watch import FileOutcome, SweepLog, SweepReport
+from nous.services.folder_watch import FileOutcome, SweepReport
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import WatchedFolder
 
@@ -79,19 +76,6 @@ def test_one_that_is_killed_before_it_has_handed_over_remembers_nothing(scene: S
     assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}
 
 
-def test_what_is_written_while_a_file_is_read_is_seen_later(scene: Scene) -> None:
-    path = scene.write("s.txt")
-    scene.instead = lambda _: (path.write_text(TEXT * 2), os.utime(path, (NOW, NOW)))[1]
-    scene.sweep()
-    scene.instead = lambda _: None
-    scene.now += HOUR
-
-    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1}
-    assert scene.read == [path]
-    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1}
-    assert scene.read == []
-
-
 def test_a_file_that_two_folders_hold_is_handed_over_once(scene: Scene) -> None:
     path = scene.write("a/s.txt")
     (scene.folder / "b").mkdir()
@@ -119,35 +103,6 @@ def test_what_is_gone_is_remembered_no_longer_unless_a_folder_could_not_be_read(
 
     assert list(sweep.unreadable) == [scene.folder]
     assert len(scene.watched.recall(place)) == 1
-
-
-def test_a_file_of_many_sessions_is_one_file_and_what_one_line_lacks_costs_that_one(scene: Scene) -> None:
-    lines = [{"id": name, "messages": [{"role": "user", "content": f"hello, I am {name}"}]} for name in ("a", "b", "c")]
-    text = "".join(json.dumps(each) + "\n" for each in [*lines[:2], {"nothing": 1}, lines[2]])
-    path = scene.write("runs.jsonl", text=text)
-
-    sweep = scene.sweep()
-
-    assert counts(sweep) == {FileOutcome.REFUSED: 1}
-    assert sweep.refused[path].startswith("1 of its 4 sessions cannot be used, the first because: ")
-    found = scene.bus.receive(READER, priority=Priority.LIVE, limit=10, lease=60)
-    assert [each.event.session_id for each in found] == ["a", "b", "c"]
-
-
-def test_the_log_names_what_cannot_be_read_once_and_is_short_where_nothing_came_of_a_sweep(scene: Scene) -> None:
-    journal, gone = SweepLog(), scene.folder / "gone"
-    scene.write("s.txt")
-
-    with capture_logs() as logs:
-        for _ in range(2):
-            journal(scene.sweep(scene.folder, gone))
-
-    told = [(each["event"], each["log_level"], each.get("handed_over"), each.get("path")) for each in logs]
-    assert told == [
-        ("folder_watch.swept", "info", 1, None),
-        ("folder_watch.unreadable", "warning", None, str(gone)),
-        ("folder_watch.swept", "debug", 0, None),
-    ]
 
 
 def test_it_sweeps_until_it_is_stopped_and_goes_on_when_a_sweep_fails(scene: Scene) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders.sweeps import DAY, HOUR, READER, TEXT, Scene, counts
+from builders.sweeps import HOUR, READER, TEXT, Scene, counts
 from structlog.testing import capture_logs
 
 from nous.bus.base import Priority
@@ -113,17 +113,6 @@ def test_what_another_release_refused_is_looked_at_again_by_this_one(scene: Scen
 
     assert counts(scene.sweep()) == {FileOutcome.REFUSED: 1}
     assert counts(scene.sweep()) == {FileOutcome.REFUSED_BEFORE: 1}
-
-
-def test_what_is_past_is_not_kept_in_mind_for_what_it_was_once(scene: Scene) -> None:
-    place = WatchedFolder(Scope(), "here", scene.folder)
-    scene.write("s.jsonl", text="{}\n")
-    scene.sweep()
-    scene.now += 40 * DAY
-    scene.release = "1.1"
-
-    assert counts(scene.sweep()) == {FileOutcome.PAST: 1}
-    assert scene.watched.recall(place) == {}
 
 
 def test_a_server_that_takes_nothing_ends_the_sweep_and_nothing_is_taken_for_known(scene: Scene) -> None:

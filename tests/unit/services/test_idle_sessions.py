@@ -140,16 +140,6 @@ def test_a_session_that_never_said_where_its_transcript_is_is_given_up_until_it_
     assert (world.stage(), world.session_state().given_up) == (SessionStatus.OPEN, None)
 
 
-def test_an_end_that_is_said_is_the_end_and_it_is_not_closed_again(world: IdleWorld, path: Path) -> None:
-    world.touch(path=path)
-    world.now += 5
-    world.publish(text=SESSION)
-    world.work()
-    world.now += IDLE + 1
-
-    assert (world.stage(), world.close()) == (SessionStatus.ENDED, [])
-
-
 def test_an_end_that_comes_late_leaves_open_what_went_on_since(world: IdleWorld, path: Path) -> None:
     end = world.date()
     world.now += 90

@@ -96,25 +96,6 @@ def test_publishing_a_dead_session_again_tries_it_again(world: World, session: P
     assert world.bus.counters(READER).in_flight == 1
 
 
-def test_content_sent_along_is_tried_where_the_file_is_dead(world: World, session: Path) -> None:
-    world.publish(session)
-    world.dead_letter()
-
-    [published] = world.publish(session, upload=True)
-
-    assert published.receipt.fresh
-
-
-def test_files_of_one_name_in_two_folders_are_two_sessions(world: World, tmp_path: Path) -> None:
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "chat.txt").write_text(f"{TEXT}{folder}")
-
-    sessions = {world.publish(tmp_path / folder / "chat.txt")[0].event.session_id for folder in ("a", "b")}
-
-    assert len(sessions) == 2
-
-
 def test_a_file_of_many_sessions_is_taken_apart(world: World, tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     line = '{"id": "%s", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}\n'
@@ -188,12 +169,6 @@ def test_a_file_whose_session_is_named_is_not_read(world: World, session: Path) 
     assert (event.session_id, event.dataref, event.format) == ("mine", session.as_uri(), "qbit")
 
 
-def test_what_is_no_file_is_an_id(world: World) -> None:
-    event = world.touch("0199-abc").event
-
-    assert (event.session_id, event.dataref) == ("0199-abc", None)
-
-
 def test_said_thrice_of_one_instant_it_is_one_event_and_of_another_another(world: World, session: Path) -> None:
     same = [world.touch(session) for _ in range(3)]
     others = [
@@ -239,17 +214,6 @@ def test_what_names_no_session_is_refused(world: World, tmp_path: Path) -> None:
 
 def entry(**data: object) -> bytes:
     return orjson.dumps({"data": {"session_id": "s1", **data}})
-
-
-def test_the_smallest_entry_of_a_foreign_producer_is_a_touch_each_time_that_it_is_told(world: World) -> None:
-    for _ in range(2):
-        world.bus.append("session_touched", entry())
-        world.now += 1
-
-    found = [each.event for each in world.bus.receive(KEEPER, priority=Priority.LIVE, limit=9, lease=1)]
-
-    assert [type(each) for each in found] == [SessionTouched] * 2
-    assert [each.time.timestamp() for each in found] == [world.now - 2, world.now - 1]
 
 
 def test_what_recurs_without_a_time_of_its_own_is_known_by_when_it_was_told() -> None:
