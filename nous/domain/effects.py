@@ -49,11 +49,7 @@ class RecordResummaryAttempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveFromResummaries:
-    """Remove an episode from the queue for resummarization.
-
-    It is gone, or a model has made it, or it has no source to make it of. It is queued again when an extractive edition
-    with a summary input is saved.
-    """
+    """Remove an episode from the queue for resummarization, until a new edition is extractive."""
 
     scope: Scope
     episode_id: UUID

@@ -45,11 +45,7 @@ class UnknownEvent(BadInput):
 
 
 def encode(event: Event) -> bytes:
-    """Encode *event* for the wire.
-
-    Raises:
-        BadInput: it is larger than readers accept.
-    """
+    """Encode *event* for the wire. Raises `BadInput` if it is larger than readers accept."""
     data = {
         name: value
         for name in _names(type(event))
@@ -241,11 +237,7 @@ def _canonical(data: Mapping[str, Any]) -> str:
 
 
 def checked_name(value: object, what: str) -> str:
-    """Return *value* if it can be the id of a session or an agent; *what* names it in errors.
-
-    Raises:
-        BadInput: it cannot.
-    """
+    """Return *value* if it can be the id of a session or an agent, named *what* in `BadInput`."""
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
         raise BadInput(f"{what} has to be a text of 1 to {LONGEST_NAME} printable characters, and not blank")
     if value == NO_SESSION:

@@ -98,7 +98,7 @@ class LinkKind(StrEnum):
     """Relation of two facts that are both kept.
 
     `DUPLICATE`: they may say the same. `UPDATE`: the later one may replace the earlier one. `APART`: a user has decided
-    that they are two. `RELATED`: they are similar, and differ in something that matters.
+    that they are two.
     """
 
     RELATED = "related"

@@ -38,11 +38,7 @@ class PlugIns:
         return _loaded(self._entry_points()[name])
 
     def all(self) -> Mapping[str, Any]:
-        """Import every plug-in. A built-in module without the attribute is none.
-
-        Raises:
-            Misconfigured: one cannot be imported, or two have the same name.
-        """
+        """Import every plug-in. Raises `Misconfigured` if one fails, or two have the same name."""
         modules = {name: import_module(f"{self._package.__name__}.{name}") for name in self._built_in()}
         found = {
             name: getattr(each, self._attribute) for name, each in modules.items() if hasattr(each, self._attribute)

@@ -31,11 +31,7 @@ class Scope:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse `project`, `agent/project` or `tenant/agent/project`; the default part is `default`.
-
-        Raises:
-            BadInput: there are more than three parts, or one of them is blank, too long or unprintable.
-        """
+        """Parse `project`, `agent/project` or `tenant/agent/project`. Raises `BadInput`."""
         parts = text.split("/")
         if len(parts) > 3:
             raise BadInput(f"{text!r} is not a scope: write project, agent/project or tenant/agent/project")

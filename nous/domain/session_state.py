@@ -140,10 +140,7 @@ def end_handled(known: SessionState | None, event: SessionEnded, *, now: datetim
 def ended_by_idleness(session_state: SessionState) -> SessionEnded:
     """Return the event that ends a session for idleness after its last heartbeat.
 
-    It is deterministic: any process, at any time, creates the same event for the same state.
-
-    Raises:
-        ValueError: the session was never active.
+    Any process, at any time, creates the same event for the same state. ValueError if the session was never active.
     """
     touch = session_state.touched
     if touch is None:

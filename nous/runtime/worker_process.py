@@ -52,11 +52,7 @@ class WorkerProcess:
         self._was_asked = False
 
     def start(self) -> None:
-        """Start every loop.
-
-        Raises:
-            RuntimeError: the system cannot start another thread.
-        """
+        """Start every loop; RuntimeError if the system cannot start another thread."""
         for thread in self._threads:
             thread.start()
 
@@ -72,8 +68,7 @@ class WorkerProcess:
     def wait(self) -> bool:
         """Block until a stop is requested or a loop ends by itself, then drain.
 
-        Returns whether a stop was requested. If not, something is wrong, and the supervisor of the process should
-        restart it.
+        Returns whether a stop was requested. If not, the supervisor of the process should restart it.
         """
         while not self._was_asked and self.is_well():
             time.sleep(_GLANCE)
@@ -132,11 +127,10 @@ class Dispatcher:
 
 @dataclass(eq=False)
 class DispatchLoop:
-    """Dispatches and sweeps for one worker until stopped.
+    """Dispatches and sweeps for one worker until stopped. Times are in seconds.
 
-    Any number may serve the same worker, in any number of processes. Times are in seconds. *open_quarantine* is called
-    with the worker's name when jobs wait in its quarantine queue. It starts a process for them, unless one of ours
-    runs.
+    Any number may serve the same worker. *open_quarantine* is called with the worker's name when jobs wait in its
+    quarantine queue.
     """
 
     worker: str

@@ -13,7 +13,7 @@ from typing_extensions import TypeVar  # typing's own has defaults from Python 3
 from nous.bus.accounting import DeadLetterQueue, DeliveryStats, EventStatus
 from nous.bus.base import Bus, DeliveryRef, Priority, PublishReceipt, Subscription
 from nous.bus.tombstones import Tombstones, WasForgotten, name_of
-from nous.domain.effects import Effects, ReleaseTranscript
+from nous.domain.effects import Effects, released
 from nous.domain.episode import Decision
 from nous.domain.errors import NotAllowed
 from nous.domain.event_codec import checked_name
@@ -83,13 +83,7 @@ class Producer:
             raise refusal
 
     def record(self, decision: Decision, *, session_id: str, scope: Scope, agent_id: str) -> PublishReceipt:
-        """Publish a decision made in a session.
-
-        Idempotent: equal decisions of a session are one event.
-
-        Raises:
-            BadInput: the id of the session or of the agent is not valid.
-        """
+        """Publish a decision made in a session; equal ones are one event. Raises `BadInput`."""
         checked_name(session_id, "the id of a session")
         checked_name(agent_id, "the id of an agent")
         content = (decision.category, decision.stakes, f"{decision.confidence:g}", decision.description)
@@ -130,9 +124,9 @@ class Producer:
 
     def _discard_upload(self, event: SessionEvent, warn: Warn) -> None:
         """Delete what was uploaded for a refused event: no worker will read it."""
-        if event.dataref and event.dataref.startswith("redis:"):
+        if upload := released(event):
             with _as_far_as_allowed(warn, f"the upload of {event.session_id} stays until it is erased again"):
-                self.bus.apply(Effects(writes=(ReleaseTranscript(scope=event.scope, dataref=event.dataref),)))
+                self.bus.apply(Effects(writes=upload))
 
     def _follow_up(self, event: SessionEvent) -> None:
         for reader in (each for each in self.readers if each.kind is type(event)):

@@ -129,12 +129,8 @@ class SessionIntake:
     ) -> SessionTouched:
         """Return a heartbeat event at the time *at*, or now, for the session in a file or of an id.
 
-        *session* is a path or an id. A file is read only for the id of its session, and not if *about* names it.
-
-        Raises:
-            NotFound: there is no such file.
-            BadInput: the file does not hold exactly one session, or has no id yet; or the id of the session or of the
-                agent is not valid.
+        A file is read only for the id of its session, and not if *about* names it. Raises `NotFound` for a path of no
+        file, and `BadInput` for a file without exactly one session, and for ids that no event accepts.
         """
         path = _file_named(session)
         if path is None and about.session_id is not None:

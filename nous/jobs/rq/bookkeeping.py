@@ -97,11 +97,7 @@ class JobBookkeeper:
             self._warn(job, error)
 
     def failed(self, begun: StartedJob, error: BaseException) -> None:
-        """Record a job as failed, with its traceback.
-
-        This is rare, so RQ's own code does it. A job that cannot be recorded is left to RQ's maintenance, which records
-        it as failed, too.
-        """
+        """Record a job as failed, by RQ's own code. Otherwise RQ's maintenance does so later."""
         try:
             job: Any = AllowListedJob.fetch(begun.id, self._client, JSONSerializer)
             self._file_failure(job, begun, error)

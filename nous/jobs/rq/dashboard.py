@@ -120,11 +120,7 @@ def build(connection: Redis, *, shown_as: str, names: JobNames = BARE, login: Lo
 
 
 def listen(app: Flask, *, host: str, port: int) -> BaseWSGIServer:
-    """Return a server of *app* that is already bound to its port; call `serve_forever`.
-
-    Raises:
-        Misconfigured: the port is taken, or the host is not an address of this machine.
-    """
+    """Return a server that is bound to its port. Raises `Misconfigured` if it cannot be."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)
