@@ -119,13 +119,9 @@ class Jobs(Protocol):
     """Job queue. Each submitted attempt runs at least once, eventually."""
 
     def submit(self, *orders: JobSpec) -> int:
-        """Queue a job for each attempt that has none yet; return how many were queued.
+        """Queue a job for each attempt that has none yet; return how many. Idempotent.
 
-        Idempotent. Of the attempts at one delivery, the jobs of the last dozen are kept for inspection (see
-        `nous.bus.delivery_state`).
-
-        Raises:
-            Unavailable: the queue did not answer.
+        Of a delivery, the jobs of the last dozen attempts are kept for inspection. Raises `Unavailable`.
         """
         ...
 

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import timedelta
 from functools import partial
 
@@ -131,25 +131,20 @@ class AttemptFailed(NousError):
     """The attempt failed, and its consequence is recorded. Shown by dashboards."""
 
 
+@dataclass(eq=False)
 class Attempts:
     """Runner of every job. Jobs name each worker with the prefix of *names*."""
 
-    def __init__(
-        self,
-        workers: Mapping[str, Worker],
-        *,
-        bus: Bus,
-        context: WorkerContext,
-        retry_policy: RetryPolicy,
-        leases: LeaseKeeper,
-        names: JobNames = BARE,
-    ) -> None:
-        self._workers = {names.own(name): worker for name, worker in workers.items()}
-        self._names = names
-        self._bus = bus
-        self._context = context
-        self._retry_policy = retry_policy
-        self._leases = leases
+    workers: Mapping[str, Worker]
+    _: KW_ONLY
+    bus: Bus
+    context: WorkerContext
+    retry_policy: RetryPolicy
+    leases: LeaseKeeper
+    names: JobNames = BARE
+
+    def __post_init__(self) -> None:
+        self._workers = {self.names.own(name): worker for name, worker in self.workers.items()}
 
     def __call__(self, worker: str, priority: str, entry: str, attempt: int) -> str:
         """Make the attempt and return its outcome in a few words. Idempotent.
@@ -159,9 +154,9 @@ class Attempts:
             NotFound: this process does not know the worker, or it belongs to another installation.
         """
         ref = self._ref(worker, priority, entry)
-        delivery = self._bus.begin(ref, attempt=attempt, lease=self._retry_policy.lease)
+        delivery = self.bus.begin(ref, attempt=attempt, lease=self.retry_policy.lease)
         if delivery is None:
-            found = self._bus.open(ref)
+            found = self.bus.open(ref)
             return f"nothing to do: {found.state.in_words if found else 'it is over'}"
         event = delivery.event
         with structlog.contextvars.bound_contextvars(
@@ -170,18 +165,18 @@ class Attempts:
             session_id=event.session_id,
             scope=str(event.scope),
             attempt=attempt,
-            job_id=self._names.own_id(job_id(ref.subscription.group, event.id, attempt)),
+            job_id=self.names.own_id(job_id(ref.subscription.group, event.id, attempt)),
         ):
             return self._run(self._workers[worker], delivery)
 
     def blame(self, worker: str, priority: str, entry: str, attempt: int) -> None:
         """Record that a quarantined attempt crashed its process although nothing else ran in it."""
-        delivery = self._bus.open(self._ref(worker, priority, entry))
+        delivery = self.bus.open(self._ref(worker, priority, entry))
         if delivery is None:
             return
         progress = delivery.state.died("its process died in quarantine, where it ran alone")
         attempt_failure = AttemptFailure(fate=AttemptOutcome.KILLED, attempt=attempt, text=progress.reason)
-        if self._bus.compare_and_set_state(
+        if self.bus.compare_and_set_state(
             delivery.ref, before=delivery.state, after=progress, lease=0, attempt_failure=attempt_failure
         ):
             log.error(
@@ -199,10 +194,8 @@ class Attempts:
 
     def _run(self, worker: Worker, delivery: Delivery) -> str:
         try:
-            with self._leases.held(delivery.ref):
-                verdict = execute(
-                    worker, delivery, context=self._context, bus=self._bus, retry_policy=self._retry_policy
-                )
+            with self.leases.held(delivery.ref):
+                verdict = execute(worker, delivery, context=self.context, bus=self.bus, retry_policy=self.retry_policy)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 (all that a handler raises, even to exit, is recorded here)
@@ -219,11 +212,11 @@ class Attempts:
         match error:
             case Misconfigured() | InTheWay():
                 # The operator has to change something, which takes a while. The event is not at fault.
-                return self._fail(delivery, attempt_failure, trace, seconds=self._retry_policy.backoff_cap)
+                return self._fail(delivery, attempt_failure, trace, seconds=self.retry_policy.backoff_cap)
             case Fatal():
                 return self._dead_letter(delivery, reason, attempt_failure, trace)
             case Deferred():
-                wait = max((error.until - self._context.clock()).total_seconds(), self._retry_policy.backoff_base)
+                wait = max((error.until - self.context.clock()).total_seconds(), self.retry_policy.backoff_base)
                 attempt_failure = replace(attempt_failure, fate=AttemptOutcome.PUT_OFF)
                 return self._put_off(delivery, delivery.state.put_off(reason), wait, attempt_failure)
             case Retryable() | _:
@@ -234,23 +227,23 @@ class Attempts:
     ) -> str:
         """Count an error; retry after *seconds* or the backoff, or dead-letter it at the last one."""
         failed = delivery.state.failed(attempt_failure.text)
-        if self._retry_policy.is_exhausted(failed):
+        if self.retry_policy.is_exhausted(failed):
             return self._dead_letter(
                 delivery, f"failed {failed.errors} times; {attempt_failure.text}", attempt_failure, trace
             )
-        usual = self._retry_policy.backoff(failed, delivery.event.id)
+        usual = self.retry_policy.backoff(failed, delivery.event.id)
         return self._put_off(delivery, failed, usual if seconds is None else seconds, attempt_failure)
 
     def _dead_letter(self, delivery: Delivery, reason: str, attempt_failure: AttemptFailure, trace: str) -> str:
         recorded = partial(
-            self._bus.dead_letter,
+            self.bus.dead_letter,
             delivery.ref,
             progress=delivery.state,
             reason=reason,
             attempt_failure=attempt_failure,
             traceback=trace,
         )
-        if retry_until_deadline(recorded, seconds=self._retry_policy.lease):
+        if retry_until_deadline(recorded, seconds=self.retry_policy.lease):
             log.error("delivery.dead_lettered", reason=reason)
         return reason
 
@@ -259,7 +252,7 @@ class Attempts:
     ) -> str:
         arguments = {"before": delivery.state, "after": progress, "lease": seconds, "attempt_failure": attempt_failure}
         if not retry_until_deadline(
-            partial(self._bus.compare_and_set_state, delivery.ref, **arguments), seconds=self._retry_policy.lease
+            partial(self.bus.compare_and_set_state, delivery.ref, **arguments), seconds=self.retry_policy.lease
         ):
             return progress.reason  # another process has continued with it meanwhile
         log.warning(

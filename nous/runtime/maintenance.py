@@ -220,9 +220,7 @@ class Resummarizer(PeriodicTask):
         """Queue one episode and record the try; return whether it was queued.
 
         An error with this episode must not hold up the others. The try is recorded for today alone: the worker that
-        asks the model records whether the model has had its chance. An episode that has a new edition by now is left
-        for the next round. One that is gone, that is being erased or that a model has made is removed from the
-        candidates.
+        asks the model records whether the model has had its chance.
         """
         tried = RecordResummaryAttempt(scope=scope, episode_id=episode_id, by=for_today(self.by, self.context.clock()))
         try:

@@ -221,11 +221,12 @@ class FolderWatcher:
 
     def _take(self, found: SessionFile, name: str, place: WatchedFolder, sweep: SweepReport) -> None:
         priority, sent = lane_of(found, self.clock()), list[Published]()
-        if self.hand_over is None:
-            outcome, why = FileOutcome.HANDED_OVER, ""
-        else:
+        outcome, why = FileOutcome.HANDED_OVER, ""
+        if self.hand_over:
             outcome, why = self._published(found, place, self.hand_over(found.path, priority), sent)
-            outcome, why = self._recorded(found, name, place, outcome, why, sent)
+            if outcome is not FileOutcome.PUT_OFF and not self._record(found, name, place, outcome, sent):
+                log.warning("folder_watch.events_lost", path=str(found.path), reason=_LOST)
+                outcome, why = FileOutcome.PUT_OFF, _LOST
         sweep.fates[outcome] += 1
         match outcome:
             case FileOutcome.HANDED_OVER:
@@ -238,23 +239,13 @@ class FolderWatcher:
             case _:
                 pass
 
-    def _recorded(
-        self,
-        found: SessionFile,
-        name: str,
-        place: WatchedFolder,
-        outcome: FileOutcome,
-        why: str,
-        sent: Sequence[Published],
-    ) -> tuple[FileOutcome, str]:
-        if outcome is FileOutcome.PUT_OFF:
-            return outcome, why
+    def _record(
+        self, found: SessionFile, name: str, place: WatchedFolder, outcome: FileOutcome, sent: Sequence[Published]
+    ) -> bool:
+        """Record a file; return false if the server has lost the events of what was *sent*."""
         record = found.refused(self.rules.release) if outcome is FileOutcome.REFUSED else found.told()
         after = [each.event.id for each in sent]
-        if self.watched.remember(place, name, record, after=after):
-            return outcome, why
-        log.warning("folder_watch.events_lost", path=str(found.path), reason=_LOST)
-        return FileOutcome.PUT_OFF, _LOST
+        return self.watched.remember(place, name, record, after=after)
 
     def _published(
         self, found: SessionFile, place: WatchedFolder, sessions: Iterable[Published], sent: list[Published]

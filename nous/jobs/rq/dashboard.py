@@ -6,7 +6,6 @@ rq-dashboard 0.9.0 was written for RQ 1 and for pickled jobs. Against RQ 3 and o
 - on a worker whose job was deleted meanwhile.
 """
 
-import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hmac import compare_digest
@@ -121,13 +120,10 @@ def build(connection: Redis, *, shown_as: str, names: JobNames = BARE, login: Lo
 
 def listen(app: Flask, *, host: str, port: int) -> BaseWSGIServer:
     """Return a server that is bound to its port. Raises `Misconfigured` if it cannot be."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listener = socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise Misconfigured(f"cannot listen on {host} port {port}: {error.strerror}; try another --port") from error
-    with listener:
-        return make_server(host, port, app, threaded=True, request_handler=_Quiet, fd=listener.fileno())
+        return make_server(host, port, app, threaded=True, request_handler=_Quiet)
+    except (OSError, SystemExit) as error:  # it exits where the port is taken
+        raise Misconfigured(f"cannot listen on {host} port {port}; try another --port") from error
 
 
 def is_loopback(host: str) -> bool:

@@ -71,8 +71,10 @@ class RqJobs:
         """Return a job's id, call and description, and the id of the job that it displaces."""
         own, own_id = self._names.own, self._names.own_id
         call = encode_call(own(order.worker), order.ref.priority.value, order.ref.entry, order.attempt)
-        outdated = _outdated(order)
-        return own_id(order.id), call, own(order.description), own_id(outdated) if outdated else ""
+        # Of each delivery, the jobs of the last attempts are kept.
+        old = order.attempt - MOST
+        outdated = own_id(job_id(order.worker, order.event_id, old)) if old > 0 else ""
+        return own_id(order.id), call, own(order.description), outdated
 
     def backlog(self, worker: str, line: QueueKind) -> int:
         with translated():
@@ -85,8 +87,3 @@ class RqJobs:
 
     def _key(self, queue: str) -> str:
         return Queue.redis_queue_namespace_prefix + self._names.own(queue)
-
-
-def _outdated(order: JobSpec) -> str:
-    attempt = order.attempt - MOST
-    return job_id(order.worker, order.event_id, attempt) if attempt > 0 else ""
