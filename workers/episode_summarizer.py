@@ -51,13 +51,11 @@ _WORDS = frozenset({Kind.USER, Kind.ASSISTANT, Kind.DECISION, Kind.SUMMARY, Kind
 class EpisodeSummarizer:
     """Builds a session's episode from its transcript, once for each version of the transcript.
 
-    The model writes it, if one is configured and answers. Otherwise it is extractive, quoting the transcript, and is
-    regenerated later.
-
-    A session may be published several times, at different lengths and in any order. A version that is stored already is
+    The model writes it, if one is configured and answers. Otherwise it is extractive, and is regenerated later. A
+    session may be published several times, at different lengths and in any order. A version that is stored already is
     skipped, and so is one that is *older* than the stored one: neither longer nor later to end, and not the same in
-    both. So a transcript that grew replaces its episode, and a late event of a shorter one does not. A file that was
-    truncated or rewritten replaces it only if it ends later.
+    both. So a late event of a shorter one replaces nothing, and a file that was truncated or rewritten only if it ends
+    later.
     """
 
     def __init__(self, context: WorkerContext) -> None:

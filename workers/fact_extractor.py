@@ -44,9 +44,8 @@ _log = structlog.stdlib.get_logger(__name__)
 class FactExtractor:
     """Learns the candidate facts of an episode, each once, and publishes the outcomes.
 
-    If an episode has no candidates, the extractor looks for some in it, unless they were erased. Facts that cannot be
-    embedded now are learned all the same, and compared by meaning later. The episode's own vector can be added later,
-    too.
+    If an episode has no candidates, the extractor looks for some in it, unless they were erased. What cannot be
+    embedded now, is so later.
     """
 
     def __init__(self, context: WorkerContext) -> None:

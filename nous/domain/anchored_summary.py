@@ -92,8 +92,7 @@ class AnchoredSummary:
     def from_json(cls, text: str | bytes) -> "AnchoredSummary":
         """Decode what `to_json` wrote; ignore fields that this release does not know.
 
-        Raises:
-            BadInput: it is no summary, or its schema version is not the one of this release.
+        Raises `BadInput` if it is no summary of the schema version of this release.
         """
         try:
             value = json.loads(text)

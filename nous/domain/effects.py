@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveEpisode:
-    """Store an episode in place of *replaces*, the edition that the handler saw.
+    """Store an episode in place of *replaces*, the edition that the handler saw, if any.
 
-    *replaces* is None if there was none. It stays reachable. *summary_input* is the source of the episode. An
-    extractive episode that has one is regenerated when a model is available.
+    *replaces* stays reachable. *summary_input* is its source, of which an extractive episode is regenerated.
     """
 
     episode: Episode
@@ -62,10 +61,9 @@ def for_today(by: str, now: datetime) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveEpisodeVector:
-    """Store the vector of an episode's summary, made by *embedder*.
+    """Store the vector of an episode's summary, made by *embedder*, in place of an earlier one.
 
-    It replaces that of an earlier edition. *of* is the state of the edition that the handler saw. If that has changed,
-    the vector no longer fits.
+    *of* is the state of the edition that the handler saw. If that has changed, the vector no longer fits.
     """
 
     scope: Scope

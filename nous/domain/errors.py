@@ -44,10 +44,9 @@ class NotAllowed(Misconfigured):
 
 
 class InTheWay(Fatal):
-    """A key of another type, or a similar obstacle, stands on the server where ours has to be.
+    """A key of another type, say, stands where ours has to be; it has to be removed.
 
-    Once it is removed, the same call succeeds. It is no `Misconfigured`: it may concern one event alone, and the others
-    go on.
+    It is no `Misconfigured`: it may concern one event alone, and the others go on.
     """
 
 

@@ -81,13 +81,10 @@ def too_large(size: int) -> BadInput:
 
 
 def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = None) -> Event:
-    """Decode one event.
+    """Decode one event of the stream *type_hint*, which accepted it at *accepted_at*.
 
-    *type_hint* is the type of its stream, *accepted_at* the time at which the stream accepted it.
-
-    Raises:
-        UnknownEvent: its type or version is not one of this release's.
-        BadInput: it is not an event; the text says which field is wrong, and never quotes the content.
+    Raises `UnknownEvent` for a type or version of another release, and `BadInput` for what is no event; the text says
+    which field is wrong, and never quotes the content.
     """
     message = _json_object(raw)
     kind = _kind(message, type_hint)

@@ -62,8 +62,7 @@ class Learned:
 class Confirmed:
     """*fact_id* was stated again, as *text*, by another source.
 
-    `merged_from` is the fact with these words, if that was merged into *fact_id*. If the merge does not hold, the row
-    counts for that fact.
+    If a merge of the fact with these words, `merged_from`, does not hold, the row counts for that fact.
     """
 
     fact_id: UUID

@@ -25,8 +25,7 @@ def encode(record: object) -> bytes:
 def decode(kind: type[T], raw: bytes) -> T:
     """Decode a dataclass of the given kind.
 
-    Raises:
-        Misconfigured: the store holds something else; the text names the fields and never quotes the content.
+    Raises `Misconfigured` for anything else; the text names the fields and never quotes the content.
     """
     try:
         return _adapter(kind).validate_json(raw)

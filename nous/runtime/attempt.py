@@ -35,11 +35,8 @@ def execute(
 
     A commit that conflicts (another worker learned something meanwhile) runs the handler again. Costly parts are
     cached, so the second run is cheap. On the last attempt that *retry_policy* allows, the degraded result that a
-    handler offers is committed. A commit that meets an outage is retried for as long as a lease.
-
-    Raises:
-        Deferred: the commit conflicted too often in a row.
-        NousError: any error of the handler.
+    handler offers is committed. A commit that meets an outage is retried for as long as a lease. Raises `Deferred`
+    after too many conflicts in a row, and any error of the handler.
     """
     began = time.monotonic()
     handler = worker.handler_factory(context)
@@ -149,9 +146,7 @@ class Attempts:
     def __call__(self, worker: str, priority: str, entry: str, attempt: int) -> str:
         """Make the attempt and return its outcome in a few words. Idempotent.
 
-        Raises:
-            AttemptFailed: it failed; the consequence (another attempt, or a dead letter) is decided and recorded.
-            NotFound: this process does not know the worker, or it belongs to another installation.
+        Raises `AttemptFailed` once the consequence is recorded, and `NotFound` if no such worker is known here.
         """
         ref = self._ref(worker, priority, entry)
         delivery = self.bus.begin(ref, attempt=attempt, lease=self.retry_policy.lease)

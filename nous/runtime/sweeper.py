@@ -31,9 +31,7 @@ class Sweeper:
 
     Everything that was ever deferred may become due at once. So a delivery stays where it is while its queue holds more
     than twice *ahead* jobs. Dispatchers stop at *ahead*, so a backlog of new events cannot use up the second half.
-
-    After an outage of the server, the sweeper grants half a lease of grace: no worker could renew its lease, and live
-    ones do so within that time. *clock* is monotonic, and *wall* the time of day, both in seconds.
+    *clock* is monotonic, and *wall* the time of day, both in seconds.
     """
 
     subscription: Subscription
@@ -70,7 +68,10 @@ class Sweeper:
         return self.bus.overdue(self.subscription, limit=_AT_ONCE)
 
     def _had_outage(self, began: float) -> bool:
-        """Return whether an outage or a sleep since *began* may have expired leases of live workers."""
+        """Return whether an outage or a sleep since *began* may have expired leases of live workers.
+
+        Live workers renew them within half a lease of grace.
+        """
         now, grace = self.clock(), self.retry_policy.lease / 2
         # The monotonic clock stands still while the machine sleeps. Live workers renew their leases after it.
         ahead_of_clock = self.wall() - now

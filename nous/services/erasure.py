@@ -102,9 +102,7 @@ class Eraser:
     def erase(self, act: ErasureRequest) -> ErasureReceipt:
         """Erase; return once nothing is left.
 
-        Raises:
-            NotFound: there is nothing of it, and it was never erased.
-            Retryable: others kept adding to it, or a store did not answer: repeat.
+        Raises `NotFound` if there never was anything of it, and `Retryable` if others kept adding to it: repeat.
         """
         known = self.stores.tombstones.find(act.scope, act.key)
         met, _ = self._preview(act, known)

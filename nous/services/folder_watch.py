@@ -135,10 +135,6 @@ class SweepReport:
     def seen(self) -> int:
         return self.fates.total()
 
-    @property
-    def has_news(self) -> bool:
-        return any(self.fates[fate] for fate in (FileOutcome.HANDED_OVER, FileOutcome.REFUSED, FileOutcome.PUT_OFF))
-
     def __str__(self) -> str:
         shown = (fate for fate in FileOutcome if self.fates[fate] or fate in _ALWAYS_SHOWN)
         return f"{self.seen} seen: {', '.join(f'{self.fates[fate]} {fate}' for fate in shown)}"
@@ -184,11 +180,8 @@ class FolderWatcher:
     def sweep(self) -> SweepReport:
         """Publish sessions that are over and not known, latest end first.
 
-        A file that lies in two folders counts for the first.
-
-        Raises:
-            Retryable: the server took nothing; what was published before that is recorded.
-            Misconfigured: the server never will.
+        A file that lies in two folders counts for the first. Raises `Retryable` or `Misconfigured` if the server takes
+        nothing; what was published before that is recorded.
         """
         sweep, seen = SweepReport(), set[Path]()
         for place in self.places:
@@ -281,7 +274,7 @@ class SweepLog:
         self._logged: set[Path] = set()
 
     def __call__(self, sweep: SweepReport) -> None:
-        write = log.info if sweep.has_news else log.debug
+        write = log.info if sweep.handed_over or sweep.refused or sweep.put_off else log.debug
         write(
             "folder_watch.swept", seen=sweep.seen, **{fate.replace(" ", "_"): sweep.fates[fate] for fate in FileOutcome}
         )

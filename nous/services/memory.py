@@ -68,11 +68,8 @@ def search_memory(
 ) -> SearchResult:
     """Rank the facts and episodes of *scope* by words, meaning and files.
 
-    *everything* includes superseded facts beside those that replaced them.
-
-    Raises:
-        BadInput: the query is blank, or *limit* is less than 1.
-        Unavailable: the store did not answer.
+    *everything* includes superseded facts beside those that replaced them. Raises `BadInput` for a blank query or a
+    *limit* below 1.
     """
     if not query.strip():
         raise BadInput("the query is empty: say what to look for")

@@ -11,7 +11,7 @@ from uuid import uuid5
 from typing_extensions import TypeVar  # typing's own has defaults from Python 3.13 on
 
 from nous.bus.accounting import DeadLetterQueue, DeliveryStats, EventStatus
-from nous.bus.base import Bus, DeliveryRef, Priority, PublishReceipt, Subscription
+from nous.bus.base import Bus, Priority, PublishReceipt, Subscription
 from nous.bus.tombstones import Tombstones, WasForgotten, name_of
 from nous.domain.effects import Effects, released
 from nous.domain.episode import Decision
@@ -132,12 +132,8 @@ class Producer:
         for reader in (each for each in self.readers if each.kind is type(event)):
             location = self.delivery_stats.locate(event.id, reader)
             if location.where is EventStatus.DEAD and location.ref:
-                self._redrive(location.ref, reader)
-
-    def _redrive(self, ref: DeliveryRef, reader: Subscription) -> None:
-        for letter in self.dead.each():
-            if letter.is_about(ref):
-                self.dead.redrive(letter, reader)
+                for letter in [each for each in self.dead.each() if each.is_about(location.ref)]:
+                    self.dead.redrive(letter, reader)
 
 
 @contextmanager

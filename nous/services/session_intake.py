@@ -73,10 +73,8 @@ class SessionIntake:
         sent, since a reference names a whole file; its unusable sessions are reported at the end. *warn* is called if
         the file is compressed and damaged: the part before the damage is used.
 
-        Raises:
-            NotFound: there is no such file.
-            BadInput: it is a pipe, cannot be read, is of no known format, holds no message, or is a text that names no
-                speaker and was not declared a transcript; or the id of the session or of the agent is not valid.
+        Raises `NotFound` for no such file, and `BadInput` for a file that holds no readable session, or an id that no
+        event accepts.
         """
         _check_file(path)
         notes = ReadNotes()
@@ -91,7 +89,9 @@ class SessionIntake:
         _warn_of_damage(path, transcript.skipped, warn)
         about = _named(about, _stated_id(transcript) or _name_of(path))
         if send:
-            yield self.of_content(_plain(path, about.format), about)
+            with session_content(path, format=about.format) as stream:
+                content = ByteSource.on(stream).buffered().read()
+            yield self.of_content(content, about)
         else:
             yield self._event(about, transcript, dataref=path.resolve().as_uri())
 
@@ -191,10 +191,9 @@ class SessionIntake:
 
 
 def _event_id(about: SessionMetadata, transcript: Transcript, dataref: str | None) -> UUID:
-    """Return the same id for the same session with the same transcript, for every producer.
+    """Return the same id for the same session and transcript, for every producer.
 
-    Content and a file reference are different events, since one may succeed where the other is dead-lettered. If both
-    succeed, the second is skipped.
+    Content and a file reference are two events, since one may succeed where the other is dead-lettered.
     """
     carrier = "file" if dataref and dataref.startswith("file:") else "content"
     kind = SessionCompacting if about.compacting else SessionEnded
@@ -261,11 +260,6 @@ def _as_inline(content: bytes | str | Messages) -> str | tuple[Mapping[str, Any]
         except UnicodeDecodeError:
             return None
     return content if isinstance(content, str) else tuple(content)
-
-
-def _plain(path: Path, name: str | None) -> bytes:
-    with session_content(path, format=name) as stream:
-        return ByteSource.on(stream).buffered().read()
 
 
 def _name_of(path: Path) -> str:

@@ -72,8 +72,7 @@ class SessionRecovery:
     def recover(self, *, patiently: bool = False) -> Iterator[RecoveryAction]:
         """Retry ends that failed, and abandon sessions that cannot be finished as things are.
 
-        *patiently*: only those that have been in this state for as long as a session may be idle. This also limits how
-        often anything is retried.
+        *patiently*: only those that have been so for as long as a session may be idle, which limits how often that is.
         """
         before = self.context.clock() - self.idle if patiently else None
         for letter in self.dead.each():
@@ -83,10 +82,10 @@ class SessionRecovery:
         yield from self._each(SessionStatus.CLOSING, self._check_closing, before=before)
 
     def _known_until(self) -> datetime | None:
-        """Return the time up to which all touches are recorded; None if some are unread.
+        """Return the time up to which all touches are recorded; None if some may be unread.
 
-        An unread touch may belong to any session. The result is also None if the server does not know the number of
-        unread entries, because entries were deleted; reading them resolves that.
+        An unread touch may belong to any session. After entries were deleted, the server does not know how many are
+        unread.
         """
         backlogs = self.delivery_stats.backlogs(self.touches)
         if any(backlog.waiting != 0 for backlog in backlogs):

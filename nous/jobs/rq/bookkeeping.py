@@ -94,24 +94,18 @@ class JobBookkeeper:
         try:
             retry_until_deadline(record, seconds=_PATIENCE)
         except NousError as error:
-            self._warn(job, error)
+            log.warning("rq_bookkeeping.failed", job_id=job.id, error=str(error))
 
     def failed(self, begun: StartedJob, error: BaseException) -> None:
         """Record a job as failed, by RQ's own code. Otherwise RQ's maintenance does so later."""
-        try:
-            job: Any = AllowListedJob.fetch(begun.id, self._client, JSONSerializer)
-            self._file_failure(job, begun, error)
-        except (NoSuchJobError, redis.RedisError) as trouble:
-            self._warn(begun, trouble)
-
-    def _file_failure(self, job: Any, begun: StartedJob, error: BaseException) -> None:
-        job.started_at, job.ended_at = begun.began, now()
         execution = Execution(begun.execution, begun.id, self._client, self._worker.name)
         execution.created_at = begun.began
         text = masked("".join(traceback.format_exception(error)))
-        if not isinstance(error, NousError):  # our own errors were logged where they were handled
-            self._worker.handle_exception(job, type(error), error, error.__traceback__)
-        self._worker.handle_job_failure(job, begun.queue, exc_string=text, execution=execution)
-
-    def _warn(self, job: StartedJob, error: Exception) -> None:
-        log.warning("rq_bookkeeping.failed", job_id=job.id, error=str(error))
+        try:
+            job: Any = AllowListedJob.fetch(begun.id, self._client, JSONSerializer)
+            job.started_at, job.ended_at = begun.began, now()
+            if not isinstance(error, NousError):  # our own errors were logged where they were handled
+                self._worker.handle_exception(job, type(error), error, error.__traceback__)
+            self._worker.handle_job_failure(job, begun.queue, exc_string=text, execution=execution)
+        except (NoSuchJobError, redis.RedisError) as trouble:
+            log.warning("rq_bookkeeping.failed", job_id=begun.id, error=str(trouble))

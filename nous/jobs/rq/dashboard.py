@@ -96,15 +96,12 @@ class Login:
 
 
 def build(connection: Redis, *, shown_as: str, names: JobNames = BARE, login: Login | None = None) -> Flask:
-    """Build the dashboard app for the server behind *connection*.
+    """Build the dashboard app for the server behind *connection*, which it calls *shown_as*.
 
-    Its pages call the server *shown_as*. It lists the queues and workers of one installation; a job of any installation
-    is found by its id. Without a *login* it answers only to host names of this machine, so that a foreign site cannot
-    reach it by pointing its own name here (DNS rebinding). RQ changes the timeouts of *connection*: pass one that is
-    used for nothing else.
-
-    Raises:
-        Misconfigured: rq-dashboard is absent, or not the release that this was written for.
+    It lists the queues and workers of one installation; a job of any installation is found by its id. Without a *login*
+    it answers only to host names of this machine, so that a foreign site cannot reach it by pointing its own name here
+    (DNS rebinding). RQ changes the timeouts of *connection*: pass one that is used for nothing else. Raises
+    `Misconfigured` if rq-dashboard is absent or another release.
     """
     web = _private_copy("rq_dashboard.web", _rq_names(connection, names))
     app = Flask("rq_dashboard")
