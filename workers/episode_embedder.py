@@ -25,9 +25,8 @@ _log = structlog.stdlib.get_logger(__name__)
 class EpisodeEmbedder:
     """Embeds episodes whose current edition has no vector of the configured embedder.
 
-    It embeds a batch at a time, the most recently ended episodes first, and publishes a follow-up event if more are
-    left. While the embedder is unavailable, the event is deferred. An episode that cannot be read, or whose text the
-    embedder rejects, does not hold up the others.
+    It embeds a batch at a time, the latest first, and publishes a follow-up event if more are left. While the embedder
+    is unavailable, the event is deferred. An unreadable or rejected episode does not hold up the others.
     """
 
     def __init__(self, context: WorkerContext) -> None:

@@ -46,8 +46,8 @@ class EpisodeReviser:
     """Regenerates an episode from its session's summary input, and replaces the stored one.
 
     The wait for the model is limited to a day, because the session has an extractive episode meanwhile, which is queued
-    again later. An episode that a model has made is regenerated because a user asked, and it is not queued again. So
-    its event waits for an unavailable model as long as it takes, and is dead-lettered if the model never answers.
+    again later. One that a model has made is regenerated because a user asked. So its event waits as long as it takes,
+    and is dead-lettered if the model never answers.
     """
 
     def __init__(self, context: WorkerContext) -> None:
@@ -81,12 +81,12 @@ class EpisodeReviser:
         try:
             understood = summarizer.summarize(summary_input, matter=matter)
         except (ModelTimeout, ModelUnreachable) as error:
-            if not _is_offered(stored):
+            if stored.tier is not Tier.EXTRACTIVE:
                 raise
             raise DegradedResult(error, self._tomorrow(event, stored, summarizer, error.failure)) from error
         except ModelPaused as pause:
             has_time = not isinstance(pause, TokenBudgetExceeded) and self._context.clock() - event.time < _LONGEST_WAIT
-            if has_time or not _is_offered(stored):
+            if has_time or stored.tier is not Tier.EXTRACTIVE:
                 raise
             return self._tomorrow(event, stored, summarizer, pause.failure)
         except (AnswerUnusable, ModelRefused) as error:
@@ -116,12 +116,8 @@ def _nothing_left(event: EpisodeOutdated, state: str, reason: str) -> Effects:
 def _tried(event: EpisodeOutdated, stored: Episode, by: str, reason: str) -> Effects:
     """Skip *stored*; an extractive one, which would be queued again, is recorded as tried."""
     tried = RecordResummaryAttempt(scope=event.scope, episode_id=event.episode_id, by=by)
-    noted = (tried,) if _is_offered(stored) else ()
+    noted = (tried,) if stored.tier is Tier.EXTRACTIVE else ()
     return Effects(writes=(_expected(event, stored.state), *noted), skipped=reason)
-
-
-def _is_offered(stored: Episode) -> bool:
-    return stored.tier is Tier.EXTRACTIVE
 
 
 def revised(

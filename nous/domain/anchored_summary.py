@@ -133,9 +133,8 @@ class StoredAnchoredSummary:
     """An agent's anchored summary of a session, replaced each time it compacts or ends.
 
     It covers the first `entries` of the transcript, which have `bytes` bytes and the hash `digest`. A model has seen
-    the first `seen_by_model` of them. It is shown the others next time; `made_do` says why it could not see them.
-    `event_id` is the event for which the summary was made. `at` is the time of the last entry, or of that event's
-    publication if the transcript has no times.
+    the first `seen_by_model` of them, and is shown the others next time; `made_do` says why not. It was made for the
+    event `event_id`. `at` is the time of the last entry, or else of that event.
     """
 
     scope: Scope

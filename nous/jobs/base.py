@@ -43,9 +43,8 @@ def job_id(worker: str, event_id: UUID, attempt: int) -> str:
 class JobNames:
     """Names of one installation's workers, queues and jobs in RQ's shared key space.
 
-    All installations on one server keep their jobs in RQ's keys. Each name begins with the installation's prefix. The
-    default prefix is the exception: its names are bare, so `rq worker episode-summarizer` serves it. No name of one
-    installation is a name of another.
+    Each begins with the installation's prefix, but for the default one: its names are bare, so `rq worker
+    episode-summarizer` serves it. No name of one installation is a name of another.
     """
 
     prefix: str = _USUAL

@@ -38,8 +38,7 @@ class Loop(Protocol):
 class WorkerProcess:
     """Runs *loops*, each on a thread, and stops them together.
 
-    Stopping drains: the loops take nothing new, and work in flight finishes. *finish* is called after all loops have
-    ended, to stop what they need while they drain.
+    Stopping drains: the loops take nothing new, and work in flight finishes. *finish* is called after all have ended.
     """
 
     def __init__(self, loops: Sequence[Loop], *, finish: Callable[[], object] = lambda: None) -> None:

@@ -7,7 +7,7 @@ that broke off is completed by running it again.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -31,9 +31,8 @@ _IN_FILES = (
 class ErasureReceipt:
     """Receipt of an erasure: the number of removed items by store, without any content.
 
-    `revived` are facts that are current again because the fact that superseded them was erased. `first_at` is the time
-    of an earlier erasure. `unreadable` counts stream entries whose session cannot be determined. A rehearsal (dry run)
-    has removed nothing.
+    `revived` are facts that are current again. `first_at` is the time of an earlier erasure. `unreadable` counts stream
+    entries whose session cannot be determined. A rehearsal (dry run) has removed nothing.
     """
 
     what: str
@@ -54,34 +53,34 @@ class _Removed(NamedTuple):
     found: ErasureMatches
 
 
+@dataclass
 class _TombstoneWriter:
     """Writer of the tombstones of one erasure, before anything is removed."""
 
-    def __init__(self, act: ErasureRequest, tombstones: Tombstones, *, at: datetime) -> None:
-        self.met = LogMatches()
-        self._act = act
-        self._tombstones = tombstones
-        self._at = at
-        self._names: frozenset[str] = frozenset()
+    act: ErasureRequest
+    tombstones: Tombstones
+    at: datetime
+    met: LogMatches = field(default_factory=LogMatches)
+    names: frozenset[str] = frozenset()
 
     def cover(self, met: LogMatches, sessions: Iterable[str] = ()) -> None:
         self.met = self.met.and_(met)
-        fresh = frozenset((*sessions, *map(form_name, met.marks))) - self._names
-        self._names |= fresh
-        stone = Tombstone(at=self._at, facts=tuple(sorted(self.met.facts)))
-        self._put(fresh, stone, self._tombstones.put)
+        fresh = frozenset((*sessions, *map(form_name, met.marks))) - self.names
+        self.names |= fresh
+        stone = Tombstone(at=self.at, facts=tuple(sorted(self.met.facts)))
+        self._put(fresh, stone, self.tombstones.put)
 
     def close(self) -> None:
         """Mark all tombstones as done, except those lifted meanwhile."""
-        self._put(self._names, Tombstone(at=self._at, is_done=True), self._tombstones.renew)
+        self._put(self.names, Tombstone(at=self.at, is_done=True), self.tombstones.renew)
 
     def _put(
         self, names: Iterable[str], stone: Tombstone, put: Callable[[Scope, Iterable[str], Tombstone], None]
     ) -> None:
-        key, marks = self._act.key, tuple(sorted(self.met.marks))
-        put(self._act.scope, set(names) - {key}, replace(stone, facts=()))
+        key, marks = self.act.key, tuple(sorted(self.met.marks))
+        put(self.act.scope, set(names) - {key}, replace(stone, facts=()))
         # Last, since a reader that finds this one done looks no further.
-        put(self._act.scope, (key,), replace(stone, marks=marks))
+        put(self.act.scope, (key,), replace(stone, marks=marks))
 
 
 @dataclass(eq=False)

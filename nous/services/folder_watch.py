@@ -287,7 +287,8 @@ class SweepLog:
 
 def _found(folder: Path, sweep: SweepReport, seen: set[Path]) -> Iterator[SessionFile]:
     """Yield each regular file in *folder* once, or *folder* itself if it is a file."""
-    files = [folder] if _is_file(folder) else below(folder, sweep.unreadable.__setitem__, left_out=parts_of_sessions)
+    is_file = os.path.isfile(folder)  # noqa: PTH113 (Path.is_file raises where a parent may not be searched)
+    files = [folder] if is_file else below(folder, sweep.unreadable.__setitem__, left_out=parts_of_sessions)
     for path in files:
         try:
             own = path.resolve() if path.is_symlink() else path
@@ -300,10 +301,3 @@ def _found(folder: Path, sweep: SweepReport, seen: set[Path]) -> Iterator[Sessio
         if own not in seen and S_ISREG(status.st_mode):
             seen.add(own)
             yield SessionFile(own, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False
