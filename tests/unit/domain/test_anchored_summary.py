@@ -10,7 +10,6 @@ import pytest
 import nous.summary
 from nous.domain.errors import BadInput, NousError
 from nous.summary import AnchoredSummary, AnchoredSummarySection, SummarizerError
-from nous.text.token_estimate import estimate
 
 LABELS = ["Intent", "Decisions", "Files touched", "Pending tasks", "Current state"]
 IDS = ["intent", "decisions", "files_touched", "pending_tasks", "current_state"]
@@ -54,13 +53,6 @@ def test_sections_stand_in_their_order_and_foreign_ones_behind_them() -> None:
     assert [section.id for section in said.sections] == [*IDS, "risks", "earlier"]
     assert [section.label for section in said.sections] == [*LABELS, "Risks, so far", "Earlier"]
     assert said.content("current_state") == "Half done."
-
-
-def test_the_estimate_is_that_of_what_a_model_reads_unless_another_was_given() -> None:
-    said = summary(intent="- Ship it", decisions="- Use Redis")
-
-    assert said.token_estimate == estimate(said.to_prompt_text()) > 0
-    assert AnchoredSummary(said.sections, 1, 12).token_estimate == 12
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nous import log
-from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, gathered, history_of
+from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, history_of
 from nous.domain.errors import BadInput, Deferred, Retryable
 from nous.jobs.base import QueueKind
 
@@ -82,10 +82,3 @@ def test_a_line_that_says_nothing_to_this_release_is_passed_over() -> None:
     lines = ["", "no", "1 {}", "1 []", '1 {"fate":"teleported"}', "x " + good.encode(), "9" * 40 + " " + good.encode()]
 
     assert [each.attempt for each in history_of("\n".join([*lines, f"1000 {good.encode()}"]))] == [2]
-
-
-def test_attempts_that_came_to_the_same_are_shown_as_one() -> None:
-    history = tuple(AttemptFailure(fate=AttemptOutcome.PUT_OFF, attempt=n, text="quota") for n in range(1, 5))
-    last = AttemptFailure(fate=AttemptOutcome.FAILED, attempt=5, text="x")
-
-    assert [(each.attempt, each.times) for each in gathered((*history, last))] == [(4, 4), (5, 1)]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nous.backoff import retry_until_deadline
-from nous.bus.base import Delivery, Priority, Subscription, Verdict
+from nous.bus.base import Delivery, Subscription, Verdict
 from nous.bus.delivery_state import DeliveryState, DeliveryStatus
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
@@ -119,23 +119,6 @@ def test_what_nobody_renews_after_that_is_submitted_again(
         runtime.sweeper.sweep()
 
     assert [(progress.attempt, progress.crashes) for _, progress in _pending(runtime)] == [(2, 1)]
-
-
-def test_a_full_queue_keeps_nobody_from_another_one(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(*(ended(f"past-{number}") for number in range(400)), priority=Priority.BULK)
-    runtime.bus.receive(TOY, priority=Priority.BULK, limit=400, lease=1)
-    runtime.later()
-    for _ in range(3):
-        runtime.sweeper.sweep()
-        runtime.clock.now += 0.1
-    begin(runtime, ended)
-    runtime.later()
-
-    for _ in range(5):
-        runtime.sweeper.sweep()
-        runtime.clock.now += 0.1
-
-    assert any(order.session_id == "s1" and order.attempt == 2 for order in runtime.jobs.submitted)
 
 
 def begin(runtime: Any, ended: Any) -> None:

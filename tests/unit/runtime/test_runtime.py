@@ -74,16 +74,6 @@ def test_bulk_work_has_a_queue_of_its_own(runtime: Any, ended: Any) -> None:
     assert [order.queue for order in runtime.jobs.submitted] == ["toy", "toy-bulk"]
 
 
-def test_an_entry_whose_dispatcher_died_is_submitted_by_the_sweeper(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=LEASE)
-
-    runtime.again()
-
-    assert runtime.run() == ["done"]
-    assert runtime.account.done == 1
-
-
 def test_a_job_that_still_waits_is_not_submitted_again(runtime: Any, ended: Any) -> None:
     runtime.offer(ended())
 

@@ -183,16 +183,6 @@ def test_said_thrice_of_one_instant_it_is_one_event_and_of_another_another(world
     assert len({each.event.id for each in (*same, *others)}) == 5
 
 
-@pytest.mark.parametrize(
-    ("content", "why"), [("", "holds nothing"), ("# Notes\n", "no speaker"), ("x" * 9, "no speaker")]
-)
-def test_what_has_no_id_yet_is_not_touched_under_another(world: World, session: Path, content: str, why: str) -> None:
-    session.write_text(content)
-
-    with pytest.raises(BadInput, match=why):
-        world.touch(session)
-
-
 def test_what_names_no_session_is_refused(world: World, tmp_path: Path) -> None:
     many = tmp_path / "many.jsonl"
     many.write_text(2 * '{"messages": [{"role": "user", "content": "Hi"}]}\n')
