@@ -1,5 +1,7 @@
 """What the pool promises: many jobs at once, none lost, none run that is not ours, and an end that waits for all."""
 
+import os
+import socket
 from contextlib import ExitStack
 from threading import Event, Thread
 from typing import Any
@@ -7,7 +9,7 @@ from typing import Any
 import pytest
 import redis
 from builders.full_disk import unwritable
-from builders.rq import at_work, fetched, key_of, order_of, pool_of
+from builders.rq import at_work, fetched, key_of, order_of, pool_of, worker_of
 from rq.job import JobStatus
 from rq.suspension import resume, suspend
 from structlog.testing import capture_logs
@@ -225,3 +227,36 @@ def _run_until_called(client: redis.Redis) -> None:
 
 def _done(*_: Any) -> str:
     return "done"
+
+
+KEY = "rq:worker:worker"
+
+
+@pytest.fixture
+def registered(redis_client: redis.Redis) -> redis.Redis:
+    """A server that knows a stock worker."""
+    worker_of(redis_client).register_birth()
+    return redis_client
+
+
+def test_a_stock_worker_is_seen_by_name(registered: redis.Redis) -> None:
+    [seen] = workers_seen(registered)
+
+    assert (seen.name, seen.queues, seen.pid, seen.host) == ("worker", ("toy",), os.getpid(), socket.gethostname())
+
+
+@pytest.mark.parametrize("left", [{"successful_job_count": "1"}, {}])
+def test_what_a_worker_has_left_behind_is_nobody(registered: redis.Redis, left: dict[str, str]) -> None:
+    registered.delete(KEY)
+    if left:
+        registered.hset(KEY, items=[each for pair in left.items() for each in pair])
+
+    assert workers_seen(registered) == []
+    assert registered.smembers("rq:workers") == {KEY.encode()}
+
+
+def test_workers_are_counted_on_a_server_that_cannot_write(registered: redis.Redis) -> None:
+    registered.sadd("rq:workers", "rq:worker:gone")
+
+    with unwritable(registered):
+        assert [seen.name for seen in workers_seen(registered)] == ["worker"]

@@ -65,15 +65,6 @@ def test_a_queue_is_filled_up_once_a_quarter_of_it_is_free(
     assert runtime.account.in_flight == (taken or 0)
 
 
-def test_bulk_work_has_a_queue_of_its_own(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended("past"), priority=Priority.BULK)
-    runtime.bus.publish(ended("now"))
-
-    runtime.dispatcher.dispatch()
-
-    assert [order.queue for order in runtime.jobs.submitted] == ["toy", "toy-bulk"]
-
-
 def test_a_job_that_still_waits_is_not_submitted_again(runtime: Any, ended: Any) -> None:
     runtime.offer(ended())
 

@@ -140,19 +140,6 @@ def test_a_session_that_never_said_where_its_transcript_is_is_given_up_until_it_
     assert (world.stage(), world.session_state().given_up) == (SessionStatus.OPEN, None)
 
 
-def test_an_end_that_comes_late_leaves_open_what_went_on_since(world: IdleWorld, path: Path) -> None:
-    end = world.date()
-    world.now += 90
-    world.touch(path=path)
-    world.work()
-    world.now += 90
-    world.publish(text=SESSION, time=end)  # it was written down then, and is read now
-    world.publish("s1", f"{SESSION} ", ended_at=end)  # a producer that says it now
-    world.work()
-
-    assert world.stage() is SessionStatus.OPEN
-
-
 def test_a_clock_that_ran_ahead_keeps_no_session_open(world: IdleWorld, path: Path) -> None:
     world.touch(path=path, at=world.date().replace(year=2099))
     world.work()

@@ -128,8 +128,6 @@ def test_an_id_that_no_worker_would_take_is_refused_at_once(world: World, sessio
     for about in (SessionMetadata(session_id=name), SessionMetadata(agent_id=name)):
         with pytest.raises(BadInput, match="1 to 400 printable characters"):
             world.publish(session, about)
-        with pytest.raises(BadInput, match="1 to 400 printable characters"):
-            list(world.producer.publish([{"role": "user", "content": "Hello"}], about))
     for ids in ({"session_id": name, "agent_id": "a"}, {"session_id": "s1", "agent_id": name}):
         with pytest.raises(BadInput, match="1 to 400 printable characters"):
             world.producer.record(decision, scope=Scope(), **ids)
