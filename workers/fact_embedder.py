@@ -17,10 +17,10 @@ _LOOK_AGAIN = timedelta(minutes=1)
 
 
 def embed(context: WorkerContext, event: FactsUnembedded, /) -> Effects:
-    """Embed facts that lack a vector of the configured embedder, and compare them with all.
+    """Embed a batch of facts that lack a vector, and compare them with all.
 
-    It embeds a batch at a time, so that others can learn in between, and publishes a follow-up event if more are left.
-    While the embedder is unavailable, the event is deferred.
+    So others can learn in between; a follow-up event is published if more are left. While the embedder is unavailable,
+    the event is deferred.
     """
     try:
         repair = context.fact_learner.embed_late(event.scope, most=_AT_ONCE)

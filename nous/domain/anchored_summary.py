@@ -37,9 +37,9 @@ class AnchoredSummarySection:
 class AnchoredSummary:
     """Subject and current state of a session, for an agent that resumes it.
 
-    The five sections always exist, in their order and under their own labels. Sections with other ids follow them. Two
-    sections with one id are merged. `iteration` counts how often the summary was regenerated. A `token_estimate` of 0
-    is replaced by an estimate of the text.
+    The five sections always exist, in their order and under their own labels; others follow. Two sections with one id
+    are merged. `iteration` counts how often it was regenerated. A `token_estimate` of 0 is replaced by an estimate of
+    the text.
     """
 
     SCHEMA_VERSION: ClassVar[int] = VERSION

@@ -37,8 +37,7 @@ class SaveEpisode:
 class RecordResummaryAttempt:
     """Record that *by*, a model and a prompt, has tried to resummarize an extractive episode.
 
-    If *by* ends in a day, this holds for that day (see `for_today`). `ExpectEpisode`, in the same effects, says which
-    edition it was.
+    The edition is that of `ExpectEpisode` in the same effects. *by* may hold for a day (see `for_today`).
     """
 
     scope: Scope
@@ -108,8 +107,7 @@ class AppendFacts:
 class ExpectEpisode:
     """Precondition: the episode's current edition is still *state* ("": there is none).
 
-    Nothing is stored. A handler that finds nothing left to do returns this: the work that it found done may be undone
-    before the commit, as by a server that loses its last writes.
+    A handler that finds nothing left to do returns this, since a server may lose its last writes before the commit.
     """
 
     scope: Scope

@@ -20,10 +20,9 @@ Turn = Annotated[int, Ge(0)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A decision made during a session.
+    """A decision made during a session; `stakes` and `category` are free text of the recorder.
 
-    `turns` are the turns in which the transcript shows it; none if it was recorded by other means. `stakes` and
-    `category` are free text of the recorder.
+    `turns` are those in which the transcript shows it; none if it was recorded by other means.
     """
 
     description: str
@@ -116,8 +115,7 @@ class Tokens:
 class CandidateFact:
     """A statement of a session that may become a fact; not yet compared with the known ones.
 
-    `turns` are the numbers of the turns that support it, `trust` is its origin. `confidence` is between 0 and 1.
-    `event_date` is ISO 8601.
+    `turns` support it, `trust` is its origin. `confidence` is between 0 and 1. `event_date` is ISO 8601.
     """
 
     text: str

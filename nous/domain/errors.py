@@ -44,10 +44,7 @@ class NotAllowed(Misconfigured):
 
 
 class InTheWay(Fatal):
-    """A key of another type, say, stands where ours has to be; it has to be removed.
-
-    It is no `Misconfigured`: it may concern one event alone, and the others go on.
-    """
+    """A key of another type, say, stands where ours has to be: of one event alone, maybe."""
 
 
 class NotFound(Fatal):

@@ -32,9 +32,8 @@ def episode_id(scope: Scope, session_id: str) -> UUID:
 class Event:
     """Base class of all events.
 
-    `trace_id` is the id of the first event of the chain, `caused_by` that of the direct cause. `needs_session` is false
-    for events that may concern a scope as well (see `nous.domain.event_codec.NO_SESSION`). `recurs` is true for events
-    that may happen again with the same data, and are distinct events then.
+    `trace_id` is the id of the first event of the chain, `caused_by` that of the direct cause. Without `needs_session`,
+    it may concern a scope (see `nous.domain.event_codec.NO_SESSION`). If it `recurs`, equal data are distinct events.
     """
 
     type: ClassVar[str] = ""

@@ -19,9 +19,9 @@ from nous.domain.scope import Scope
 class Source:
     """Provenance of a statement: the turns of an episode, and the event that brought it.
 
-    `said_at` is when the session ended, `digest` the sha256 of its transcript, and `by` the extractor: a model with its
-    prompt, or `extractive`. They are None in rows of releases that did not know them, and for facts entered by hand.
-    `trust` is the origin of the statement.
+    `said_at` is when the session ended, `digest` the sha256 of its transcript, `by` the extractor: a model with its
+    prompt, or `extractive`. They are None in rows of older releases and for facts entered by hand. `trust` is the
+    origin.
     """
 
     episode_id: UUID
@@ -78,9 +78,9 @@ class Confirmed:
 class Superseded:
     """*fact_id* was superseded by *by* at the time *at*; it stays readable.
 
-    `valid_to` is until when it was true, if *by* contradicts it; None if both say the same, or one says more. `by_hand`
-    marks a user's decision. With `is_undone`, the row reverts that: *fact_id* is current again. It is a field and no
-    row type of its own, so that older releases can read the log: for them, the two stay merged.
+    `valid_to` is until when it was true, if *by* contradicts it. `by_hand` marks a user's decision. With `is_undone`,
+    the row reverts that: *fact_id* is current again. It is a field and no row type of its own, so that older releases
+    can read the log: for them, the two stay merged.
     """
 
     fact_id: UUID
@@ -110,9 +110,8 @@ class LinkKind(StrEnum):
 class Linked:
     """*fact_id* and *other* are similar, and *reason* says why both were kept.
 
-    `likelihood`, between 0 and 1, is the probability that a possible duplicate says the same; None for other kinds of
-    links. Of several links between two facts the last one holds, unless a user keeps them apart; a later link `by_hand`
-    of another kind reverts that.
+    `likelihood`, between 0 and 1, is the probability that a possible duplicate says the same. Of several links between
+    two facts the last one holds, unless a user keeps them apart; a later link `by_hand` of another kind reverts that.
     """
 
     fact_id: UUID
@@ -236,8 +235,8 @@ class LogVersion:
     """Version of a fact log, for optimistic concurrency.
 
     It has *n* rows, a hash chain that ends in *chain*, and the erasure epoch *epoch*. A count alone is not enough:
-    after a power cut the log may be shorter and grow back to the same length with other rows, and only the chain shows
-    that. `vectors` counts those stored with the rows: an append puts its own after them.
+    after a power cut the log may be shorter and grow back to the same length with other rows. `vectors` counts those
+    stored with the rows: an append puts its own after them.
     """
 
     n: int = 0

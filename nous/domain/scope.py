@@ -48,9 +48,9 @@ def _can_be_part(part: object) -> bool:
 class CacheSubject:
     """Cache tag of model responses: a subject in a scope, by which an erasure invalidates them.
 
-    `invalidation_count` is the number of invalidations of the subject before anything was read that a prompt may quote.
-    If there are more when the response arrives, it may quote erased content and is not cached. None: the subject is
-    erased already, and only a late caller still asks.
+    `invalidation_count` is read before anything that a prompt may quote. If it has grown when the response arrives,
+    that may quote erased content and is not cached. None: the subject is erased already, and only a late caller still
+    asks.
     """
 
     scope: Scope

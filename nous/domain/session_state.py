@@ -74,10 +74,9 @@ class Abandonment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
-    """State of a session.
+    """State of a session; `by` is the event that led to it, for the precondition of a commit.
 
-    `by` is the event that led to it, for the precondition of a commit. `ended_at` is the time up to which the session
-    was reported as over, `handled_at` the time up to which its end was handled.
+    `ended_at` is up to when the session was reported as over, `handled_at` up to when its end was handled.
     """
 
     scope: Scope
@@ -182,9 +181,8 @@ def abandoned(known: SessionState | None, end: SessionEnded, *, at: datetime, re
 def covered_by_episode(end: SessionEnded, *, now: datetime) -> datetime:
     """Return the time up to which *end* covers its session; later activity reopens it.
 
-    A file is read as it is when it is handled, so it covers everything up to the publication of the end. An uploaded
-    transcript covers everything up to its last entry, or a little later, since a heartbeat is sent after the entry was
-    written.
+    A file is read when the end is handled, so it covers everything up to the publication of the end. An uploaded
+    transcript covers everything up to its last entry, or a little later, since a heartbeat is sent after the entry.
     """
     is_file = (end.dataref or "").startswith("file:")
     covered = end.time

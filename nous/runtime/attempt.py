@@ -72,10 +72,9 @@ def _log_outcome(verdict: Verdict, effects: Effects, seconds: float) -> None:
 
 
 class LeaseKeeper:
-    """Renews the lease of each delivery being handled, until its deadline.
+    """Renews the lease of each delivery being handled, until its deadline. Times are in seconds.
 
-    Times are in seconds. A delivery that outlives its deadline loses its lease and is resubmitted. Its handler may
-    still commit: the first commit wins, and later ones are fenced off.
+    A delivery that outlives its deadline is resubmitted. Its handler may still commit: the first commit wins.
     """
 
     def __init__(self, bus: Bus, *, lease: float, deadline: float) -> None:

@@ -29,10 +29,9 @@ log = structlog.get_logger(__name__)
 
 @dataclass(eq=False, kw_only=True)
 class PeriodicTask(ABC):
-    """Runs one task until stopped, in any number of processes at once: every task is idempotent.
+    """Runs an idempotent task until stopped, in any number of processes. Times are in seconds.
 
-    *interval* is in seconds. A task that fails is retried with backoff, or after the interval if that is shorter, and
-    its log lines are sampled.
+    A task that fails is retried with backoff, or after *interval* if that is shorter, and its log lines are sampled.
     """
 
     name: ClassVar[str]
@@ -185,10 +184,9 @@ def outdated(episode: Episode, *, by: str, reason: str, context: WorkerContext, 
 
 @dataclass(eq=False)
 class Resummarizer(PeriodicTask):
-    """Queues extractive episodes for a summary by the model.
+    """Queues extractive episodes for the model, at most *ahead* at a time, behind all live work.
 
-    An episode is queued once, however many processes do so. At most *ahead* episodes are queued at a time, behind all
-    live work.
+    An episode is queued once, however many processes do so.
     """
 
     name = "resummarizer"

@@ -94,8 +94,8 @@ class Dispatcher:
     """Moves new entries from the stream to one worker's job queues.
 
     The backlog stays in the stream: at most *ahead* jobs wait in a queue. It is refilled when a quarter of it is free,
-    because batches cost less. If this process dies between claiming an entry and queueing its job, the entry's lease
-    expires and the sweeper queues it. *lease* is in seconds.
+    because batches cost less. If this process dies after claiming an entry, the entry's lease of *lease* seconds
+    expires and the sweeper queues it.
     """
 
     subscription: Subscription

@@ -62,10 +62,9 @@ class SessionFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchRules:
-    """Thresholds of the watcher.
+    """Thresholds: a session is over after *idle* seconds without a write, past after *since*.
 
-    A session is over if its file was not written for *idle* seconds, and past after *since* seconds. A file that
-    another *release* of nous has refused is examined again: this one may be able to read it.
+    A file that another *release* of nous has refused is examined again.
     """
 
     idle: float
@@ -88,8 +87,8 @@ class FileOutcome(StrEnum):
 def decide(found: SessionFile, remembered: FileRecord | None, now: float, *, rules: WatchRules) -> FileOutcome | None:
     """Classify a file by time, size and record alone: None if it has to be published.
 
-    *now* is in seconds since the epoch. An unchanged file with a record is not examined again, however old it has
-    become. An mtime further in the future than clocks differ carries no information, so such a file is over.
+    *now* is in seconds since the epoch. An unchanged file with a record is not examined again. An mtime further ahead
+    than clocks differ carries no information, so such a file is over.
     """
     if remembered == found.told():
         return FileOutcome.KNOWN
@@ -151,10 +150,10 @@ Told = Callable[[SweepReport], object]
 class FolderWatcher:
     """Poller that sweeps *places* every *interval* seconds until stopped.
 
-    Any number of processes may sweep the same folders. The only durable state is the mtimes of the files and the
-    records in *watched*. A file is recorded after it was published, never before, and only while the server knows all
-    its events. So nothing is lost if the watcher or the server is killed at any moment, and duplicate events are
-    deduplicated. Without *hand_over* it only reports what it would publish, and records nothing.
+    Any number of processes may sweep the same folders. A file is recorded in *watched* after it was published, never
+    before, and only while the server knows all its events. So nothing is lost if the watcher or the server is killed at
+    any moment, and duplicate events are deduplicated. Without *hand_over* it only reports what it would publish, and
+    records nothing.
     """
 
     places: Sequence[WatchedFolder]

@@ -58,9 +58,9 @@ class Producer:
     ) -> Iterator[Published]:
         """Publish the sessions in a file, or one given as messages. Lazy: iterate to publish.
 
-        An erased session is refused, unless *again* lifts its tombstone. The refusal is raised after the other sessions
-        of the file were published. *warn* is called with a problem that does not prevent publication, and with each
-        step that was skipped because the server does not allow it to a user that may only publish.
+        An erased session is refused, unless *again* lifts its tombstone, after the others of the file were published.
+        *warn* is called with a problem that does not prevent publication, and with each step that was skipped because
+        the server does not allow it to a user that may only publish.
         """
         refusal: WasForgotten | None = None
         for event in self._events(session, about, upload=upload, warn=warn):

@@ -49,10 +49,9 @@ class RecoveryAction:
 
 @dataclass(eq=False, kw_only=True)
 class SessionRecovery:
-    """Service that ends idle sessions and recovers stuck ends.
+    """Ends sessions that were not touched for longer than *idle*, and recovers stuck ends.
 
-    A session is idle if it was not touched for longer than *idle*. *touches* is the subscription that records touches,
-    *ends* the one that processes ends.
+    *touches* is the subscription that records touches, *ends* the one that processes ends.
     """
 
     context: WorkerContext
