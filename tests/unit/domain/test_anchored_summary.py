@@ -76,14 +76,6 @@ def test_a_schema_version_that_is_not_known_is_refused(version: object, complain
         AnchoredSummary.from_json(kept_as(schema_version=version))
 
 
-def test_fields_that_are_not_known_are_passed_over() -> None:
-    section = {"id": "intent", "label": "Intent", "content": "- Ship it", "weight": 3}
-
-    said = AnchoredSummary.from_json(kept_as(sections=[section], written_by="somebody"))
-
-    assert said.to_prompt_text() == "## Intent\n- Ship it"
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -143,13 +143,6 @@ def test_a_text_without_speakers_is_a_session_only_where_that_is_said(world: Wor
     assert len(world.publish(session, SessionMetadata(format="plain_text"))) == 1
 
 
-def test_what_is_no_file_is_named(world: World, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is a directory; name the files in it"):
-        world.publish(tmp_path)
-    with pytest.raises(NotFound, match=r"gone\.txt"):
-        world.publish(tmp_path / "gone.txt")
-
-
 def test_a_file_is_touched_under_the_id_that_it_is_published_under(world: World, session: Path) -> None:
     event = world.touch(session).event
     [published] = world.producer.publish(session, SessionMetadata())
