@@ -1,12 +1,14 @@
-"""Exponential backoff and log sampling for one repeatedly failing background task."""
+"""Exponential backoff: of a call, and of a background task."""
 
 import random
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import structlog
 
-from nous.domain.errors import NousError
+from nous.domain.errors import NousError, Retryable
 
 _FIRST = 1.0
 _LONGEST = 8.0
@@ -14,7 +16,33 @@ _LONGEST = 8.0
 _DOUBLINGS = 10
 """More than the limit allows. Without this cap the power would overflow a float."""
 
+_FIRST_OF_CALL = 0.05
+_LONGEST_OF_CALL = 1.0
+"""Seconds between two tries of a call. A server does not announce that it is back, so poll it."""
+
+_Answer = TypeVar("_Answer")
+
 log = structlog.get_logger(__name__)
+
+
+def retry_until_deadline(call: Callable[[], _Answer], *, seconds: float) -> _Answer:
+    """Call *call*, and retry it on transient errors for *seconds*. It has to be idempotent.
+
+    So finished work is neither repeated nor blamed because the server was down when the result was to be written. The
+    wait between two tries doubles each time, up to a second.
+
+    Raises:
+        Retryable: the last failure.
+    """
+    until, pause = time.monotonic() + seconds, _FIRST_OF_CALL
+    while True:
+        try:
+            return call()
+        except Retryable:
+            if time.monotonic() + pause > until:
+                raise
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_OF_CALL)
 
 
 class RetryBackoff:
@@ -30,7 +58,7 @@ class RetryBackoff:
     def guard(self) -> Generator[None]:
         """Log an error of the block instead of raising it; afterwards, pause for `wait`.
 
-        A task that dies would leave a process that looks healthy. Repeated failures are logged ever more rarely.
+        A task that dies would leave a process that looks healthy.
         """
         try:
             yield
@@ -58,10 +86,7 @@ class RetryBackoff:
 
     @property
     def wait(self) -> float:
-        """Seconds until the next try, with jitter: 0 after a success.
-
-        Doubles with each failure, up to a limit.
-        """
+        """Seconds until the next try, with jitter: 0 after a success, doubling up to a limit."""
         if self._count == 0:
             return 0.0
         longest = min(_LONGEST, _FIRST * 2 ** min(self._count - 1, _DOUBLINGS))

@@ -4,25 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workers.episode_embedder import EpisodeEmbedder
-    from workers.episode_reviser import EpisodeReviser
     from workers.episode_summarizer import EpisodeSummarizer
-    from workers.fact_embedder import FactEmbedder
     from workers.fact_extractor import FactExtractor
-    from workers.session_anchorer import SessionAnchorer
-    from workers.session_keeper import SessionKeeper
 
-__all__ = [
-    "EpisodeEmbedder",
-    "EpisodeReviser",
-    "EpisodeSummarizer",
-    "FactEmbedder",
-    "FactExtractor",
-    "SessionAnchorer",
-    "SessionKeeper",
-]
+__all__ = ["EpisodeSummarizer", "FactExtractor"]
 
-_MODULES = {name: f"workers.{''.join(f'_{c.lower()}' if c.isupper() else c for c in name)[1:]}" for name in __all__}
+_MODULES = {"EpisodeSummarizer": "workers.episode_summarizer", "FactExtractor": "workers.fact_extractor"}
 
 
 def __getattr__(name: str) -> Any:

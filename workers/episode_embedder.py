@@ -25,9 +25,8 @@ _log = structlog.stdlib.get_logger(__name__)
 class EpisodeEmbedder:
     """Embeds episodes whose current edition has no vector of the configured embedder.
 
-    It embeds a batch at a time, the most recently ended episodes first, and publishes a follow-up event if more are
-    left. While the embedder is unavailable, the event is deferred. An episode that cannot be read, or whose text the
-    embedder rejects, does not hold up the others.
+    It embeds a batch at a time, the latest first, and publishes a follow-up event if more are left. While the embedder
+    is unavailable, the event is deferred. An unreadable or rejected episode does not hold up the others.
     """
 
     def __init__(self, context: WorkerContext) -> None:
@@ -45,7 +44,6 @@ class EpisodeEmbedder:
         return Effects(writes=writes, events=(more,) if len(waiting) > len(writes) else ())
 
     def _some_embedded(self, scope: Scope, waiting: Sequence[UUID]) -> tuple[SaveEpisodeVector, ...]:
-        """Return the vectors of the first batch of *waiting* that can be embedded."""
         for start in range(0, len(waiting), _AT_ONCE):
             found = (self._read(scope, each) for each in waiting[start : start + _AT_ONCE])
             if writes := tuple(self._embedded([episode for episode in found if episode])):
@@ -53,10 +51,7 @@ class EpisodeEmbedder:
         return ()
 
     def _read(self, scope: Scope, episode_id: UUID) -> Episode | None:
-        """Return the episode; None if it is gone, or this release cannot read it.
-
-        An unreadable one waits for a release that can read it.
-        """
+        """Return the episode; None if it is gone or waits for a release that can read it."""
         try:
             return self._context.episodes.get(scope, episode_id)
         except Misconfigured as error:
@@ -65,10 +60,7 @@ class EpisodeEmbedder:
             return None
 
     def _embedded(self, episodes: Sequence[Episode]) -> Iterator[SaveEpisodeVector]:
-        """Yield the vectors of those *episodes* that can be embedded.
-
-        The texts of a rejected batch are embedded one by one.
-        """
+        """Yield the vectors of *episodes*. The texts of a rejected batch are embedded one by one."""
         embedder = self._context.embedder
         try:
             vectors = embedder.embed([episode.summary.text for episode in episodes]) if episodes else ()

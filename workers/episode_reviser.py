@@ -46,8 +46,8 @@ class EpisodeReviser:
     """Regenerates an episode from its session's summary input, and replaces the stored one.
 
     The wait for the model is limited to a day, because the session has an extractive episode meanwhile, which is queued
-    again later. An episode that a model has made is regenerated because a user asked, and it is not queued again. So
-    its event waits for an unavailable model as long as it takes, and is dead-lettered if the model never answers.
+    again later. One that a model has made is regenerated because a user asked. So its event waits as long as it takes,
+    and is dead-lettered if the model never answers.
     """
 
     def __init__(self, context: WorkerContext) -> None:
@@ -81,12 +81,12 @@ class EpisodeReviser:
         try:
             understood = summarizer.summarize(summary_input, matter=matter)
         except (ModelTimeout, ModelUnreachable) as error:
-            if not _is_offered(stored):
+            if stored.tier is not Tier.EXTRACTIVE:
                 raise
             raise DegradedResult(error, self._tomorrow(event, stored, summarizer, error.failure)) from error
         except ModelPaused as pause:
             has_time = not isinstance(pause, TokenBudgetExceeded) and self._context.clock() - event.time < _LONGEST_WAIT
-            if has_time or not _is_offered(stored):
+            if has_time or stored.tier is not Tier.EXTRACTIVE:
                 raise
             return self._tomorrow(event, stored, summarizer, pause.failure)
         except (AnswerUnusable, ModelRefused) as error:
@@ -100,7 +100,7 @@ class EpisodeReviser:
         return Effects(writes=(saved,), events=(said,))
 
     def _tomorrow(self, event: EpisodeOutdated, stored: Episode, summarizer: LlmSummarizer, why: Failure) -> Effects:
-        """Stop trying today, to make room for other episodes; the resummarizer queues it tomorrow."""
+        """Stop trying today, to make room for other episodes."""
         return _tried(event, stored, for_today(summarizer.by, self._context.clock()), f"{why}, for today")
 
 
@@ -109,23 +109,15 @@ def _expected(event: EpisodeOutdated, state: str) -> ExpectEpisode:
 
 
 def _nothing_left(event: EpisodeOutdated, state: str, reason: str) -> Effects:
-    """Skip for *reason*, and remove the episode from the candidates for the model."""
     done = RemoveFromResummaries(scope=event.scope, episode_id=event.episode_id)
     return Effects(writes=(_expected(event, state), done), skipped=reason)
 
 
 def _tried(event: EpisodeOutdated, stored: Episode, by: str, reason: str) -> Effects:
-    """Skip *stored* for *reason*, and record that *by* has tried it.
-
-    The try is recorded only for an extractive episode, which would be queued again otherwise.
-    """
+    """Skip *stored*; an extractive one, which would be queued again, is recorded as tried."""
     tried = RecordResummaryAttempt(scope=event.scope, episode_id=event.episode_id, by=by)
-    noted = (tried,) if _is_offered(stored) else ()
+    noted = (tried,) if stored.tier is Tier.EXTRACTIVE else ()
     return Effects(writes=(_expected(event, stored.state), *noted), skipped=reason)
-
-
-def _is_offered(stored: Episode) -> bool:
-    return stored.tier is Tier.EXTRACTIVE
 
 
 def revised(

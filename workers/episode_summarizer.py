@@ -51,13 +51,11 @@ _WORDS = frozenset({Kind.USER, Kind.ASSISTANT, Kind.DECISION, Kind.SUMMARY, Kind
 class EpisodeSummarizer:
     """Builds a session's episode from its transcript, once for each version of the transcript.
 
-    The model writes it, if one is configured and answers. Otherwise it is extractive, quoting the transcript, and is
-    regenerated later.
-
-    A session may be published several times, at different lengths and in any order. A version that is stored already is
+    The model writes it, if one is configured and answers. Otherwise it is extractive, and is regenerated later. A
+    session may be published several times, at different lengths and in any order. A version that is stored already is
     skipped, and so is one that is *older* than the stored one: neither longer nor later to end, and not the same in
-    both. So a transcript that grew replaces its episode, and a late event of a shorter one does not. A file that was
-    truncated or rewritten replaces it only if it ends later.
+    both. So a late event of a shorter one replaces nothing, and a file that was truncated or rewritten only if it ends
+    later.
     """
 
     def __init__(self, context: WorkerContext) -> None:
@@ -83,7 +81,6 @@ class EpisodeSummarizer:
         return windows
 
     def _decisions(self, event: SessionEnded, transcript: Transcript) -> tuple[Decision, ...]:
-        """Return the decisions that were recorded, that the event has and that the transcript shows."""
         recorded = self._context.recorded_decisions(event.scope, episode_id(event.scope, event.session_id))
         return tuple(dict.fromkeys((*recorded, *event.decided, *shown_decisions(transcript))))
 
@@ -104,10 +101,7 @@ class EpisodeSummarizer:
         return self._saved(session, episode, *self._anchored(session, matter))
 
     def _anchored(self, session: "_Session", matter: CacheSubject) -> Iterator[SaveAnchoredSummary]:
-        """Yield the updated anchored summary of a session that has one.
-
-        Such a session was resumed after a compaction, and has continued since.
-        """
+        """Yield the updated anchored summary of a session that was resumed after a compaction."""
         event = session.event
         previous = self._context.anchored_summaries.anchored_summary(
             event.scope, agent_id=event.agent_id, session_id=event.session_id
@@ -127,20 +121,14 @@ class EpisodeSummarizer:
         return Effects(writes=(saved, *also, *self._done_with(session.event)), events=(said,))
 
     def _skipped(self, event: SessionEnded, reason: str, stored: Episode | None) -> Effects:
-        """Skip the event for *reason*, on the precondition that *stored*, if any, is still there.
-
-        *stored* may be the only episode of the session.
-        """
+        """Skip on the precondition that *stored* is still there: it may be the only episode."""
         if stored is None:
             return Effects(writes=self._done_with(event), skipped=reason)
         expected = ExpectEpisode(scope=stored.scope, episode_id=stored.id, state=stored.state)
         return Effects(writes=(expected, *self._done_with(event)), skipped=reason)
 
     def _done_with(self, event: SessionEnded) -> tuple[Write, ...]:
-        """Return the writes that end the session with any outcome, unless it continues already.
-
-        The session's state is read last, because the session may continue while the model is called.
-        """
+        """Return the writes that end the session. Its state is read last: it may have gone on."""
         try:
             known = self._context.session_states.session_state(event.scope, event.session_id)
         except Misconfigured as error:  # a record of another release must not cost the episode
@@ -153,8 +141,6 @@ class EpisodeSummarizer:
 
 @dataclass(frozen=True)
 class _Session:
-    """Session as it was read, and the episodes that can be built from it."""
-
     event: SessionEnded
     transcript: Transcript
     windows: Windows
@@ -243,13 +229,12 @@ def _is_older(transcript: Transcript, event: SessionEnded, stored: Episode, now:
 
 
 def _in_time(episode: Episode, now: datetime) -> Episode:
-    """Return *episode* with times in the future, of a wrong clock, clamped to *now*."""
+    """Return *episode* with times of a clock that is ahead clamped to *now*."""
     began, ended = episode.started_at, not_ahead(episode.ended_at, now)
     return replace(episode, started_at=not_ahead(began, now) if began else None, ended_at=ended)
 
 
 def _ended_at(event: SessionEnded, transcript: Transcript) -> datetime:
-    """Return when the session ended; without times in the transcript, the event's time counts."""
     return transcript.ended_at or event.ended_at or event.time
 
 

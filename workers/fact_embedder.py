@@ -1,7 +1,7 @@
 """facts_unembedded → fact_superseded | fact_linked: embed facts that have no vector yet."""
 
 from datetime import timedelta
-from typing import Self
+from functools import partial
 
 from nous.domain.effects import Effects
 from nous.domain.errors import Deferred, Unavailable
@@ -16,34 +16,25 @@ _AT_ONCE = 128
 _LOOK_AGAIN = timedelta(minutes=1)
 
 
-class FactEmbedder:
-    """Embeds facts that lack a vector of the configured embedder, and compares them with all.
+def embed(context: WorkerContext, event: FactsUnembedded, /) -> Effects:
+    """Embed a batch of facts that lack a vector, and compare them with all.
 
-    It embeds a batch at a time, so that others can learn in between, and publishes a follow-up event if more are left.
-    While the embedder is unavailable, the event is deferred.
+    So others can learn in between; a follow-up event is published if more are left. While the embedder is unavailable,
+    the event is deferred.
     """
-
-    def __init__(self, context: WorkerContext) -> None:
-        self._context = context
-
-    @classmethod
-    def from_context(cls, context: WorkerContext) -> Self:
-        return cls(context)
-
-    def __call__(self, event: Event, /) -> Effects:
-        if not isinstance(event, FactsUnembedded):
-            raise TypeError(f"{NAME} consumes {FactsUnembedded.type}, not {event.type}")
-        try:
-            repair = self._context.fact_learner.embed_late(event.scope, most=_AT_ONCE)
-        except Unavailable as error:
-            raise Deferred(str(error), until=self._context.clock() + _LOOK_AGAIN) from error
-        if not repair.append.rows:
-            return Effects(writes=(repair.append,), skipped=NOTHING_WAITS)
-        at = self._context.clock()
-        events: list[Event] = [*announcements(event, repair.fact_decisions, by=NAME, at=at)]
-        if repair.waits:
-            events.append(FactsUnembedded.after(event, by=NAME, index=len(events), at=at))
-        return Effects(writes=(repair.append,), events=tuple(events))
+    try:
+        repair = context.fact_learner.embed_late(event.scope, most=_AT_ONCE)
+    except Unavailable as error:
+        raise Deferred(str(error), until=context.clock() + _LOOK_AGAIN) from error
+    if not repair.append.rows:
+        return Effects(writes=(repair.append,), skipped=NOTHING_WAITS)
+    at = context.clock()
+    events: list[Event] = [*announcements(event, repair.fact_decisions, by=NAME, at=at)]
+    if repair.waits:
+        events.append(FactsUnembedded.after(event, by=NAME, index=len(events), at=at))
+    return Effects(writes=(repair.append,), events=tuple(events))
 
 
-WORKER = Worker(NAME, FactsUnembedded, FactEmbedder.from_context, emits=(FactSuperseded, FactLinked, FactsUnembedded))
+WORKER = Worker(
+    NAME, FactsUnembedded, lambda context: partial(embed, context), emits=(FactSuperseded, FactLinked, FactsUnembedded)
+)

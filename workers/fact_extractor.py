@@ -6,7 +6,6 @@ data that waits for the embedder.
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Self
 
 import structlog
 
@@ -45,21 +44,14 @@ _log = structlog.stdlib.get_logger(__name__)
 class FactExtractor:
     """Learns the candidate facts of an episode, each once, and publishes the outcomes.
 
-    If an episode has no candidates, the extractor looks for some in it, unless they were erased. Facts that cannot be
-    embedded now are learned all the same, and compared by meaning later. The episode's own vector can be added later,
-    too.
+    If an episode has no candidates, the extractor looks for some in it, unless they were erased. What cannot be
+    embedded now, is so later.
     """
 
     def __init__(self, context: WorkerContext) -> None:
         self._context = context
 
-    @classmethod
-    def from_context(cls, context: WorkerContext) -> Self:
-        return cls(context)
-
-    def __call__(self, event: Event, /) -> Effects:
-        if not isinstance(event, EpisodeSummarized):
-            raise TypeError(f"{NAME} consumes {EpisodeSummarized.type}, not {event.type}")
+    def __call__(self, event: EpisodeSummarized, /) -> Effects:
         brought = self._usable(event, event.candidate_facts)
         if brought.candidates or _is_forgotten(brought):
             return self._learned(event, brought)
@@ -70,7 +62,6 @@ class FactExtractor:
         return self._found(event)
 
     def _found(self, event: EpisodeSummarized) -> Effects:
-        """Learn facts from an episode that has no candidates, by extracting some."""
         matter = self._context.cache_subject(event.scope, event.episode_id)
         summary_input = self._context.summary_inputs.summary_input(event.scope, event.episode_id)
         extractor = self._context.fact_extractor
@@ -149,6 +140,6 @@ def _source(event: EpisodeSummarized, now: datetime) -> Source:
 WORKER = Worker(
     NAME,
     EpisodeSummarized,
-    FactExtractor.from_context,
+    FactExtractor,
     emits=(FactLearned, FactConfirmed, FactSuperseded, FactLinked, FactsUnembedded, EpisodesUnembedded),
 )

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from nous.domain.events import SessionEvent
     from nous.jobs.base import JobNames, Jobs
     from nous.pipeline.worker import Worker, WorkerContext
-    from nous.runtime.attempt import Attempts
-    from nous.runtime.lease_renewal import LeaseKeeper
+    from nous.runtime.attempt import Attempts, LeaseKeeper
     from nous.services.session_intake import SessionIntake
     from nous.store.redis.fact_log import RedisCalibrations
     from nous.store.redis.transcripts import RedisUploads
@@ -263,7 +262,7 @@ class Container:
     @cached_property
     def leases(self) -> "LeaseKeeper":
         from nous.app.from_settings import deadline_of
-        from nous.runtime.lease_renewal import LeaseKeeper
+        from nous.runtime.attempt import LeaseKeeper
 
         return LeaseKeeper(self.bus, lease=self.retry_policy.lease, deadline=deadline_of(self.settings))
 

@@ -4,7 +4,6 @@ It builds neither workers nor models, so that a command that only reads starts f
 """
 
 from contextlib import suppress
-from dataclasses import dataclass
 
 import redis
 import structlog
@@ -14,28 +13,15 @@ from nous.embedding.base import Embedder
 from nous.embedding.cache import CachedEmbedder
 from nous.knowledge.candidate_index import CandidateIndexes
 from nous.redis_server.client import Engine
+from nous.services.memory import Memory
 from nous.settings.model import Settings
-from nous.store.base import AnchoredSummaries, Episodes, EpisodeVectors, FactLog, SessionStates, SummaryInputs
+from nous.store.base import FactLog
 from nous.store.fact_cache import FactCache
 from nous.store.keys import StoreKeys
 from nous.store.redis.episodes import RedisEpisodes
 from nous.store.redis.fact_log import RedisFactLog
 from nous.store.redis.sessions import RedisAnchoredSummaries, RedisSessionStates
 from nous.store.redis.vector_sets import VectorSets
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
-    """Stores that memory queries read. A `WorkerContext` has all of them, too."""
-
-    episodes: Episodes
-    episode_vectors: EpisodeVectors
-    summary_inputs: SummaryInputs
-    facts: FactLog
-    fact_cache: FactCache
-    anchored_summaries: AnchoredSummaries
-    session_states: SessionStates
-    embedder: Embedder
 
 
 def memory_of(client: redis.Redis, settings: Settings, keys: StoreKeys, *, engine: Engine) -> Memory:

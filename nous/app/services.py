@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from uuid import uuid5
 
 import structlog
 
@@ -13,7 +12,7 @@ from nous.app.container import Container
 from nous.bus.base import Priority
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
-from nous.domain.events import NAMESPACE, SessionEvent
+from nous.domain.events import SessionEvent
 from nous.domain.scope import Scope
 from nous.domain.session_state import IDLE
 from nous.jobs.rq.erasure import RqErasure
@@ -22,10 +21,10 @@ from nous.llm.redis.keys import LlmKeys
 from nous.llm.redis.state import RedisResponseStore
 from nous.services.erasure import Eraser
 from nous.services.erasure_targets import Stores
-from nous.services.folder_watch import FolderWatcher, PublishedSession, PublishFile, SweepLog, Told, WatchRules
-from nous.services.publisher import Producer
+from nous.services.folder_watch import FolderWatcher, PublishFile, SweepLog, Told, WatchRules
+from nous.services.publisher import Producer, Published
 from nous.services.session_intake import SessionMetadata
-from nous.store.folder_state import FolderState, Untouched, WatchedFolder
+from nous.store.folder_state import WatchedFolder
 from nous.store.keys import StoreKeys
 from nous.store.redis.erasure import RedisErasure
 from nous.store.redis.transcripts import RedisFolderState
@@ -75,7 +74,7 @@ def watcher(container: Container, *, told: Told, upload: bool = False) -> Folder
 
     With *upload* it uploads the contents of the files, too.
     """
-    return _watcher(container, watched=_watched(container), hand_over=_publishing(container, upload=upload), told=told)
+    return _watcher(container, hand_over=_publishing(container, upload=upload), told=told)
 
 
 def read_only_watcher(container: Container, *, told: Told) -> FolderWatcher:
@@ -83,7 +82,7 @@ def read_only_watcher(container: Container, *, told: Told) -> FolderWatcher:
 
     It reports what it would publish, but reads no file and stores nothing.
     """
-    return _watcher(container, watched=Untouched(_watched(container)), hand_over=_without_publishing, told=told)
+    return _watcher(container, hand_over=None, told=told)
 
 
 def watchers(container: Container) -> Iterator[FolderWatcher]:
@@ -92,23 +91,18 @@ def watchers(container: Container) -> Iterator[FolderWatcher]:
         yield watcher(container, told=SweepLog())
 
 
-def _watcher(container: Container, *, watched: FolderState, hand_over: PublishFile, told: Told) -> FolderWatcher:
+def _watcher(container: Container, *, hand_over: PublishFile | None, told: Told) -> FolderWatcher:
     settings = container.settings.watch
-    scope, host = Scope.parse(settings.scope), socket.gethostname()
+    scope, host, prefix = Scope.parse(settings.scope), socket.gethostname(), container.settings.prefix
     return FolderWatcher(
         [WatchedFolder(scope, host, folder.resolve()) for folder in dict.fromkeys(settings.folders)],
-        watched=watched,
+        watched=RedisFolderState(container.client, StoreKeys(prefix), bus_keys=BusKeys(prefix)),
         hand_over=hand_over,
         rules=WatchRules(idle=container.settings.sessions.idle, since=settings.since, release=_release()),
         clock=time.time,
         interval=settings.interval,
         told=told,
     )
-
-
-def _watched(container: Container) -> RedisFolderState:
-    prefix = container.settings.prefix
-    return RedisFolderState(container.client, StoreKeys(prefix), bus_keys=BusKeys(prefix))
 
 
 def _publishing(container: Container, *, upload: bool) -> PublishFile:
@@ -121,16 +115,10 @@ def _publishing(container: Container, *, upload: bool) -> PublishFile:
         SessionMetadata(scope=Scope.parse(container.settings.watch.scope), reason=IDLE),
     )
 
-    def hand_over(path: Path, *, priority: Priority) -> Iterator[PublishedSession]:
-        for each in producer.publish(path, about, upload=upload, priority=priority, warn=_log.warning):
-            yield PublishedSession(each.event.session_id, each.event.id, each.receipt.fresh)
+    def hand_over(path: Path, priority: Priority) -> Iterator[Published]:
+        return producer.publish(path, about, upload=upload, priority=priority, warn=_log.warning)
 
     return hand_over
-
-
-def _without_publishing(path: Path, *, priority: Priority) -> Iterator[PublishedSession]:
-    del priority
-    yield PublishedSession(path.name, uuid5(NAMESPACE, path.name), is_new=True)
 
 
 def _release() -> str:

@@ -20,8 +20,7 @@ from nous.domain.errors import BadInput, Misconfigured, Unavailable
 from nous.jobs.rq.quarantine_worker import run_quarantine
 from nous.redis_server.client import address, embedded_directory, masked
 from nous.redis_server.data_dir import held
-from nous.runtime.dispatch_loop import QuarantineStarter
-from nous.runtime.worker_process import Loop, WorkerProcess
+from nous.runtime.worker_process import Loop, QuarantineStarter, WorkerProcess
 
 _log = structlog.get_logger(__name__)
 

@@ -145,7 +145,7 @@ class _Report:
                 for each in sweep.handed_over
             ]
         }
-        for name in ("refused", "refused_before", "put_off", "unreadable"):
+        for name in ("refused", "put_off", "unreadable"):
             problems: Mapping[Path, str] = getattr(sweep, name)
             files[name] = [{"path": str(path), "why": reason} for path, reason in problems.items()]
         counts = {fate.replace(" ", "_"): sweep.fates[fate] for fate in FileOutcome}

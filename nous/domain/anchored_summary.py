@@ -26,10 +26,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class AnchoredSummarySection:
-    """One section of an anchored summary.
-
-    Its content is Markdown, by convention one bullet per line; blank if there is nothing to say.
-    """
+    """One section: Markdown, by convention one bullet per line; blank if it says nothing."""
 
     id: str
     label: str
@@ -40,9 +37,9 @@ class AnchoredSummarySection:
 class AnchoredSummary:
     """Subject and current state of a session, for an agent that resumes it.
 
-    The five sections always exist, in their order and under their own labels. Sections with other ids follow them. Two
-    sections with one id are merged. `iteration` counts how often the summary was regenerated. A `token_estimate` of 0
-    is replaced by an estimate of the text.
+    The five sections always exist, in their order and under their own labels; others follow. Two sections with one id
+    are merged. `iteration` counts how often it was regenerated. A `token_estimate` of 0 is replaced by an estimate of
+    the text.
     """
 
     SCHEMA_VERSION: ClassVar[int] = VERSION
@@ -95,8 +92,7 @@ class AnchoredSummary:
     def from_json(cls, text: str | bytes) -> "AnchoredSummary":
         """Decode what `to_json` wrote; ignore fields that this release does not know.
 
-        Raises:
-            BadInput: it is no summary, or its schema version is not the one of this release.
+        Raises `BadInput` if it is no summary of the schema version of this release.
         """
         try:
             value = json.loads(text)
@@ -137,9 +133,8 @@ class StoredAnchoredSummary:
     """An agent's anchored summary of a session, replaced each time it compacts or ends.
 
     It covers the first `entries` of the transcript, which have `bytes` bytes and the hash `digest`. A model has seen
-    the first `seen_by_model` of them. It is shown the others next time; `made_do` says why it could not see them.
-    `event_id` is the event for which the summary was made. `at` is the time of the last entry, or of that event's
-    publication if the transcript has no times.
+    the first `seen_by_model` of them, and is shown the others next time; `made_do` says why not. It was made for the
+    event `event_id`. `at` is the time of the last entry, or else of that event.
     """
 
     scope: Scope

@@ -1,7 +1,4 @@
-"""Effects of a handler: records to write and events to publish.
-
-Only the runtime commits them.
-"""
+"""Effects of a handler: records to write and events to publish, which the runtime commits."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,10 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveEpisode:
-    """Store an episode in place of *replaces*, the edition that the handler saw.
+    """Store an episode in place of *replaces*, the edition that the handler saw, if any.
 
-    *replaces* is None if there was none. It stays reachable. *summary_input* is the source of the episode. An
-    extractive episode that has one is regenerated when a model is available.
+    *replaces* stays reachable. *summary_input* is its source, of which an extractive episode is regenerated.
     """
 
     episode: Episode
@@ -41,8 +37,7 @@ class SaveEpisode:
 class RecordResummaryAttempt:
     """Record that *by*, a model and a prompt, has tried to resummarize an extractive episode.
 
-    If *by* ends in a day, this holds for that day (see `for_today`). `ExpectEpisode`, in the same effects, says which
-    edition it was.
+    The edition is that of `ExpectEpisode` in the same effects. *by* may hold for a day (see `for_today`).
     """
 
     scope: Scope
@@ -52,30 +47,22 @@ class RecordResummaryAttempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveFromResummaries:
-    """Remove an episode from the queue for resummarization.
-
-    It is gone, or a model has made it, or it has no source to make it of. It is queued again when an extractive edition
-    with a summary input is saved.
-    """
+    """Remove an episode from the queue for resummarization, until a new edition is extractive."""
 
     scope: Scope
     episode_id: UUID
 
 
 def for_today(by: str, now: datetime) -> str:
-    """Return *by* for the day of *now* (UTC) alone.
-
-    An attempt that failed for lack of time or tokens may succeed tomorrow.
-    """
+    """Return *by* for the day of *now* (UTC) alone: the attempt may succeed tomorrow."""
     return f"{by} {now.astimezone(UTC).date()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveEpisodeVector:
-    """Store the vector of an episode's summary, made by *embedder*.
+    """Store the vector of an episode's summary, made by *embedder*, in place of an earlier one.
 
-    It replaces that of an earlier edition. *of* is the state of the edition that the handler saw. If that has changed,
-    the vector no longer fits.
+    *of* is the state of the edition that the handler saw. If that has changed, the vector no longer fits.
     """
 
     scope: Scope
@@ -120,8 +107,7 @@ class AppendFacts:
 class ExpectEpisode:
     """Precondition: the episode's current edition is still *state* ("": there is none).
 
-    Nothing is stored. A handler that finds nothing left to do returns this: the work that it found done may be undone
-    before the commit, as by a server that loses its last writes.
+    A handler that finds nothing left to do returns this, since a server may lose its last writes before the commit.
     """
 
     scope: Scope
@@ -150,10 +136,7 @@ class ExpectSessionState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseTranscript:
-    """Delete an uploaded transcript that is no longer needed, if it belongs to *scope*.
-
-    The scope is checked, since a producer may name any upload.
-    """
+    """Delete an upload, if it belongs to *scope*: a producer may name any."""
 
     scope: Scope
     dataref: str

@@ -20,10 +20,9 @@ Turn = Annotated[int, Ge(0)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A decision made during a session.
+    """A decision made during a session; `stakes` and `category` are free text of the recorder.
 
-    `turns` are the turns in which the transcript shows it; none if it was recorded by other means. `stakes` and
-    `category` are free text of the recorder.
+    `turns` are those in which the transcript shows it; none if it was recorded by other means.
     """
 
     description: str
@@ -69,10 +68,7 @@ class Tier(StrEnum):
 
 
 class Trust(StrEnum):
-    """Origin of a statement, the most trusted first.
-
-    Anybody may have written a web page.
-    """
+    """Origin of a statement, the most trusted first; anybody may have written a web page."""
 
     USER = "user"
     SYSTEM = "system"
@@ -119,8 +115,7 @@ class Tokens:
 class CandidateFact:
     """A statement of a session that may become a fact; not yet compared with the known ones.
 
-    `turns` are the numbers of the turns that support it, `trust` is its origin. `confidence` is between 0 and 1.
-    `event_date` is ISO 8601.
+    `turns` support it, `trust` is its origin. `confidence` is between 0 and 1. `event_date` is ISO 8601.
     """
 
     text: str
@@ -208,10 +203,7 @@ class Episode:
 
     @property
     def state(self) -> str:
-        """Identifies this edition among those of its episode.
-
-        A commit that replaces the edition has this as its precondition.
-        """
+        """Identifies this edition of its episode; the precondition of a commit that replaces it."""
         return self.version if self.edition == 1 else f"{self.version}/{self.edition}"
 
 
@@ -226,10 +218,7 @@ class TranscriptSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcerptSeen:
-    """Identity of the part of a transcript that the summarizer saw.
-
-    `digest` is its sha256 in hex, `chars` its length in characters, `dropped` the number of entries left out.
-    """
+    """Part of a transcript that a summarizer saw: sha256, characters, entries left out."""
 
     digest: str
     chars: int

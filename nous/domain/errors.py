@@ -1,17 +1,4 @@
-"""Error hierarchy; each class is named after what the caller can do.
-
-NousError
-├── Retryable     a temporary condition: retry with backoff
-│   └── Unavailable   a server did not answer
-├── Deferred      not before a given time: wait until then, which uses up no attempt
-└── Fatal         the input is at fault: the same call will fail again
-    ├── BadInput      a file, message or value that cannot be used
-    │   └── Unreadable    a transcript that cannot be read here and now; once it can, the same call succeeds
-    ├── Misconfigured a setting, a server or an installation that has to be changed by the operator
-    │   └── NotAllowed    a server knows this user and forbids the call
-    ├── InTheWay      something else stands on the server where ours has to be: it has to be removed
-    └── NotFound      there is nothing with that name
-"""
+"""Error hierarchy; each class is named after what the caller can do."""
 
 from datetime import datetime
 
@@ -45,10 +32,7 @@ class BadInput(Fatal):
 
 
 class Unreadable(BadInput):
-    """A transcript that cannot be read here and now: it is gone, elsewhere, or damaged.
-
-    Once it can be read again, the same call succeeds.
-    """
+    """A transcript that cannot be read here and now. Once it can, the same call succeeds."""
 
 
 class Misconfigured(Fatal):
@@ -60,11 +44,7 @@ class NotAllowed(Misconfigured):
 
 
 class InTheWay(Fatal):
-    """A key of another type, or a similar obstacle, stands on the server where ours has to be.
-
-    Once it is removed, the same call succeeds. It is no `Misconfigured`: it may concern one event alone, and the others
-    go on.
-    """
+    """A key of another type, say, stands where ours has to be: of one event alone, maybe."""
 
 
 class NotFound(Fatal):

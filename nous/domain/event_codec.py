@@ -45,11 +45,7 @@ class UnknownEvent(BadInput):
 
 
 def encode(event: Event) -> bytes:
-    """Encode *event* for the wire.
-
-    Raises:
-        BadInput: it is larger than readers accept.
-    """
+    """Encode *event* for the wire. Raises `BadInput` if it is larger than readers accept."""
     data = {
         name: value
         for name in _names(type(event))
@@ -85,13 +81,10 @@ def too_large(size: int) -> BadInput:
 
 
 def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = None) -> Event:
-    """Decode one event.
+    """Decode one event of the stream *type_hint*, which accepted it at *accepted_at*.
 
-    *type_hint* is the type of its stream, *accepted_at* the time at which the stream accepted it.
-
-    Raises:
-        UnknownEvent: its type or version is not one of this release's.
-        BadInput: it is not an event; the text says which field is wrong, and never quotes the content.
+    Raises `UnknownEvent` for a type or version of another release, and `BadInput` for what is no event; the text says
+    which field is wrong, and never quotes the content.
     """
     message = _json_object(raw)
     kind = _kind(message, type_hint)
@@ -107,11 +100,7 @@ def decode(raw: bytes | str, *, type_hint: str, accepted_at: datetime | None = N
 
 
 def _validated(kind: type[Event], candidate: dict[str, Any]) -> Event:
-    """Return the event, without invalid items that *kind* can do without; they are counted.
-
-    Raises:
-        ValidationError: something else is invalid, too.
-    """
+    """Return the event without invalid items that *kind* can do without; they are counted."""
     try:
         return _adapter(kind).validate_python(candidate)
     except ValidationError as error:
@@ -124,11 +113,7 @@ def _validated(kind: type[Event], candidate: dict[str, Any]) -> Event:
 
 
 def _in_utc(event: Event) -> Event:
-    """Return *event* with its times in UTC, which a time without a zone is taken for.
-
-    Raises:
-        BadInput: UTC has no such year.
-    """
+    """Return *event* with its times in UTC, which a time without a zone is taken for."""
     found = {name: getattr(event, name) for name in _names(type(event))}
     times = {name: value for name, value in found.items() if isinstance(value, datetime)}
     try:
@@ -161,7 +146,6 @@ def _json_object(raw: bytes | str) -> dict[str, Any]:
 
 
 def _refuse_crowd(data: dict[str, Any]) -> None:
-    """Raise `BadInput` if there are more than `MOST_VALUES` values in *data*."""
     count, inner = 0, [data]
     while inner:
         each: Any = inner.pop()
@@ -189,7 +173,6 @@ def _kind(message: Mapping[str, Any], type_hint: str) -> type[Event]:
 def _filled(
     message: Mapping[str, Any], data: Mapping[str, Any], kind: type[Event], accepted_at: datetime
 ) -> dict[str, Any]:
-    """Return the fields of an event, with defaults for those that a terse producer left out."""
     time = message.get("time") or accepted_at
     # Recurring events without an `at` of their own are distinguished by the time of the message.
     moment = f"\n{time}" if kind.recurs and not data.get("at") else ""
@@ -215,12 +198,9 @@ def _filled(
 
 
 def _scope(value: object) -> Scope:
-    """Return the scope that *value* names.
+    """Return the scope that a text such as `agent/project`, or an object of three parts, names.
 
-    It is nothing, a text such as `agent/project`, or an object of the three parts.
-
-    Raises:
-        BadInput: it is none, or has a part that no scope has; ignoring that would merge two scopes.
+    Anything else raises `BadInput`; ignoring a part would merge two scopes.
     """
     try:
         if isinstance(value, str) and value:
@@ -233,10 +213,7 @@ def _scope(value: object) -> Scope:
 
 
 def _uuid(value: object, source: object = None) -> UUID:
-    """Return *value* if it is a UUID, or else the UUID that derives from it and *source*.
-
-    Producers may have ids of any form, and CloudEvents promises only that both together are unique.
-    """
+    """Return *value* as a UUID; other ids derive from it and *source*, unique together."""
     try:
         return UUID(str(value))
     except ValueError:
@@ -245,7 +222,6 @@ def _uuid(value: object, source: object = None) -> UUID:
 
 @cache
 def _ids(kind: type[Event]) -> tuple[str, ...]:
-    """Return the fields of *kind*, besides the envelope, that hold one id."""
     hints = get_type_hints(kind)
     return tuple(name for name in _names(kind) if name not in _ENVELOPE and hints[name] in (UUID, UUID | None))
 
@@ -258,11 +234,7 @@ def _canonical(data: Mapping[str, Any]) -> str:
 
 
 def checked_name(value: object, what: str) -> str:
-    """Return *value* if it can be the id of a session or an agent; *what* names it in errors.
-
-    Raises:
-        BadInput: it cannot.
-    """
+    """Return *value* if it can be the id of a session or an agent, named *what* in `BadInput`."""
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
         raise BadInput(f"{what} has to be a text of 1 to {LONGEST_NAME} printable characters, and not blank")
     if value == NO_SESSION:

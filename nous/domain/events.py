@@ -32,9 +32,8 @@ def episode_id(scope: Scope, session_id: str) -> UUID:
 class Event:
     """Base class of all events.
 
-    `trace_id` is the id of the first event of the chain, `caused_by` that of the direct cause. `needs_session` is false
-    for events that may concern a scope as well (see `nous.domain.event_codec.NO_SESSION`). `recurs` is true for events
-    that may happen again with the same data, and are distinct events then.
+    `trace_id` is the id of the first event of the chain, `caused_by` that of the direct cause. Without `needs_session`,
+    it may concern a scope (see `nous.domain.event_codec.NO_SESSION`). If it `recurs`, equal data are distinct events.
     """
 
     type: ClassVar[str] = ""
@@ -64,10 +63,7 @@ class Event:
 
     @classmethod
     def derived(cls, scope: Scope, session_id: str, content: str) -> JsonObject:
-        """Derive the `data` fields that a terse producer left out.
-
-        *content* is what it wrote, as canonical JSON.
-        """
+        """Derive the `data` fields that a terse producer left out of *content*, canonical JSON."""
         del scope, session_id, content
         return {}
 
@@ -120,10 +116,7 @@ class SessionEnded(SessionEvent):
 
     @classmethod
     def completed(cls, data: JsonObject) -> JsonObject:
-        """Expand decisions that are plain text; drop those that are neither text nor an object.
-
-        An invalid decision does not invalidate the session.
-        """
+        """Expand decisions that are plain text; an invalid one does not invalidate the session."""
         if "decisions" not in data:
             return data
         given = data["decisions"] or []
@@ -148,10 +141,7 @@ class SessionCompacting(SessionEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class SessionTouched(Event):
-    """A session was active: its heartbeat, with the location of its transcript.
-
-    The transcript is not read yet. `background` marks a turn that no user asked for, and so no activity.
-    """
+    """A session was active; `background` marks a turn that no user asked for."""
 
     type: ClassVar[str] = "session_touched"
     recurs: ClassVar[bool] = True
@@ -187,10 +177,7 @@ class DecisionRecorded(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeSummarized(Event):
-    """An episode was made of a session; `version` identifies its transcript.
-
-    `invalid_candidates` is the number of candidate facts that a producer wrote and that cannot be read.
-    """
+    """An episode was made of the transcript `version`; unreadable candidates are counted."""
 
     type: ClassVar[str] = "episode_summarized"
     droppable: ClassVar[str] = "candidate_facts"
@@ -298,10 +285,7 @@ class FactLinked(FactEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class JobDeadLettered(Event):
-    """A worker has dead-lettered an event.
-
-    *what* names the worker and the position of the event, *why* quotes no content.
-    """
+    """A worker has dead-lettered the event at *what*; *why* quotes no content."""
 
     type: ClassVar[str] = "job_dead_lettered"
     needs_session: ClassVar[bool] = False

@@ -19,9 +19,9 @@ from nous.domain.scope import Scope
 class Source:
     """Provenance of a statement: the turns of an episode, and the event that brought it.
 
-    `said_at` is when the session ended, `digest` the sha256 of its transcript, and `by` the extractor: a model with its
-    prompt, or `extractive`. They are None in rows of releases that did not know them, and for facts entered by hand.
-    `trust` is the origin of the statement.
+    `said_at` is when the session ended, `digest` the sha256 of its transcript, `by` the extractor: a model with its
+    prompt, or `extractive`. They are None in rows of older releases and for facts entered by hand. `trust` is the
+    origin.
     """
 
     episode_id: UUID
@@ -62,8 +62,7 @@ class Learned:
 class Confirmed:
     """*fact_id* was stated again, as *text*, by another source.
 
-    `merged_from` is the fact with these words, if that was merged into *fact_id*. If the merge does not hold, the row
-    counts for that fact.
+    If a merge of the fact with these words, `merged_from`, does not hold, the row counts for that fact.
     """
 
     fact_id: UUID
@@ -79,9 +78,9 @@ class Confirmed:
 class Superseded:
     """*fact_id* was superseded by *by* at the time *at*; it stays readable.
 
-    `valid_to` is until when it was true, if *by* contradicts it; None if both say the same, or one says more. `by_hand`
-    marks a user's decision. With `is_undone`, the row reverts that: *fact_id* is current again. It is a field and no
-    row type of its own, so that older releases can read the log: for them, the two stay merged.
+    `valid_to` is until when it was true, if *by* contradicts it. `by_hand` marks a user's decision. With `is_undone`,
+    the row reverts that: *fact_id* is current again. It is a field and no row type of its own, so that older releases
+    can read the log: for them, the two stay merged.
     """
 
     fact_id: UUID
@@ -98,7 +97,7 @@ class LinkKind(StrEnum):
     """Relation of two facts that are both kept.
 
     `DUPLICATE`: they may say the same. `UPDATE`: the later one may replace the earlier one. `APART`: a user has decided
-    that they are two. `RELATED`: they are similar, and differ in something that matters.
+    that they are two.
     """
 
     RELATED = "related"
@@ -111,9 +110,8 @@ class LinkKind(StrEnum):
 class Linked:
     """*fact_id* and *other* are similar, and *reason* says why both were kept.
 
-    `likelihood`, between 0 and 1, is the probability that a possible duplicate says the same; None for other kinds of
-    links. Of several links between two facts the last one holds, unless a user keeps them apart; a later link `by_hand`
-    of another kind reverts that.
+    `likelihood`, between 0 and 1, is the probability that a possible duplicate says the same. Of several links between
+    two facts the last one holds, unless a user keeps them apart; a later link `by_hand` of another kind reverts that.
     """
 
     fact_id: UUID
@@ -128,10 +126,7 @@ class Linked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded:
-    """*fact_id* got a vector after it was learned.
-
-    It had none then, or one of another embedder, which it keeps.
-    """
+    """*fact_id* got a vector of another embedder, or its first, after it was learned."""
 
     fact_id: UUID
     embedded_by: str
@@ -166,10 +161,7 @@ def standing(rows: Iterable[Row]) -> Sequence[Row]:
 
 
 def in_force(rows: Sequence[Row]) -> Sequence[Row | None]:
-    """Return the effective form of each row of a whole log.
-
-    It is None for a row that was reverted, and for one that reverts another.
-    """
+    """Return the effective form of each row of a whole log, None for a reverted one."""
     supersessions: dict[UUID, Superseded] = {}
     has_undone = False
     for row in rows:
@@ -193,7 +185,6 @@ def in_force(rows: Sequence[Row]) -> Sequence[Row | None]:
 
 
 def _line(fact: UUID, supersessions: Mapping[UUID, Superseded]) -> Sequence[UUID]:
-    """Return *fact*, the fact that it was merged into, and so on."""
     found = [fact]
     while (row := supersessions.get(found[-1])) and row.valid_to is None and row.by not in found:
         found.append(row.by)
@@ -244,8 +235,8 @@ class LogVersion:
     """Version of a fact log, for optimistic concurrency.
 
     It has *n* rows, a hash chain that ends in *chain*, and the erasure epoch *epoch*. A count alone is not enough:
-    after a power cut the log may be shorter and grow back to the same length with other rows, and only the chain shows
-    that. `vectors` counts those stored with the rows: an append puts its own after them.
+    after a power cut the log may be shorter and grow back to the same length with other rows. `vectors` counts those
+    stored with the rows: an append puts its own after them.
     """
 
     n: int = 0

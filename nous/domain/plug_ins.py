@@ -23,39 +23,22 @@ class PlugIns:
     """Plug-ins of one kind, by name. Nothing is imported before it is asked for."""
 
     def __init__(self, package: ModuleType, *, attribute: str, group: str) -> None:
-        """Look in the modules of *package* for *attribute*, and in the entry points of *group*."""
         self._package = package
         self._attribute = attribute
         self.group = group
 
     def names(self) -> frozenset[str]:
-        """Return the names of all plug-ins.
-
-        Raises:
-            Misconfigured: two plug-ins have the same name.
-        """
+        """Return the names of all plug-ins. Raises `Misconfigured` if two have the same."""
         return frozenset({*self._built_in(), *self._entry_points()})
 
-    def installed_now(self) -> frozenset[str]:
-        """Return the names of all plug-ins, with those that were installed since this process began."""
-        return frozenset({*self._built_in(), *(point.name for point in _installed(self.group))})
-
     def load(self, name: str) -> Any:
-        """Import the plug-in *name*; KeyError where there is none.
-
-        Raises:
-            Misconfigured: it cannot be imported.
-        """
+        """Import the plug-in *name*; KeyError where there is none. Raises `Misconfigured`."""
         if name in self._built_in():
             return getattr(import_module(f"{self._package.__name__}.{name}"), self._attribute)
         return _loaded(self._entry_points()[name])
 
     def all(self) -> Mapping[str, Any]:
-        """Import every plug-in. A built-in module without the attribute is none.
-
-        Raises:
-            Misconfigured: one cannot be imported, or two have the same name.
-        """
+        """Import every plug-in. Raises `Misconfigured` if one fails, or two have the same name."""
         modules = {name: import_module(f"{self._package.__name__}.{name}") for name in self._built_in()}
         found = {
             name: getattr(each, self._attribute) for name, each in modules.items() if hasattr(each, self._attribute)
@@ -63,10 +46,7 @@ class PlugIns:
         return {**found, **self.of_others()}
 
     def of_others(self) -> Mapping[str, Any]:
-        """Import the plug-ins of other distributions.
-
-        Raises what `all` raises.
-        """
+        """Import the plug-ins of other distributions. Raises what `all` raises."""
         return {name: _loaded(point) for name, point in self._entry_points().items()}
 
     def _built_in(self) -> tuple[str, ...]:
@@ -83,10 +63,6 @@ class PlugIns:
 
 @cache  # a scan reads the metadata of every installed distribution
 def _entry_points(group: str, _path: tuple[str, ...]) -> metadata.EntryPoints:
-    return _installed(group)
-
-
-def _installed(group: str) -> metadata.EntryPoints:
     try:
         return metadata.entry_points(group=group)
     except (TypeError, ValueError) as error:

@@ -15,11 +15,7 @@ T = TypeVar("T")
 
 
 def encode(record: object) -> bytes:
-    """Encode a dataclass as compact JSON.
-
-    Raises:
-        BadInput: it holds what JSON cannot express, such as half of a surrogate pair.
-    """
+    """Encode a dataclass as compact JSON. Raises `BadInput` for half of a surrogate pair."""
     try:
         return orjson.dumps(record, option=orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC | orjson.OPT_SERIALIZE_NUMPY)
     except orjson.JSONEncodeError as error:
@@ -29,8 +25,7 @@ def encode(record: object) -> bytes:
 def decode(kind: type[T], raw: bytes) -> T:
     """Decode a dataclass of the given kind.
 
-    Raises:
-        Misconfigured: the store holds something else; the text names the fields and never quotes the content.
+    Raises `Misconfigured` for anything else; the text names the fields and never quotes the content.
     """
     try:
         return _adapter(kind).validate_json(raw)

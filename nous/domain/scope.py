@@ -12,10 +12,7 @@ LONGEST_PART = 200
 
 @dataclass(frozen=True, slots=True, order=True)
 class Scope:
-    """The (tenant, agent, project) that a session, an episode or a fact belongs to.
-
-    Written `tenant/agent/project`. A slash cannot occur inside a part, so two scopes never share a text form.
-    """
+    """Owner of all memory, written `tenant/agent/project`; no part contains a slash."""
 
     tenant: str = "default"
     agent: str = "default"
@@ -34,11 +31,7 @@ class Scope:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse `project`, `agent/project` or `tenant/agent/project`; the default part is `default`.
-
-        Raises:
-            BadInput: there are more than three parts, or one of them is blank, too long or unprintable.
-        """
+        """Parse `project`, `agent/project` or `tenant/agent/project`. Raises `BadInput`."""
         parts = text.split("/")
         if len(parts) > 3:
             raise BadInput(f"{text!r} is not a scope: write project, agent/project or tenant/agent/project")
@@ -55,9 +48,9 @@ def _can_be_part(part: object) -> bool:
 class CacheSubject:
     """Cache tag of model responses: a subject in a scope, by which an erasure invalidates them.
 
-    `invalidation_count` is the number of invalidations of the subject before anything was read that a prompt may quote.
-    If there are more when the response arrives, it may quote erased content and is not cached. None: the subject is
-    erased already, and only a late caller still asks.
+    `invalidation_count` is read before anything that a prompt may quote. If it has grown when the response arrives,
+    that may quote erased content and is not cached. None: the subject is erased already, and only a late caller still
+    asks.
     """
 
     scope: Scope

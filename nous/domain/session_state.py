@@ -17,10 +17,7 @@ _SKEW = timedelta(days=1)
 
 
 def is_ahead(moment: datetime, now: datetime) -> bool:
-    """Return whether *moment* is further in the future than the maximum clock skew.
-
-    It would outrank every other time until then.
-    """
+    """Return whether *moment* is further ahead than clocks differ: it would outrank all others."""
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) > now + _SKEW
 
 
@@ -77,10 +74,9 @@ class Abandonment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
-    """State of a session.
+    """State of a session; `by` is the event that led to it, for the precondition of a commit.
 
-    `by` is the event that led to it, for the precondition of a commit. `ended_at` is the time up to which the session
-    was reported as over, `handled_at` the time up to which its end was handled.
+    `ended_at` is up to when the session was reported as over, `handled_at` up to when its end was handled.
     """
 
     scope: Scope
@@ -104,10 +100,7 @@ class SessionState:
 
     @property
     def since(self) -> datetime | None:
-        """Time since which the session has its status.
-
-        None if it never began: it only had turns that no user asked for.
-        """
+        """Time since which the session has its status; None if it only had background turns."""
         match self.status:
             case SessionStatus.OPEN:
                 return self.touched.at if self.touched else None
@@ -146,10 +139,7 @@ def end_handled(known: SessionState | None, event: SessionEnded, *, now: datetim
 def ended_by_idleness(session_state: SessionState) -> SessionEnded:
     """Return the event that ends a session for idleness after its last heartbeat.
 
-    It is deterministic: any process, at any time, creates the same event for the same state.
-
-    Raises:
-        ValueError: the session was never active.
+    Any process, at any time, creates the same event for the same state. ValueError if the session was never active.
     """
     touch = session_state.touched
     if touch is None:
@@ -191,9 +181,8 @@ def abandoned(known: SessionState | None, end: SessionEnded, *, at: datetime, re
 def covered_by_episode(end: SessionEnded, *, now: datetime) -> datetime:
     """Return the time up to which *end* covers its session; later activity reopens it.
 
-    A file is read as it is when it is handled, so it covers everything up to the publication of the end. An uploaded
-    transcript covers everything up to its last entry, or a little later, since a heartbeat is sent after the entry was
-    written.
+    A file is read when the end is handled, so it covers everything up to the publication of the end. An uploaded
+    transcript covers everything up to its last entry, or a little later, since a heartbeat is sent after the entry.
     """
     is_file = (end.dataref or "").startswith("file:")
     covered = end.time

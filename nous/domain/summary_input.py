@@ -14,10 +14,7 @@ BETWEEN = "\n\n"
 
 
 class Segment(NamedTuple):
-    """A paragraph of an excerpt, label included, with its role and turn.
-
-    Text of the excerpt itself, such as the mark of a gap, has no role, and turn 0.
-    """
+    """A labelled paragraph of an excerpt; the mark of a gap has no role, and turn 0."""
 
     text: str
     role: str = ""

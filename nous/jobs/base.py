@@ -19,10 +19,7 @@ _FOR_IDS = str.maketrans({"_": "__", ".": "_-"})
 
 
 class QueueKind(StrEnum):
-    """Queue of a worker in which a job waits.
-
-    QUARANTINE is for events that may crash their process.
-    """
+    """Queue of a worker; QUARANTINE is for events that may crash their process."""
 
     LIVE = "live"
     BULK = "bulk"
@@ -38,10 +35,7 @@ class QueueKind(StrEnum):
 
 
 def job_id(worker: str, event_id: UUID, attempt: int) -> str:
-    """Return the id of an attempt's job.
-
-    It depends on its arguments alone, so submitting the same attempt again is idempotent.
-    """
+    """Return the id of an attempt's job, so that submitting it again is idempotent."""
     return f"{worker}--{event_id}--{attempt}"
 
 
@@ -49,9 +43,8 @@ def job_id(worker: str, event_id: UUID, attempt: int) -> str:
 class JobNames:
     """Names of one installation's workers, queues and jobs in RQ's shared key space.
 
-    All installations on one server keep their jobs in RQ's keys. Each name begins with the installation's prefix. The
-    default prefix is the exception: its names are bare, so `rq worker episode-summarizer` serves it. No name of one
-    installation is a name of another.
+    Each begins with the installation's prefix, but for the default one: its names are bare, so `rq worker
+    episode-summarizer` serves it. No name of one installation is a name of another.
     """
 
     prefix: str = _USUAL
@@ -65,18 +58,12 @@ class JobNames:
         return f"{self._mark.translate(_FOR_IDS)}{job}"
 
     def owns_any(self, queues: Iterable[str]) -> bool:
-        """Return whether one of *queues* belongs to this installation.
-
-        True where *queues* is empty: a worker that names no queue cannot be ruled out.
-        """
+        """Return whether one of *queues* is of this installation, or there are none to tell by."""
         marks = [_split(each)[0] for each in queues]
         return not marks or self._mark in marks
 
     def attempt_of(self, job: str) -> tuple[str, UUID] | None:
-        """Return the worker and the event of an attempt, by its job's id.
-
-        None where the id is not one of this installation.
-        """
+        """Return worker and event of an attempt by its job's id; None for a foreign id."""
         match = _JOB.fullmatch(job)
         mark, worker = _split(match["worker"]) if match else ("", "")
         return (worker, UUID(match["event"])) if match and mark == self._mark.translate(_FOR_IDS) else None
@@ -90,17 +77,13 @@ BARE = JobNames()
 
 
 def _split(name: str) -> tuple[str, str]:
-    """Split a name into the installation's mark and the rest."""
     prefix, dashes, rest = name.rpartition(_BETWEEN)
     return f"{prefix}{dashes}", rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSpec:
-    """One attempt at one delivery.
-
-    It references the event and holds none of its content.
-    """
+    """One attempt at one delivery; it references the event and holds none of its content."""
 
     ref: DeliveryRef
     event_id: UUID
@@ -132,19 +115,12 @@ class JobSpec:
 
 
 class Jobs(Protocol):
-    """Job queue.
-
-    Each submitted attempt runs at least once, eventually.
-    """
+    """Job queue. Each submitted attempt runs at least once, eventually."""
 
     def submit(self, *orders: JobSpec) -> int:
-        """Queue a job for each attempt that has none yet; return how many were queued.
+        """Queue a job for each attempt that has none yet; return how many. Idempotent.
 
-        Idempotent. Of the attempts at one delivery, the jobs of the last dozen are kept for inspection (see
-        `nous.bus.delivery_state`).
-
-        Raises:
-            Unavailable: the queue did not answer.
+        Of a delivery, the jobs of the last dozen attempts are kept for inspection. Raises `Unavailable`.
         """
         ...
 
@@ -187,10 +163,7 @@ class MemoryJobs:
         self._waiting.clear()
 
     def run(self, runner: Runner, worker: str, line: QueueKind = QueueKind.LIVE) -> list[str]:
-        """Run the jobs of a queue and return the outcome of each.
-
-        The outcome of a failed attempt is its error.
-        """
+        """Run the jobs of a queue and return the outcome of each; of a failed one, its error."""
         outcomes: list[str] = []
         waiting = self._waiting[line.queue(worker)]
         while waiting:

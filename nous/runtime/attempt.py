@@ -1,15 +1,17 @@
-"""One attempt at one delivery: run the handler, commit its effects, settle its failure."""
+"""One attempt at a delivery: hold its lease, run the handler, commit, settle failure."""
 
 import random
+import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import TypeVar
 
 import structlog
 
+from nous.backoff import RetryBackoff, retry_until_deadline
 from nous.bus.base import Bus, Committed, Conflict, Delivery, DeliveryRef, Duplicate, Priority, Subscription, Verdict
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState, RetryPolicy
 from nous.domain.effects import DegradedResult, Effects
@@ -18,38 +20,12 @@ from nous.jobs.base import BARE, JobNames, job_id
 from nous.pipeline.worker import Handler, Worker, WorkerContext
 from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, place, said, traced
-from nous.runtime.lease_renewal import LeaseKeeper
 
 _MOST_CONFLICTS = 50
 """Conflicts in a row before the delivery is deferred. Each means that another worker has made progress."""
 _PUT_OFF = 2.0
-_FIRST = 0.05
-_LONGEST = 1.0
-"""Seconds between two tries, the first and the longest. A server does not announce that it is back, so poll it."""
-
-_Answer = TypeVar("_Answer")
 
 log = structlog.get_logger(__name__)
-
-
-def retry_until_deadline(call: Callable[[], _Answer], *, seconds: float) -> _Answer:
-    """Call *call*, and retry it on transient errors for *seconds*. It has to be idempotent.
-
-    So finished work is neither repeated nor blamed because the server was down when the result was to be written. The
-    wait between two tries doubles each time, up to a second.
-
-    Raises:
-        Retryable: the last failure.
-    """
-    until, pause = time.monotonic() + seconds, _FIRST
-    while True:
-        try:
-            return call()
-        except Retryable:
-            if time.monotonic() + pause > until:
-                raise
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST)
 
 
 def execute(
@@ -59,11 +35,8 @@ def execute(
 
     A commit that conflicts (another worker learned something meanwhile) runs the handler again. Costly parts are
     cached, so the second run is cheap. On the last attempt that *retry_policy* allows, the degraded result that a
-    handler offers is committed. A commit that meets an outage is retried for as long as a lease.
-
-    Raises:
-        Deferred: the commit conflicted too often in a row.
-        NousError: any error of the handler.
+    handler offers is committed. A commit that meets an outage is retried for as long as a lease. Raises `Deferred`
+    after too many conflicts in a row, and any error of the handler.
     """
     began = time.monotonic()
     handler = worker.handler_factory(context)
@@ -98,47 +71,86 @@ def _log_outcome(verdict: Verdict, effects: Effects, seconds: float) -> None:
         log.info("delivery.done", emitted=len(effects.events), seconds=seconds)
 
 
-class AttemptFailed(NousError):
-    """The attempt failed, and its consequence is recorded already.
+class LeaseKeeper:
+    """Renews the lease of each delivery being handled, until its deadline. Times are in seconds.
 
-    Raised for the queue, so that dashboards show the failure.
+    A delivery that outlives its deadline is resubmitted. Its handler may still commit: the first commit wins.
     """
 
-
-class Attempts:
-    """Makes the attempts that jobs request; the `Runner` of every job.
-
-    Jobs name each worker with the prefix of *names*. Jobs of another installation name none of ours.
-    """
-
-    def __init__(
-        self,
-        workers: Mapping[str, Worker],
-        *,
-        bus: Bus,
-        context: WorkerContext,
-        retry_policy: RetryPolicy,
-        leases: LeaseKeeper,
-        names: JobNames = BARE,
-    ) -> None:
-        self._workers = {names.own(name): worker for name, worker in workers.items()}
-        self._names = names
+    def __init__(self, bus: Bus, *, lease: float, deadline: float) -> None:
         self._bus = bus
-        self._context = context
-        self._retry_policy = retry_policy
-        self._leases = leases
+        self._lease = lease
+        self._deadline = deadline
+        self._held: dict[object, tuple[DeliveryRef, float]] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+
+    @contextmanager
+    def held(self, ref: DeliveryRef) -> Generator[None]:
+        """Keep the lease of *ref* from expiring while the block runs."""
+        hold = object()  # unique: a hung attempt may end while the next one at the same delivery runs here
+        with self._lock:
+            self._start()
+            self._held[hold] = ref, time.monotonic() + self._deadline
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held.pop(hold, None)
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread:
+            self._thread.join()
+
+    def _start(self) -> None:
+        # Started at first use, so that a process that forks before it has any work does not fork a thread.
+        if self._thread is None:
+            thread = threading.Thread(target=self._renew_forever, name="leases", daemon=True)
+            thread.start()
+            self._thread = thread
+
+    def _renew_forever(self) -> None:
+        renewing = RetryBackoff("lease_renewal")
+        while not self._stopping.wait(self._lease / 3):
+            with renewing.guard():
+                self._bus.renew(self._alive(), lease=self._lease)
+
+    def _alive(self) -> list[DeliveryRef]:
+        now = time.monotonic()
+        with self._lock:
+            return [ref for ref, deadline in self._held.values() if now < deadline]
+
+
+class AttemptFailed(NousError):
+    """The attempt failed, and its consequence is recorded. Shown by dashboards."""
+
+
+@dataclass(eq=False)
+class Attempts:
+    """Runner of every job. Jobs name each worker with the prefix of *names*."""
+
+    workers: Mapping[str, Worker]
+    _: KW_ONLY
+    bus: Bus
+    context: WorkerContext
+    retry_policy: RetryPolicy
+    leases: LeaseKeeper
+    names: JobNames = BARE
+
+    def __post_init__(self) -> None:
+        self._workers = {self.names.own(name): worker for name, worker in self.workers.items()}
 
     def __call__(self, worker: str, priority: str, entry: str, attempt: int) -> str:
         """Make the attempt and return its outcome in a few words. Idempotent.
 
-        Raises:
-            AttemptFailed: it failed; the consequence (another attempt, or a dead letter) is decided and recorded.
-            NotFound: this process does not know the worker, or it belongs to another installation.
+        Raises `AttemptFailed` once the consequence is recorded, and `NotFound` if no such worker is known here.
         """
         ref = self._ref(worker, priority, entry)
-        delivery = self._bus.begin(ref, attempt=attempt, lease=self._retry_policy.lease)
+        delivery = self.bus.begin(ref, attempt=attempt, lease=self.retry_policy.lease)
         if delivery is None:
-            found = self._bus.open(ref)
+            found = self.bus.open(ref)
             return f"nothing to do: {found.state.in_words if found else 'it is over'}"
         event = delivery.event
         with structlog.contextvars.bound_contextvars(
@@ -147,21 +159,18 @@ class Attempts:
             session_id=event.session_id,
             scope=str(event.scope),
             attempt=attempt,
-            job_id=self._names.own_id(job_id(ref.subscription.group, event.id, attempt)),
+            job_id=self.names.own_id(job_id(ref.subscription.group, event.id, attempt)),
         ):
             return self._run(self._workers[worker], delivery)
 
     def blame(self, worker: str, priority: str, entry: str, attempt: int) -> None:
-        """Record that a quarantined attempt crashed its process although nothing else ran in it.
-
-        An attempt that hung is killed late, when the next one may have been submitted. Its crash counts all the same.
-        """
-        delivery = self._bus.open(self._ref(worker, priority, entry))
+        """Record that a quarantined attempt crashed its process although nothing else ran in it."""
+        delivery = self.bus.open(self._ref(worker, priority, entry))
         if delivery is None:
             return
         progress = delivery.state.died("its process died in quarantine, where it ran alone")
         attempt_failure = AttemptFailure(fate=AttemptOutcome.KILLED, attempt=attempt, text=progress.reason)
-        if self._bus.compare_and_set_state(
+        if self.bus.compare_and_set_state(
             delivery.ref, before=delivery.state, after=progress, lease=0, attempt_failure=attempt_failure
         ):
             log.error(
@@ -179,10 +188,8 @@ class Attempts:
 
     def _run(self, worker: Worker, delivery: Delivery) -> str:
         try:
-            with self._leases.held(delivery.ref):
-                verdict = execute(
-                    worker, delivery, context=self._context, bus=self._bus, retry_policy=self._retry_policy
-                )
+            with self.leases.held(delivery.ref):
+                verdict = execute(worker, delivery, context=self.context, bus=self.bus, retry_policy=self.retry_policy)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 (all that a handler raises, even to exit, is recorded here)
@@ -190,7 +197,6 @@ class Attempts:
         return "done" if isinstance(verdict, Committed) else "nothing to do: it was committed meanwhile"
 
     def _settle(self, delivery: Delivery, error: BaseException) -> str:
-        """Decide what follows from *error*, record it, and return the reason."""
         reason, trace = said(error), traced(error)
         if not isinstance(error, NousError):
             log.error("handler.unexpected_exception", error=reason, traceback="\n".join(folded(trace)))
@@ -200,11 +206,11 @@ class Attempts:
         match error:
             case Misconfigured() | InTheWay():
                 # The operator has to change something, which takes a while. The event is not at fault.
-                return self._fail(delivery, attempt_failure, trace, seconds=self._retry_policy.backoff_cap)
+                return self._fail(delivery, attempt_failure, trace, seconds=self.retry_policy.backoff_cap)
             case Fatal():
                 return self._dead_letter(delivery, reason, attempt_failure, trace)
             case Deferred():
-                wait = max((error.until - self._context.clock()).total_seconds(), self._retry_policy.backoff_base)
+                wait = max((error.until - self.context.clock()).total_seconds(), self.retry_policy.backoff_base)
                 attempt_failure = replace(attempt_failure, fate=AttemptOutcome.PUT_OFF)
                 return self._put_off(delivery, delivery.state.put_off(reason), wait, attempt_failure)
             case Retryable() | _:
@@ -213,28 +219,25 @@ class Attempts:
     def _fail(
         self, delivery: Delivery, attempt_failure: AttemptFailure, trace: str, *, seconds: float | None = None
     ) -> str:
-        """Count an error, and schedule a retry, or dead-letter the delivery if no attempt is left.
-
-        The retry is due after *seconds*, or the policy's backoff.
-        """
+        """Count an error; retry after *seconds* or the backoff, or dead-letter it at the last one."""
         failed = delivery.state.failed(attempt_failure.text)
-        if self._retry_policy.is_exhausted(failed):
+        if self.retry_policy.is_exhausted(failed):
             return self._dead_letter(
                 delivery, f"failed {failed.errors} times; {attempt_failure.text}", attempt_failure, trace
             )
-        usual = self._retry_policy.backoff(failed, delivery.event.id)
+        usual = self.retry_policy.backoff(failed, delivery.event.id)
         return self._put_off(delivery, failed, usual if seconds is None else seconds, attempt_failure)
 
     def _dead_letter(self, delivery: Delivery, reason: str, attempt_failure: AttemptFailure, trace: str) -> str:
         recorded = partial(
-            self._bus.dead_letter,
+            self.bus.dead_letter,
             delivery.ref,
             progress=delivery.state,
             reason=reason,
             attempt_failure=attempt_failure,
             traceback=trace,
         )
-        if retry_until_deadline(recorded, seconds=self._retry_policy.lease):
+        if retry_until_deadline(recorded, seconds=self.retry_policy.lease):
             log.error("delivery.dead_lettered", reason=reason)
         return reason
 
@@ -243,7 +246,7 @@ class Attempts:
     ) -> str:
         arguments = {"before": delivery.state, "after": progress, "lease": seconds, "attempt_failure": attempt_failure}
         if not retry_until_deadline(
-            partial(self._bus.compare_and_set_state, delivery.ref, **arguments), seconds=self._retry_policy.lease
+            partial(self.bus.compare_and_set_state, delivery.ref, **arguments), seconds=self.retry_policy.lease
         ):
             return progress.reason  # another process has continued with it meanwhile
         log.warning(

@@ -3,7 +3,8 @@
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC
 from itertools import islice
 from typing import ClassVar
@@ -26,57 +27,58 @@ from nous.services.session_lifecycle import RecoveryAction, SessionRecovery
 log = structlog.get_logger(__name__)
 
 
+@dataclass(eq=False, kw_only=True)
 class PeriodicTask(ABC):
-    """Runs one task until stopped, in any number of processes at once: every task is idempotent.
+    """Runs an idempotent task until stopped, in any number of processes. Times are in seconds.
 
-    *interval* is in seconds. A task that fails is retried with backoff, or after the interval if that is shorter, and
-    its log lines are sampled.
+    A task that fails is retried with backoff, or after *interval* if that is shorter, and its log lines are sampled.
     """
 
     name: ClassVar[str]
 
-    def __init__(self, *, interval: float) -> None:
-        self._interval = interval
-        self._stopping = threading.Event()
+    interval: float
+    _stopping: threading.Event = field(init=False, default_factory=threading.Event)
+    _retry_backoff: RetryBackoff = field(init=False)
+
+    def __post_init__(self) -> None:
         self._retry_backoff = RetryBackoff(self.name)
 
     def stop(self) -> None:
         self._stopping.set()
 
     def run(self) -> None:
-        """Run the task at once, and then periodically until `stop`."""
         while not self._stopping.is_set():
             wait = 0.0
             with self._retry_backoff.guard():
                 wait = self.run_once()
-            self._stopping.wait(wait or min(self._interval, self._retry_backoff.wait))
+            self._stopping.wait(wait or min(self.interval, self._retry_backoff.wait))
 
     @abstractmethod
     def run_once(self) -> float:
         """Do what is due; return the seconds to wait until the next run."""
 
 
+@dataclass(eq=False)
 class StreamTrimmer(PeriodicTask):
     """Trims events older than *keep* seconds that no consumer group needs any more."""
 
     name = "stream_trimmer"
 
-    def __init__(self, trimming: Trimming, *, kinds: Iterable[type[Event]], keep: float, interval: float) -> None:
-        super().__init__(interval=interval)
-        self._trimming = trimming
-        self._kinds = tuple(kinds)
-        self._keep = keep
+    trimming: Trimming
+    _: KW_ONLY
+    kinds: Collection[type[Event]]
+    keep: float
 
     @override
     def run_once(self) -> float:
-        for kind in self._kinds:
+        for kind in self.kinds:
             for priority in Priority:
                 self._trim(kind, priority)
-        return self._interval
+        return self.interval
 
     def _trim(self, kind: type[Event], priority: Priority) -> None:
         removed = 0
-        for count in self._trimming.trim(kind, priority=priority, keep=self._keep):
+        for count in self.trimming.trim(kind, priority=priority, keep=self.keep):
             removed += count
             if self._stopping.is_set():
                 break
@@ -84,43 +86,35 @@ class StreamTrimmer(PeriodicTask):
             log.info("stream_trimmer.trimmed", kind=kind.type, priority=priority, count=removed)
 
 
+@dataclass(eq=False)
 class Auditor(PeriodicTask):
     """Reconciles each group's delivery counters.
 
-    Each group is read in one transaction. A discrepancy is checked again after *again* seconds, because a sweep repairs
-    some of them. Then it is logged once, and again when it changes. *dangers* returns how the server could lose
-    accepted data; its configuration may have been changed since the process began.
+    A discrepancy is checked again after *again* seconds, because a sweep repairs some of them. Then it is logged once,
+    and again when it changes. *dangers* returns how the server could lose accepted data; its configuration may have
+    been changed since the process began.
     """
 
     name = "auditor"
 
-    def __init__(
-        self,
-        subscriptions: Sequence[Subscription],
-        *,
-        delivery_stats: DeliveryStats,
-        interval: float,
-        again: float,
-        dangers: Callable[[], Sequence[str]] = tuple,
-    ) -> None:
-        super().__init__(interval=interval)
-        self._subscriptions = subscriptions
-        self._delivery_stats = delivery_stats
-        self._again = again
-        self._dangers = dangers
-        self._known: Sequence[str] = ()
-        self._suspected: dict[str, int] = {}
-        self._told: dict[str, int] = {}
+    subscriptions: Sequence[Subscription]
+    _: KW_ONLY
+    delivery_stats: DeliveryStats
+    again: float
+    dangers: Callable[[], Sequence[str]] = tuple
+    _known: Sequence[str] = field(init=False, default=())
+    _suspected: dict[str, int] = field(init=False, default_factory=dict[str, int])
+    _told: dict[str, int] = field(init=False, default_factory=dict[str, int])
 
     @override
     def run_once(self) -> float:
-        found = self._dangers()
+        found = self.dangers()
         for danger in (each for each in found if each not in self._known):
             log.error("redis_server.unsafe", reason=danger)
         self._known = found
-        for each in self._subscriptions:
-            self._look(each.group, self._delivery_stats.counters(each))
-        return self._again if self._suspected != self._told else self._interval
+        for each in self.subscriptions:
+            self._look(each.group, self.delivery_stats.counters(each))
+        return self.again if self._suspected != self._told else self.interval
 
     def _look(self, group: str, account: GroupCounters) -> None:
         difference = account.discrepancy
@@ -135,24 +129,24 @@ class Auditor(PeriodicTask):
             self._suspected[group] = difference
 
 
+@dataclass(eq=False)
 class SessionMaintenanceLoop(PeriodicTask):
     """Closes idle sessions and, every *recover_every* seconds, recovers abandoned ones."""
 
     name = "session_maintenance"
 
-    def __init__(self, finisher: SessionRecovery, *, interval: float, recover_every: float) -> None:
-        super().__init__(interval=interval)
-        self._finisher = finisher
-        self._recover_every = recover_every
-        self._recover_at = 0.0
+    finisher: SessionRecovery
+    _: KW_ONLY
+    recover_every: float
+    _recover_at: float = field(init=False, default=0.0)
 
     @override
     def run_once(self) -> float:
-        self._say(self._finisher.close())
+        self._say(self.finisher.close())
         if time.monotonic() >= self._recover_at:
-            self._recover_at = time.monotonic() + self._recover_every
-            self._say(self._finisher.recover(patiently=True))
-        return self._interval
+            self._recover_at = time.monotonic() + self.recover_every
+            self._say(self.finisher.recover(patiently=True))
+        return self.interval
 
     def _say(self, deeds: Iterable[RecoveryAction]) -> None:
         for deed in deeds:
@@ -188,98 +182,59 @@ def outdated(episode: Episode, *, by: str, reason: str, context: WorkerContext, 
     )
 
 
+@dataclass(eq=False)
 class Resummarizer(PeriodicTask):
-    """Queues extractive episodes for a summary by the model.
+    """Queues extractive episodes for the model, at most *ahead* at a time, behind all live work.
 
-    An episode is queued once, however many processes do so. At most *ahead* episodes are queued at a time, behind all
-    live work.
+    An episode is queued once, however many processes do so.
     """
 
     name = "resummarizer"
 
-    def __init__(
-        self,
-        subscription: Subscription,
-        *,
-        context: WorkerContext,
-        bus: Bus,
-        delivery_stats: DeliveryStats,
-        by: str,
-        ahead: int,
-        interval: float,
-    ) -> None:
-        super().__init__(interval=interval)
-        self._subscription = subscription
-        self._context = context
-        self._bus = bus
-        self._delivery_stats = delivery_stats
-        self._by = by
-        self._ahead = ahead
+    subscription: Subscription
+    _: KW_ONLY
+    context: WorkerContext
+    bus: Bus
+    delivery_stats: DeliveryStats
+    by: str
+    ahead: int
 
     @override
     def run_once(self) -> float:
-        return self._interval if self.offer() else self._interval * _IDLE
+        return self.interval if self.offer() else self.interval * _IDLE
 
     def offer(self) -> int:
         """Queue as many episodes as there is room for; return how many."""
-        backlogs = self._delivery_stats.backlogs(self._subscription)
-        room = self._ahead - sum(backlog.pending + (backlog.waiting or 0) for backlog in backlogs)
-        waiting = self._context.summary_inputs.unrefined(but=(self._by, for_today(self._by, self._context.clock())))
+        backlogs = self.delivery_stats.backlogs(self.subscription)
+        room = self.ahead - sum(backlog.pending + (backlog.waiting or 0) for backlog in backlogs)
+        waiting = self.context.summary_inputs.unrefined(but=(self.by, for_today(self.by, self.context.clock())))
         offers = (self._offer(scope, episode_id) for scope, episode_id in waiting)
         offered = sum(islice(filter(None, offers), max(room, 0)))
         if offered:
-            log.info("resummarizer.queued", count=offered, by=self._by)
+            log.info("resummarizer.queued", count=offered, by=self.by)
         return offered
 
     def _offer(self, scope: Scope, episode_id: UUID) -> bool:
         """Queue one episode and record the try; return whether it was queued.
 
         An error with this episode must not hold up the others. The try is recorded for today alone: the worker that
-        asks the model records whether the model has had its chance. An episode that has a new edition by now is left
-        for the next round. One that is gone, that is being erased or that a model has made is removed from the
-        candidates.
+        asks the model records whether the model has had its chance.
         """
-        tried = RecordResummaryAttempt(
-            scope=scope, episode_id=episode_id, by=for_today(self._by, self._context.clock())
-        )
+        tried = RecordResummaryAttempt(scope=scope, episode_id=episode_id, by=for_today(self.by, self.context.clock()))
         try:
-            episode = self._context.episodes.get(scope, episode_id)
+            episode = self.context.episodes.get(scope, episode_id)
         except Misconfigured:  # written by another release, say, or for one
             log.exception(
                 "resummarizer.episode_unreadable", episode_id=str(episode_id), hint="it is tried again tomorrow"
             )
-            self._bus.apply(Effects(writes=(tried,)))
+            self.bus.apply(Effects(writes=(tried,)))
             return False
         expected = ExpectEpisode(scope=scope, episode_id=episode_id, state=episode.state if episode else "")
         if episode and episode.tier is Tier.EXTRACTIVE:
-            event = outdated(
-                episode, by=self._by, reason=episode.made_do or "there was no model", context=self._context
-            )
+            event = outdated(episode, by=self.by, reason=episode.made_do or "there was no model", context=self.context)
             offer = Effects(writes=(expected, tried), events=(event,))
-            if isinstance(self._bus.apply(offer, priority=Priority.BULK), Committed):
+            if isinstance(self.bus.apply(offer, priority=Priority.BULK), Committed):
                 return True
         # The commit conflicted although the edition is unchanged: the session is being erased.
-        self._bus.apply(Effects(writes=(expected, RemoveFromResummaries(scope=scope, episode_id=episode_id))))
+        self.bus.apply(Effects(writes=(expected, RemoveFromResummaries(scope=scope, episode_id=episode_id))))
         return False
-
-
-class PlugInNotice(PeriodicTask):
-    """Logs plug-ins that were installed after this process began.
-
-    The process runs without them until it is restarted. *installed* returns the names of all plug-ins and their kinds.
-    """
-
-    name = "plug_in_notice"
-
-    def __init__(self, installed: Callable[[], frozenset[str]], *, interval: float) -> None:
-        super().__init__(interval=interval)
-        self._installed = installed
-        self._known = installed()
-
-    @override
-    def run_once(self) -> float:
-        found = self._installed()
-        for name in sorted(found - self._known):
-            log.warning("plug_in.appeared", plug_in=name, hint="restart this process to use it")
-        self._known |= found
-        return self._interval

@@ -5,6 +5,7 @@ Only the sweeper resubmits: after a crash, after a transient error, after an exp
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from math import inf
 
 import structlog
@@ -25,6 +26,7 @@ _FOREIGN_ACK = (
 log = structlog.get_logger(__name__)
 
 
+@dataclass(eq=False)
 class Sweeper:
     """Handles the overdue deliveries of one consumer group: those whose lease has expired.
 
@@ -33,37 +35,25 @@ class Sweeper:
 
     Everything that was ever deferred may become due at once. So a delivery stays where it is while its queue holds more
     than twice *ahead* jobs. Dispatchers stop at *ahead*, so a backlog of new events cannot use up the second half.
-
-    After an outage of the server, the sweeper grants half a lease of grace: no worker could renew its lease, and live
-    ones do so within that time. *clock* is monotonic, and *wall* the time of day, both in seconds.
+    *clock* is monotonic, and *wall* the time of day, both in seconds.
     """
 
-    def __init__(
-        self,
-        subscription: Subscription,
-        *,
-        bus: Bus,
-        jobs: Jobs,
-        retry_policy: RetryPolicy,
-        ahead: int,
-        clock: Callable[[], float] = time.monotonic,
-        wall: Callable[[], float] = time.time,
-    ) -> None:
-        self._subscription = subscription
-        self._bus = bus
-        self._jobs = jobs
-        self._retry_policy = retry_policy
-        self._ahead = ahead
-        self._room: dict[QueueKind, int] = {}
-        self._clock = clock
-        self._wall = wall
-        self._ahead_of_clock = inf
-        self._failed_since = inf
-        self._waits_until = 0.0
+    subscription: Subscription
+    _: KW_ONLY
+    bus: Bus
+    jobs: Jobs
+    retry_policy: RetryPolicy
+    ahead: int
+    clock: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    _room: dict[QueueKind, int] = field(init=False, default_factory=dict[QueueKind, int])
+    _ahead_of_clock: float = field(init=False, default=inf)
+    _failed_since: float = field(init=False, default=inf)
+    _waits_until: float = field(init=False, default=0.0)
 
     def sweep(self) -> int:
         """Handle every overdue delivery; return how many were resubmitted."""
-        began = self._clock()
+        began = self.clock()
         try:
             overdue = self._look()
         except Unavailable:
@@ -76,19 +66,19 @@ class Sweeper:
 
     def _look(self) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
         for priority in Priority:
-            self._bus.claim_unleased(self._subscription, priority=priority)
-        if clamped := self._bus.clamp_leases(self._subscription, lease=self._retry_policy.lease):
+            self.bus.claim_unleased(self.subscription, priority=priority)
+        if clamped := self.bus.clamp_leases(self.subscription, lease=self.retry_policy.lease):
             log.warning("leases.clamped", leases=clamped, hint="their ends were too far ahead: the clock was set back")
-        return self._bus.overdue(self._subscription, limit=_AT_ONCE)
+        return self.bus.overdue(self.subscription, limit=_AT_ONCE)
 
     def _had_outage(self, began: float) -> bool:
-        """Return whether an outage or a sleep may have expired the leases of live workers.
+        """Return whether an outage or a sleep since *began* may have expired leases of live workers.
 
-        *began* is when this sweep began. Its own wait for the server counts.
+        Live workers renew them within half a lease of grace.
         """
-        now, grace = self._clock(), self._retry_policy.lease / 2
+        now, grace = self.clock(), self.retry_policy.lease / 2
         # The monotonic clock stands still while the machine sleeps. Live workers renew their leases after it.
-        ahead_of_clock = self._wall() - now
+        ahead_of_clock = self.wall() - now
         has_slept = ahead_of_clock - self._ahead_of_clock > grace
         self._ahead_of_clock = ahead_of_clock
         if has_slept or now - min(began, self._failed_since) > grace:
@@ -106,25 +96,25 @@ class Sweeper:
             return False
 
     def _revive(self, ref: DeliveryRef, progress: DeliveryState) -> bool:
-        if self._retry_policy.is_exhausted(progress):
-            if self._bus.dead_letter(ref, progress=progress, reason=progress.reason):
+        if self.retry_policy.is_exhausted(progress):
+            if self.bus.dead_letter(ref, progress=progress, reason=progress.reason):
                 log.error("delivery.dead_lettered", entry=ref.entry, reason=progress.reason)
             return False
-        delivery = self._bus.open(ref)
+        delivery = self.bus.open(ref)
         if delivery is None:
-            # It ended since it was listed, or another program has acknowledged it.
-            if self._bus.dead_letter(ref, progress=progress, reason=_FOREIGN_ACK):
+            # It ended since it was listed, or another client has acknowledged it and left its lease behind.
+            if self.bus.dead_letter(ref, progress=progress, reason=_FOREIGN_ACK):
                 log.error("delivery.dead_lettered", entry=ref.entry, reason=_FOREIGN_ACK)
             return False
-        if progress.state is DeliveryStatus.QUEUED and self._jobs.is_waiting(self._order(delivery, progress)):
-            self._bus.compare_and_set_state(ref, before=progress, after=progress, lease=self._retry_policy.lease)
+        if progress.state is DeliveryStatus.QUEUED and self.jobs.is_waiting(self._order(delivery, progress)):
+            self.bus.compare_and_set_state(ref, before=progress, after=progress, lease=self.retry_policy.lease)
             return False
         return self._resubmit(delivery, progress)
 
     def _has_room(self, line: QueueKind) -> bool:
         # The backlog is read once in each sweep.
         if line not in self._room:
-            self._room[line] = 2 * self._ahead - self._jobs.backlog(self._subscription.group, line)
+            self._room[line] = 2 * self.ahead - self.jobs.backlog(self.subscription.group, line)
         self._room[line] -= 1
         return self._room[line] >= 0
 
@@ -133,15 +123,15 @@ class Sweeper:
         order = self._order(delivery, after)
         if not self._has_room(order.line):
             # Wait again, behind the deliveries for another queue, which may have room.
-            self._bus.compare_and_set_state(delivery.ref, before=progress, after=progress, lease=_NO_ROOM)
+            self.bus.compare_and_set_state(delivery.ref, before=progress, after=progress, lease=_NO_ROOM)
             return False
-        lease, attempt_failure = self._retry_policy.lease, _failure_of(progress, after)
-        if not self._bus.compare_and_set_state(
+        lease, attempt_failure = self.retry_policy.lease, _failure_of(progress, after)
+        if not self.bus.compare_and_set_state(
             delivery.ref, before=progress, after=after, lease=lease, attempt_failure=attempt_failure
         ):
             # Another sweeper was first, or our reply was lost. Queueing the same attempt again is idempotent.
-            found = self._bus.open(delivery.ref)
-            return bool(found) and found.state == after and self._jobs.submit(order) > 0
+            found = self.bus.open(delivery.ref)
+            return bool(found) and found.state == after and self.jobs.submit(order) > 0
         # A deferred delivery was logged when it was deferred.
         write = log.debug if progress.state is DeliveryStatus.WAITING else log.info
         write(
@@ -151,16 +141,15 @@ class Sweeper:
             attempt=after.attempt,
             reason=after.reason or "its job was lost",
         )
-        return self._jobs.submit(order) > 0
+        return self.jobs.submit(order) > 0
 
     def _order(self, delivery: Delivery, progress: DeliveryState) -> JobSpec:
-        is_suspect = self._retry_policy.wants_quarantine(progress)
+        is_suspect = self.retry_policy.wants_quarantine(progress)
         line = QueueKind.QUARANTINE if is_suspect else QueueKind.of(delivery.ref.priority)
         return JobSpec.of(delivery, attempt=progress.attempt, line=line)
 
 
 def _failure_of(before: DeliveryState, after: DeliveryState) -> AttemptFailure | None:
-    """Return the failure of the replaced attempt; None where it is recorded already."""
     match before.state:
         case DeliveryStatus.WAITING:
             return None

@@ -1,19 +1,30 @@
-"""Worker process: start its loops together, supervise them, and stop them gracefully.
+"""Worker process: its loops are started together, supervised, and stopped gracefully.
 
-For each worker there is a dispatch loop and a pool, each on its own thread.
+For each worker there is a dispatch loop and a pool, each on its own thread. The dispatch loop queues new entries,
+sweeps, and starts the quarantine process.
 """
 
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 import structlog
+
+from nous.backoff import RetryBackoff
+from nous.bus.base import Bus, Priority, Subscription
+from nous.jobs.base import Jobs, JobSpec, QueueKind
+from nous.runtime.sweeper import Sweeper
 
 log = structlog.get_logger(__name__)
 
 _GLANCE = 0.1
 """Seconds between two polls of the loops and of a stop request; `stop` has the reason against an event."""
+_LISTEN = 1.0
+_FULL = 0.02
+"""Seconds to wait for new entries, and for room in a queue."""
 
 
 class Loop(Protocol):
@@ -27,8 +38,7 @@ class Loop(Protocol):
 class WorkerProcess:
     """Runs *loops*, each on a thread, and stops them together.
 
-    Stopping drains: the loops take nothing new, and work in flight finishes. *finish* is called after all loops have
-    ended, to stop what they need while they drain.
+    Stopping drains: the loops take nothing new, and work in flight finishes. *finish* is called after all have ended.
     """
 
     def __init__(self, loops: Sequence[Loop], *, finish: Callable[[], object] = lambda: None) -> None:
@@ -41,11 +51,7 @@ class WorkerProcess:
         self._was_asked = False
 
     def start(self) -> None:
-        """Start every loop.
-
-        Raises:
-            RuntimeError: the system cannot start another thread.
-        """
+        """Start every loop; RuntimeError if the system cannot start another thread."""
         for thread in self._threads:
             thread.start()
 
@@ -61,8 +67,7 @@ class WorkerProcess:
     def wait(self) -> bool:
         """Block until a stop is requested or a loop ends by itself, then drain.
 
-        Returns whether a stop was requested. If not, something is wrong, and the supervisor of the process should
-        restart it.
+        Returns whether a stop was requested. If not, the supervisor of the process should restart it.
         """
         while not self._was_asked and self.is_well():
             time.sleep(_GLANCE)
@@ -82,3 +87,113 @@ def _run(loop: Loop) -> None:
         loop.run()
     except Exception:  # the outermost call of a thread: `wait` logs that it has ended, this logs why
         log.exception("worker_process.loop_failed", loop=type(loop).__name__)
+
+
+@dataclass(eq=False)
+class Dispatcher:
+    """Moves new entries from the stream to one worker's job queues.
+
+    The backlog stays in the stream: at most *ahead* jobs wait in a queue. It is refilled when a quarter of it is free,
+    because batches cost less. If this process dies after claiming an entry, the entry's lease of *lease* seconds
+    expires and the sweeper queues it.
+    """
+
+    subscription: Subscription
+    _: KW_ONLY
+    bus: Bus
+    jobs: Jobs
+    ahead: int
+    lease: float
+
+    def dispatch(self) -> int | None:
+        """Queue entries, live ones first; return how many, or None where a queue has no room."""
+        queued = [self._dispatch(priority) for priority in Priority]
+        return None if None in queued else sum(filter(None, queued))
+
+    def wait(self, seconds: float) -> None:
+        """Block until there may be entries to dispatch, or for *seconds*."""
+        self.bus.wait(self.subscription, priorities=tuple(Priority), seconds=seconds)
+
+    def _dispatch(self, priority: Priority) -> int | None:
+        room = self.ahead - self.jobs.backlog(self.subscription.group, QueueKind.of(priority))
+        if room < max(self.ahead // 4, 1):
+            return None
+        deliveries = self.bus.receive(self.subscription, priority=priority, limit=room, lease=self.lease)
+        line = QueueKind.of(priority)
+        self.jobs.submit(*(JobSpec.of(each, attempt=each.state.attempt, line=line) for each in deliveries))
+        return len(deliveries)
+
+
+@dataclass(eq=False)
+class DispatchLoop:
+    """Dispatches and sweeps for one worker until stopped. Times are in seconds.
+
+    Any number may serve the same worker. *open_quarantine* is called with the worker's name when jobs wait in its
+    quarantine queue.
+    """
+
+    worker: str
+    _: KW_ONLY
+    dispatcher: Dispatcher
+    sweeper: Sweeper
+    jobs: Jobs
+    sweep_interval: float
+    open_quarantine: Callable[[str], None]
+    _stopping: threading.Event = field(init=False, default_factory=threading.Event)
+    _sweep_at: float = field(init=False, default=0.0)
+    _sweeping: RetryBackoff = field(init=False, default_factory=lambda: RetryBackoff("sweep"))
+    _dispatching: RetryBackoff = field(init=False, default_factory=lambda: RetryBackoff("dispatch"))
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Dispatch and sweep until `stop`; a failure of one does not hold up the other."""
+        with structlog.contextvars.bound_contextvars(worker=self.worker):
+            while not self._stopping.is_set():
+                if time.monotonic() >= self._sweep_at:
+                    with self._sweeping.guard():
+                        self._sweep()
+                    self._stopping.wait(self._sweeping.wait)
+                with self._dispatching.guard():
+                    self._dispatch()
+                self._stopping.wait(self._dispatching.wait)
+
+    def _dispatch(self) -> None:
+        queued = self.dispatcher.dispatch()
+        if queued is None:
+            self._stopping.wait(_FULL)
+        elif queued == 0:
+            self.dispatcher.wait(min(_LISTEN, self.sweep_interval))
+
+    def _sweep(self) -> None:
+        self._sweep_at = time.monotonic() + self.sweep_interval
+        self.sweeper.sweep()
+        if self.jobs.backlog(self.worker, QueueKind.QUARANTINE):
+            self.open_quarantine(self.worker)
+
+
+class QuarantineStarter:
+    """Starts at most one quarantine process per worker: *command* with the worker's name."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def open(self, worker: str) -> None:
+        running = self._processes.get(worker)
+        if running is None or running.poll() is not None:
+            hint = "events that may have crashed their process wait in quarantine"
+            log.warning("quarantine.process_started", worker=worker, hint=hint)
+            self._processes[worker] = subprocess.Popen([*self._command, worker], stdin=subprocess.DEVNULL)
+
+    def ask_to_end(self) -> None:
+        """Ask the processes to end after their current job, or at its deadline."""
+        for process in self._processes.values():
+            process.terminate()
+
+    def stop(self) -> None:
+        """Ask the processes to end, and wait for them."""
+        self.ask_to_end()
+        for process in self._processes.values():
+            process.wait()

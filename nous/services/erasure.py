@@ -7,7 +7,7 @@ that broke off is completed by running it again.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -32,9 +32,8 @@ _IN_FILES = (
 class ErasureReceipt:
     """Receipt of an erasure: the number of removed items by store, without any content.
 
-    `revived` are facts that are current again because the fact that superseded them was erased. `first_at` is the time
-    of an earlier erasure. `unreadable` counts stream entries whose session cannot be determined. A rehearsal (dry run)
-    has removed nothing.
+    `revived` are facts that are current again. `first_at` is the time of an earlier erasure. `unreadable` counts stream
+    entries whose session cannot be determined. A rehearsal (dry run) has removed nothing.
     """
 
     what: str
@@ -50,101 +49,89 @@ class ErasureReceipt:
 
 
 class _Removed(NamedTuple):
-    """Items removed or to be removed, facts that are current again, and the last stream search."""
-
     counts: Counter[str]
     revived: frozenset[UUID]
     found: ErasureMatches
 
 
+@dataclass
 class _TombstoneWriter:
-    """Writer of the tombstones of one erasure.
+    """Writer of the tombstones of one erasure, before anything is removed."""
 
-    They are put before anything is removed; more are added as more of the target is found.
-    """
-
-    def __init__(self, act: ErasureRequest, tombstones: RedisTombstones, *, at: datetime) -> None:
-        self.met = LogMatches()
-        self._act = act
-        self._tombstones = tombstones
-        self._at = at
-        self._names: frozenset[str] = frozenset()
+    act: ErasureRequest
+    tombstones: RedisTombstones
+    at: datetime
+    met: LogMatches = field(default_factory=LogMatches)
+    names: frozenset[str] = frozenset()
 
     def cover(self, met: LogMatches, sessions: Iterable[str] = ()) -> None:
         self.met = self.met.and_(met)
-        fresh = frozenset((*sessions, *map(form_name, met.marks))) - self._names
-        self._names |= fresh
-        stone = Tombstone(at=self._at, facts=tuple(sorted(self.met.facts)))
-        self._put(fresh, stone, self._tombstones.put)
+        fresh = frozenset((*sessions, *map(form_name, met.marks))) - self.names
+        self.names |= fresh
+        stone = Tombstone(at=self.at, facts=tuple(sorted(self.met.facts)))
+        self._put(fresh, stone, self.tombstones.put)
 
     def close(self) -> None:
         """Mark all tombstones as done, except those lifted meanwhile."""
-        self._put(self._names, Tombstone(at=self._at, is_done=True), self._tombstones.renew)
+        self._put(self.names, Tombstone(at=self.at, is_done=True), self.tombstones.renew)
 
     def _put(
         self, names: Iterable[str], stone: Tombstone, put: Callable[[Scope, Iterable[str], Tombstone], None]
     ) -> None:
-        key, marks = self._act.key, tuple(sorted(self.met.marks))
-        put(self._act.scope, set(names) - {key}, replace(stone, facts=()))
+        key, marks = self.act.key, tuple(sorted(self.met.marks))
+        put(self.act.scope, set(names) - {key}, replace(stone, facts=()))
         # Last, since a reader that finds this one done looks no further.
-        put(self._act.scope, (key,), replace(stone, marks=marks))
+        put(self.act.scope, (key,), replace(stone, marks=marks))
 
 
+@dataclass(eq=False)
 class Eraser:
-    """Service that erases sessions, facts and scopes from every store.
+    """Eraser of every store; *on_rewritten* gets each scope whose facts may lack vectors."""
 
-    *on_rewritten* is called with each scope whose facts may lack vectors afterwards.
-    """
-
-    def __init__(
-        self, stores: Stores, *, clock: Callable[[], datetime], on_rewritten: Callable[[Scope], object]
-    ) -> None:
-        self._stores = stores
-        self._clock = clock
-        self._on_rewritten = on_rewritten
+    stores: Stores
+    _: KW_ONLY
+    clock: Callable[[], datetime]
+    on_rewritten: Callable[[Scope], object]
 
     def rehearse(self, act: ErasureRequest) -> ErasureReceipt:
         """Return what `erase` would remove. Raises as `erase` does."""
-        known = self._stores.tombstones.find(act.scope, act.key)
+        known = self.stores.tombstones.find(act.scope, act.key)
         _, preview = self._preview(act, known)
         return self._receipt(act, preview, known, is_rehearsal=True)
 
     def erase(self, act: ErasureRequest) -> ErasureReceipt:
         """Erase; return once nothing is left.
 
-        Raises:
-            NotFound: there is nothing of it, and it was never erased.
-            Retryable: others kept adding to it, or a store did not answer: repeat.
+        Raises `NotFound` if there never was anything of it, and `Retryable` if others kept adding to it: repeat.
         """
-        known = self._stores.tombstones.find(act.scope, act.key)
+        known = self.stores.tombstones.find(act.scope, act.key)
         met, _ = self._preview(act, known)
-        tombstones = _TombstoneWriter(act, self._stores.tombstones, at=known.at if known else self._clock())
-        tombstones.cover(met, act.sessions(self._stores))
+        tombstones = _TombstoneWriter(act, self.stores.tombstones, at=known.at if known else self.clock())
+        tombstones.cover(met, act.sessions(self.stores))
         removed = self._remove(act, tombstones)
-        self._stores.bus.purge()
+        self.stores.bus.purge()
         is_all = act.wanted(met).everything
         if is_all or removed.counts.keys() & REWRITTEN or (known and not known.is_done):
-            if self._stores.indexes:
-                self._stores.indexes.erase(act.scope)
+            if self.stores.indexes:
+                self.stores.indexes.erase(act.scope)
             if not is_all:
-                self._on_rewritten(act.scope)
-        is_off_disk = self._stores.bus.purge_files()
+                self.on_rewritten(act.scope)
+        is_off_disk = self.stores.bus.purge_files()
         tombstones.close()
         receipt = self._receipt(act, removed, known)
         return receipt if is_off_disk else replace(receipt, stays=(*receipt.stays, _IN_FILES))
 
     def _preview(self, act: ErasureRequest, known: Tombstone | None) -> tuple[LogMatches, _Removed]:
-        """Return what matches, and what would be removed. Raises `NotFound`."""
-        rows = self._stores.store.rows(act.scope)
+        rows = self.stores.store.rows(act.scope)
         erased = act.rewritten(rows)
         met = act.met(rows, erased).and_(self._matched_before(act, known))
         wanted = act.wanted(met)
-        found = self._stores.bus.find(wanted)
+        found = self.stores.bus.find(wanted)
         counts = Counter({"stream entries": len(found.entries), "dead letters": len(found.letters)})
-        counts["jobs"] = self._stores.jobs.erase(
+        counts["jobs"] = self.stores.jobs.erase(
             found.events, session_id=wanted.session_id, but=found.others, dry_run=True
         )
-        counts = counts + act.remove(self._stores, met, dry_run=True) + counted(erased)
+        counts = counts + act.remove(self.stores, met, dry_run=True) + counted(erased)
         if known is None and not counts:
             where = "" if act.name == str(act.scope) else f" in {act.scope}"
             raise NotFound(f"there is no {act.what} {act.name}{where}, nor anything of it")
@@ -154,19 +141,18 @@ class Eraser:
         """Return the matches of an erasure that broke off, without texts re-admitted meanwhile."""
         if known is None:
             return LogMatches()
-        kept_away = self._stores.tombstones.forms(act.scope).marks
+        kept_away = self.stores.tombstones.forms(act.scope).marks
         return LogMatches(frozenset(known.facts), kept_away & frozenset(known.marks))
 
     def _remove(self, act: ErasureRequest, tombstones: _TombstoneWriter) -> _Removed:
-        """Remove until nothing more is found."""
         counts, current, events = Counter[str](), frozenset[UUID](), frozenset[UUID]()
         for _ in range(_PASSES):
             wanted = act.wanted(tombstones.met)
-            found = self._stores.bus.find(wanted)
+            found = self.stores.bus.find(wanted)
             events |= found.events
             if wanted.everything:
                 tombstones.cover(LogMatches(), (session_name(act.scope, session) for session in found.sessions))
-            gone = self._from_bus(found, events, wanted) + act.remove(self._stores, tombstones.met, dry_run=False)
+            gone = self._from_bus(found, events, wanted) + act.remove(self.stores, tombstones.met, dry_run=False)
             erased = self._rewrite(act, tombstones)
             gone += counted(erased)
             if not gone:
@@ -176,23 +162,21 @@ class Eraser:
         raise Retryable(f"others keep adding to {act.what} {act.name}; erase it again")
 
     def _rewrite(self, act: ErasureRequest, tombstones: _TombstoneWriter) -> Erased:
-        """Rewrite the fact log and return what was erased."""
-
         def rewritten(rows: Sequence[Row]) -> Erased:
             # These rows will be gone, and others may just have added some: this is the last chance to match them.
             erased = act.rewritten(rows)
             tombstones.cover(act.met(rows, erased))
             return erased
 
-        return self._stores.store.rewrite(act.scope, rewritten)
+        return self.stores.store.rewrite(act.scope, rewritten)
 
     def _from_bus(self, found: ErasureMatches, events: frozenset[UUID], wanted: ErasureTarget) -> Counter[str]:
         # Jobs are removed before the entries, which say whose jobs they are: if this breaks off, they are found again.
         # And once more after the entries, since a pending delivery may have been submitted again.
         def without_jobs() -> Counter[str]:
-            return Counter(jobs=self._stores.jobs.erase(events, session_id=wanted.session_id, but=found.others))
+            return Counter(jobs=self.stores.jobs.erase(events, session_id=wanted.session_id, but=found.others))
 
-        return without_jobs() + self._stores.bus.erase(found) + without_jobs()
+        return without_jobs() + self.stores.bus.erase(found) + without_jobs()
 
     def _receipt(
         self, act: ErasureRequest, removed: _Removed, known: Tombstone | None, *, is_rehearsal: bool = False
@@ -201,7 +185,7 @@ class Eraser:
             what=act.what,
             name=act.name,
             scope=act.scope,
-            at=self._clock(),
+            at=self.clock(),
             removed=dict(sorted((+removed.counts).items())),
             stays=act.stays,
             revived=tuple(sorted(removed.revived)),

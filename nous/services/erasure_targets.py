@@ -1,12 +1,9 @@
-"""Erasure targets: a session, a fact or a scope.
-
-Each states what to erase from the streams and the fact log, and removes the rest itself.
-"""
+"""Targets of an erasure: a session, a fact or a scope."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from uuid import UUID
 
 from nous.bus.erasure import ErasureTarget
@@ -15,9 +12,11 @@ from nous.bus.tombstones import SCOPE_NAME, fact_name, session_name
 from nous.domain.events import episode_id
 from nous.domain.fact import Row, occurrences
 from nous.domain.scope import Scope
+from nous.jobs.rq.erasure import RqErasure
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.candidate_index import CandidateIndexes
 from nous.knowledge.erase import Erased, without, without_fact, without_session
+from nous.llm.redis.state import RedisResponseStore
 from nous.pipeline.fact_learner import RULINGS
 from nous.store.redis.erasure import RedisErasure
 
@@ -29,46 +28,20 @@ REWRITTEN = frozenset({RETOLD, "log rows"})
 _SPENT = "how many tokens the scope has used, for a week"
 
 
-class JobErasure(Protocol):
-    """Remove the jobs of *events* and those that name a session, except for *but*.
-
-    With *dry_run* they are only counted.
-    """
-
-    def erase(
-        self, events: Collection[UUID], *, session_id: str | None, but: Collection[UUID], dry_run: bool = False
-    ) -> int: ...
-
-
-class CachedResponseErasure(Protocol):
-    """Invalidate cached responses about a subject, or all of a scope.
-
-    With *dry_run* they are only counted.
-    """
-
-    def invalidate(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
-    """All stores from which something may have to be erased.
-
-    *indexes* is None if each process keeps its own.
-    """
+    """All stores to erase from; *indexes* is None if each process keeps its own."""
 
     tombstones: RedisTombstones
     bus: RedisBusErasure
-    jobs: JobErasure
+    jobs: RqErasure
     store: RedisErasure
-    responses: CachedResponseErasure
+    responses: RedisResponseStore
     indexes: CandidateIndexes | None = None
 
 
 class LogMatches(NamedTuple):
-    """Matches of an erasure in the fact log.
-
-    `facts` and `episodes` must not be found any more. `marks` are hashes of texts that must not be learned again.
-    """
+    """Facts and episodes to be found no more, and hashes of texts not to be learned again."""
 
     facts: frozenset[UUID] = frozenset()
     marks: frozenset[str] = frozenset()
@@ -78,55 +51,9 @@ class LogMatches(NamedTuple):
         return LogMatches(self.facts | more.facts, self.marks | more.marks, self.episodes | more.episodes)
 
 
-class ErasureRequest(Protocol):
-    """A session, fact or scope to erase.
-
-    *key* names the tombstone that records whether, and when, it was erased. *stays* lists what is not erased: data
-    outside of nous, or data that was not asked for.
-    """
-
-    @property
-    def what(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def scope(self) -> Scope: ...
-
-    @property
-    def stays(self) -> tuple[str, ...]: ...
-
-    @property
-    def key(self) -> str: ...
-
-    def sessions(self, stores: Stores) -> frozenset[str]:
-        """Return the names of the tombstones that block its sessions."""
-        ...
-
-    def met(self, rows: Sequence[Row], erased: Erased) -> LogMatches:
-        """Return the matches in *rows*, of which *erased* was made."""
-        ...
-
-    def wanted(self, met: LogMatches) -> ErasureTarget:
-        """Return what to erase from the streams, by all matches so far."""
-        ...
-
-    def remove(self, stores: Stores, met: LogMatches, *, dry_run: bool) -> Counter[str]:
-        """Remove, or only count, everything outside of the streams and the log."""
-        ...
-
-    def rewritten(self, rows: Sequence[Row]) -> Erased:
-        """Return the log without it."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseSession:
-    """Erase a session, and facts that only it has stated.
-
-    Facts that others have stated too are re-attributed to them, in their wording.
-    """
+    """Erase a session and what only it has stated; others keep other facts, in their wording."""
 
     scope: Scope
     name: str
@@ -158,10 +85,7 @@ class EraseSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseFact:
-    """Erase a fact in all its wordings, with all facts of equal meaning.
-
-    None of them is learned again.
-    """
+    """Erase a fact in all wordings, with all facts of equal meaning; none is learned again."""
 
     scope: Scope
     id: UUID
@@ -199,10 +123,7 @@ class EraseFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseScope:
-    """Erase a whole scope.
-
-    Its sessions are blocked. New sessions are accepted, and may state the same facts.
-    """
+    """Erase a whole scope and block its sessions; new ones may state the same facts."""
 
     scope: Scope
     what: str = "scope"
@@ -236,8 +157,17 @@ class EraseScope:
         return without(rows, lambda _fact, _source: True)
 
 
+ErasureRequest = EraseSession | EraseFact | EraseScope
+"""A session, fact or scope to erase, in the streams, the fact log and elsewhere.
+
+`key` names the tombstone that records whether, and when, it was erased, `sessions` those that block its sessions.
+`stays` lists what is not erased: data outside of nous, or data that was not asked for. `met` are the matches in rows of
+the log, of which `Erased` was made. `wanted` is what to erase from the streams, by all matches so far. `remove`
+removes, or only counts, everything outside of the streams and the log.
+"""
+
+
 def counted(erased: Erased) -> Counter[str]:
-    """Count what a log has lost."""
     return Counter(
         {
             "facts": len(erased.gone),
@@ -249,10 +179,6 @@ def counted(erased: Erased) -> Counter[str]:
 
 
 def _invalidated(stores: Stores, scope: Scope, met: LogMatches, *, dry_run: bool) -> Counter[str]:
-    """Invalidate cached responses about the matches, and all adjudications.
-
-    An adjudication may quote any fact of the scope.
-    """
     subjects = (*sorted(met.episodes), RULINGS)
     return Counter(
         {"pinned answers": sum(stores.responses.invalidate(scope, each, dry_run=dry_run) for each in subjects)}

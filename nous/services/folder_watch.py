@@ -4,17 +4,14 @@ The rules come first, which decide by time, size and record; then the watcher th
 """
 
 import os
-import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
-from typing import Protocol
-from uuid import UUID
 
 import structlog
 
@@ -24,13 +21,12 @@ from nous.bus.tombstones import FORGOTTEN, WasForgotten
 from nous.domain.errors import BadInput, NotFound, NousError, Retryable
 from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, said, traced
+from nous.services.publisher import Published
 from nous.store.folder_state import FileRecord, FolderState, WatchedFolder, name_of
-from nous.transcript.detect import UnknownFormat
 from nous.transcript.discovery import below, parts_of_sessions
 
 _DAY = 86400.0
 """Seconds by which clocks may differ, and up to which age a session has live priority."""
-_NO_TRANSCRIPT = "no transcript that nous can read"
 _MOST_LOGGED = 20
 """Limit of refused files that are logged by name in one sweep."""
 _LOST = "the server no longer knows the events published for it; it is published again"
@@ -40,10 +36,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """A file with its size in bytes and the time of its last write.
-
-    `changed_ns` is the time of its last change of any kind. Both times are in nanoseconds since the epoch.
-    """
+    """A file with its size in bytes and the times (ns) of its last write and last change."""
 
     path: Path
     size: int
@@ -55,33 +48,23 @@ class SessionFile:
         return now - self.mtime_ns / 1e9
 
     def told(self) -> FileRecord:
-        """Return the record of the published file as it was found.
-
-        A later write changes size or mtime, so the next sweep sees it.
-        """
+        """Return the record of the published file. A later write changes size or mtime."""
         return FileRecord(self.size, self.mtime_ns)
 
-    def refused(self, why: str, *, release: str) -> FileRecord:
-        """Return the record of a file that *release* cannot publish.
-
-        The reason is redacted and does not contain the file's name, which may name a session that is erased later.
-        """
-        for name in (str(self.path), self.path.name):
-            why = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "this file", why)
-        return FileRecord(self.size, self.mtime_ns, redacted(why), self.changed_ns, release)
+    def refused(self, release: str) -> FileRecord:
+        """Return the record of a refused file. The reason may quote content: it is not stored."""
+        return FileRecord(self.size, self.mtime_ns, "refused", self.changed_ns, release)
 
     def is_refused_as(self, remembered: FileRecord) -> bool:
-        """Return whether *remembered* is a refusal, by any release, of the unchanged file."""
         stood = remembered.size, remembered.mtime_ns, remembered.changed_ns
         return remembered.refused is not None and stood == (self.size, self.mtime_ns, self.changed_ns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchRules:
-    """Thresholds of the watcher.
+    """Thresholds: a session is over after *idle* seconds without a write, past after *since*.
 
-    A session is over if its file was not written for *idle* seconds, and past after *since* seconds. A file that
-    another *release* of nous has refused is examined again: this one may be able to read it.
+    A file that another *release* of nous has refused is examined again.
     """
 
     idle: float
@@ -90,7 +73,7 @@ class WatchRules:
 
 
 class FileOutcome(StrEnum):
-    """Outcome of a file in a sweep. `PUT_OFF` is temporary: the file is examined again."""
+    """Outcome of a file in a sweep; PUT_OFF means that it is examined again."""
 
     HANDED_OVER = "handed over"
     KNOWN = "known"
@@ -104,8 +87,8 @@ class FileOutcome(StrEnum):
 def decide(found: SessionFile, remembered: FileRecord | None, now: float, *, rules: WatchRules) -> FileOutcome | None:
     """Classify a file by time, size and record alone: None if it has to be published.
 
-    *now* is in seconds since the epoch. An unchanged file with a record is not examined again, however old it has
-    become. An mtime further in the future than clocks differ carries no information, so such a file is over.
+    *now* is in seconds since the epoch. An unchanged file with a record is not examined again. An mtime further ahead
+    than clocks differ carries no information, so such a file is over.
     """
     if remembered == found.told():
         return FileOutcome.KNOWN
@@ -120,34 +103,12 @@ def decide(found: SessionFile, remembered: FileRecord | None, now: float, *, rul
 def lane_of(found: SessionFile, now: float) -> Priority:
     """Return live priority for sessions of the last day, bulk priority for older ones.
 
-    Sessions of the last day are treated as if a hook had reported them. So a watcher that was off for a night catches
-    up, and a first sweep of a month delays no current session.
+    So a watcher that was off for a night catches up, and a first sweep of a month delays no current session.
     """
     return Priority.LIVE if found.age(now) <= _DAY else Priority.BULK
 
 
 _ALWAYS_SHOWN = (FileOutcome.HANDED_OVER, FileOutcome.KNOWN, FileOutcome.GOING, FileOutcome.PAST, FileOutcome.REFUSED)
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedSession:
-    """A published session, its event, and whether the event was new."""
-
-    session_id: str
-    event_id: UUID
-    is_new: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PublishOutcome:
-    """Outcome of publishing a file: *why*, for display only, and the record to *remember*.
-
-    Without a record the file is examined again.
-    """
-
-    fate: FileOutcome
-    why: str = ""
-    remember: FileRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,118 +122,80 @@ class PublishedFile:
 
 @dataclass(slots=True)
 class SweepReport:
-    """Outcome of every file of a sweep.
-
-    Unreadable folders are listed apart and do not count as files.
-    """
+    """Outcome of every file of a sweep; unreadable folders are listed apart."""
 
     fates: Counter[FileOutcome] = field(default_factory=Counter[FileOutcome])
     handed_over: list[PublishedFile] = field(default_factory=list[PublishedFile])
     refused: dict[Path, str] = field(default_factory=dict[Path, str])
-    refused_before: dict[Path, str] = field(default_factory=dict[Path, str])
     put_off: dict[Path, str] = field(default_factory=dict[Path, str])
     unreadable: dict[Path, str] = field(default_factory=dict[Path, str])
-
-    def add(self, path: Path, outcome: PublishOutcome) -> None:
-        """Count the outcome of a file, and keep the reason if it was not published."""
-        self.fates[outcome.fate] += 1
-        if outcome.fate is FileOutcome.REFUSED:
-            self.refused[path] = outcome.why
-        if outcome.fate is FileOutcome.PUT_OFF:
-            self.put_off[path] = outcome.why
 
     @property
     def seen(self) -> int:
         return self.fates.total()
-
-    @property
-    def has_news(self) -> bool:
-        """Return whether the report says more than how many files there are."""
-        return any(self.fates[fate] for fate in (FileOutcome.HANDED_OVER, FileOutcome.REFUSED, FileOutcome.PUT_OFF))
 
     def __str__(self) -> str:
         shown = (fate for fate in FileOutcome if self.fates[fate] or fate in _ALWAYS_SHOWN)
         return f"{self.seen} seen: {', '.join(f'{self.fates[fate]} {fate}' for fate in shown)}"
 
 
-class PublishFile(Protocol):
-    """Callable that publishes the sessions of a file."""
-
-    def __call__(self, path: Path, *, priority: Priority) -> Iterable[PublishedSession]:
-        """Yield the sessions in the file, each once it is published.
-
-        Raises as `nous.services.publisher.Producer.publish`.
-        """
-        ...
-
+PublishFile = Callable[[Path, Priority], Iterable[Published]]
+"""Yields the sessions in a file, each once it is published; raises as `Producer.publish`."""
 
 Told = Callable[[SweepReport], object]
 """Callback for each completed sweep."""
 
 
+@dataclass(eq=False)
 class FolderWatcher:
     """Poller that sweeps *places* every *interval* seconds until stopped.
 
-    Any number of processes may sweep the same folders. The only durable state is the mtimes of the files and the
-    records in *watched*. A file is recorded after it was published, never before, and only while the server knows all
-    its events. So nothing is lost if the watcher or the server is killed at any moment, and duplicate events are
-    deduplicated.
+    Any number of processes may sweep the same folders. A file is recorded in *watched* after it was published, never
+    before, and only while the server knows all its events. So nothing is lost if the watcher or the server is killed at
+    any moment, and duplicate events are deduplicated. Without *hand_over* it only reports what it would publish, and
+    records nothing.
     """
 
-    def __init__(
-        self,
-        places: Sequence[WatchedFolder],
-        *,
-        watched: FolderState,
-        hand_over: PublishFile,
-        rules: WatchRules,
-        clock: Callable[[], float],
-        interval: float,
-        told: Told,
-    ) -> None:
-        self._places = places
-        self._watched = watched
-        self._hand_over = hand_over
-        self._rules = rules
-        self._clock = clock
-        self._interval = interval
-        self._on_sweep = told
-        self._stopping = threading.Event()
+    places: Sequence[WatchedFolder]
+    _: KW_ONLY
+    watched: FolderState
+    hand_over: PublishFile | None
+    rules: WatchRules
+    clock: Callable[[], float]
+    interval: float
+    told: Told
+    _stopping: threading.Event = field(init=False, default_factory=threading.Event)
 
     def stop(self) -> None:
         self._stopping.set()
 
     def run(self) -> None:
-        """Sweep every *interval* seconds until `stop`."""
         sweeping = RetryBackoff("folder_watch")
         while not self._stopping.is_set():
             with sweeping.guard():
-                self._on_sweep(self.sweep())
-            self._stopping.wait(self._interval)
+                self.told(self.sweep())
+            self._stopping.wait(self.interval)
 
     def sweep(self) -> SweepReport:
         """Publish sessions that are over and not known, latest end first.
 
-        A file that lies in two folders counts for the first.
-
-        Raises:
-            Retryable: the server took nothing; what was published before that is recorded.
-            Misconfigured: the server never will.
+        A file that lies in two folders counts for the first. Raises `Retryable` or `Misconfigured` if the server takes
+        nothing; what was published before that is recorded.
         """
         sweep, seen = SweepReport(), set[Path]()
-        for place in self._places:
+        for place in self.places:
             if not self._stopping.is_set():
                 self._sweep(place, sweep, seen)
         return sweep
 
     def _sweep(self, place: WatchedFolder, sweep: SweepReport, seen: set[Path]) -> None:
         # Records are read before the folder: a file that another watcher records meanwhile is not taken for deleted.
-        known, before = self._watched.recall(place), len(sweep.unreadable)
+        known, before = self.watched.recall(place), len(sweep.unreadable)
         names: set[str] = set()
         over: list[tuple[SessionFile, str]] = []
         for found in _found(place.folder, sweep, seen):
             name = name_of(found.path)
-            outcome = decide(found, known.get(name), self._clock(), rules=self._rules)
+            outcome = decide(found, known.get(name), self.clock(), rules=self.rules)
             # The record of a past file is of no use: it describes an earlier state of the file.
             if outcome is not FileOutcome.PAST:
                 names.add(name)
@@ -280,73 +203,77 @@ class FolderWatcher:
                 over.append((found, name))
                 continue
             sweep.fates[outcome] += 1
-            if outcome is FileOutcome.REFUSED_BEFORE:
-                sweep.refused_before[found.path] = known[name].refused or ""
         for found, name in sorted(over, key=lambda each: -each[0].mtime_ns):
             if self._stopping.is_set():
                 return
             self._take(found, name, place, sweep)
         is_whole = len(sweep.unreadable) == before
-        self._watched.keep(place, without=known.keys() - names if is_whole else ())
+        if self.hand_over:
+            self.watched.keep(place, without=known.keys() - names if is_whole else ())
 
     def _take(self, found: SessionFile, name: str, place: WatchedFolder, sweep: SweepReport) -> None:
-        """Publish a file that is over, and record its outcome."""
-        priority, sent = lane_of(found, self._clock()), list[PublishedSession]()
-        outcome = self._handed_over(found, place, priority, sent)
-        after = [each.event_id for each in sent]
-        if outcome.remember and not self._watched.remember(place, name, outcome.remember, after=after):
-            log.warning("folder_watch.events_lost", path=str(found.path), reason=_LOST)
-            outcome = PublishOutcome(FileOutcome.PUT_OFF, _LOST)
-        sweep.add(found.path, outcome)
-        if outcome.fate is FileOutcome.HANDED_OVER:
-            sweep.handed_over.append(PublishedFile(found.path, priority, tuple(each.session_id for each in sent)))
+        priority, sent = lane_of(found, self.clock()), list[Published]()
+        outcome, why = FileOutcome.HANDED_OVER, ""
+        if self.hand_over:
+            outcome, why = self._published(found, place, self.hand_over(found.path, priority), sent)
+            if outcome is not FileOutcome.PUT_OFF and not self._record(found, name, place, outcome, sent):
+                log.warning("folder_watch.events_lost", path=str(found.path), reason=_LOST)
+                outcome, why = FileOutcome.PUT_OFF, _LOST
+        sweep.fates[outcome] += 1
+        match outcome:
+            case FileOutcome.HANDED_OVER:
+                sessions = tuple(each.event.session_id for each in sent)
+                sweep.handed_over.append(PublishedFile(found.path, priority, sessions))
+            case FileOutcome.REFUSED:
+                sweep.refused[found.path] = why
+            case FileOutcome.PUT_OFF:
+                sweep.put_off[found.path] = why
+            case _:
+                pass
 
-    def _handed_over(
-        self, found: SessionFile, place: WatchedFolder, priority: Priority, sent: list[PublishedSession]
-    ) -> PublishOutcome:
-        """Return the outcome of publishing a file; add each published session to *sent*.
+    def _record(
+        self, found: SessionFile, name: str, place: WatchedFolder, outcome: FileOutcome, sent: Sequence[Published]
+    ) -> bool:
+        """Record a file; return false if the server has lost the events of what was *sent*."""
+        record = found.refused(self.rules.release) if outcome is FileOutcome.REFUSED else found.told()
+        after = [each.event.id for each in sent]
+        return self.watched.remember(place, name, record, after=after)
+
+    def _published(
+        self, found: SessionFile, place: WatchedFolder, sessions: Iterable[Published], sent: list[Published]
+    ) -> tuple[FileOutcome, str]:
+        """Publish *sessions*, add each to *sent*; return their file's outcome and a reason to show.
 
         An error in one file does not stop the others.
         """
         try:
             # extend() keeps the sessions that were published before an error.
-            sent.extend(self._hand_over(found.path, priority=priority))
+            sent.extend(sessions)
         except (NotFound, Retryable, OSError, MemoryError) as error:
-            self._watched.keep(place)  # raises if the server, and not the file, is unavailable
-            return PublishOutcome(FileOutcome.PUT_OFF, str(error))
+            self.watched.keep(place)  # raises if the server, and not the file, is unavailable
+            return FileOutcome.PUT_OFF, str(error)
         except WasForgotten:
-            return self._refused(found, FORGOTTEN)
-        except UnknownFormat as error:
-            # Its message quotes the content: it may be shown now, but not stored.
-            return self._refused(found, str(error), kept=_NO_TRANSCRIPT)
+            return FileOutcome.REFUSED, FORGOTTEN
         except BadInput as error:
-            return self._refused(found, str(error))
+            return FileOutcome.REFUSED, str(error).removeprefix(f"{found.path} ").removeprefix(f"{found.path}: ")
         except NousError:
             raise
         except Exception as error:  # noqa: BLE001 (a defect of nous: another release may publish this file)
             trace = "\n".join(folded(traced(error)))
             log.error("folder_watch.file_failed", path=str(found.path), error=said(error), traceback=trace)  # noqa: TRY400
-            return self._refused(found, f"a defect in nous: {said(error)}")
-        is_news = any(each.is_new for each in sent)
-        return PublishOutcome(FileOutcome.HANDED_OVER if is_news else FileOutcome.KNOWN, remember=found.told())
-
-    def _refused(self, found: SessionFile, why: str, *, kept: str | None = None) -> PublishOutcome:
-        reason = why.removeprefix(f"{found.path} ").removeprefix(f"{found.path}: ")
-        return PublishOutcome(FileOutcome.REFUSED, reason, found.refused(kept or reason, release=self._rules.release))
+            return FileOutcome.REFUSED, f"a defect in nous: {said(error)}"
+        is_news = any(each.receipt.fresh for each in sent)
+        return (FileOutcome.HANDED_OVER if is_news else FileOutcome.KNOWN), ""
 
 
 class SweepLog:
-    """Logger of sweeps.
-
-    A sweep with news is logged at info level, others at debug level. An unreadable path is logged once in the life of a
-    process.
-    """
+    """Logger of sweeps, at info level if there is news, and of unreadable paths once each."""
 
     def __init__(self) -> None:
         self._logged: set[Path] = set()
 
     def __call__(self, sweep: SweepReport) -> None:
-        write = log.info if sweep.has_news else log.debug
+        write = log.info if sweep.handed_over or sweep.refused or sweep.put_off else log.debug
         write(
             "folder_watch.swept", seen=sweep.seen, **{fate.replace(" ", "_"): sweep.fates[fate] for fate in FileOutcome}
         )
@@ -358,11 +285,9 @@ class SweepLog:
 
 
 def _found(folder: Path, sweep: SweepReport, seen: set[Path]) -> Iterator[SessionFile]:
-    """Yield the regular files in *folder*, or *folder* if it is a file.
-
-    Symlinks are resolved, and each file is yielded once.
-    """
-    files = [folder] if _is_file(folder) else below(folder, sweep.unreadable.__setitem__, left_out=parts_of_sessions)
+    """Yield each regular file in *folder* once, or *folder* itself if it is a file."""
+    is_file = os.path.isfile(folder)  # noqa: PTH113 (Path.is_file raises where a parent may not be searched)
+    files = [folder] if is_file else below(folder, sweep.unreadable.__setitem__, left_out=parts_of_sessions)
     for path in files:
         try:
             own = path.resolve() if path.is_symlink() else path
@@ -375,10 +300,3 @@ def _found(folder: Path, sweep: SweepReport, seen: set[Path]) -> Iterator[Sessio
         if own not in seen and S_ISREG(status.st_mode):
             seen.add(own)
             yield SessionFile(own, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False

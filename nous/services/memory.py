@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 from uuid import UUID
 
 from nous.domain.episode import Episode, Trust
@@ -16,7 +15,7 @@ from nous.retrieval.context import ContextNotes, arranged, is_trivial, left_out,
 from nous.retrieval.corpus import Corpus, ScopeIndex
 from nous.retrieval.query import Filters, Hit, HitKind, asked
 from nous.retrieval.search import search
-from nous.store.base import AnchoredSummaries, Episodes, EpisodeVectors, FactLog, SummaryInputs
+from nous.store.base import AnchoredSummaries, Episodes, EpisodeVectors, FactLog, SessionStates, SummaryInputs
 from nous.store.fact_cache import FactCache
 
 SEARCHED_EPISODES = 1000
@@ -29,37 +28,23 @@ _MOST_NOTES = 50
 _ALL = 10**9
 
 
-class MemoryReader(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
     """Stores that memory queries read."""
 
-    @property
-    def episodes(self) -> Episodes: ...
-
-    @property
-    def episode_vectors(self) -> EpisodeVectors: ...
-
-    @property
-    def summary_inputs(self) -> SummaryInputs: ...
-
-    @property
-    def facts(self) -> FactLog: ...
-
-    @property
-    def fact_cache(self) -> FactCache: ...
-
-    @property
-    def anchored_summaries(self) -> AnchoredSummaries: ...
-
-    @property
-    def embedder(self) -> Embedder: ...
+    episodes: Episodes
+    episode_vectors: EpisodeVectors
+    summary_inputs: SummaryInputs
+    facts: FactLog
+    fact_cache: FactCache
+    anchored_summaries: AnchoredSummaries
+    session_states: SessionStates
+    embedder: Embedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """Hits, best first.
-
-    `lacks` says why the search was by words alone, if it was. `is_scope_empty`: there was nothing to search.
-    """
+    """Hits, best first; `lacks` says why the search was by words alone, if it was."""
 
     hits: Sequence[Hit]
     lacks: str | None
@@ -68,14 +53,12 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMemory:
-    """Episode of a session, and the facts it is a source of, superseded ones included."""
-
     episode: Episode
     facts: tuple[KnownFact, ...]
 
 
 def search_memory(
-    context: MemoryReader,
+    context: Memory,
     query: str,
     scope: Scope,
     *,
@@ -85,11 +68,8 @@ def search_memory(
 ) -> SearchResult:
     """Rank the facts and episodes of *scope* by words, meaning and files.
 
-    *everything* includes superseded facts beside those that replaced them.
-
-    Raises:
-        BadInput: the query is blank, or *limit* is less than 1.
-        Unavailable: the store did not answer.
+    *everything* includes superseded facts beside those that replaced them. Raises `BadInput` for a blank query or a
+    *limit* below 1.
     """
     if not query.strip():
         raise BadInput("the query is empty: say what to look for")
@@ -107,7 +87,7 @@ def search_memory(
     return SearchResult(hits=hits, lacks=question.lacks, is_scope_empty=is_empty)
 
 
-def context_notes(context: MemoryReader, query: str, scope: Scope) -> tuple[ContextNotes, int]:
+def context_notes(context: Memory, query: str, scope: Scope) -> tuple[ContextNotes, int]:
     """Gather notes for a new session, and count the facts that are withheld from it.
 
     Facts near *query* come first. Facts that only a tool or a page has said are withheld.
@@ -128,12 +108,10 @@ def context_notes(context: MemoryReader, query: str, scope: Scope) -> tuple[Cont
     return ContextNotes(facts=facts, earlier=earlier, offers=pairs, anchor=last, episode=episode), withheld
 
 
-def find_episode(context: MemoryReader, name: str, scope: Scope) -> Episode:
+def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
     """Find an episode by its session's id, or by its own id or a unique prefix of that.
 
-    Raises:
-        NotFound: *scope* has no such episode.
-        BadInput: several match.
+    Raises `NotFound` if *scope* has none, and `BadInput` if several match.
     """
     if exact := context.episodes.get(scope, episode_id(scope, name)):
         return exact
@@ -147,17 +125,14 @@ def find_episode(context: MemoryReader, name: str, scope: Scope) -> Episode:
     return found[0]
 
 
-def known_facts(context: MemoryReader, scope: Scope, *, superseded: bool = False) -> tuple[KnownFact, ...]:
-    """Return the facts of *scope* in the order they were learned.
-
-    *superseded* includes the facts that others have replaced.
-    """
+def known_facts(context: Memory, scope: Scope, *, superseded: bool = False) -> tuple[KnownFact, ...]:
+    """Return the facts of *scope* as learned; with *superseded*, also those that were replaced."""
     with context.fact_cache.current(context.facts, scope, MissingEmbedder()) as knowledge:
         return tuple(known for known in knowledge if superseded or known.is_current)
 
 
-def session_memory(context: MemoryReader, episode: Episode) -> SessionMemory:
-    """Collect the facts that the session of *episode* is a source of."""
+def session_memory(context: Memory, episode: Episode) -> SessionMemory:
+    """Collect the facts that the session of *episode* is a source of, superseded ones included."""
     with context.fact_cache.current(context.facts, episode.scope, MissingEmbedder()) as knowledge:
         facts = tuple(known for known in knowledge if any(each.episode_id == episode.id for each in known.sources))
     return SessionMemory(episode=episode, facts=facts)

@@ -2,65 +2,49 @@
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 from uuid import uuid5
 
+from typing_extensions import TypeVar  # typing's own has defaults from Python 3.13 on
+
 from nous.bus.accounting import DeadLetterQueue, DeliveryStats, EventStatus
-from nous.bus.base import Bus, DeliveryRef, Priority, PublishReceipt, Subscription
+from nous.bus.base import Bus, Priority, PublishReceipt, Subscription
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.tombstones import WasForgotten, name_of
-from nous.domain.effects import Effects, ReleaseTranscript
+from nous.domain.effects import Effects, released
 from nous.domain.episode import Decision
 from nous.domain.errors import NotAllowed
 from nous.domain.event_codec import checked_name
-from nous.domain.events import NAMESPACE, DecisionRecorded, SessionEvent, SessionTouched
+from nous.domain.events import NAMESPACE, DecisionRecorded, Event, SessionEvent, SessionTouched
 from nous.domain.scope import Scope
 from nous.services.session_intake import SessionIntake, SessionMetadata, Warn, logged
 
+E = TypeVar("E", bound=Event, default=SessionEvent)
 Session = str | Path | Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
-    """A published session: its event and the bus's receipt."""
+class Published(Generic[E]):
+    """A published event and the bus's receipt."""
 
-    event: SessionEvent
+    event: E
     receipt: PublishReceipt
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Touched:
-    """A session heartbeat that was published: its event and the bus's receipt."""
-
-    event: SessionTouched
-    receipt: PublishReceipt
-
-
+@dataclass(eq=False)
 class Producer:
-    """Publisher of sessions to a bus.
+    """Publisher of sessions; *readers* are the consumer groups of uploaded content."""
 
-    *readers* are the consumer groups of uploaded content. *tombstones* is None if erasure is not available.
-    """
-
-    def __init__(
-        self,
-        bus: Bus,
-        delivery_stats: DeliveryStats,
-        dead: DeadLetterQueue,
-        session_intake: SessionIntake,
-        *,
-        readers: Sequence[Subscription],
-        tombstones: RedisTombstones | None = None,
-    ) -> None:
-        self._bus = bus
-        self._delivery_stats = delivery_stats
-        self._dead = dead
-        self._session_intake = session_intake
-        self._readers = readers
-        self._tombstones = tombstones
+    bus: Bus
+    delivery_stats: DeliveryStats
+    dead: DeadLetterQueue
+    session_intake: SessionIntake
+    _: KW_ONLY
+    readers: Sequence[Subscription]
+    tombstones: RedisTombstones | None = None
 
     def publish(
         self,
@@ -75,17 +59,17 @@ class Producer:
     ) -> Iterator[Published]:
         """Publish the sessions in a file, or one given as messages. Lazy: iterate to publish.
 
-        An erased session is refused, unless *again* lifts its tombstone. The refusal is raised after the other sessions
-        of the file were published. *warn* is called with a problem that does not prevent publication, and with each
-        step that was skipped because the server does not allow it to a user that may only publish.
+        An erased session is refused, unless *again* lifts its tombstone, after the others of the file were published.
+        *warn* is called with a problem that does not prevent publication, and with each step that was skipped because
+        the server does not allow it to a user that may only publish.
         """
         refusal: WasForgotten | None = None
         for event in self._events(session, about, upload=upload, warn=warn):
-            if again and self._tombstones:
+            if again and self.tombstones:
                 with _as_far_as_allowed(warn, "this user may not lift the erasure of a session: another one has to"):
-                    self._tombstones.lift(event.scope, name_of(event))
+                    self.tombstones.lift(event.scope, name_of(event))
             try:
-                [receipt] = self._bus.publish(event, priority=priority, durable=durable)
+                [receipt] = self.bus.publish(event, priority=priority, durable=durable)
             except WasForgotten as error:
                 self._discard_upload(event, warn)
                 refusal = refusal or error
@@ -100,13 +84,7 @@ class Producer:
             raise refusal
 
     def record(self, decision: Decision, *, session_id: str, scope: Scope, agent_id: str) -> PublishReceipt:
-        """Publish a decision made in a session.
-
-        Idempotent: equal decisions of a session are one event.
-
-        Raises:
-            BadInput: the id of the session or of the agent is not valid.
-        """
+        """Publish a decision made in a session; equal ones are one event. Raises `BadInput`."""
         checked_name(session_id, "the id of a session")
         checked_name(agent_id, "the id of an agent")
         content = (decision.category, decision.stakes, f"{decision.confidence:g}", decision.description)
@@ -126,43 +104,37 @@ class Producer:
             confidence=decision.confidence,
             at=now,
         )
-        [receipt] = self._bus.publish(event)
+        [receipt] = self.bus.publish(event)
         return receipt
 
     def touch(
         self, session: str | Path, about: SessionMetadata, *, background: bool = False, at: datetime | None = None
-    ) -> Touched:
-        """Publish a session heartbeat for the time *at*, or now.
+    ) -> Published[SessionTouched]:
+        """Publish a session heartbeat for the time *at*, or now. Raises as `SessionIntake.touched`.
 
-        Idempotent: heartbeats of the same time are one event. *session* is the path of the transcript, or the session's
-        id if there is no such file. Raises as `SessionIntake.touched`.
+        Heartbeats of the same time are one event. *session* is the path of the transcript, or the session's id.
         """
-        event = self._session_intake.touched(session, about, background=background, at=at)
-        [receipt] = self._bus.publish(event)
-        return Touched(event=event, receipt=receipt)
+        event = self.session_intake.touched(session, about, background=background, at=at)
+        [receipt] = self.bus.publish(event)
+        return Published(event=event, receipt=receipt)
 
     def _events(self, session: Session, about: SessionMetadata, *, upload: bool, warn: Warn) -> Iterable[SessionEvent]:
         if isinstance(session, Path) or (isinstance(session, str) and "\n" not in session):
-            return self._session_intake.of_file(Path(session), about, send=upload, warn=warn)
-        return [self._session_intake.of_content(session, about)]
+            return self.session_intake.of_file(Path(session), about, send=upload, warn=warn)
+        return [self.session_intake.of_content(session, about)]
 
     def _discard_upload(self, event: SessionEvent, warn: Warn) -> None:
-        """Delete what was uploaded for an event that was refused: no worker will read it."""
-        if event.dataref and event.dataref.startswith("redis:"):
+        """Delete what was uploaded for a refused event: no worker will read it."""
+        if upload := released(event):
             with _as_far_as_allowed(warn, f"the upload of {event.session_id} stays until it is erased again"):
-                self._bus.apply(Effects(writes=(ReleaseTranscript(scope=event.scope, dataref=event.dataref),)))
+                self.bus.apply(Effects(writes=upload))
 
     def _follow_up(self, event: SessionEvent) -> None:
-        """Redrive the dead letters of an event that was published again."""
-        for reader in (each for each in self._readers if each.kind is type(event)):
-            location = self._delivery_stats.locate(event.id, reader)
+        for reader in (each for each in self.readers if each.kind is type(event)):
+            location = self.delivery_stats.locate(event.id, reader)
             if location.where is EventStatus.DEAD and location.ref:
-                self._redrive(location.ref, reader)
-
-    def _redrive(self, ref: DeliveryRef, reader: Subscription) -> None:
-        for letter in self._dead.each():
-            if letter.is_about(ref):
-                self._dead.redrive(letter, reader)
+                for letter in [each for each in self.dead.each() if each.is_about(location.ref)]:
+                    self.dead.redrive(letter, reader)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -39,10 +39,7 @@ def logged(what: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMetadata:
-    """Metadata of a session that its transcript may lack.
-
-    *compacting* means that the session goes on, and that its agent is about to drop the beginning.
-    """
+    """Metadata that a transcript may lack; *compacting*: the session goes on without its start."""
 
     scope: Scope = field(default_factory=Scope)
     agent_id: str = "default"
@@ -52,6 +49,7 @@ class SessionMetadata:
     compacting: bool = False
 
 
+@dataclass(eq=False)
 class SessionIntake:
     """Factory of session events.
 
@@ -59,20 +57,12 @@ class SessionIntake:
     says that no consumer will ask for the upload of that event.
     """
 
-    def __init__(
-        self,
-        uploads: Uploads,
-        keys: StoreKeys,
-        *,
-        inline_limit: int,
-        clock: Callable[[], datetime],
-        needs_upload: Callable[[SessionEvent], bool] = lambda _: True,
-    ) -> None:
-        self._needs_upload = needs_upload
-        self._uploads = uploads
-        self._keys = keys
-        self._inline_limit = inline_limit
-        self._clock = clock
+    uploads: Uploads
+    keys: StoreKeys
+    _: KW_ONLY
+    inline_limit: int
+    clock: Callable[[], datetime]
+    needs_upload: Callable[[SessionEvent], bool] = lambda _: True
 
     def of_file(
         self, path: Path, about: SessionMetadata, *, send: bool = False, warn: Warn = logged
@@ -83,10 +73,8 @@ class SessionIntake:
         sent, since a reference names a whole file; its unusable sessions are reported at the end. *warn* is called if
         the file is compressed and damaged: the part before the damage is used.
 
-        Raises:
-            NotFound: there is no such file.
-            BadInput: it is a pipe, cannot be read, is of no known format, holds no message, or is a text that names no
-                speaker and was not declared a transcript; or the id of the session or of the agent is not valid.
+        Raises `NotFound` for no such file, and `BadInput` for a file that holds no readable session, or an id that no
+        event accepts.
         """
         _check_file(path)
         notes = ReadNotes()
@@ -101,7 +89,9 @@ class SessionIntake:
         _warn_of_damage(path, transcript.skipped, warn)
         about = _named(about, _stated_id(transcript) or _name_of(path))
         if send:
-            yield self.of_content(_plain(path, about.format), about)
+            with session_content(path, format=about.format) as stream:
+                content = ByteSource.on(stream).buffered().read()
+            yield self.of_content(content, about)
         else:
             yield self._event(about, transcript, dataref=path.resolve().as_uri())
 
@@ -119,19 +109,19 @@ class SessionIntake:
             raise BadInput(f"{path}: {counts} cannot be used, the first because: {complaints[0]}")
 
     def of_content(self, content: bytes | str | Messages, about: SessionMetadata) -> SessionEvent:
-        """Return the event of a session given as the text of a file, or as a list of chat messages."""
+        """Return the event of a session given as the text of a file, or as chat messages."""
         transcript = parse_transcript(content, format=about.format)
         about = _named(about, _stated_id(transcript) or transcript.digest[:32])
         whole = _as_bytes(content)
         inline = _as_inline(content)
-        if inline is not None and len(whole) <= self._inline_limit:
+        if inline is not None and len(whole) <= self.inline_limit:
             return self._event(about, transcript, inline=inline)
         name = about.session_id or ""
         name = compacting_name(name) if about.compacting else name
-        dataref = dataref_of(whole, keys=self._keys, scope=about.scope, session_id=name)
+        dataref = dataref_of(whole, keys=self.keys, scope=about.scope, session_id=name)
         event = self._event(about, transcript, dataref=dataref)
-        if self._needs_upload(event):
-            upload(self._uploads, whole, keys=self._keys, scope=about.scope, session_id=name)
+        if self.needs_upload(event):
+            upload(self.uploads, whole, keys=self.keys, scope=about.scope, session_id=name)
         return event
 
     def touched(
@@ -139,23 +129,19 @@ class SessionIntake:
     ) -> SessionTouched:
         """Return a heartbeat event at the time *at*, or now, for the session in a file or of an id.
 
-        *session* is a path or an id. A file is read only for the id of its session, and not if *about* names it.
-
-        Raises:
-            NotFound: there is no such file.
-            BadInput: the file does not hold exactly one session, or has no id yet; or the id of the session or of the
-                agent is not valid.
+        A file is read only for the id of its session, and not if *about* names it. Raises `NotFound` for a path of no
+        file, and `BadInput` for a file without exactly one session, and for ids that no event accepts.
         """
         path = _file_named(session)
         if path is None and about.session_id is not None:
             raise BadInput(f"there is no file {session}, of which {about.session_id!r} could be the session")
         about = _named(about, str(session)) if path is None else _named_after(path, about)
-        dataref, moment = path.resolve().as_uri() if path else None, at or self._clock()
+        dataref, moment = path.resolve().as_uri() if path else None, at or self.clock()
         content = (str(about.scope), about.session_id, about.agent_id, dataref, moment.isoformat(), background)
         event_id = uuid5(NAMESPACE, "\n".join((SessionTouched.type, *map(str, content))))
         return SessionTouched(
             id=event_id,
-            time=self._clock(),
+            time=self.clock(),
             source="nous/touch",
             scope=about.scope,
             agent_id=about.agent_id,
@@ -179,7 +165,7 @@ class SessionIntake:
         fields: dict[str, Any] = {
             "id": event_id,
             "trace_id": event_id,
-            "time": self._clock(),
+            "time": self.clock(),
             "source": "nous/publish",
             "session_id": about.session_id,
             "transcript": inline,
@@ -191,7 +177,7 @@ class SessionIntake:
             "format": about.format,
         }
         if about.compacting:
-            return SessionCompacting(**fields, at=transcript.ended_at or self._clock())
+            return SessionCompacting(**fields, at=transcript.ended_at or self.clock())
         header = transcript.header
         return SessionEnded(
             **fields,
@@ -205,10 +191,9 @@ class SessionIntake:
 
 
 def _event_id(about: SessionMetadata, transcript: Transcript, dataref: str | None) -> UUID:
-    """Return the same id for the same session with the same transcript, for every producer.
+    """Return the same id for the same session and transcript, for every producer.
 
-    Content and a file reference are different events, since one may succeed where the other is dead-lettered. If both
-    succeed, the second is skipped.
+    Content and a file reference are two events, since one may succeed where the other is dead-lettered.
     """
     carrier = "file" if dataref and dataref.startswith("file:") else "content"
     kind = SessionCompacting if about.compacting else SessionEnded
@@ -231,10 +216,7 @@ def _read(path: Path, about: SessionMetadata) -> Transcript:
 
 
 def _file_named(session: str | Path) -> Path | None:
-    """Return the path if *session* is a file, None if it is an id.
-
-    Raises `NotFound` for the path of no file.
-    """
+    """Return the path of a file, None for an id. Raises `NotFound` for the path of no file."""
     path = Path(session)
     if "\0" not in str(session) and path.exists():
         return path
@@ -244,10 +226,7 @@ def _file_named(session: str | Path) -> Path | None:
 
 
 def _named_after(path: Path, about: SessionMetadata) -> SessionMetadata:
-    """Return *about* with the id under which the session in the file is published.
-
-    Raises `BadInput`.
-    """
+    """Return *about* with the id of the session in the file. Raises `BadInput`."""
     _check_file(path)
     if any(split_sessions(path)):
         raise BadInput(f"{path} holds many sessions; touch each by its id")
@@ -257,15 +236,11 @@ def _named_after(path: Path, about: SessionMetadata) -> SessionMetadata:
 
 
 def _stated_id(transcript: Transcript) -> str:
-    """Return the session id that *transcript* states; empty if it states none, or a blank one."""
     return (transcript.header.session_id or "").strip()
 
 
 def _named(about: SessionMetadata, otherwise: str) -> SessionMetadata:
-    """Return *about* with its session id, or with *otherwise* if it has none.
-
-    Raises `BadInput` for ids that an event would not accept.
-    """
+    """Return *about* with its id, or else *otherwise*. Raises `BadInput`."""
     session_id = otherwise if about.session_id is None else about.session_id
     checked_name(about.agent_id, "the id of an agent")
     return replace(about, session_id=checked_name(session_id, "the id of a session"))
@@ -278,10 +253,7 @@ def _as_bytes(content: bytes | str | Messages) -> bytes:
 
 
 def _as_inline(content: bytes | str | Messages) -> str | tuple[Mapping[str, Any], ...] | None:
-    """Return *content* as an event can hold it; None for bytes that are not UTF-8.
-
-    JSON cannot represent those unchanged.
-    """
+    """Return *content* for an event; None for bytes that are not UTF-8, which JSON cannot hold."""
     if isinstance(content, bytes):
         try:
             return content.decode()
@@ -290,14 +262,7 @@ def _as_inline(content: bytes | str | Messages) -> str | tuple[Mapping[str, Any]
     return content if isinstance(content, str) else tuple(content)
 
 
-def _plain(path: Path, name: str | None) -> bytes:
-    """Return the content of a session, decompressed, and complete if it spans many files."""
-    with session_content(path, format=name) as stream:
-        return ByteSource.on(stream).buffered().read()
-
-
 def _name_of(path: Path) -> str:
-    """Return a session id derived from the file's name, or from the folder of `transcript.json`."""
     # Files of one name in two folders are two sessions, so the folder is part of the name.
     name, folder = path.name.split(".")[0], path.resolve().parent
     if name == "transcript":

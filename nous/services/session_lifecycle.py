@@ -42,85 +42,70 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RecoveryAction:
-    """Description of a step taken for a session."""
-
     scope: Scope
     session_id: str
     what: str
 
 
+@dataclass(eq=False, kw_only=True)
 class SessionRecovery:
-    """Service that ends idle sessions and recovers stuck ends.
+    """Ends sessions that were not touched for longer than *idle*, and recovers stuck ends.
 
-    A session is idle if it was not touched for longer than *idle*. *touches* is the subscription that records touches,
-    *ends* the one that processes ends.
+    *touches* is the subscription that records touches, *ends* the one that processes ends.
     """
 
-    def __init__(
-        self,
-        *,
-        context: WorkerContext,
-        bus: Bus,
-        delivery_stats: DeliveryStats,
-        dead: DeadLetterQueue,
-        touches: Subscription,
-        ends: Subscription,
-        idle: timedelta,
-    ) -> None:
-        self._context = context
-        self._bus = bus
-        self._delivery_stats = delivery_stats
-        self._dead = dead
-        self._touches = touches
-        self._ends = ends
-        self._idle = idle
+    context: WorkerContext
+    bus: Bus
+    delivery_stats: DeliveryStats
+    dead: DeadLetterQueue
+    touches: Subscription
+    ends: Subscription
+    idle: timedelta
 
     def close(self) -> Iterator[RecoveryAction]:
         """End every idle session, each exactly once, also with concurrent callers."""
         until = self._known_until()
         if until is not None:
-            yield from self._each(SessionStatus.OPEN, self._close, before=until - self._idle)
+            yield from self._each(SessionStatus.OPEN, self._close, before=until - self.idle)
 
     def recover(self, *, patiently: bool = False) -> Iterator[RecoveryAction]:
         """Retry ends that failed, and abandon sessions that cannot be finished as things are.
 
-        *patiently*: only those that have been in this state for as long as a session may be idle. This also limits how
-        often anything is retried.
+        *patiently*: only those that have been so for as long as a session may be idle, which limits how often that is.
         """
-        before = self._context.clock() - self._idle if patiently else None
-        for letter in self._dead.each():
-            is_end = (letter.group, letter.letter_kind) == (self._ends.group, DeadLetterKind.DEAD)
+        before = self.context.clock() - self.idle if patiently else None
+        for letter in self.dead.each():
+            is_end = (letter.group, letter.letter_kind) == (self.ends.group, DeadLetterKind.DEAD)
             if is_end and (before is None or letter.at < before):
                 yield from self._safely(self._recover_dead_letter, letter)
         yield from self._each(SessionStatus.CLOSING, self._check_closing, before=before)
 
     def _known_until(self) -> datetime | None:
-        """Return the time up to which all touches are recorded; None if some are unread.
+        """Return the time up to which all touches are recorded; None if some may be unread.
 
-        An unread touch may belong to any session. The result is also None if the server does not know the number of
-        unread entries, because entries were deleted; reading them resolves that.
+        An unread touch may belong to any session. After entries were deleted, the server does not know how many are
+        unread.
         """
-        backlogs = self._delivery_stats.backlogs(self._touches)
+        backlogs = self.delivery_stats.backlogs(self.touches)
         if any(backlog.waiting != 0 for backlog in backlogs):
             return None
         in_hand = (backlog.oldest_pending for backlog in backlogs if backlog.oldest_pending)
-        return min((self._context.clock(), *in_hand))
+        return min((self.context.clock(), *in_hand))
 
     def _each(
         self, stage: SessionStatus, finish: Callable[[SessionState], RecoveryAction | None], *, before: datetime | None
     ) -> Iterator[RecoveryAction]:
         def look(place: tuple[Scope, str]) -> RecoveryAction | None:
-            session_state = self._context.session_states.session_state(*place)
+            session_state = self.context.session_states.session_state(*place)
             if session_state is None or session_state.status is not stage:
                 return None
             is_too_new = before and session_state.since and session_state.since >= before
             return None if is_too_new else finish(session_state)
 
-        for place in self._context.session_states.sessions(stage, before=before, limit=_ALL):
+        for place in self.context.session_states.sessions(stage, before=before, limit=_ALL):
             yield from self._safely(look, place)
 
     def _safely(self, finish: Callable[[T], RecoveryAction | None], what: T) -> Iterator[RecoveryAction]:
-        """Run *finish* for one session; log errors so that the others are not held up."""
         try:
             if action := finish(what):
                 yield action
@@ -139,16 +124,16 @@ class SessionRecovery:
         return self._moved(session_state, closed(session_state, end), end, what, publish=True)
 
     def _recover_dead_letter(self, letter: DeadLetter) -> RecoveryAction | None:
-        end = self._delivery_stats.event(DeliveryRef(self._ends, letter.priority, letter.entry))
+        end = self.delivery_stats.event(DeliveryRef(self.ends, letter.priority, letter.entry))
         if not isinstance(end, SessionEnded):
             return None
-        session_state = self._context.session_states.session_state(end.scope, end.session_id)
+        session_state = self.context.session_states.session_state(end.scope, end.session_id)
         if session_state and self._is_over(session_state, end):
             return None
         reason = letter.reason
         if reason.startswith(f"{Unreadable.__name__}:"):
             try:
-                self._context.transcripts.read(end)
+                self.context.transcripts.read(end)
             except BadInput as error:
                 reason = str(error)
             else:
@@ -156,36 +141,31 @@ class SessionRecovery:
         return self._abandon(session_state, end, reason)
 
     def _is_over(self, session_state: SessionState, end: SessionEnded) -> bool:
-        """Return whether *end* is obsolete.
-
-        It is if the session goes on, or has been processed up to its state at *end*.
-        """
         is_done = session_state.handled_at and session_state.handled_at >= covered_by_episode(
-            end, now=self._context.clock()
+            end, now=self.context.clock()
         )
         return session_state.status is SessionStatus.OPEN or bool(is_done)
 
     def _redriven(self, letter: DeadLetter, end: SessionEnded) -> RecoveryAction | None:
         with suppress(NotFound):
-            if self._dead.redrive(letter, self._ends):
+            if self.dead.redrive(letter, self.ends):
                 return RecoveryAction(end.scope, end.session_id, "tried again: its transcript can be read now")
         return None
 
     def _check_closing(self, session_state: SessionState) -> RecoveryAction | None:
-        """Ensure that the end of a closing session is on its way."""
         end = ended_by_idleness(session_state)
-        match self._delivery_stats.locate(end.id, self._ends).where:
+        match self.delivery_stats.locate(end.id, self.ends).where:
             case EventStatus.UNKNOWN:
                 again = replace(session_state, by=uuid5(session_state.by, "ended again"))
                 return self._moved(session_state, again, end, "ended again: its end event was lost", publish=True)
             case EventStatus.DONE | EventStatus.SKIPPED:  # by a release that records no states, or the end was dropped
-                self._moved(session_state, end_handled(session_state, end, now=self._context.clock()), end, "finished")
+                self._moved(session_state, end_handled(session_state, end, now=self.context.clock()), end, "finished")
             case _:
                 pass
         return None
 
     def _abandon(self, session_state: SessionState | None, end: SessionEnded, reason: str) -> RecoveryAction | None:
-        now = self._context.clock()
+        now = self.context.clock()
         ended_at = session_state.ended_at if session_state and session_state.given_up else None
         if ended_at and ended_at >= covered_by_episode(end, now=now):
             return None
@@ -196,12 +176,9 @@ class SessionRecovery:
     def _moved(
         self, before: SessionState | None, after: SessionState, end: SessionEnded, what: str, *, publish: bool = False
     ) -> RecoveryAction | None:
-        """Move a session to another state, and *publish* its end: both or neither.
-
-        None if another process was first, or the session goes on.
-        """
+        """Move a session and *publish* its end; None if another was first, or the session goes on."""
         write = SaveSessionState(session_state=after, replaces=before)
-        verdict = self._bus.apply(Effects(writes=(write,), events=(end,) if publish else ()))
+        verdict = self.bus.apply(Effects(writes=(write,), events=(end,) if publish else ()))
         return RecoveryAction(end.scope, end.session_id, what) if isinstance(verdict, Committed) else None
 
 

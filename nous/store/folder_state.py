@@ -9,7 +9,6 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 import orjson
-from typing_extensions import override
 
 from nous.domain.scope import Scope
 
@@ -82,18 +81,6 @@ class MemoryFolderState:
         known = self._places.get(place, {})
         for name in without:
             known.pop(name, None)
-
-
-class Untouched(MemoryFolderState):
-    """Read-only view of a `FolderState`: reads pass through, writes do not reach it."""
-
-    def __init__(self, watched: FolderState) -> None:
-        super().__init__()
-        self._watched = watched
-
-    @override
-    def recall(self, place: WatchedFolder) -> Mapping[str, FileRecord]:
-        return self._watched.recall(place)
 
 
 def name_of(path: Path) -> str:

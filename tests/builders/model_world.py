@@ -23,11 +23,10 @@ from nous.llm.base import Question
 from nous.llm.fake import Answer, ScriptedModel
 from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.pipeline.worker import Worker
-from nous.runtime.attempt import Attempts
-from nous.runtime.dispatch_loop import Dispatcher
-from nous.runtime.lease_renewal import LeaseKeeper
+from nous.runtime.attempt import Attempts, LeaseKeeper
 from nous.runtime.maintenance import Resummarizer, outdated
 from nous.runtime.sweeper import Sweeper
+from nous.runtime.worker_process import Dispatcher
 from nous.settings.model import LlmSettings
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore

@@ -11,8 +11,8 @@ from nous.bus.base import Priority, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
-from nous.services.folder_watch import FileOutcome, FolderWatcher, PublishedSession, SweepReport, WatchRules
-from nous.services.publisher import Producer
+from nous.services.folder_watch import FileOutcome, FolderWatcher, SweepReport, WatchRules
+from nous.services.publisher import Producer, Published
 from nous.services.session_intake import SessionIntake, SessionMetadata
 from nous.store.folder_state import FileRecord, MemoryFolderState, WatchedFolder
 from nous.store.keys import StoreKeys
@@ -89,11 +89,10 @@ class Scene:
     def told(self, sweep: SweepReport) -> None:
         del sweep
 
-    def hand_over(self, path: Path, *, priority: Priority) -> Iterator[PublishedSession]:
+    def hand_over(self, path: Path, priority: Priority) -> Iterator[Published]:
         self.read.append(path)
         self.instead(path)
-        for each in self.producer.publish(path, SessionMetadata(), priority=priority):
-            yield PublishedSession(each.event.session_id, each.event.id, each.receipt.fresh)
+        yield from self.producer.publish(path, SessionMetadata(), priority=priority)
 
     def received(self, priority: Priority = Priority.LIVE) -> list[str]:
         found = self.bus.receive(READER, priority=priority, limit=100, lease=60)

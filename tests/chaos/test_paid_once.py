@@ -24,8 +24,8 @@ from nous.domain.episode import Episode, Tier, Tokens
 from nous.domain.events import SessionEnded, episode_id
 from nous.domain.scope import Scope
 from nous.jobs.base import MemoryJobs, QueueKind, Runner
-from nous.runtime.dispatch_loop import Dispatcher
 from nous.runtime.sweeper import Sweeper
+from nous.runtime.worker_process import Dispatcher
 from nous.settings.model import ExcerptSettings, LlmSettings, Settings, WorkerSettings
 
 pytestmark = pytest.mark.chaos

@@ -15,7 +15,6 @@ from nous.store.folder_state import (
     FileRecord,
     FolderState,
     MemoryFolderState,
-    Untouched,
     WatchedFolder,
     digest_of,
     name_of,
@@ -72,16 +71,6 @@ def test_files_that_are_gone_are_dropped_and_the_others_kept(watched: FolderStat
     watched.keep(HERE)
 
     assert watched.recall(HERE) == {ONE: HANDED_OVER}
-
-
-def test_who_only_looks_is_told_what_is_known_and_changes_nothing(watched: FolderState) -> None:
-    watched.remember(HERE, ONE, HANDED_OVER)
-    untouched = Untouched(watched)
-
-    assert untouched.remember(HERE, OTHER, REFUSED)
-    untouched.keep(HERE, without={ONE})
-
-    assert untouched.recall(HERE) == watched.recall(HERE) == {ONE: HANDED_OVER}
 
 
 def test_a_place_where_nobody_looks_any_more_is_forgotten_in_the_end(redis_client: redis.Redis) -> None:

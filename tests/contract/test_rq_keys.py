@@ -9,7 +9,7 @@ import redis
 from builders.rq import fetched, order_of
 from rq.exceptions import NoSuchJobError
 from rq.job import JobStatus
-from rq.registry import FailedJobRegistry, StartedJobRegistry
+from rq.registry import FailedJobRegistry
 from rq.worker import SimpleWorker
 
 from nous.bus.delivery_state import MOST
@@ -27,15 +27,6 @@ def run_stock_worker(client: redis.Redis, runner: Callable[..., str] | None = No
 
     Bound.runner = staticmethod(runner) if runner else None
     SimpleWorker([queue_named("toy", client)], connection=client, job_class=Bound, serializer="json").work(burst=True)
-
-
-def test_queues_and_registries_have_the_names_that_are_counted(redis_client: redis.Redis) -> None:
-    queue = queue_named("toy", redis_client)
-
-    assert queue.key == "rq:queue:toy"
-    assert queue.intermediate_queue_key == "rq:queue:toy:intermediate"
-    assert StartedJobRegistry(queue=queue).key == "rq:wip:toy"
-    assert AllowListedJob.key_for("x") == "rq:job:x"
 
 
 def test_an_attempt_is_queued_once_however_often_it_is_submitted(jobs: RqJobs) -> None:

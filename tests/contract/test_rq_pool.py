@@ -1,5 +1,7 @@
 """What the pool promises: many jobs at once, none lost, none run that is not ours, and an end that waits for all."""
 
+import os
+import socket
 from contextlib import ExitStack
 from threading import Event, Thread
 from typing import Any
@@ -7,14 +9,14 @@ from typing import Any
 import pytest
 import redis
 from builders.full_disk import unwritable
-from builders.rq import at_work, fetched, key_of, order_of, pool_of
+from builders.rq import at_work, fetched, key_of, order_of, pool_of, worker_of
 from rq.job import JobStatus
 from rq.suspension import resume, suspend
 from structlog.testing import capture_logs
 
 from nous.jobs.base import QueueKind
 from nous.jobs.rq.queue import RqJobs, queue_named
-from nous.jobs.rq.worker_stats import PLACE, here, queues_of, workers_seen
+from nous.jobs.rq.worker_stats import queues_of, workers_seen
 
 
 def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
@@ -36,7 +38,7 @@ def test_a_pool_runs_jobs_beside_each_other_and_shows_itself(
         [seen] = workers_seen(redis_client)
         [live, *_] = queues_of("toy", redis_client)
         assert (seen.name, seen.state) == ("pool", "busy")
-        assert redis_client.hget("rq:worker:pool", PLACE) == here().encode()
+        assert 0 < redis_client.ttl("rq:worker:pool") <= 60, "a worker that is killed is shown for a minute at most"
         assert (live.queued, live.started) == (0, 8)
         go_on.append(True)
 
@@ -212,39 +214,6 @@ def test_a_pool_that_starts_while_nothing_can_be_written_tells_it_in_a_line_and_
     assert workers_seen(redis_client) == []
 
 
-def test_a_pool_that_never_came_to_work_can_be_stopped_and_leaves_nothing(redis_client: redis.Redis) -> None:
-    pool = pool_of(redis_client, _done, concurrency=1)
-    pool.stop()
-
-    pool.run()
-
-    assert redis_client.keys("rq:worker*") == []
-
-
-def test_a_pool_whose_registration_got_an_answer_that_was_lost_registers_again(
-    jobs: RqJobs, redis_client: redis.Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
-
-    def runner(*_: Any) -> str:
-        pool.stop()
-        return "done"
-
-    pool = pool_of(redis_client, runner, concurrency=1)
-    register, lost = pool.register_birth, [redis.ConnectionError("the answer was lost")]
-
-    def register_birth() -> None:
-        register()
-        if lost:
-            raise lost.pop()
-
-    monkeypatch.setattr(pool, "register_birth", register_birth)
-    jobs.submit(order_of(1))
-
-    pool.run()
-
-    assert fetched(redis_client, order_of(1)).get_status() == JobStatus.FINISHED
-
-
 def _run_until_called(client: redis.Redis) -> None:
     """Run a pool until the first of our own attempts has been made."""
 
@@ -258,3 +227,36 @@ def _run_until_called(client: redis.Redis) -> None:
 
 def _done(*_: Any) -> str:
     return "done"
+
+
+KEY = "rq:worker:worker"
+
+
+@pytest.fixture
+def registered(redis_client: redis.Redis) -> redis.Redis:
+    """A server that knows a stock worker."""
+    worker_of(redis_client).register_birth()
+    return redis_client
+
+
+def test_a_stock_worker_is_seen_by_name(registered: redis.Redis) -> None:
+    [seen] = workers_seen(registered)
+
+    assert (seen.name, seen.queues, seen.pid, seen.host) == ("worker", ("toy",), os.getpid(), socket.gethostname())
+
+
+@pytest.mark.parametrize("left", [{"successful_job_count": "1"}, {}])
+def test_what_a_worker_has_left_behind_is_nobody(registered: redis.Redis, left: dict[str, str]) -> None:
+    registered.delete(KEY)
+    if left:
+        registered.hset(KEY, items=[each for pair in left.items() for each in pair])
+
+    assert workers_seen(registered) == []
+    assert registered.smembers("rq:workers") == {KEY.encode()}
+
+
+def test_workers_are_counted_on_a_server_that_cannot_write(registered: redis.Redis) -> None:
+    registered.sadd("rq:workers", "rq:worker:gone")
+
+    with unwritable(registered):
+        assert [seen.name for seen in workers_seen(registered)] == ["worker"]

@@ -139,15 +139,6 @@ def test_any_job_can_be_deleted(app: Flask, in_flight: list[str]) -> None:
         assert status(client, f"/0/view/job/{name}") == 404
 
 
-@pytest.mark.usefixtures("in_flight")
-def test_any_registry_can_be_emptied(app: Flask) -> None:
-    client = app.test_client()
-
-    for registry in REGISTRIES:
-        assert client.post(f"/queue/{QUEUE}/{registry}/empty").json == {"status": "OK"}
-        assert rows(client, f"jobs/{QUEUE}/{registry}/8/asc/1") == []
-
-
 def test_a_failed_job_can_be_queued_again_alone_or_with_all(app: Flask, redis: Redis, in_flight: list[str]) -> None:
     client = app.test_client()
 
@@ -160,13 +151,6 @@ def test_a_failed_job_can_be_queued_again_alone_or_with_all(app: Flask, redis: R
     assert running.status_code == 409
 
 
-@pytest.mark.usefixtures("in_flight")
-def test_a_worker_is_shown_with_one_job_in_flight_and_the_number_of_the_others(app: Flask) -> None:
-    [row] = rows(app.test_client(), "workers")
-
-    assert row["current_job"]["call_string"] == f"{DESCRIPTION} and 19 more"
-
-
 def test_looking_files_no_running_job_as_failed(app: Flask, redis: Redis, in_flight: list[str]) -> None:
     started = StartedJobRegistry(QUEUE, connection=redis)
     for name, execution in started.get_job_and_execution_ids():
@@ -176,16 +160,6 @@ def test_looking_files_no_running_job_as_failed(app: Flask, redis: Redis, in_fli
         status(app.test_client(), path)
 
     assert set(started.get_job_ids(cleanup=False)) == set(in_flight)
-
-
-def test_a_job_whose_worker_was_killed_can_be_deleted_though_its_execution_expired(
-    app: Flask, redis: Redis, in_flight: list[str]
-) -> None:
-    for key in redis.scan_iter(f"rq:execution:{in_flight[0]}:*"):
-        redis.delete(key)
-
-    assert app.test_client().post(f"/job/{in_flight[0]}/delete").json == {"status": "OK"}
-    assert in_flight[0] not in StartedJobRegistry(QUEUE, connection=redis).get_job_ids(cleanup=False)
 
 
 def test_a_worker_whose_job_was_deleted_is_shown_all_the_same(app: Flask, redis: Redis, in_flight: list[str]) -> None:

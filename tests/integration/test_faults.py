@@ -16,6 +16,7 @@ from nous.app.container import Container, build
 from nous.app.worker_process import pool
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Priority, Subscription
+from nous.bus.delivery_state import AttemptOutcome
 from nous.domain.events import SessionEnded
 from nous.jobs.base import JobSpec, QueueKind
 from nous.pipeline.worker import Worker
@@ -81,6 +82,8 @@ def test_an_event_that_kills_its_process_is_buried_and_its_neighbours_live(
     [letter] = container.dead_letters.letters()
     assert letter.session_id == "poison"
     assert "alone" in letter.reason
+    fates = [each.fate for each in letter.history if each.fate is not AttemptOutcome.LOST]
+    assert fates == [AttemptOutcome.CRASHED, AttemptOutcome.CRASHED, AttemptOutcome.KILLED, AttemptOutcome.KILLED]
 
 
 @pytest.mark.parametrize(("session", "deaths"), [("poison", 1), ("asked", 0)])

@@ -113,25 +113,6 @@ def test_a_session_survives_its_worker_and_its_server_and_is_ended_once(
     assert (listed(nous), nous("sessions").stdout) == ({}, "no session is open, closing or abandoned\n")
 
 
-def test_two_processes_that_close_at_once_end_each_session_once(
-    nous: Nous, crew: Crew, directory: Path, paths: list[Path]
-) -> None:
-    noting = crew.start("session-keeper", idle="1h")
-    touch(nous, *paths)
-    wait_until(lambda: len(listed(nous)) == len(paths), "all touches to be noted")
-    noting.kill()
-    noting.wait()
-
-    for _ in range(3):
-        crew.start(*BOTH, idle="0.5s")
-    wait_until(lambda: len(summarized(nous)) == len(paths), "all to be summarized")
-    wait_until(lambda: listed(nous) == {}, "nothing to be left")
-
-    assert ends(directory) == len(paths)
-    assert set(summarized(nous).values()) == {1}
-    assert json.loads(nous("status", "--json").stdout)["balance"] == 0
-
-
 def test_what_was_left_lying_is_recovered_by_hand_and_shown_until_then(
     nous: Nous, crew: Crew, monkeypatch: pytest.MonkeyPatch, paths: list[Path]
 ) -> None:
@@ -162,36 +143,3 @@ def test_what_was_left_lying_is_recovered_by_hand_and_shown_until_then(
     wait_until(lambda: summarized(nous).keys() == {"s0", "s1", "s2"}, "it to be summarized")
     assert worker.poll() is None
     assert listed(nous) == {"nowhere": SessionStatus.ABANDONED}
-
-
-def test_a_forgotten_session_is_no_longer_known_and_cannot_be_touched(
-    nous: Nous, crew: Crew, tmp_path: Path, paths: list[Path]
-) -> None:
-    crew.start("session-keeper", idle="1h")
-    touch(nous, *paths[:2])
-    wait_until(lambda: len(listed(nous)) == 2, "the touches to be noted")
-
-    assert nous("forget", "--session", "s0", "--yes", "--receipt", tmp_path / "receipt").exit_code == 0
-
-    receipt = json.loads((tmp_path / "receipt").read_text())
-    assert (receipt["removed"]["courses"], receipt["removed"]["stream entries"]) == (1, 1)
-    assert listed(nous) == {"s1": SessionStatus.OPEN}
-    refused = nous("touch", paths[0], "--session", "s0")
-    assert (refused.exit_code, "was forgotten on" in refused.stderr) == (3, True)
-    assert nous("status", "s1").stderr == (
-        "nous: session 's1' has not been published yet; it is open: `nous sessions` shows it\n"
-    )
-
-
-def test_an_open_session_that_no_keeper_looks_after_is_told_of(nous: Nous, crew: Crew, paths: list[Path]) -> None:
-    keeper = crew.start("session-keeper", idle="1h")
-    touch(nous, paths[0])
-    wait_until(lambda: listed(nous), "the touch to be noted")
-    assert "work waits" not in nous("status").stdout
-    keeper.kill()
-    keeper.wait()
-
-    crew.start("episode-summarizer", idle="1h")
-
-    told = "work waits for session-keeper, and no such worker runs: nous worker session-keeper"
-    wait_until(lambda: told in nous("status").stdout, "the keeper to be missed")

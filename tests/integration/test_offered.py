@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from builders.command_line import Nous
 from builders.episodes import HOME, NOON, episode
 from builders.meddled import meddled
 
@@ -70,16 +69,3 @@ def test_an_episode_that_is_forgotten_while_it_is_offered_leaves_no_trace(
     assert offer(forget) == 0
 
     assert (list(container.context.summary_inputs.unrefined()), offered(container)) == ([], 0)
-
-
-def test_an_episode_that_is_being_forgotten_is_not_made_anew_for_whoever_asks(
-    container: Container, offer: Callable[..., int], nous: Nous, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    del offer
-    be_forgetting(container)
-    monkeypatch.setenv("NOUS_BACKGROUND_MODEL", "ollama:any")
-
-    result = nous("reprocess", "there", "--scope", "home")
-
-    assert "as it is: it was regenerated, or forgotten, meanwhile" in result.stdout
-    assert offered(container) == 0

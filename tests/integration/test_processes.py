@@ -30,16 +30,22 @@ def test_pools_and_stock_workers_share_the_work_and_the_accounts_add_up(
         "NOUS_WORKER__CONCURRENCY": "1",
     }
     paths = [written(tmp_path, number) for number in range(SESSIONS)]
+    processes: list[subprocess.Popen[bytes]] = []
     with ExitStack() as stack:
         for command in commands(embedded.ensure(directory)):
             process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             stack.callback(process.wait)
             stack.callback(process.terminate)
+            processes.append(process)
         wait_until(lambda: len(worker_names(container)) == 6, "six RQ workers to register")
 
         publish = [sys.executable, "-m", "nous", "publish", *paths, "--wait", "--json"]
         published = subprocess.run(publish, env=environment, check=True, capture_output=True)
         took_part = runners(container)
+        for process in processes:
+            process.terminate()
+        assert [process.wait(60) for process in processes] == [0] * 4
+    assert worker_names(container) == set(), "who was ended properly is not shown"
 
     rows = json.loads(published.stdout)
     assert [step["where"] for row in rows for step in row["steps"]] == ["done", "done"] * SESSIONS

@@ -18,7 +18,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.domain.event_codec import encode
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.redis_server import embedded
-from nous.runtime.dispatch_loop import Dispatcher
+from nous.runtime.worker_process import Dispatcher
 from nous.settings.model import Settings
 
 NAMES = ("nous", "acme.prod_2")

@@ -11,14 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from builders.command_line import Nous
 from builders.keyspace import keys_with
 
 from nous.app.container import Container
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
-from nous.cli.framework import BAD_INPUT, FAILED
+from nous.cli.framework import FAILED
 
 HOUR, DAY = 3600, 86400
 COUNTED = ("handed_over", "known", "still_going", "past", "refused", "refused_before", "put_off")
@@ -90,40 +89,6 @@ def test_a_dry_run_says_what_would_be_handed_over_and_does_nothing(
 
 
 LOOKED = "1 seen: 1 would be read, 0 known, 0 still going, 0 past, 0 refused"
-
-
-def test_what_is_past_can_be_had_with_a_longer_time(nous: Nous, container: Container, tmp_path: Path) -> None:
-    written(tmp_path, "s.txt", age=100 * DAY)
-
-    assert "1 past" in nous("watch", tmp_path, "--once").stdout
-    assert "1 handed over" in nous("watch", tmp_path, "--once", "--since", "365d").stdout
-    assert lengths(container) == [0, 1]
-
-
-def test_a_session_is_over_when_it_was_idle_as_long_as_is_set_for_all_or_said(
-    nous: Nous, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    written(tmp_path, "s.txt", age=HOUR)
-    monkeypatch.setenv("NOUS_SESSIONS__IDLE", "2h")
-
-    assert "0 handed over, 0 known, 1 still going" in nous("watch", tmp_path, "--once").stdout
-    assert "1 handed over" in nous("watch", tmp_path, "--once", "--idle", "30m").stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said", "code"),
-    [
-        ((), "name a folder, or set watch.folders", BAD_INPUT),
-        (("/no/such/folder",), "there is no folder /no/such/folder", BAD_INPUT),
-        (("/", "--idle", "soon"), "'soon' is no duration", 2),
-        (("/", "--scope", "a//b"), "scope", BAD_INPUT),
-    ],
-)
-def test_what_makes_no_sense_is_said(nous: Nous, arguments: tuple[str, ...], said: str, code: int) -> None:
-    looked = nous("watch", *arguments, "--once")
-
-    assert looked.exit_code == code
-    assert said in looked.stderr
 
 
 def test_a_forgotten_session_does_not_come_back_and_its_file_is_in_no_key(

@@ -18,8 +18,8 @@ from nous.bus.redis.keys import BusKeys
 from nous.domain.scope import Scope
 from nous.redis_server import data_dir, embedded
 from nous.redis_server.data_dir import locate
-from nous.services.folder_watch import FileOutcome, FolderWatcher, PublishedSession, SweepReport, WatchRules
-from nous.services.publisher import Producer
+from nous.services.folder_watch import FileOutcome, FolderWatcher, SweepReport, WatchRules
+from nous.services.publisher import Published
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import FileRecord, WatchedFolder
 from nous.store.keys import StoreKeys
@@ -68,10 +68,8 @@ class Struck(RedisFolderState):
 
 
 def sweep(container: Container, folder: Path, watched: RedisFolderState) -> SweepReport:
-    def hand_over(path: Path, *, priority: Priority) -> Iterator[PublishedSession]:
-        producer: Producer = producer_of(container)
-        for each in producer.publish(path, SessionMetadata(), priority=priority):
-            yield PublishedSession(each.event.session_id, each.event.id, each.receipt.fresh)
+    def hand_over(path: Path, priority: Priority) -> Iterator[Published]:
+        return producer_of(container).publish(path, SessionMetadata(), priority=priority)
 
     watcher = FolderWatcher(
         [WatchedFolder(Scope(), "here", folder)],

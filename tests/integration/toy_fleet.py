@@ -19,7 +19,7 @@ from nous.domain.effects import Effects
 from nous.domain.events import Event, SessionEnded
 from nous.jobs.rq.quarantine_worker import run_quarantine
 from nous.pipeline.worker import Worker, WorkerContext
-from nous.runtime.dispatch_loop import QuarantineStarter
+from nous.runtime.worker_process import QuarantineStarter
 from nous.settings.model import Settings, WorkerSettings
 
 LEASE = 1.0
@@ -33,8 +33,6 @@ def handler(_: WorkerContext) -> Callable[[Event], Effects]:
         if event.session_id.startswith("asked"):
             os.kill(os.getpid(), signal.SIGTERM)
         if event.session_id.startswith("hung"):
-            threading.Event().wait()
-        if event.session_id.startswith("endless") and not (directory / "enough").exists():
             threading.Event().wait()
         return Effects()
 

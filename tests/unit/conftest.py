@@ -18,10 +18,9 @@ from nous.domain.errors import BadInput
 from nous.domain.events import Event, SessionEnded
 from nous.jobs.base import MemoryJobs, QueueKind
 from nous.pipeline.worker import Worker
-from nous.runtime.attempt import Attempts
-from nous.runtime.dispatch_loop import Dispatcher
-from nous.runtime.lease_renewal import LeaseKeeper
+from nous.runtime.attempt import Attempts, LeaseKeeper
 from nous.runtime.sweeper import Sweeper
+from nous.runtime.worker_process import Dispatcher
 from nous.store.memory import MemoryStore
 
 LEASE = 60.0

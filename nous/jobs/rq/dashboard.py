@@ -3,11 +3,9 @@
 rq-dashboard 0.9.0 was written for RQ 1 and for pickled jobs. Against RQ 3 and our JSON jobs it answers 500
 
 - on the list of workers while one is busy: it fetches the current job without saying that it is JSON;
-- on a worker whose job was deleted meanwhile;
-- on deleting a job whose execution ended, or expired with its worker, since it was listed.
+- on a worker whose job was deleted meanwhile.
 """
 
-import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hmac import compare_digest
@@ -22,8 +20,7 @@ from flask.json.provider import DefaultJSONProvider
 from redis import Redis
 from redis import exceptions as redis_errors
 from rq import Queue, Worker
-from rq.exceptions import InvalidJobOperation, NoSuchJobError
-from rq.executions import Execution, ExecutionRegistry
+from rq.exceptions import DeserializationError, InvalidJobOperation, NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
@@ -32,77 +29,30 @@ from nous.domain.errors import Misconfigured
 from nous.jobs.base import BARE, JobNames
 from nous.jobs.rq.job import AllowListedJob
 
-UNREADABLE = "(not JSON)"
-"""Placeholder for data that another application pickled on the same server."""
-
-
-class JsonOnly(JSONSerializer):
-    """Serializer that reads only JSON.
-
-    Looking at a job therefore never runs code that a pickle may hold.
-    """
-
-    @staticmethod
-    def loads(s: bytes, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return JSONSerializer.loads(s, *args, **kwargs)
-        except ValueError:
-            return UNREADABLE
-
-
-class _Executions(ExecutionRegistry):
-    """Executions of a job.
-
-    One that is gone is represented by its name alone.
-    """
-
-    def get_executions(self, start: int = 0, end: int = -1) -> list[Execution]:
-        return [self._execution(name) for name in self.get_execution_ids(start, end)]
-
-    def _execution(self, name: str) -> Execution:
-        try:
-            return Execution.fetch(id=name, job_id=self.job_id, connection=self.connection)
-        except ValueError:
-            return Execution(id=name, job_id=self.job_id, connection=self.connection)
-
 
 class ShownJob(AllowListedJob):
-    """Job for viewing, deleting and requeueing, never for running."""
+    """Job for viewing, deleting and requeueing. It reads only JSON, so a pickle never runs."""
 
     def __init__(self, id: str | None = None, connection: Redis | None = None, serializer: object = None) -> None:  # noqa: A002, ARG002 - the parameters are RQ's
-        super().__init__(id, connection=connection, serializer=JsonOnly)
-
-    @property
-    def execution_registry(self) -> ExecutionRegistry:
-        return _Executions(self.id, connection=self.connection)
+        super().__init__(id, connection=connection, serializer=JSONSerializer)
 
     def get_call_string(self) -> str | None:
-        """Return the job's description.
-
-        It stands in place of the call, which is the same for every job but for its ids.
-        """
+        """Return the description, in place of the call, which is the same for every job."""
         return self.description
 
 
 class ShownWorker(Worker):
-    """Worker for viewing."""
-
     job_class = ShownJob
 
     def get_current_job(self) -> Job | None:
-        """Return one of the jobs in flight; its description tells the number of the others."""
+        """Return one of the jobs in flight; None if it was deleted meanwhile."""
         try:
-            job = super().get_current_job()
+            return super().get_current_job()
         except NoSuchJobError:
             return None
-        if job is not None and (others := len(self.get_current_executions()) - 1) > 0:
-            job.description = f"{job.description} and {others} more"
-        return job
 
 
 def _rq_names(connection: Redis, names: JobNames) -> dict[str, Any]:
-    """Return replacements of RQ's names that list what one installation has."""
-
     class OwnQueue(Queue):
         job_class = ShownJob
 
@@ -146,15 +96,12 @@ class Login:
 
 
 def build(connection: Redis, *, shown_as: str, names: JobNames = BARE, login: Login | None = None) -> Flask:
-    """Build the dashboard app for the server behind *connection*.
+    """Build the dashboard app for the server behind *connection*, which it calls *shown_as*.
 
-    Its pages call the server *shown_as*. It lists the queues and workers of one installation; a job of any installation
-    is found by its id. Without a *login* it answers only to host names of this machine, so that a foreign site cannot
-    reach it by pointing its own name here (DNS rebinding). RQ changes the timeouts of *connection*: pass one that is
-    used for nothing else.
-
-    Raises:
-        Misconfigured: rq-dashboard is absent, or not the release that this was written for.
+    It lists the queues and workers of one installation; a job of any installation is found by its id. Without a *login*
+    it answers only to host names of this machine, so that a foreign site cannot reach it by pointing its own name here
+    (DNS rebinding). RQ changes the timeouts of *connection*: pass one that is used for nothing else. Raises
+    `Misconfigured` if rq-dashboard is absent or another release.
     """
     web = _private_copy("rq_dashboard.web", _rq_names(connection, names))
     app = Flask("rq_dashboard")
@@ -169,25 +116,15 @@ def build(connection: Redis, *, shown_as: str, names: JobNames = BARE, login: Lo
 
 
 def listen(app: Flask, *, host: str, port: int) -> BaseWSGIServer:
-    """Return a server of *app* that is already bound to its port; call `serve_forever`.
-
-    Raises:
-        Misconfigured: the port is taken, or the host is not an address of this machine.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    """Return a server that is bound to its port. Raises `Misconfigured` if it cannot be."""
     try:
-        listener = socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise Misconfigured(f"cannot listen on {host} port {port}: {error.strerror}; try another --port") from error
-    with listener:
-        return make_server(host, port, app, threaded=True, request_handler=_Quiet, fd=listener.fileno())
+        return make_server(host, port, app, threaded=True, request_handler=_Quiet)
+    except (OSError, SystemExit) as error:  # it exits where the port is taken
+        raise Misconfigured(f"cannot listen on {host} port {port}; try another --port") from error
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach *host*.
-
-    A host name other than localhost may resolve to any address, so it does not count.
-    """
+    """Return whether only this machine reaches *host*. Names but localhost do not count."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -228,10 +165,7 @@ def _refuse_foreign_names() -> None:
 
 
 def _refuse_foreign_sites() -> None:
-    """Refuse actions that another site triggers (CSRF).
-
-    Browsers say in `Sec-Fetch-Site` where a request comes from.
-    """
+    """Refuse actions of another site (CSRF); browsers name it in `Sec-Fetch-Site`."""
     action = (request.endpoint or "").removeprefix("rq_dashboard.") in ACTIONS
     if action and request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}:
         abort(403)
@@ -241,6 +175,8 @@ def _answer_errors(app: Flask) -> None:
     for kind, status, text in (
         (NoSuchJobError, 404, "There is no such job; it may have ended and expired."),
         (InvalidJobOperation, 409, "The job is not in a state that allows this."),
+        (DeserializationError, 409, "The job is not one of nous, and cannot be read."),
+        (ValueError, 409, "The job has just changed; look again."),
         (redis_errors.NoPermissionError, 403, "The Redis user of this dashboard may not do that."),
         (redis_errors.ConnectionError, 503, "The Redis server does not answer."),
         (redis_errors.TimeoutError, 503, "The Redis server does not answer in time."),
@@ -249,20 +185,14 @@ def _answer_errors(app: Flask) -> None:
 
 
 class _WithoutMarkup(DefaultJSONProvider):
-    """JSON provider that replaces angle brackets.
-
-    The pages insert a job's description and errors as HTML, and those may quote a producer's text.
-    """
+    """JSON without angle brackets: the pages insert it as HTML, and it may quote a producer."""
 
     def dumps(self, obj: Any, **kwargs: Any) -> str:
         return super().dumps(obj, **kwargs).translate({ord("<"): "\\u2039", ord(">"): "\\u203a"})
 
 
 class _Quiet(WSGIRequestHandler):
-    """Request handler without an access log.
-
-    The pages poll every few seconds, and a line for each request would drown the others.
-    """
+    """Request handler without an access log: the pages poll every few seconds."""
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         pass

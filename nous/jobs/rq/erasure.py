@@ -15,10 +15,9 @@ from nous.redis_support.errors import translated
 
 
 class RqErasure:
-    """Deletes jobs, and the results of jobs that are already gone.
+    """Deletes jobs of this installation, and the results of jobs that are already gone.
 
-    A running job is not interrupted, and its result is not recorded. Jobs of other installations stay, because the same
-    session of the same scope may be known there, too.
+    A running job is not interrupted, and its result is not recorded.
     """
 
     def __init__(self, client: redis.Redis, names: JobNames) -> None:
@@ -28,10 +27,9 @@ class RqErasure:
     def erase(
         self, events: Collection[UUID], *, session_id: str | None, but: Collection[UUID], dry_run: bool = False
     ) -> int:
-        """Delete the jobs of *events*, and those that name the session; return how many.
+        """Delete the jobs of *events*, and those whose description names the session.
 
-        A job names the session in its description. Jobs of the events in *but* stay, even if they name the session.
-        With *dry_run* nothing is deleted.
+        Jobs of the events in *but* stay, even if they name the session. With *dry_run* they are only counted.
         """
         found = [
             (worker, job_id)
@@ -44,7 +42,6 @@ class RqErasure:
         return len(found)
 
     def _known(self) -> Iterator[tuple[str, str, UUID]]:
-        """Yield the worker, the job id and the event of every attempt that RQ has a key for."""
         beginnings = (Job.key_for(""), f"{RQ_KEY_PREFIX}:results:")
         with translated():
             names = {

@@ -27,10 +27,7 @@ CallArguments = tuple[str, str, str, int]
 
 
 class ForeignJob(Fatal):
-    """A job that nous did not write.
-
-    It is not run.
-    """
+    """A job that nous did not write, and does not run."""
 
 
 class AllowListedJob(Job):
@@ -59,11 +56,7 @@ def encode_call(worker: str, priority: str, entry: str, attempt: int) -> bytes:
 
 
 def decode_call(data: bytes) -> CallArguments:
-    """Decode the arguments for `nous.job.perform` from a job's field `data`.
-
-    Raises:
-        ForeignJob: the call names another function, or cannot be read.
-    """
+    """Decode the arguments for `nous.job.perform`. Raises `ForeignJob` for any other call."""
     with suppress(zlib.error):  # RQ accepts uncompressed data, too
         data = zlib.decompress(data)
     try:

@@ -17,13 +17,12 @@ from rq import worker_registration
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
 from rq.suspension import is_suspended
-from rq.worker import WorkerStatus
+from rq.worker import BaseWorker, WorkerStatus
 
 from nous.backoff import RetryBackoff
 from nous.jobs.base import Runner
 from nous.jobs.rq.bookkeeping import JobBookkeeper, StartedJob
 from nous.jobs.rq.job import AllowListedJob, decode_call
-from nous.jobs.rq.worker_stats import PlacedWorker
 from nous.redis_support.errors import translated
 
 _LISTEN = 1
@@ -32,6 +31,8 @@ _BATCH = 16
 """Jobs taken at once: enough to share a round trip, and few to resubmit if this process dies."""
 _BEAT = 15.0
 """Seconds between two heartbeats. Also the longest time until `rq suspend` or `rq resume` is noticed."""
+_EXPIRES = 60
+"""Seconds without a heartbeat after which this worker counts as dead."""
 _GLANCE = 0.02
 _AFTERGLOW = 2.0
 """Seconds after work in another queue than the first, in which the wait is short: Redis blocks on one queue only."""
@@ -39,12 +40,12 @@ _AFTERGLOW = 2.0
 log = structlog.get_logger(__name__)
 
 
-class PoolWorker(PlacedWorker):
+class PoolWorker(BaseWorker):
     """Runs up to *concurrency* jobs at a time, each on a thread.
 
     The first queue has priority over the second. A thread cannot be ended from outside. So a job that is not done after
-    *give_up_after* seconds is recorded as failed, its thread is abandoned and another takes its place: a handler that
-    hangs does not make the pool smaller. The threads are daemons, so the process can exit while one hangs.
+    *give_up_after* seconds is recorded as failed, and another thread takes its place: a handler that hangs does not
+    make the pool smaller. The threads are daemons, so the process can exit while one hangs.
     """
 
     def __init__(
@@ -75,22 +76,17 @@ class PoolWorker(PlacedWorker):
         self._retry_backoff = RetryBackoff(f"pool {name}")
 
     def stop(self) -> None:
-        """Take no more jobs. `run` returns when those in flight have ended."""
         self._stop_requested = True
         self._stopping.set()
         self._has_room.set()
 
     def run(self) -> None:
-        """Take and run jobs until `stop`, then wait for those in flight.
-
-        Jobs are taken once the worker is registered with RQ. It does not listen to RQ's commands: signals stop it.
-        """
+        """Take and run jobs until `stop`, then wait for those in flight."""
         try:
             while not self._stopping.is_set():
                 self._survive(self._step)
             while self._running:
                 self._survive(self._drain)
-            self._survive(self._bookkeeper.retry_pending)
         finally:
             for _ in range(self._threads):
                 self._tasks.put(None)
@@ -98,13 +94,11 @@ class PoolWorker(PlacedWorker):
                 self._survive(self.teardown)
 
     def _survive(self, step: Callable[[], None]) -> None:
-        """Run *step*, and wait with backoff if it fails, so that no error ends the pool."""
         with self._retry_backoff.guard(), translated():
             step()
         self._stopping.wait(self._retry_backoff.wait)
 
     def _step(self) -> None:
-        """Start some jobs, or wait a moment if there are none, or no room for them."""
         self._tend()
         room = self._concurrency - len(self._running)
         if room <= 0:
@@ -129,7 +123,6 @@ class PoolWorker(PlacedWorker):
         return False
 
     def _idle(self) -> None:
-        """Wait until the first queue has a job, or another one may have."""
         if not self._running:
             self._say(WorkerStatus.IDLE)
         connection: Any = self.connection  # its type allows whole seconds only, though it takes fractions
@@ -143,10 +136,7 @@ class PoolWorker(PlacedWorker):
             self.set_state(state)
 
     def _add_threads(self) -> None:
-        """Have a thread for each job in flight.
-
-        Called periodically, because the system may have refused to start a thread earlier.
-        """
+        """Have a thread for each job in flight; the system may have refused to start one earlier."""
         while self._threads < len(self._running):
             threading.Thread(target=self._work, name=self.name, daemon=True).start()
             self._threads += 1
@@ -156,13 +146,12 @@ class PoolWorker(PlacedWorker):
             try:
                 self._perform(job)
             except Exception:  # the outermost call of a thread: the error would be lost
-                log.exception("rq_bookkeeping.failed", jobs=[job.id])
+                log.exception("rq_bookkeeping.failed", job_id=job.id)
             if self._running.pop(job.execution, None) is None:
                 return  # the job was abandoned, and another thread has the place of this one
             self._has_room.set()
 
     def _perform(self, job: StartedJob) -> None:
-        """Make the job's call and record the result, unless the job was abandoned meanwhile."""
         try:
             outcome = self._runner(*decode_call(job.data))
         except BaseException as error:  # noqa: BLE001 (a handler may even try to exit)
@@ -173,10 +162,7 @@ class PoolWorker(PlacedWorker):
                 self._bookkeeper.returned(job, outcome)
 
     def _give_up_overdue(self) -> None:
-        """Abandon jobs whose handler hangs, to make room.
-
-        The lease of such a job's delivery has expired, and another attempt has it by now.
-        """
+        """Abandon jobs whose handler hangs: their leases have expired, and other attempts run."""
         for job, since in list(self._running.values()):  # the oldest first
             if time.monotonic() - since < self._give_up_after:
                 break
@@ -186,23 +172,18 @@ class PoolWorker(PlacedWorker):
                 self._bookkeeper.failed(job, TimeoutError(f"not done after {self._give_up_after:g} s"))
 
     def _beat(self) -> None:
-        """Send the heartbeats of this worker and its jobs when due, and run RQ's maintenance."""
         if time.monotonic() - self._beat_at < _BEAT:
             return
         self._show_itself()
         self._beat_at = time.monotonic()
         self._is_suspended = bool(is_suspended(self.connection))  # an operator ran `rq suspend`
-        self.heartbeat()
+        self.heartbeat(_EXPIRES)
         self._bookkeeper.beat([job for job, _ in list(self._running.values())])
-        self._bookkeeper.retry_pending()
         if self.should_run_maintenance_tasks:
             self.run_maintenance_tasks()
 
     def _show_itself(self) -> None:
-        """Register this worker with RQ, again where RQ has lost it.
-
-        Its keys expire in a long pause, and the server may have been flushed.
-        """
+        """Register with RQ, again after a long pause or a flushed server."""
         if self.connection.hexists(self.key, "birth"):
             worker_registration.register(self)
         else:

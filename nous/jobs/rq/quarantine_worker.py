@@ -20,7 +20,6 @@ from rq.worker import Worker
 from nous.jobs.base import QueueKind, Runner
 from nous.jobs.rq.job import AllowListedJob, decode_call
 from nous.jobs.rq.queue import queue_named
-from nous.jobs.rq.worker_stats import PlacedWorker
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +30,7 @@ _ASKED = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 """Signals by which an operator or a supervisor ends a process. A poison event uses others, or none."""
 
 
-class QuarantineWorker(PlacedWorker, Worker):
+class QuarantineWorker(Worker):
     """Stock RQ worker whose forked jobs use the application that is already built."""
 
     runner: Runner
@@ -47,15 +46,12 @@ class QuarantineWorker(PlacedWorker, Worker):
 
 
 def is_to_blame(status: int | None) -> bool:
-    """Return whether a job killed its process, which ended with the exit *status*.
-
-    *status* is None for a job that RQ killed because it hung.
-    """
+    """Return whether a job killed its process; the exit *status* is None for one that hung."""
     return status is None or not (os.WIFSIGNALED(status) and os.WTERMSIG(status) in _ASKED)
 
 
 def run_quarantine(worker: str, *, client: redis.Redis, name: str, runner: Runner, blame: Blame) -> None:
-    """Run the jobs of the worker's quarantine queue until it is empty, each in its own process.
+    """Run a worker's quarantined jobs, each in its own process, until there is none.
 
     *worker* is its name with the installation's prefix. *blame* is called for each attempt that killed its process.
     """

@@ -1,7 +1,4 @@
-"""Job queue on RQ.
-
-Only this package touches RQ's queues.
-"""
+"""Job queue on RQ. Only this package touches RQ's queues."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -22,20 +19,15 @@ from nous.redis_support.scripts import register
 
 
 def queue_named(name: str, client: redis.Redis) -> Queue:
-    """Return an RQ queue as nous uses them.
-
-    Its jobs are JSON, and run our function only.
-    """
+    """Return an RQ queue as nous uses them: JSON jobs that run our function only."""
     return Queue(name, connection=client, serializer=JSONSerializer, job_class=AllowListedJob)
 
 
 class RqJobs:
-    """`Jobs` on RQ.
+    """`Jobs` on RQ. Times are in seconds.
 
-    *client* is RQ's own, because RQ changes the timeouts of its pool. Times are in seconds.
-
-    The call of a job names its worker with the installation's prefix. So a worker that takes a job of another
-    installation can tell.
+    *client* is RQ's own, because RQ changes the timeouts of its pool. The call of a job names its worker with the
+    installation's prefix. So a worker that takes a job of another installation can tell.
     """
 
     def __init__(
@@ -49,10 +41,7 @@ class RqJobs:
         self._failure_ttl = failure_ttl
 
     def submit(self, *orders: JobSpec) -> int:
-        """Queue a job for each attempt that has none yet; return how many were queued.
-
-        RQ deduplicates only one job at a time. One script does the same for many.
-        """
+        """Queue the attempts by one script for all: RQ deduplicates only one job at a time."""
         by_queue: dict[str, list[JobSpec]] = {}
         for order in orders:
             by_queue.setdefault(order.queue, []).append(order)
@@ -82,8 +71,10 @@ class RqJobs:
         """Return a job's id, call and description, and the id of the job that it displaces."""
         own, own_id = self._names.own, self._names.own_id
         call = encode_call(own(order.worker), order.ref.priority.value, order.ref.entry, order.attempt)
-        outdated = _outdated(order)
-        return own_id(order.id), call, own(order.description), own_id(outdated) if outdated else ""
+        # Of each delivery, the jobs of the last attempts are kept.
+        old = order.attempt - MOST
+        outdated = own_id(job_id(order.worker, order.event_id, old)) if old > 0 else ""
+        return own_id(order.id), call, own(order.description), outdated
 
     def backlog(self, worker: str, line: QueueKind) -> int:
         with translated():
@@ -96,12 +87,3 @@ class RqJobs:
 
     def _key(self, queue: str) -> str:
         return Queue.redis_queue_namespace_prefix + self._names.own(queue)
-
-
-def _outdated(order: JobSpec) -> str:
-    """Return the id of the job that is too many attempts old to be kept.
-
-    "" where there is none.
-    """
-    attempt = order.attempt - MOST
-    return job_id(order.worker, order.event_id, attempt) if attempt > 0 else ""

@@ -52,10 +52,8 @@ from nous.jobs.rq.job import AllowListedJob
 from nous.jobs.rq.quarantine_worker import run_quarantine
 from nous.jobs.rq.queue import queue_named
 from nous.pipeline.worker import Handler, Worker, WorkerContext
-from nous.runtime.attempt import Attempts
-from nous.runtime.dispatch_loop import QuarantineStarter
-from nous.runtime.lease_renewal import LeaseKeeper
-from nous.runtime.worker_process import WorkerProcess
+from nous.runtime.attempt import Attempts, LeaseKeeper
+from nous.runtime.worker_process import QuarantineStarter, WorkerProcess
 from nous.settings import load_settings
 from nous.store.keys import StoreKeys
 from nous.store.redis.plans import plan_for

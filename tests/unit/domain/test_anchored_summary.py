@@ -10,7 +10,6 @@ import pytest
 import nous.summary
 from nous.domain.errors import BadInput, NousError
 from nous.summary import AnchoredSummary, AnchoredSummarySection, SummarizerError
-from nous.text.token_estimate import estimate
 
 LABELS = ["Intent", "Decisions", "Files touched", "Pending tasks", "Current state"]
 IDS = ["intent", "decisions", "files_touched", "pending_tasks", "current_state"]
@@ -56,19 +55,6 @@ def test_sections_stand_in_their_order_and_foreign_ones_behind_them() -> None:
     assert said.content("current_state") == "Half done."
 
 
-def test_two_sections_of_one_id_are_one() -> None:
-    twice = (AnchoredSummarySection("intent", "Intent", "- a"), AnchoredSummarySection("intent", "Intent", "- b"))
-
-    assert AnchoredSummary(twice).content("intent") == "- a\n- b"
-
-
-def test_the_estimate_is_that_of_what_a_model_reads_unless_another_was_given() -> None:
-    said = summary(intent="- Ship it", decisions="- Use Redis")
-
-    assert said.token_estimate == estimate(said.to_prompt_text()) > 0
-    assert AnchoredSummary(said.sections, 1, 12).token_estimate == 12
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -88,20 +74,6 @@ def test_a_summary_is_read_back_as_it_was_written(said: AnchoredSummary) -> None
 def test_a_schema_version_that_is_not_known_is_refused(version: object, complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         AnchoredSummary.from_json(kept_as(schema_version=version))
-
-
-def test_fields_that_are_not_known_are_passed_over() -> None:
-    section = {"id": "intent", "label": "Intent", "content": "- Ship it", "weight": 3}
-
-    said = AnchoredSummary.from_json(kept_as(sections=[section], written_by="somebody"))
-
-    assert said.to_prompt_text() == "## Intent\n- Ship it"
-
-
-def test_a_section_without_a_label_is_named_after_its_id() -> None:
-    said = AnchoredSummary.from_json(kept_as(sections=[{"id": "open_questions", "content": "- Why?"}]))
-
-    assert said.to_prompt_text() == "## Open questions\n- Why?"
 
 
 @pytest.mark.parametrize(
@@ -136,11 +108,6 @@ def test_an_error_says_its_kind_and_reason(kind: str, text: str) -> None:
 
     assert (str(error), error.kind) == (text, kind)
     assert isinstance(error, NousError)
-
-
-def test_an_error_is_of_one_of_four_kinds() -> None:
-    with pytest.raises(ValueError, match="weather"):
-        SummarizerError("weather", "rain")
 
 
 def test_the_package_offers_its_names_and_loads_nothing_heavy() -> None:

@@ -91,31 +91,11 @@ WORKER = Worker("episode-summarizer", SessionEnded, lambda context: None)
         discover()
 
 
-def test_a_plug_in_and_its_worker_have_one_name(install: Install) -> None:
-    code = """
-from nous.domain.events import SessionEnded
-from nous.pipeline.worker import Worker
-
-WORKER = Worker("greeter", SessionEnded, lambda context: None)
-"""
-    install(code, "[nous.workers]\nother = its_plug_in:WORKER\n")
-
-    with pytest.raises(Misconfigured, match=r"'other'.* called greeter: give both the same name"):
-        discover()
-
-
 def test_a_malformed_entry_point_is_said_to_be_one(install: Install) -> None:
     install("", "[nous.workers]\nhalf\n")
 
     with pytest.raises(Misconfigured, match="malformed entry_points"):
         discover()
-
-
-def test_what_is_no_reader_is_named(install: Install) -> None:
-    install("READER = 5\n", "[nous.readers]\nfive = its_plug_in:READER\n")
-
-    with pytest.raises(Misconfigured, match="no readers: five"):
-        known_readers()
 
 
 def test_two_plug_ins_of_one_name_are_refused(install: Install) -> None:

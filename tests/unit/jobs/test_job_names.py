@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rq.job import JOB_ID_PATTERN
 
 from nous.domain.events import SessionEnded
-from nous.jobs.base import BARE, JobNames, QueueKind, job_id
+from nous.jobs.base import JobNames, QueueKind, job_id
 from nous.pipeline.worker import Worker
 
 EVENT = UUID(int=7)
@@ -49,19 +49,6 @@ def test_of_a_worker_it_is_known_whose_queues_it_serves(one: str, other: str, wo
 
     assert JobNames(one).owns_any(queues)
     assert one == other or not JobNames(other).owns_any(queues)
-
-
-@given(workers)
-def test_under_the_usual_prefix_names_are_bare(worker: str) -> None:
-    job = job_id(worker, EVENT, 1)
-
-    assert JobNames("nous") == BARE
-    assert (BARE.own(worker), BARE.own_id(job)) == (worker, job)
-
-
-def test_what_is_no_job_of_an_attempt_is_nobodys() -> None:
-    assert BARE.attempt_of("somebody-s-job") is None
-    assert JobNames("mine").attempt_of("mine--job") is None
 
 
 @pytest.mark.parametrize("name", ["", "mine--toy", "-toy", "toy-", "two words", "a.b", "toy\n"])

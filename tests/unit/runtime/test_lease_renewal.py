@@ -15,8 +15,7 @@ from nous.domain.effects import Effects
 from nous.domain.errors import Unavailable
 from nous.domain.events import Event, SessionEnded
 from nous.pipeline.worker import Worker
-from nous.runtime.attempt import Attempts
-from nous.runtime.lease_renewal import LeaseKeeper
+from nous.runtime.attempt import Attempts, LeaseKeeper
 from nous.store.memory import MemoryStore
 
 TOY = Subscription("toy", SessionEnded)

@@ -1,7 +1,7 @@
 """What is looked after beside the work, now and then, whatever is in the way at times."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import pytest
@@ -12,9 +12,8 @@ from nous.bus.base import Priority, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Unavailable
-from nous.domain.events import Event, SessionEnded
-from nous.domain.scope import Scope
-from nous.runtime.maintenance import Auditor, PlugInNotice, SessionMaintenanceLoop, StreamTrimmer
+from nous.domain.events import SessionEnded
+from nous.runtime.maintenance import Auditor, SessionMaintenanceLoop, StreamTrimmer
 from nous.services.session_lifecycle import RecoveryAction
 
 TOY = Subscription("toy", SessionEnded)
@@ -98,13 +97,11 @@ def test_the_direction_of_a_difference_is_told() -> None:
 
 
 class Finishing:
-    """Notes what it is asked for; has *deeds* to tell of each time, and meets with *troubles* first."""
+    """Notes what it is asked for; meets with *troubles* first."""
 
-    def __init__(self, *troubles: Exception, deeds: int = 0) -> None:
+    def __init__(self, *troubles: Exception) -> None:
         self.troubles = list(troubles)
-        self.deeds = deeds
         self.asked: list[str] = []
-        self.told = 0
 
     def close(self) -> Iterator[RecoveryAction]:
         return self._asked("close")
@@ -116,9 +113,7 @@ class Finishing:
         self.asked.append(what)
         if self.troubles:
             raise self.troubles.pop()
-        for number in range(self.deeds):
-            self.told += 1
-            yield RecoveryAction(Scope(), f"s{number}", "ended")
+        yield from ()
 
 
 def tender(finishing: Any, *, recover_every: float = 3600.0) -> SessionMaintenanceLoop:
@@ -150,35 +145,8 @@ def test_what_goes_wrong_is_tried_again(trouble: Exception, wait_until: Any) -> 
     assert finishing.asked[:3] == ["close", "close", "recover patiently"]
 
 
-def test_it_stops_between_two_sessions() -> None:
-    finishing = Finishing(deeds=1000)
-    post = tender(finishing)
-    post.stop()
-    post.run_once()
-
-    assert finishing.told == 2  # one that was idle, and one that was left lying
-
-
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 DAY = 86400.0
-
-
-class Trimmer:
-    """Has *pages* for each stream; meets with *troubles* first."""
-
-    def __init__(self, *troubles: Exception, pages: int = 1, on_page: Callable[[], None] = lambda: None) -> None:
-        self.troubles = list(troubles)
-        self.pages = pages
-        self.on_page = on_page
-        self.asked: list[tuple[str, Priority, float]] = []
-
-    def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
-        self.asked.append((kind.type, priority, keep))
-        if self.troubles:
-            raise self.troubles.pop()
-        for _ in range(self.pages):
-            self.on_page()
-            yield 100
 
 
 def housekeeper(trimming: Any, *, interval: float = DAY) -> StreamTrimmer:
@@ -200,27 +168,3 @@ def test_what_is_older_than_it_is_to_stay_goes_from_both_lanes(ended: Any, clock
 
     assert early == [3, 3]
     assert [backlog.length for backlog in bus.backlogs(SUMMARIZER)] == [1, 1]
-
-
-def test_it_stops_between_two_pages() -> None:
-    trimmer = Trimmer(pages=1000)
-    post = housekeeper(trimmer)
-    trimmer.on_page = post.stop
-    post.run()
-
-    assert len(trimmer.asked) == 2
-
-
-def test_a_plug_in_that_appears_is_logged_once_with_what_to_do() -> None:
-    installed = {"nous.workers: fact-extractor"}
-    notice = PlugInNotice(lambda: frozenset(installed), interval=60)
-
-    with capture_logs() as logs:
-        waits = [notice.run_once()]
-        installed.add("nous.workers: greeter")
-        waits += [notice.run_once(), notice.run_once()]
-
-    assert waits == [60] * 3
-    assert [(line["event"], line["plug_in"], line["hint"]) for line in logs] == [
-        ("plug_in.appeared", "nous.workers: greeter", "restart this process to use it")
-    ]

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from nous.bus.base import Delivery, Priority, Subscription, Verdict
+from nous.backoff import retry_until_deadline
+from nous.bus.base import Delivery, Subscription, Verdict
 from nous.bus.delivery_state import DeliveryState, DeliveryStatus
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
 from nous.domain.errors import Retryable, Unavailable
 from nous.domain.events import SessionEnded
-from nous.runtime.attempt import retry_until_deadline
 
 TOY = Subscription("toy", SessionEnded)
 LEASE = 60.0
@@ -119,40 +119,6 @@ def test_what_nobody_renews_after_that_is_submitted_again(
         runtime.sweeper.sweep()
 
     assert [(progress.attempt, progress.crashes) for _, progress in _pending(runtime)] == [(2, 1)]
-
-
-def test_a_sweeper_that_looks_seldom_is_not_taken_for_a_blind_one(runtime: Any, ended: Any) -> None:
-    begin(runtime, ended)
-    runtime.again()
-    runtime.later()
-    runtime.monotonic += 10 * LEASE
-
-    assert runtime.sweeper.sweep() == 0  # it was submitted at the first look, and its job waits
-    assert [progress.attempt for _, progress in _pending(runtime)] == [2]
-
-
-def test_a_full_queue_keeps_nobody_from_another_one(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(*(ended(f"past-{number}") for number in range(400)), priority=Priority.BULK)
-    runtime.bus.receive(TOY, priority=Priority.BULK, limit=400, lease=1)
-    runtime.later()
-    for _ in range(3):
-        runtime.sweeper.sweep()
-        runtime.clock.now += 0.1
-    begin(runtime, ended)
-    runtime.later()
-
-    for _ in range(5):
-        runtime.sweeper.sweep()
-        runtime.clock.now += 0.1
-
-    assert any(order.session_id == "s1" and order.attempt == 2 for order in runtime.jobs.submitted)
-
-
-def test_a_sweeper_that_has_just_begun_waits_for_nobody(runtime: Any, ended: Any) -> None:
-    begin(runtime, ended)
-    runtime.later()
-
-    assert runtime.sweeper.sweep() == 1
 
 
 def begin(runtime: Any, ended: Any) -> None:

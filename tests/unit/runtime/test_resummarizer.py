@@ -1,7 +1,6 @@
 """Episodes are offered to models while they are extractive and there; what comes of it is noted of those very ones."""
 
 from dataclasses import replace
-from uuid import UUID
 
 import pytest
 from builders.answers import SESSION, answer
@@ -15,7 +14,6 @@ from nous.domain.events import EpisodeOutdated
 from nous.domain.scope import Scope
 from nous.llm.base import ModelRefused, ModelTimeout, ModelUnreachable
 from nous.llm.fake import Answer
-from workers.episode_reviser import UP_TO_DATE
 from workers.episode_reviser import WORKER as REVISER
 
 NEWER = "episode-3"
@@ -41,11 +39,6 @@ def world_of_a_newer_prompt() -> ModelWorld:
     return world
 
 
-def list_as_before(world: ModelWorld, episode_id: UUID) -> None:
-    """Have an episode listed as one to be offered, as older releases did whatever had become of it."""
-    world.store.apply([RecordResummaryAttempt(scope=Scope(), episode_id=episode_id, by="an older release")])
-
-
 def offered(world: ModelWorld) -> int:
     """How many offers were ever made."""
     return sum(each.length for each in world.bus.backlogs(Subscription(REVISER.name, REVISER.consumes)))
@@ -53,18 +46,6 @@ def offered(world: ModelWorld) -> int:
 
 def made_by_a_model(episode: Episode) -> Episode:
     return replace(episode, tier=Tier.LLM, edition=episode.edition + 1, model="another", prompt_version="p")
-
-
-def test_an_episode_that_a_model_has_made_or_that_is_gone_is_not_offered_and_not_looked_at_again() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
-    for episode_id in (world.episodes[0].id, UUID(int=1)):
-        list_as_before(world, episode_id)
-
-    assert world.offer() == 0
-
-    assert (list(world.store.unrefined()), offered(world)) == ([], 0)
 
 
 def test_an_episode_that_a_model_makes_while_it_is_offered_is_not_offered() -> None:
@@ -79,45 +60,12 @@ def test_an_episode_that_a_model_makes_while_it_is_offered_is_not_offered() -> N
     assert (list(world.store.unrefined()), offered(world)) == ([], 0)
 
 
-def test_an_episode_whose_session_grows_while_it_is_offered_is_offered_as_it_is_then() -> None:
-    world = world_of_before()
-
-    def grow(_: Effects) -> None:
-        world.use(None)
-        world.publish(text=GROWN)
-        world.work()
-
-    assert world.offer(meddled(world.bus, grow)) == 0
-    assert offered(world) == 0
-    world.use(world.summarizer())
-    assert world.offer() == 1
-    world.work()
-
-    (episode,) = world.episodes
-    assert (episode.tier, episode.edition) == (Tier.LLM, 3)
-    assert list(world.store.unrefined()) == []
-
-
 def tried_in_vain(world: ModelWorld, event: EpisodeOutdated) -> Effects:
     """What comes of *event* where the model is of no use, and there is no patience left."""
     try:
         return REVISER.handler_factory(world.context)(event)
     except DegradedResult as offer:
         return offer.effects
-
-
-def test_an_episode_that_is_up_to_date_is_not_offered_any_more() -> None:
-    world = ModelWorld()
-    world.publish()
-    world.work()
-    (episode,) = world.episodes
-    list_as_before(world, episode.id)
-
-    world.bus.publish(outdated_by(world, episode.by))
-    world.work()
-
-    assert world.account(REVISER.name).skipped == {UP_TO_DATE: 1}
-    assert list(world.store.unrefined()) == []
 
 
 @pytest.mark.parametrize("fate", ["not the form", ModelTimeout("hangs"), ModelRefused("no such model")])
@@ -162,18 +110,3 @@ def test_an_episode_that_a_model_has_made_waits_for_the_next_one_however_long_th
 
     (episode,) = world.episodes
     assert (episode.edition, episode.prompt_version) == (2, NEWER)
-
-
-def test_a_request_that_the_model_never_answers_is_dead_and_can_be_redriven() -> None:
-    world = world_of_a_newer_prompt()
-    world.answers = lambda _: ModelTimeout("hangs")
-    world.bus.publish(outdated_by(world, f"scripted:model {NEWER}"))
-    world.work(4 * 3600, step=60)
-    assert world.account(REVISER.name).skipped == {}
-    [letter] = world.bus.letters()
-
-    world.answers = lambda _: answer()
-    assert world.bus.redrive(letter, Subscription(REVISER.name, REVISER.consumes))
-    world.work(3600, step=60)
-
-    assert [each.prompt_version for each in world.episodes] == [NEWER]

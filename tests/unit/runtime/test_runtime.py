@@ -11,7 +11,7 @@ from nous.bus.base import Priority, Subscription
 from nous.domain.effects import Effects
 from nous.domain.events import Event, SessionEnded
 from nous.jobs.base import MemoryJobs, QueueKind
-from nous.runtime.dispatch_loop import Dispatcher
+from nous.runtime.worker_process import Dispatcher
 
 LEASE = 60.0
 TOY = Subscription("toy", SessionEnded)
@@ -63,25 +63,6 @@ def test_a_queue_is_filled_up_once_a_quarter_of_it_is_free(
 
     assert queued == taken
     assert runtime.account.in_flight == (taken or 0)
-
-
-def test_bulk_work_has_a_queue_of_its_own(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended("past"), priority=Priority.BULK)
-    runtime.bus.publish(ended("now"))
-
-    runtime.dispatcher.dispatch()
-
-    assert [order.queue for order in runtime.jobs.submitted] == ["toy", "toy-bulk"]
-
-
-def test_an_entry_whose_dispatcher_died_is_submitted_by_the_sweeper(runtime: Any, ended: Any) -> None:
-    runtime.bus.publish(ended())
-    runtime.bus.receive(TOY, priority=Priority.LIVE, limit=1, lease=LEASE)
-
-    runtime.again()
-
-    assert runtime.run() == ["done"]
-    assert runtime.account.done == 1
 
 
 def test_a_job_that_still_waits_is_not_submitted_again(runtime: Any, ended: Any) -> None:

@@ -1,8 +1,18 @@
-"""Everything in a process, started and stopped together."""
+"""The loops of a process, started and stopped together, and the processes that it starts for suspects."""
 
 import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-from nous.runtime.worker_process import WorkerProcess
+import pytest
+from structlog.testing import capture_logs
+
+from nous.backoff import RetryBackoff
+from nous.domain.errors import Unavailable
+from nous.jobs.base import MemoryJobs
+from nous.runtime.worker_process import DispatchLoop, QuarantineStarter, WorkerProcess
 
 
 class Post:
@@ -45,3 +55,79 @@ def test_a_post_that_ends_by_itself_ends_the_fleet() -> None:
 
     assert not was_asked
     assert all(post.ended for post in posts)
+
+
+class Duties:
+    """A dispatcher that fails thrice and then stops the loop, and a sweeper that always fails."""
+
+    def __init__(self) -> None:
+        self._left: Iterator[bool] = iter([True] * 3)
+        duties: Any = self
+        self.loop = DispatchLoop(
+            "toy",
+            dispatcher=duties,
+            sweeper=duties,
+            jobs=MemoryJobs(),
+            sweep_interval=0,
+            open_quarantine=lambda _: None,
+        )
+
+    def dispatch(self) -> int:
+        if next(self._left, False):
+            raise Unavailable("no dispatching")
+        return 0
+
+    def wait(self, _seconds: float) -> None:
+        self.loop.stop()
+
+    def sweep(self) -> int:
+        raise Unavailable("no sweeping")
+
+
+def test_each_duty_is_told_of_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RetryBackoff, "wait", 0.0)
+
+    with capture_logs() as logs:
+        Duties().loop.run()
+
+    assert sorted(line["error"] for line in logs if "error" in line) == ["no dispatching"] * 2 + ["no sweeping"] * 3
+    assert [line["task"] for line in logs if line["event"] == "task.recovered"] == ["dispatch"]
+
+
+@contextmanager
+def quarantines(log: Path, then: str) -> Generator[QuarantineStarter]:
+    """Quarantines whose processes write the name of their worker down, and *then* do something."""
+    found = QuarantineStarter(["/bin/sh", "-c", f'echo "$1" >> "$0"; {then}', str(log)])
+    try:
+        yield found
+    finally:
+        found.stop()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    log = tmp_path / "log"
+    log.touch()
+    return log
+
+
+def test_of_one_worker_one_quarantine_runs_at_a_time(log: Path, wait_until: Any) -> None:
+    with quarantines(log, "exec sleep 600") as opened:
+        opened.open("toy")
+        wait_until(lambda: log.read_text() == "toy\n", "the quarantine to begin")
+
+        opened.open("toy")
+        opened.open("other")
+        wait_until(lambda: "other" in log.read_text(), "the quarantine of another worker to begin")
+
+    assert log.read_text().split() == ["toy", "other"]
+
+
+def test_a_quarantine_that_has_ended_is_opened_again(log: Path, wait_until: Any) -> None:
+    with quarantines(log, "exit 0") as opened:
+
+        def has_begun_again() -> bool:
+            opened.open("toy")
+            return log.read_text().split()[:2] == ["toy", "toy"]  # it may have ended once more by now
+
+        wait_until(has_begun_again, "a second quarantine to begin", seconds=10)

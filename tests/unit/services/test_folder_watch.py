@@ -1,7 +1,6 @@
-"""Sweeping folders for sessions that are over, on a bus in memory."""
+"""Sweeping folders for sessions that are over, on a bus in memory, whatever goes wrong with a file."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,16 @@ from builders.sweeps import DAY, HOUR, NOW, READER, TEXT, Scene, counts
 from structlog.testing import capture_logs
 
 from nous.bus.base import Priority
-from nous.domain.errors import Unavailable
+from nous.domain.errors import Misconfigured, NotFound, Unavailable
 from nous.domain.scope import Scope
-from nous.services.folder_watch import FileOutcome, SweepLog, SweepReport
+from nous.services.folder_watch import (
+    FileOutcome,
+    SessionFile,
+    SweepReport,
+    WatchRules,
+    decide,
+    lane_of,
+)
 from nous.services.session_intake import SessionMetadata
 from nous.store.folder_state import WatchedFolder
 
@@ -79,19 +85,6 @@ def test_one_that_is_killed_before_it_has_handed_over_remembers_nothing(scene: S
     assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}
 
 
-def test_what_is_written_while_a_file_is_read_is_seen_later(scene: Scene) -> None:
-    path = scene.write("s.txt")
-    scene.instead = lambda _: (path.write_text(TEXT * 2), os.utime(path, (NOW, NOW)))[1]
-    scene.sweep()
-    scene.instead = lambda _: None
-    scene.now += HOUR
-
-    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1}
-    assert scene.read == [path]
-    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1}
-    assert scene.read == []
-
-
 def test_a_file_that_two_folders_hold_is_handed_over_once(scene: Scene) -> None:
     path = scene.write("a/s.txt")
     (scene.folder / "b").mkdir()
@@ -121,35 +114,6 @@ def test_what_is_gone_is_remembered_no_longer_unless_a_folder_could_not_be_read(
     assert len(scene.watched.recall(place)) == 1
 
 
-def test_a_file_of_many_sessions_is_one_file_and_what_one_line_lacks_costs_that_one(scene: Scene) -> None:
-    lines = [{"id": name, "messages": [{"role": "user", "content": f"hello, I am {name}"}]} for name in ("a", "b", "c")]
-    text = "".join(json.dumps(each) + "\n" for each in [*lines[:2], {"nothing": 1}, lines[2]])
-    path = scene.write("runs.jsonl", text=text)
-
-    sweep = scene.sweep()
-
-    assert counts(sweep) == {FileOutcome.REFUSED: 1}
-    assert sweep.refused[path].startswith("1 of its 4 sessions cannot be used, the first because: ")
-    found = scene.bus.receive(READER, priority=Priority.LIVE, limit=10, lease=60)
-    assert [each.event.session_id for each in found] == ["a", "b", "c"]
-
-
-def test_the_log_names_what_cannot_be_read_once_and_is_short_where_nothing_came_of_a_sweep(scene: Scene) -> None:
-    journal, gone = SweepLog(), scene.folder / "gone"
-    scene.write("s.txt")
-
-    with capture_logs() as logs:
-        for _ in range(2):
-            journal(scene.sweep(scene.folder, gone))
-
-    told = [(each["event"], each["log_level"], each.get("handed_over"), each.get("path")) for each in logs]
-    assert told == [
-        ("folder_watch.swept", "info", 1, None),
-        ("folder_watch.unreadable", "warning", None, str(gone)),
-        ("folder_watch.swept", "debug", 0, None),
-    ]
-
-
 def test_it_sweeps_until_it_is_stopped_and_goes_on_when_a_sweep_fails(scene: Scene) -> None:
     told: list[SweepReport] = []
     scene.write("s.txt")
@@ -170,3 +134,152 @@ def test_it_sweeps_until_it_is_stopped_and_goes_on_when_a_sweep_fails(scene: Sce
         {FileOutcome.PUT_OFF: 1},
         {FileOutcome.HANDED_OVER: 1},
     ]
+
+
+def test_what_the_server_loses_before_it_is_remembered_is_handed_over_again(scene: Scene) -> None:
+    path = scene.write("s.txt")
+    scene.watched.first = scene.lose_events
+
+    lost = scene.sweep()
+
+    assert counts(lost) == {FileOutcome.PUT_OFF: 1}
+    assert "no longer knows the events" in lost.put_off[path]
+    assert lost.handed_over == []
+    scene.watched.first = lambda: None
+    assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}
+    assert scene.received() == ["s"]
+
+
+def test_what_the_server_loses_of_a_file_that_is_then_refused_is_handed_over_again(scene: Scene) -> None:
+    lines = [{"id": name, "messages": [{"role": "user", "content": f"hello, I am {name}"}]} for name in ("a", "b")]
+    lines += [{"nothing": []}]
+    scene.write("runs.jsonl", text="".join(json.dumps(each) + "\n" for each in lines))
+    scene.watched.first = scene.lose_events
+
+    assert counts(scene.sweep()) == {FileOutcome.PUT_OFF: 1}
+    scene.watched.first = lambda: None
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED: 1}
+    found = scene.bus.receive(READER, priority=Priority.LIVE, limit=10, lease=60)
+    assert [each.event.session_id for each in found] == ["a", "b"]
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED_BEFORE: 1}
+
+
+def test_a_refused_file_is_told_once_and_again_when_it_has_changed(scene: Scene) -> None:
+    path = scene.write("bad.jsonl", text='{"secret": 1\n')
+    scene.write("good.txt")
+
+    first, second = scene.sweep(), scene.sweep()
+
+    assert counts(first) == {FileOutcome.REFUSED: 1, FileOutcome.HANDED_OVER: 1}
+    assert "no transcript that nous can read" in first.refused[path]
+    assert counts(second) == {FileOutcome.REFUSED_BEFORE: 1, FileOutcome.KNOWN: 1}
+    assert "secret" not in repr(scene.watched.recall(WatchedFolder(Scope(), "here", scene.folder)))
+    scene.write("bad.jsonl", text=TEXT)
+    assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1, FileOutcome.KNOWN: 1}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotFound("it is gone"),
+        Unavailable("the disk fails"),
+        MemoryError("for now"),
+    ],
+)
+def test_what_goes_wrong_with_one_file_stops_no_other(scene: Scene, error: Exception) -> None:
+    bad = scene.write("bad.txt", age=HOUR)
+    scene.write("good.txt")
+
+    def fail(path: Path) -> None:
+        if path == bad:
+            raise error
+
+    scene.instead = fail
+
+    assert counts(scene.sweep()) == {FileOutcome.PUT_OFF: 1, FileOutcome.HANDED_OVER: 1}
+    scene.instead = lambda _: None
+    assert counts(scene.sweep()) == {FileOutcome.KNOWN: 1, FileOutcome.HANDED_OVER: 1}
+
+
+def test_a_file_over_which_nous_stumbles_is_refused_and_logged_once_and_tried_by_another_release(scene: Scene) -> None:
+    path = scene.write("s.txt")
+
+    def stumble(_: Path) -> None:
+        raise KeyError(f"{path}: 'what the user said in this session of hers is nobody else's'")
+
+    scene.instead = stumble
+    with capture_logs() as logs:
+        first, second = scene.sweep(), scene.sweep()
+
+    assert (counts(first), counts(second)) == ({FileOutcome.REFUSED: 1}, {FileOutcome.REFUSED_BEFORE: 1})
+    assert first.refused[path].startswith("a defect in nous: KeyError: ")
+    assert [(each["event"], each["path"]) for each in logs] == [("folder_watch.file_failed", str(path))]
+    assert "in stumble" in logs[0]["traceback"]
+    assert "what the user said" not in repr(logs)
+    scene.instead = lambda _: None
+    scene.release = "1.1"
+    assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}
+
+
+def test_what_another_release_refused_is_looked_at_again_by_this_one(scene: Scene) -> None:
+    scene.write("s.jsonl", text="{}\n")
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED: 1}
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED_BEFORE: 1}
+
+    scene.release = "1.1"
+
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED: 1}
+    assert counts(scene.sweep()) == {FileOutcome.REFUSED_BEFORE: 1}
+
+
+def test_a_server_that_takes_nothing_ends_the_sweep_and_nothing_is_taken_for_known(scene: Scene) -> None:
+    scene.write("s.txt")
+
+    def fail(_: Path) -> None:
+        raise Misconfigured("refused")
+
+    scene.instead = fail
+    with pytest.raises(Misconfigured):
+        scene.sweep()
+
+    scene.instead = lambda _: None
+    assert counts(scene.sweep()) == {FileOutcome.HANDED_OVER: 1}
+
+
+RULES = WatchRules(idle=HOUR, since=30 * DAY)
+FILE = Path("/sessions/one.jsonl")
+
+
+def found(age: float, *, size: int = 100, changed_ns: int = 5) -> SessionFile:
+    return SessionFile(FILE, size, round((NOW - age) * 1e9), changed_ns)
+
+
+@pytest.mark.parametrize(
+    ("age", "verdict"),
+    [
+        (0, FileOutcome.GOING),
+        (HOUR - 1, FileOutcome.GOING),
+        (HOUR, None),
+        (30 * DAY, None),
+        (30 * DAY + 1, FileOutcome.PAST),
+        (-HOUR, FileOutcome.GOING),
+        (-2 * DAY, None),
+    ],
+    ids=["just now", "a moment too early", "idle", "the oldest", "past", "of a clock ahead", "of a clock gone wrong"],
+)
+def test_a_file_is_judged_by_how_long_nobody_wrote_to_it(age: float, verdict: FileOutcome | None) -> None:
+    assert decide(found(age), None, NOW, rules=RULES) is verdict
+
+
+def test_a_refused_file_is_looked_at_again_only_when_anything_about_it_has_changed() -> None:
+    refused = found(2 * HOUR).refused("")
+
+    assert decide(found(2 * HOUR), refused, NOW, rules=RULES) is FileOutcome.REFUSED_BEFORE
+    assert decide(found(2 * HOUR, size=101), refused, NOW, rules=RULES) is None
+    assert decide(found(2 * HOUR, changed_ns=6), refused, NOW, rules=RULES) is None
+    assert decide(found(2 * HOUR, changed_ns=6), found(2 * HOUR).told(), NOW, rules=RULES) is FileOutcome.KNOWN
+    assert decide(found(2 * HOUR, size=99), found(2 * HOUR).told(), NOW, rules=RULES) is None
+
+
+def test_sessions_of_today_are_live_and_older_ones_come_behind() -> None:
+    assert [lane_of(found(age), NOW) for age in (HOUR, DAY, DAY + 1)] == [Priority.LIVE, Priority.LIVE, Priority.BULK]

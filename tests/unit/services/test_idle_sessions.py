@@ -8,7 +8,6 @@ import pytest
 from builders.answers import SESSION
 from builders.idle import ENDS, IDLE, TOUCHES, IdleWorld
 from builders.meddled import meddled
-from builders.model_world import event_of
 
 from nous.bus.accounting import Backlog
 from nous.bus.base import Priority, Subscription
@@ -17,9 +16,6 @@ from nous.domain.errors import BadInput
 from nous.domain.events import SessionEnded
 from nous.domain.session_state import SessionStatus
 from nous.services.session_lifecycle import NOWHERE
-from workers.episode_summarizer import ALREADY_SUMMARIZED, OLDER
-
-MORE = f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018."
 
 
 @pytest.fixture
@@ -51,16 +47,6 @@ def test_a_session_that_is_idle_for_longer_than_allowed_is_ended_once(world: Idl
     assert isinstance(end, SessionEnded)
     assert (end.reason, end.dataref, end.agent_id, end.ended_at) == ("idle", path.as_uri(), "tester", touch.at)
     assert end.caused_by == touch.id
-
-
-def test_its_end_makes_an_episode_of_it_and_nothing_is_left_open(world: IdleWorld, path: Path) -> None:
-    world.fall_silent(path)
-    world.close()
-    world.work()
-
-    assert [episode.session_id for episode in world.episodes] == ["s1"]
-    assert world.stage() is SessionStatus.ENDED
-    assert (world.close(), world.recover()) == ([], [])
 
 
 def test_two_who_close_at_once_end_it_once(world: IdleWorld, path: Path) -> None:
@@ -118,9 +104,8 @@ def test_a_turn_that_nobody_asked_for_does_not_keep_a_session_open_nor_open_it(w
     assert world.stage("s2") is SessionStatus.ENDED
 
 
-@pytest.mark.parametrize("count", [1, 150])
-def test_sessions_that_cannot_be_closed_do_not_stop_the_others(world: IdleWorld, path: Path, count: int) -> None:
-    for number in range(count):
+def test_sessions_that_cannot_be_closed_do_not_stop_the_others(world: IdleWorld, path: Path) -> None:
+    for number in range(150):
         world.touch(f"bad-{number}", path)
     world.now += 1
     world.touch("good", path)
@@ -134,7 +119,7 @@ def test_sessions_that_cannot_be_closed_do_not_stop_the_others(world: IdleWorld,
     deeds = list(world.finisher(meddled(world.bus, fail)).close())
 
     assert [deed.session_id for deed in deeds] == ["good"]
-    assert len(world.close()) == count
+    assert len(world.close()) == 150
 
 
 def test_a_session_that_never_said_where_its_transcript_is_is_given_up_until_it_does(
@@ -153,69 +138,6 @@ def test_a_session_that_never_said_where_its_transcript_is_is_given_up_until_it_
     world.touch(path=path)
     world.work()
     assert (world.stage(), world.session_state().given_up) == (SessionStatus.OPEN, None)
-
-
-def test_the_transcript_that_was_named_before_is_read_for_a_touch_that_names_none(world: IdleWorld, path: Path) -> None:
-    world.fall_silent(path)
-    world.close()
-    world.work()
-    path.write_text(MORE)
-    world.fall_silent()
-
-    assert [deed.what.partition(":")[0] for deed in world.close()] == ["ended"]
-    world.work()
-    [episode] = world.episodes
-    assert (episode.edition, episode.bytes) == (2, len(MORE))
-
-
-def test_a_session_that_goes_on_and_says_nothing_new_gets_no_other_edition(world: IdleWorld, path: Path) -> None:
-    for _ in range(2):
-        world.fall_silent(path)
-        assert len(world.close()) == 1
-        world.work()
-
-    assert [episode.edition for episode in world.episodes] == [1]
-    assert world.account(ENDS.group).skipped == {ALREADY_SUMMARIZED: 1}
-    assert world.stage() is SessionStatus.ENDED
-
-
-def test_an_end_that_is_said_is_the_end_and_it_is_not_closed_again(world: IdleWorld, path: Path) -> None:
-    world.touch(path=path)
-    world.now += 5
-    world.publish(text=SESSION)
-    world.work()
-    world.now += IDLE + 1
-
-    assert (world.stage(), world.close()) == (SessionStatus.ENDED, [])
-
-
-def test_an_end_that_comes_late_leaves_open_what_went_on_since(world: IdleWorld, path: Path) -> None:
-    end = world.date()
-    world.now += 90
-    world.touch(path=path)
-    world.work()
-    world.now += 90
-    world.publish(text=SESSION, time=end)  # it was written down then, and is read now
-    world.publish("s1", f"{SESSION} ", ended_at=end)  # a producer that says it now
-    world.work()
-
-    assert world.stage() is SessionStatus.OPEN
-
-
-@pytest.mark.parametrize(("second", "why"), [(SESSION, ALREADY_SUMMARIZED), (SESSION[:-40], OLDER)])
-def test_a_second_end_of_the_same_or_an_older_version_makes_no_edition(
-    world: IdleWorld, path: Path, second: str, why: str
-) -> None:
-    world.fall_silent(path)
-    world.close()
-    world.work()
-    early = world.session_state().ended_at
-    told = {"time": world.date(), "transcript": second, "ended_at": early}
-    world.bus.publish(event_of(SessionEnded, "the second end", **told))
-    world.work()
-
-    assert [episode.edition for episode in world.episodes] == [1]
-    assert world.account(ENDS.group).skipped == {why: 1}
 
 
 def test_a_clock_that_ran_ahead_keeps_no_session_open(world: IdleWorld, path: Path) -> None:

@@ -15,7 +15,7 @@ from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import decode
 from nous.domain.events import SessionEnded, SessionTouched
 from nous.domain.scope import Scope
-from nous.services.publisher import Producer, Published, Touched
+from nous.services.publisher import Producer, Published
 from nous.services.session_intake import SessionIntake, SessionMetadata
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
@@ -36,7 +36,7 @@ class World:
 
     def touch(
         self, session: str | Path, about: SessionMetadata | None = None, *, at: datetime | None = None
-    ) -> Touched:
+    ) -> Published[SessionTouched]:
         return self.producer.touch(session, about or SessionMetadata(), at=at)
 
     def publish(self, path: Path, about: SessionMetadata | None = None, *, upload: bool = False) -> list[Published]:
@@ -96,25 +96,6 @@ def test_publishing_a_dead_session_again_tries_it_again(world: World, session: P
     assert world.bus.counters(READER).in_flight == 1
 
 
-def test_content_sent_along_is_tried_where_the_file_is_dead(world: World, session: Path) -> None:
-    world.publish(session)
-    world.dead_letter()
-
-    [published] = world.publish(session, upload=True)
-
-    assert published.receipt.fresh
-
-
-def test_files_of_one_name_in_two_folders_are_two_sessions(world: World, tmp_path: Path) -> None:
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "chat.txt").write_text(f"{TEXT}{folder}")
-
-    sessions = {world.publish(tmp_path / folder / "chat.txt")[0].event.session_id for folder in ("a", "b")}
-
-    assert len(sessions) == 2
-
-
 def test_a_file_of_many_sessions_is_taken_apart(world: World, tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     line = '{"id": "%s", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}\n'
@@ -147,8 +128,6 @@ def test_an_id_that_no_worker_would_take_is_refused_at_once(world: World, sessio
     for about in (SessionMetadata(session_id=name), SessionMetadata(agent_id=name)):
         with pytest.raises(BadInput, match="1 to 400 printable characters"):
             world.publish(session, about)
-        with pytest.raises(BadInput, match="1 to 400 printable characters"):
-            list(world.producer.publish([{"role": "user", "content": "Hello"}], about))
     for ids in ({"session_id": name, "agent_id": "a"}, {"session_id": "s1", "agent_id": name}):
         with pytest.raises(BadInput, match="1 to 400 printable characters"):
             world.producer.record(decision, scope=Scope(), **ids)
@@ -162,13 +141,6 @@ def test_a_text_without_speakers_is_a_session_only_where_that_is_said(world: Wor
     with pytest.raises(BadInput, match="no speaker was found; publish it with --format plain_text"):
         world.publish(session)
     assert len(world.publish(session, SessionMetadata(format="plain_text"))) == 1
-
-
-def test_what_is_no_file_is_named(world: World, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is a directory; name the files in it"):
-        world.publish(tmp_path)
-    with pytest.raises(NotFound, match=r"gone\.txt"):
-        world.publish(tmp_path / "gone.txt")
 
 
 def test_a_file_is_touched_under_the_id_that_it_is_published_under(world: World, session: Path) -> None:
@@ -188,12 +160,6 @@ def test_a_file_whose_session_is_named_is_not_read(world: World, session: Path) 
     assert (event.session_id, event.dataref, event.format) == ("mine", session.as_uri(), "qbit")
 
 
-def test_what_is_no_file_is_an_id(world: World) -> None:
-    event = world.touch("0199-abc").event
-
-    assert (event.session_id, event.dataref) == ("0199-abc", None)
-
-
 def test_said_thrice_of_one_instant_it_is_one_event_and_of_another_another(world: World, session: Path) -> None:
     same = [world.touch(session) for _ in range(3)]
     others = [
@@ -206,16 +172,6 @@ def test_said_thrice_of_one_instant_it_is_one_event_and_of_another_another(world
     assert [each.receipt.fresh for each in same] == [True, False, False]
     assert all(each.receipt.fresh for each in others)
     assert len({each.event.id for each in (*same, *others)}) == 5
-
-
-@pytest.mark.parametrize(
-    ("content", "why"), [("", "holds nothing"), ("# Notes\n", "no speaker"), ("x" * 9, "no speaker")]
-)
-def test_what_has_no_id_yet_is_not_touched_under_another(world: World, session: Path, content: str, why: str) -> None:
-    session.write_text(content)
-
-    with pytest.raises(BadInput, match=why):
-        world.touch(session)
 
 
 def test_what_names_no_session_is_refused(world: World, tmp_path: Path) -> None:
@@ -239,17 +195,6 @@ def test_what_names_no_session_is_refused(world: World, tmp_path: Path) -> None:
 
 def entry(**data: object) -> bytes:
     return orjson.dumps({"data": {"session_id": "s1", **data}})
-
-
-def test_the_smallest_entry_of_a_foreign_producer_is_a_touch_each_time_that_it_is_told(world: World) -> None:
-    for _ in range(2):
-        world.bus.append("session_touched", entry())
-        world.now += 1
-
-    found = [each.event for each in world.bus.receive(KEEPER, priority=Priority.LIVE, limit=9, lease=1)]
-
-    assert [type(each) for each in found] == [SessionTouched] * 2
-    assert [each.time.timestamp() for each in found] == [world.now - 2, world.now - 1]
 
 
 def test_what_recurs_without_a_time_of_its_own_is_known_by_when_it_was_told() -> None:

@@ -7,7 +7,6 @@ from builders.answers import SESSION
 from builders.idle import ENDS, IDLE, IdleWorld
 from builders.meddled import meddled
 
-from nous.bus.base import Priority
 from nous.domain.effects import SaveSessionState
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState, SessionStatus, closed, ended_by_idleness
@@ -66,26 +65,6 @@ def test_one_that_stays_lost_is_abandoned_once_with_the_reason_until_it_is_found
     world.work()
     assert (world.stage(), world.session_state().given_up) == (SessionStatus.ENDED, None)
     assert world.store.sessions(SessionStatus.ABANDONED) == []
-
-
-def test_what_is_dead_for_another_reason_is_not_tried_again(world: IdleWorld) -> None:
-    world.publish(text=SESSION)
-    [delivery] = world.bus.receive(ENDS, priority=Priority.LIVE, limit=1, lease=60)
-    world.bus.dead_letter(delivery.ref, progress=None, reason="failed 5 times; a test")
-
-    assert recovered(world) == ["abandoned: failed 5 times; a test"]
-    assert len(world.bus.letters()) == 1
-
-
-def test_an_end_whose_session_was_published_otherwise_since_is_left_alone(world: IdleWorld, path: Path) -> None:
-    world.lose(path)
-    recovered(world)
-    world.now += 1
-    world.publish(text=SESSION)
-    world.work()
-
-    assert (world.stage(), recovered(world)) == (SessionStatus.ENDED, [])
-    assert len(world.bus.letters()) == 1
 
 
 def test_of_a_session_that_goes_on_nothing_is_given_up(world: IdleWorld, path: Path) -> None:
@@ -157,26 +136,3 @@ def test_an_end_that_two_look_for_at_once_is_told_by_one(world: IdleWorld, path:
 
     assert [the_only([deed.what]) for deed in (*own, *others)] == ["ended again"]
     assert world.ends == 1
-
-
-def test_a_session_of_which_an_older_release_noted_no_end_does_not_stay_closing(world: IdleWorld, path: Path) -> None:
-    path.write_text(SESSION)
-    session_state = half_closed(world, path)
-    world.bus.publish(ended_by_idleness(session_state))
-    world.work()
-    now = world.session_state()
-    world.store.apply([SaveSessionState(session_state=session_state, replaces=now)])
-
-    assert recovered(world) == []
-    assert world.stage() is SessionStatus.ENDED
-
-
-def test_a_session_whose_dead_end_was_dropped_has_ended(world: IdleWorld, path: Path) -> None:
-    world.fall_silent(path)
-    world.close()
-    world.work()
-    for letter in world.bus.letters():
-        world.bus.drop(letter)
-
-    assert recovered(world) == []
-    assert world.stage() is SessionStatus.ENDED
