@@ -68,7 +68,8 @@ class Erased:
 
     @property
     def lost_vectors(self) -> int:
-        return sum(map(_has_vector, self.old)) - sum(_has_vector(row) for row, _ in self.rows)
+        old, new = ([row for row in rows if embedding(row)] for rows in (self.old, (each.row for each in self.rows)))
+        return len(old) - len(new)
 
     @property
     def touched(self) -> frozenset[UUID]:
@@ -123,7 +124,8 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     ways = {id(way.row): way for way in _ways(remains)}
     rewriter = _Rewriter(remains, stays, tied | touched, ways)
     pairs = enumerate(zip(rows, now, strict=True))
-    kept = tuple(_in_order(Kept(row, at) for at, (old, new) in pairs if (row := rewriter(old, new))))
+    left = [Kept(row, at) for at, (old, new) in pairs if (row := rewriter(old, new))]
+    kept = tuple(left[at] for at in in_order([each.row for each in left]))
     return Erased(
         old=rows,
         rows=kept,
@@ -246,25 +248,14 @@ def _revived(remains: Mapping[UUID, _Remains], kept: Iterable[Kept]) -> frozense
     return frozenset(superseded - stood - {row.fact_id for row, _ in kept if isinstance(row, Superseded)})
 
 
-def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
-    """Yield each row after the facts that it names, some of which have a later source now."""
-    learned: set[UUID] = set()
-    waiting: list[Kept] = []
-    for each in kept:
-        if isinstance(each.row, Learned):
-            learned.add(each.row.fact.id)
-            yield each
-            yield from (late for late in waiting if named(late.row) <= learned)
-            waiting = [late for late in waiting if not named(late.row) <= learned]
-        elif named(each.row) <= learned:
-            yield each
-        else:
-            waiting.append(each)
-    yield from waiting
+def in_order(rows: Sequence[Row]) -> list[int]:
+    """Return the indexes of *rows* in an order in which each row is behind the facts that it names."""
+    places = {row.fact.id: at for at, row in enumerate(rows) if isinstance(row, Learned)}
 
+    def place(at: int) -> float:
+        return max([at, *(places.get(fact, -1) + 0.5 for fact in named(rows[at]))])
 
-def _has_vector(row: Row) -> bool:
-    return embedding(row) is not None
+    return sorted(range(len(rows)), key=place)
 
 
 class _Rewriter:

@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, Row, Source, Superseded, bare, named, occurrences
-from nous.knowledge.erase import FORGOTTEN, Stays, without
+from nous.knowledge.erase import FORGOTTEN, Stays, in_order, without
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.learn import NOT_COMPARED
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.verdict import NewFact
 
 LEFT_BEHIND = "the reason may quote another fact; the rows about both have it"
-"""Replacement for the reasons of imported facts where some row about them may be missing.
+"""Replacement for the reasons of imported facts.
 
-Erasure finds what quotes a fact by the rows about both.
+Erasure finds what quotes a fact by the rows about both, and some of them may be missing here.
 """
 
 AT_ONCE = 500
@@ -49,10 +49,6 @@ class ExistingLog:
         for row in rows:
             self._keys.add(_key(row))
             self._known.extend([row], {})
-
-    def covers(self, rows: Iterable[Row], new: Iterable[Row]) -> bool:
-        """Return whether the log with *new* rows has all *rows*."""
-        return {*map(_key, rows)} <= self._keys | {*map(_key, new)}
 
     def missing(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield each row that the log lacks, once; skip rows about facts that are in neither log.
@@ -95,10 +91,7 @@ def merge_rows(
     second fact; the two are merged when they are compared by meaning.
     """
     present = ExistingLog(log)
-    ordered = [bare(row) for row in _ordered(rows)]
-    new = tuple(present.missing(ordered))
-    if len(new) > AT_ONCE or not present.covers(ordered, new):
-        new = tuple(map(_unquoting, new))
+    new = [_unquoting(bare(row)) for row in present.missing(rows[at] for at in in_order(rows))]
     stays = _staying(new, forgotten, gone)
     erased = without((*log, *new), stays)
     facts = {row.fact.id for row in (*log, *rows) if isinstance(row, Learned)}
@@ -107,16 +100,6 @@ def merge_rows(
         unknown=sum(not named(row) <= facts for row in rows),
         forgotten=sum(not stays(fact, source) for fact, source, _ in occurrences(new)),
     )
-
-
-def _ordered(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield each row behind the facts that it names, as an export has them."""
-    places = {row.fact.id: at for at, row in enumerate(rows) if isinstance(row, Learned)}
-
-    def place(at: int) -> float:
-        return max([at, *(places.get(fact, -1) + 0.5 for fact in named(rows[at]))])
-
-    return (rows[at] for at in sorted(range(len(rows)), key=place))
 
 
 def _unquoting(row: Row) -> Row:
