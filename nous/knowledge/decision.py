@@ -9,12 +9,11 @@ from nous.domain.episode import CandidateFact
 from nous.domain.fact import Confirmed, Fact, Learned, Row, Source, Superseded
 from nous.domain.fact import Linked as LinkedRow
 from nous.domain.scope import Scope
-from nous.knowledge.adjudication import Rulings
-from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.judge import AlreadyKnown, LinkedTo, NewFact, Richer, Supersedes, Verdict
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.precedence import TrustedFact, outdated
-from nous.knowledge.verdict import Policy
+from nous.knowledge.verdict import Policy, Rulings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,8 +44,7 @@ class FactDecision:
     """Decision on a statement: verdict, the fact that now states it, and the superseded fact.
 
     `rows` is empty if the statement added nothing, not even a wording. `has_new_source` is false if an episode repeats
-    itself in other words, and for a known fact that is compared late. `correction` supersedes a fact that a known fact
-    contradicts, now that a more trusted source states the known one.
+    itself in other words, and for a known fact that is compared late.
     """
 
     text: str
@@ -56,7 +54,6 @@ class FactDecision:
     rows: tuple[Row, ...] = ()
     replaced: Fact | None = None
     has_new_source: bool = False
-    correction: Supersedes | None = None
 
     @property
     def other_id(self) -> UUID | None:
@@ -143,16 +140,6 @@ def with_effect(decision: FactDecision, said: TrustedFact, known: FactIndex, *, 
             return replace(decision, verdict=shown, rows=(*decision.rows, gone), replaced=past)
         case NewFact() | AlreadyKnown():
             return decision
-
-
-def correcting(
-    decision: FactDecision, verdict: Supersedes, other: KnownFact, learn_context: LearnContext
-) -> FactDecision:
-    """Add a supersession to *decision*: of its fact and *other*, the one stated earlier."""
-    at = learn_context.said_at
-    said = TrustedFact(decision.fact, first=at, last=at, trust=decision.source.trust)
-    past, gone = outdated(TrustedFact.of(other), said, verdict, at=learn_context.at)
-    return replace(decision, rows=(*decision.rows, gone), replaced=past, correction=verdict)
 
 
 def linked(fact_id: UUID, verdict: LinkedTo, *, at: datetime) -> LinkedRow:

@@ -21,7 +21,7 @@ from nous.domain.events import (
 from nous.domain.fact import Fact
 from nous.domain.scope import Scope
 from nous.knowledge.decision import FactDecision
-from nous.knowledge.judge import AlreadyKnown, LinkedTo, NewFact, Verdict
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact
 
 Waiting = TypeVar("Waiting", FactsUnembedded, EpisodesUnembedded)
 
@@ -37,16 +37,17 @@ def _announced(decision: FactDecision) -> Iterator[tuple[type[FactEvent], dict[s
     verdict = decision.verdict
     if decision.has_new_source:
         kind = FactConfirmed if isinstance(verdict, AlreadyKnown) else FactLearned
-        yield kind, _payload(decision, decision.fact, verdict)
+        yield kind, _payload(decision, decision.fact)
     if decision.replaced:
-        yield FactSuperseded, _payload(decision, decision.replaced, decision.correction or verdict)
+        yield FactSuperseded, _payload(decision, decision.replaced)
     elif isinstance(verdict, LinkedTo):
-        yield FactLinked, _payload(decision, decision.fact, verdict)
+        yield FactLinked, _payload(decision, decision.fact)
 
 
-def _payload(decision: FactDecision, fact: Fact, verdict: Verdict) -> dict[str, Any]:
+def _payload(decision: FactDecision, fact: Fact) -> dict[str, Any]:
     """Return the payload; its other fact is the one compared, also if that gave way."""
-    others = {decision.fact.id, None if isinstance(verdict, NewFact) else verdict.fact_id} - {fact.id, None}
+    verdict = decision.verdict
+    others = {decision.fact.id, decision.other_id} - {fact.id, None}
     return {
         "fact_id": fact.id,
         "text": fact.text,

@@ -15,12 +15,11 @@ from nous.domain.events import NAMESPACE
 from nous.domain.fact import Learned, Source
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder, present
-from nous.knowledge.adjudication import Adjudicator, AmbiguousPair
 from nous.knowledge.candidate_index import IndexUnavailable
 from nous.knowledge.decision import FactDecision, LearnContext
 from nous.knowledge.learn import ambiguous_pairs, embed_late, learn
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.verdict import Policy
+from nous.knowledge.verdict import Adjudicator, AmbiguousPair, Policy
 from nous.store.base import FactLog
 from nous.store.fact_cache import FactCache
 

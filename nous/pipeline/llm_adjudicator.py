@@ -11,7 +11,7 @@ import structlog
 from nous.domain.errors import BadInput, NousError
 from nous.domain.scope import CacheSubject
 from nous.domain.summary_input import Segment
-from nous.knowledge.adjudication import Adjudication, AmbiguousPair, Relation, Rulings
+from nous.knowledge.verdict import Adjudication, AmbiguousPair, Relation, Rulings
 from nous.llm.base import Model, Question
 from nous.llm.state import UsageCounters
 from nous.llm.structured_output import ask

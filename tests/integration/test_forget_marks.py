@@ -20,8 +20,8 @@ from nous.domain.episode import CandidateFact
 from nous.domain.events import episode_id
 from nous.domain.fact import Row, Source
 from nous.domain.scope import CacheSubject
-from nous.knowledge.adjudication import AmbiguousPair, Rulings
 from nous.knowledge.erase import Erased
+from nous.knowledge.verdict import AmbiguousPair, Rulings
 from nous.services.erasure import Eraser, ErasureReceipt
 from nous.services.erasure_targets import EraseFact, EraseSession, ErasureRequest
 from nous.store.keys import StoreKeys

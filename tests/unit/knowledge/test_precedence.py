@@ -1,12 +1,13 @@
 """Which fact may take the place of which: by whose word it is."""
 
 import pytest
-from builders.knowing import Scene, id_of
+from builders.knowing import Scene
 
 from nous.domain.episode import Trust
-from nous.knowledge.adjudication import Relation
-from nous.knowledge.judge import Supersedes
+from nous.domain.fact import LinkKind
 from nous.knowledge.learn import ALREADY
+from nous.knowledge.settling import open_pairs
+from nous.knowledge.verdict import Relation
 
 DOUBTED = pytest.mark.parametrize("trust", [Trust.TOOL, Trust.WEB])
 PORT, OTHER, REWORDED = "The API listens on port 8081", "The API listens on port 6666", "API listens on port 6666"
@@ -118,24 +119,16 @@ def test_what_a_user_said_and_waits_gives_way_to_no_page_of_the_same_hour() -> N
 
 
 @DOUBTED
-@pytest.mark.parametrize("again", [OTHER, REWORDED])
-@pytest.mark.parametrize("month", [2, 3])
-def test_who_says_what_a_page_said_corrects_what_was_said_otherwise(trust: Trust, again: str, month: int) -> None:
-    """Also in the very episode of the page."""
+def test_who_says_what_a_page_said_is_trusted_and_may_replace_what_was_said_otherwise(trust: Trust) -> None:
     scene = Scene()
     scene.hear(PORT, month=1)
     scene.hear(OTHER, month=2, trust=trust)
 
-    decision = scene.hear(again, month=month)
+    assert scene.hear(OTHER, month=3).verdict.name == "known"
 
-    assert decision.verdict.name == "known"
-    assert decision.correction
-    assert decision.correction == Supersedes(
-        fact_id=id_of(scene.knowledge, PORT),
-        reason="value 6666 / 8081",
-        similarity=decision.correction.similarity,
-    )
-    assert trusts(scene) == {OTHER: Trust.USER}
+    assert trusts(scene) == {PORT: Trust.USER, OTHER: Trust.USER}
+    [pair] = open_pairs(scene.knowledge)
+    assert (pair.newer.fact.text, pair.link.kind) == (OTHER, LinkKind.UPDATE)
 
 
 def test_who_said_it_earlier_than_what_is_current_tells_of_the_past() -> None:

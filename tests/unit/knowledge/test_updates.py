@@ -8,10 +8,9 @@ from builders.knowing import Scene
 
 from nous.domain.episode import Trust
 from nous.domain.fact import Learned, LinkKind, Superseded
-from nous.knowledge.adjudication import Relation
 from nous.knowledge.judge import Neighbour, judge
 from nous.knowledge.learn import SAME_TEXT_THEN
-from nous.knowledge.verdict import Dedup, LinkedTo, Policy, Statement, Supersedes, Verdict
+from nous.knowledge.verdict import Dedup, LinkedTo, Policy, Relation, Statement, Supersedes, Verdict
 
 OLD, NEW = "The default branch is main", "The default branch is trunk"
 FAR = ("The timeout is 30 seconds", "The timeout is 90 s")

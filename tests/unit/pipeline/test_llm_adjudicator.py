@@ -12,7 +12,7 @@ from builders.questions import is_strict
 
 from nous.domain.errors import BadInput, NousError, Unavailable
 from nous.domain.scope import CacheSubject, Scope
-from nous.knowledge.adjudication import Adjudication, AmbiguousPair, Relation, Rulings
+from nous.knowledge.verdict import Adjudication, AmbiguousPair, Relation, Rulings
 from nous.llm.base import (
     ModelRefused,
     ModelTimeout,

@@ -17,9 +17,8 @@ from nous.domain.errors import Unavailable
 from nous.domain.fact import Superseded
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.fact_index import FactIndex
-from nous.retrieval.corpus import Corpus, ScopeIndex
 from nous.retrieval.query import Embed, Filters, Hit, HitKind, asked
-from nous.retrieval.search import search
+from nous.retrieval.search import Corpus, ScopeIndex, search
 
 EMBED = HashingEmbedder().embed
 FACT, EPISODE = HitKind.FACT, HitKind.EPISODE

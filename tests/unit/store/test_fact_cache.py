@@ -15,9 +15,8 @@ from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.verdict import Policy
 from nous.pipeline.fact_learner import FactLearner
-from nous.retrieval.corpus import Corpus
 from nous.retrieval.query import asked
-from nous.retrieval.search import search
+from nous.retrieval.search import Corpus, search
 from nous.store.base import LogSlice
 from nous.store.fact_cache import FactCache
 from nous.store.memory import MemoryStore
