@@ -7,6 +7,7 @@ from nous.domain.effects import Effects
 from nous.domain.errors import Deferred, Unavailable
 from nous.domain.events import Event, FactLinked, FactsUnembedded, FactSuperseded
 from nous.knowledge.events import announcements
+from nous.pipeline.fact_learner import FactLearner
 from nous.pipeline.worker import Worker, WorkerContext
 
 NAME = "fact-embedder"
@@ -34,7 +35,7 @@ class FactEmbedder:
         if not isinstance(event, FactsUnembedded):
             raise TypeError(f"{NAME} consumes {FactsUnembedded.type}, not {event.type}")
         try:
-            repair = self._context.fact_learner.embed_late(event.scope, most=_AT_ONCE)
+            repair = FactLearner(self._context).embed_late(event.scope, most=_AT_ONCE)
         except Unavailable as error:
             raise Deferred(str(error), until=self._context.clock() + _LOOK_AGAIN) from error
         if not repair.append.rows:

@@ -22,6 +22,7 @@ from nous.domain.fact import Row, Source
 from nous.domain.scope import CacheSubject
 from nous.knowledge.erase import Erased
 from nous.knowledge.verdict import AmbiguousPair, Rulings
+from nous.pipeline.fact_learner import FactLearner
 from nous.services.erasure import Eraser, ErasureReceipt
 from nous.services.erasure_targets import EraseFact, EraseSession, ErasureRequest
 from nous.store.keys import StoreKeys
@@ -52,7 +53,7 @@ def source_of(session: str) -> Source:
 
 def teach(town: Town, session: str, text: str) -> Sequence[UUID]:
     """The facts that say so now."""
-    lesson = town.container.context.fact_learner.ingest(
+    lesson = FactLearner(town.container.context).ingest(
         [CandidateFact(text=text)], scope=HERE, source=source_of(session)
     )
     if lesson.append.rows:
@@ -121,7 +122,7 @@ def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_
             return adjudicator.adjudicate(doubts, matter=matter)
 
     adjudicator = context.adjudicator
-    replace(context, adjudicator=HeldUp()).fact_learner.ingest(
+    FactLearner(replace(context, adjudicator=HeldUp())).ingest(
         [CandidateFact(text=NEAR)], scope=HERE, source=source_of("two")
     )
 

@@ -1,11 +1,11 @@
 """What a process remembers of the logs it reads."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from builders.contexts import context_over
 from builders.knowing import source
 
 from nous.domain.episode import CandidateFact
@@ -34,14 +34,11 @@ class Watched(MemoryStore):
         return super().read(scope, after=after, **more)
 
 
-def fact_learner(store: MemoryStore, memory: FactCache | None = None) -> FactLearner:
-    return FactLearner(
-        log=store,
-        fact_cache=memory or FactCache(),
-        embedder=HashingEmbedder(),
-        policy=Policy(near=0.3),
-        clock=lambda: datetime(2026, 1, 1, tzinfo=UTC),
-    )
+def fact_learner(store: MemoryStore, memory: FactCache | None = None, **more: Any) -> FactLearner:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    policy = Policy(near=0.3)
+    context = context_over(store, fact_cache=memory or FactCache(), policy=policy, clock=lambda: now, **more)
+    return FactLearner(context)
 
 
 def learn(store: MemoryStore, text: str, *, scope: Scope | None = None, episode: str = "e") -> None:
@@ -149,7 +146,7 @@ def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
         return {"tim likes tea"} if scope == Scope() else set()
 
     store = MemoryStore()
-    teacher = replace(fact_learner(store), suppressed=forgotten)
+    teacher = fact_learner(store, suppressed=forgotten)
 
     lesson = teacher.ingest(
         [CandidateFact(text="Tim likes tea."), CandidateFact(text="Redis is used")], scope=Scope(), source=source("s1")
