@@ -124,8 +124,8 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     ways = {id(way.row): way for way in _ways(remains)}
     rewriter = _Rewriter(remains, stays, tied | touched, ways)
     pairs = enumerate(zip(rows, now, strict=True))
-    left = [Kept(row, at) for at, (old, new) in pairs if (row := rewriter(old, new))]
-    kept = tuple(left[at] for at in in_order([each.row for each in left]))
+    left = (Kept(row, at) for at, (old, new) in pairs if (row := rewriter(old, new)))
+    kept = tuple(sorted(left, key=lambda each: not isinstance(each.row, Learned)))  # a fact may have a later source now
     return Erased(
         old=rows,
         rows=kept,
@@ -246,16 +246,6 @@ def _revived(remains: Mapping[UUID, _Remains], kept: Iterable[Kept]) -> frozense
     superseded = {each.id for each in remains.values() if each.id and each.superseded}
     stood = {each.id for each in remains.values() if not each.superseded}
     return frozenset(superseded - stood - {row.fact_id for row, _ in kept if isinstance(row, Superseded)})
-
-
-def in_order(rows: Sequence[Row]) -> list[int]:
-    """Return the indexes of *rows* in an order in which each row is behind the facts that it names."""
-    places = {row.fact.id: at for at, row in enumerate(rows) if isinstance(row, Learned)}
-
-    def place(at: int) -> float:
-        return max([at, *(places.get(fact, -1) + 0.5 for fact in named(rows[at]))])
-
-    return sorted(range(len(rows)), key=place)
 
 
 class _Rewriter:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, Row, Source, Superseded, bare, named, occurrences
-from nous.knowledge.erase import FORGOTTEN, Stays, in_order, without
+from nous.knowledge.erase import FORGOTTEN, Stays, without
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.learn import NOT_COMPARED
 from nous.knowledge.normalize import exact_form
@@ -91,7 +91,8 @@ def merge_rows(
     second fact; the two are merged when they are compared by meaning.
     """
     present = ExistingLog(log)
-    new = [_unquoting(bare(row)) for row in present.missing(rows[at] for at in in_order(rows))]
+    facts_first = sorted(rows, key=lambda row: not isinstance(row, Learned))
+    new = [_unquoting(bare(row)) for row in present.missing(facts_first)]
     stays = _staying(new, forgotten, gone)
     erased = without((*log, *new), stays)
     facts = {row.fact.id for row in (*log, *rows) if isinstance(row, Learned)}
