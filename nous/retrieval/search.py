@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from nous.domain.episode import Episode
-from nous.domain.fact import Fact, Learned, Row, occurrences
+from nous.domain.fact import Fact, Learned, Row
 from nous.knowledge.fact_index import FactIndex
 from nous.retrieval.fusion import LEAST_COSINE, RankedItem, Ranking, by_cosine, fused
 from nous.retrieval.query import Filters, Hit, HitKind, Query, earlier_values, episode_hit, files_named, hit_of, touched
@@ -37,14 +37,10 @@ class ScopeIndex:
         self.knowledge = knowledge
         self._words: WordIndex[Place] = WordIndex()
         self._facts = [known.fact for known in knowledge]
-        self._sources = [(known.fact.id, source) for known in knowledge for source in known.sources]
-        self._by_episode: dict[UUID, dict[UUID, None]] = {}
 
     def take(self, rows: Iterable[Row]) -> None:
         """Add rows that the fact index applied meanwhile."""
-        rows = list(rows)
         self._facts += [row.fact for row in rows if isinstance(row, Learned)]
-        self._sources += [(fact_id, source) for fact_id, source, _ in occurrences(rows)]
 
     def words(self, episodes: Sequence[Episode] = ()) -> WordIndex[Place]:
         """Return the full-text index of all facts, these *episodes*, and episodes added before."""
@@ -53,17 +49,9 @@ class ScopeIndex:
         self._words.extend((place_of(episode), episode.summary.text) for episode in episodes)
         return self._words
 
-    def said_in(self, episode_ids: Iterable[UUID]) -> Iterator[tuple[UUID, UUID]]:
-        """Return the facts that these episodes stated, each with its episode."""
-        sources, self._sources = self._sources, []
-        for fact_id, source in sources:
-            self._by_episode.setdefault(source.episode_id, {})[fact_id] = None
-        return ((fact_id, episode_id) for episode_id in episode_ids for fact_id in self._by_episode.get(episode_id, ()))
 
-
-_TOUCHED, _NAMING, _BESIDE = 1.0, 0.25, 0.1
-"""Scores in the ranking by file: of a session that touched the file, of a text that names it, which words find as well,
-and of other facts from such a session.
+_TOUCHED, _NAMING = 1.0, 0.25
+"""Scores in the ranking by file: of a session that touched the file, and of a text that names it, which words find too.
 """
 
 
@@ -112,7 +100,7 @@ class Corpus:
         return by_cosine([*islice(found, limit)])
 
     def by_file(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
-        """Rank texts that name a file of the query, sessions that touched it, and their other facts."""
+        """Rank texts that name a file of the query, and sessions that touched it."""
         if not query.files:
             return {}
         sessions = {
@@ -120,10 +108,7 @@ class Corpus:
             for place, episode in self._episodes.items()
             if (files := touched(query.files, episode.files_touched))
         }
-        of_episode = {episode_id: file for (episode_id, _), file in sessions.items()}
-        beside = {(fact_id, ""): of_episode[episode] for fact_id, episode in self.scope_index.said_in(of_episode)}
         found = {
-            **{place: RankedItem(_BESIDE, file) for place, file in beside.items()},
             **{place: RankedItem(_NAMING, file) for place, file in self._naming(query, limit)},
             **{place: RankedItem(_TOUCHED, file) for place, file in sessions.items()},
         }

@@ -10,7 +10,7 @@ from builders.fact_rows import Vector, clustered, unit
 from nous.domain.errors import BadInput
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import LogVersion
-from nous.knowledge.vector_scan import ROWS, ExactScanIndex, FloatBlock, QuantizedBlock
+from nous.knowledge.vector_scan import ROWS, Block, ExactScanIndex
 
 AT = LogVersion(7, "c", 0, 7)
 
@@ -93,13 +93,14 @@ def test_a_packed_cosine_is_off_by_less_than_is_allowed_for_even_where_one_numbe
     vectors = np.full((ROWS, 384), 0.004, dtype=np.float32)
     vectors[:, 0] = 1
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    block = FloatBlock(384)
+    block = Block(384)
     block.rows[:] = vectors
+    block.quantize()
     asked = np.ones((1, 384), dtype=np.float32) / np.sqrt(np.float32(384))
 
-    off = QuantizedBlock(block).cosines(asked, rows=ROWS) - vectors @ asked.T
+    off = block.cosines(asked, rows=ROWS) - vectors @ asked.T
 
-    assert 0.01 < float(np.abs(off).max()) < QuantizedBlock(block).loss
+    assert 0.01 < float(np.abs(off).max()) < block.loss
 
 
 @pytest.mark.parametrize("vector", [[0.0, 0.0], [1.0, 1.0], [1.0], [float("nan"), 0.0]])
