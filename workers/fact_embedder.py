@@ -6,7 +6,7 @@ from typing import Self
 from nous.domain.effects import Effects
 from nous.domain.errors import Deferred, Unavailable
 from nous.domain.events import Event, FactLinked, FactsUnembedded, FactSuperseded
-from nous.knowledge.events import announcements
+from nous.knowledge.decision import announcements
 from nous.pipeline.fact_learner import FactLearner
 from nous.pipeline.worker import Worker, WorkerContext
 

@@ -26,7 +26,7 @@ from nous.domain.events import (
 from nous.domain.fact import Source
 from nous.domain.session_state import not_ahead
 from nous.knowledge.candidate_filter import DropReason, FilteredCandidates, filter_candidates, lost_candidates
-from nous.knowledge.events import announcements
+from nous.knowledge.decision import announcements
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout, ModelUnreachable
 from nous.pipeline.fact_learner import FactLearner
 from nous.pipeline.worker import Worker, WorkerContext

@@ -18,7 +18,7 @@ from nous.domain.scope import Scope
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.calibration import Calibration, shipped
 from nous.knowledge.calibration import calibrate as measure
-from nous.knowledge.events import unembedded, unembedded_episodes
+from nous.knowledge.decision import unembedded, unembedded_episodes
 from nous.pipeline.fact_learner import RULINGS
 from nous.runtime.maintenance import outdated
 

@@ -19,8 +19,7 @@ from nous.domain.events import NAMESPACE, EpisodeSummarized, Event, FactsUnembed
 from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import checked, mark_of
-from nous.knowledge.decision import FactDecision
-from nous.knowledge.events import announcements
+from nous.knowledge.decision import FactDecision, announcements
 from nous.knowledge.normalize import exact_form
 from nous.pipeline.fact_learner import FactLearner
 from nous.summary.llm.response_repair import is_date

@@ -1,23 +1,39 @@
-"""Decision on a candidate fact, and the log rows that record it."""
+"""Decision on a candidate fact, the log rows that record it, and the events that announce it."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID, uuid5
 
 from nous.domain.episode import CandidateFact
+from nous.domain.event_codec import NO_SESSION
+from nous.domain.events import (
+    NAMESPACE,
+    EpisodesUnembedded,
+    Event,
+    FactConfirmed,
+    FactEvent,
+    FactLearned,
+    FactLinked,
+    FactsUnembedded,
+    FactSuperseded,
+)
 from nous.domain.fact import Confirmed, Fact, Learned, Row, Source, Superseded
 from nous.domain.fact import Linked as LinkedRow
 from nous.domain.scope import Scope
 from nous.knowledge.fact_index import FactIndex
-from nous.knowledge.judge import AlreadyKnown, LinkedTo, NewFact, Richer, Supersedes, Verdict
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.precedence import TrustedFact, outdated
-from nous.knowledge.verdict import Policy, Rulings
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Rulings, Supersedes, Verdict
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+Waiting = TypeVar("Waiting", FactsUnembedded, EpisodesUnembedded)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,3 +191,61 @@ def claimed(candidate: CandidateFact, learn_context: LearnContext) -> TrustedFac
 def _source(candidate: CandidateFact, learn_context: LearnContext) -> Source:
     """Return the context's source, with the candidate's trust and its turns, if it has any."""
     return replace(learn_context.source, turns=candidate.turns or learn_context.source.turns, trust=candidate.trust)
+
+
+def announcements(cause: Event, decisions: Iterable[FactDecision], *, by: str, at: datetime) -> Iterator[FactEvent]:
+    """Yield the events of *decisions* by the worker *by*; a successor's event comes first."""
+    for index, (kind, data) in enumerate(chain.from_iterable(map(_announced, decisions))):
+        yield kind.after(cause, by=by, index=index, at=at, **data)
+
+
+def _announced(decision: FactDecision) -> Iterator[tuple[type[FactEvent], dict[str, Any]]]:
+    """Yield the type and the payload of each event on *decision*."""
+    verdict = decision.verdict
+    if decision.has_new_source:
+        kind = FactConfirmed if isinstance(verdict, AlreadyKnown) else FactLearned
+        yield kind, _payload(decision, decision.fact)
+    if decision.replaced:
+        yield FactSuperseded, _payload(decision, decision.replaced)
+    elif isinstance(verdict, LinkedTo):
+        yield FactLinked, _payload(decision, decision.fact)
+
+
+def _payload(decision: FactDecision, fact: Fact) -> dict[str, Any]:
+    """Return the payload; its other fact is the one compared, also if that gave way."""
+    verdict = decision.verdict
+    others = {decision.fact.id, decision.other_id} - {fact.id, None}
+    return {
+        "fact_id": fact.id,
+        "text": fact.text,
+        "category": str(fact.category),
+        "episode_id": decision.source.episode_id,
+        "turns": decision.source.turns,
+        "verdict": verdict.name,
+        "reason": verdict.reason,
+        "other_fact_id": next(iter(others), None),
+        "similarity": None if isinstance(verdict, NewFact) else verdict.similarity,
+    }
+
+
+def unembedded(scope: Scope, *, state: str, at: datetime) -> FactsUnembedded:
+    """Return the event that facts wait for vectors; the same log *state* gives the same id."""
+    return _of_scope(FactsUnembedded, f"unembedded\n{scope}\n{state}", scope, at)
+
+
+def unembedded_episodes(scope: Scope, *, state: str, at: datetime) -> EpisodesUnembedded:
+    """Return the event that episodes of *scope* wait for vectors; idempotent like `unembedded`."""
+    return _of_scope(EpisodesUnembedded, f"unembedded episodes\n{scope}\n{state}", scope, at)
+
+
+def _of_scope(kind: type[Waiting], name: str, scope: Scope, at: datetime) -> Waiting:
+    event_id = uuid5(NAMESPACE, name)
+    return kind(
+        id=event_id,
+        time=at,
+        source="nous",
+        scope=scope,
+        agent_id="default",
+        session_id=NO_SESSION,
+        trace_id=event_id,
+    )

@@ -34,7 +34,7 @@ from nous.domain.episode import CandidateFact
 from nous.domain.events import NAMESPACE, EpisodeSummarized
 from nous.domain.fact import Fact, Learned, LogVersion, Source
 from nous.domain.scope import Scope
-from nous.knowledge.events import announcements
+from nous.knowledge.decision import announcements
 from nous.knowledge.vector_scan import ExactScanIndex
 from nous.pipeline.fact_learner import FactLearner
 from nous.redis_server import embedded

@@ -15,9 +15,8 @@ from nous.domain.fact import Learned, LinkKind, Superseded
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_filter import wordings
-from nous.knowledge.decision import FactDecision, linked
+from nous.knowledge.decision import FactDecision, announcements, linked, unembedded
 from nous.knowledge.erase import without_fact, without_session
-from nous.knowledge.events import announcements, unembedded
 from nous.knowledge.import_merge import merge_rows
 from nous.knowledge.judge import LinkedTo as Verdict
 from nous.knowledge.learn import embed_late

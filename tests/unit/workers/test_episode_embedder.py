@@ -18,7 +18,7 @@ from nous.domain.episode import CandidateFact, Episode
 from nous.domain.errors import Deferred, Misconfigured
 from nous.domain.events import EpisodesUnembedded, Event, SessionEnded
 from nous.domain.scope import Scope
-from nous.knowledge.events import unembedded_episodes
+from nous.knowledge.decision import unembedded_episodes
 from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
