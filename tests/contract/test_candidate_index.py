@@ -22,7 +22,6 @@ from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 from nous.store.redis.vector_sets import VectorSets
 
-WORK = Scope(project="work")
 TEA, RUM, FAR = unit(1, 0), unit(1, 0.1), unit(0, 0, 1)
 
 
@@ -128,17 +127,6 @@ def test_a_vector_that_comes_later_is_near_from_then_on(place: Place) -> None:
         assert list(knowledge.without_vector()) == []
 
 
-def test_what_is_asked_for_at_once_is_what_is_asked_for_one_by_one(place: Place) -> None:
-    learn(place.store, {f"item {number}": vector for number, vector in enumerate(clustered(200, dim=8))})
-    asked = list(clustered(200, dim=8)[:20])
-
-    with place.process().current(place.store, HOME, Named()) as knowledge:
-        branch = knowledge.fork()
-        branch.prefetch_neighbors(asked, 0.5)
-
-        assert [ids(branch, vector) for vector in asked] == [ids(knowledge, vector) for vector in asked]
-
-
 def test_a_branch_finds_what_it_has_learned_itself_too(place: Place) -> None:
     learn(place.store, {"tea": TEA})
 
@@ -179,10 +167,6 @@ def begin_anew(place: Place, *, epoch: int = 0) -> None:
     """Leave an empty log, as after a power failure that took it all, or an erasure."""
     logs = vars(place.store)["_logs"]
     logs[HOME] = type(logs[HOME])(version=LogVersion(epoch=epoch))
-
-
-def ids(knowledge: FactIndex, vector: Vector) -> list[str]:
-    return [str(near.fact_id) for near in knowledge.near(vector, 0.5)]
 
 
 @given(

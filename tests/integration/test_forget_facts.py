@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import redis
@@ -191,16 +190,3 @@ def test_the_command_asks_first_tells_what_it_does_and_writes_a_receipt_without_
     refused, let_in = nous(*publish), nous(*publish, "--again")
     assert (refused.exit_code, let_in.exit_code) == (3, 0)
     assert f"session {SECRET} of scope {HERE} was forgotten on" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [((), "Say what to forget"), (("--session", "s", "--fact", str(uuid4())), "were both given")],
-)
-def test_to_forget_nothing_or_two_things_at_once_is_a_wrong_use_of_the_command(
-    nous: Nous, arguments: tuple[str, ...], complaint: str
-) -> None:
-    refused = nous("forget", *arguments)
-
-    assert refused.exit_code == 2
-    assert complaint in refused.stderr

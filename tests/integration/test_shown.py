@@ -1,6 +1,5 @@
 """What foreign events and imports have brought is shown without what steers a terminal, but to programs as it is."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -48,14 +47,3 @@ def test_nothing_that_is_shown_of_a_dead_letter_steers_a_terminal(nous: Nous, co
     for shown in (nous("dead", "list"), nous("dead", "show", letter)):
         assert "back" in shown.stdout
         assert steering(shown.output) == []
-
-
-def test_programs_are_given_what_was_brought_as_it_is(nous: Nous, container: Container) -> None:
-    remember(container)
-    set_aside(container)
-
-    [known] = json.loads(nous("episodes", "--scope", str(HOME), "--json").stdout)
-    [letter] = json.loads(nous("dead", "list", "--json").stdout)
-
-    assert known["summary"]["title"] == EVIL
-    assert letter["reason"] == EVIL

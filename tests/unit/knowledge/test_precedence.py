@@ -64,16 +64,6 @@ def test_what_a_user_said_before_a_page_is_not_made_history_by_it() -> None:
     assert scene.current == [OTHER, PORT]
 
 
-def test_the_same_words_of_a_user_are_not_history_because_of_a_page() -> None:
-    scene = Scene()
-    scene.hear(PORT, month=1, trust=Trust.WEB)
-    scene.hear(OTHER, month=6, trust=Trust.WEB)
-
-    scene.hear(PORT, month=3)
-
-    assert scene.current == [OTHER, PORT]
-
-
 def test_a_page_that_repeats_what_a_user_said_confirms_it_and_makes_it_no_newer() -> None:
     scene = Scene()
     first = scene.hear(PORT, month=1)
@@ -106,16 +96,6 @@ def test_nobody_who_understands_texts_puts_a_page_above_a_user(relation: Relatio
 
     assert decision.verdict.name == "linked"
     assert "the tests; but only a tool or a page says so" in decision.verdict.reason
-
-
-def test_what_a_user_said_and_waits_gives_way_to_no_page_of_the_same_hour() -> None:
-    scene = Scene()
-    scene.hear(PORT, month=1, has_vector=False, session="one")
-    scene.hear(OTHER, month=1, trust=Trust.WEB, session="two")
-
-    scene.mend()
-
-    assert PORT in scene.current
 
 
 @DOUBTED
@@ -170,12 +150,3 @@ def test_an_episode_that_comes_back_to_its_words_teaches_no_second_fact() -> Non
     again = scene.hear(PORT, month=5, session="month 1")
 
     assert (again.rows, again.verdict.reason) == ((), ALREADY)
-
-
-def test_what_an_episode_has_learned_and_outdone_itself_is_not_learned_again() -> None:
-    scene = Scene()
-    scene.hear(PORT, month=2, trust=Trust.TOOL)
-    assert scene.hear(MORE, month=2, trust=Trust.TOOL).verdict.name == "richer"
-
-    assert scene.hear(PORT, month=2).rows == ()
-    assert scene.current == [MORE]

@@ -10,15 +10,11 @@ from builders.knowing import AT
 from builders.settling import Decide, Log, fold, snapshot, superseded
 
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.events import FactLinked
 from nous.domain.fact import Learned, LinkKind, Superseded
-from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_filter import wordings
-from nous.knowledge.decision import FactDecision, announcements, linked, unembedded
 from nous.knowledge.erase import without_fact, without_session
 from nous.knowledge.import_merge import merge_rows
-from nous.knowledge.judge import LinkedTo as Verdict
 from nous.knowledge.learn import embed_late
 from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import keeping_apart, merging, open_pairs, unsettling
@@ -223,19 +219,3 @@ def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged()
         )
 
     assert [(each.known.fact.text, each.until) for each in made.knowledge.earlier(made.id(PORT))] == [(TEA, AT)]
-
-
-def test_a_possible_duplicate_is_announced_as_one() -> None:
-    made = log()
-    verdict = Verdict(fact_id=made.id(PORT), reason="near", similarity=0.8, kind=LinkKind.DUPLICATE, likelihood=0.7)
-    fact = made.fact(SHEET).fact
-    cause = unembedded(Scope(), state="", at=AT)
-
-    [event] = announcements(
-        cause, [FactDecision(text=fact.text, source=fact.source, fact=fact, verdict=verdict)], by="worker", at=AT
-    )
-
-    assert isinstance(event, FactLinked)
-    assert (event.verdict, event.other_fact_id) == ("duplicate", made.id(PORT))
-    row = linked(fact.id, verdict, at=AT)
-    assert (row.kind, row.likelihood) == (LinkKind.DUPLICATE, 0.7)

@@ -10,7 +10,7 @@ from nous.domain.episode import Trust
 from nous.domain.fact import Learned, LinkKind, Superseded
 from nous.knowledge.judge import Neighbour, judge
 from nous.knowledge.learn import SAME_TEXT_THEN
-from nous.knowledge.verdict import Dedup, LinkedTo, Policy, Relation, Statement, Supersedes, Verdict
+from nous.knowledge.verdict import LinkedTo, Policy, Relation, Statement, Supersedes, Verdict
 
 OLD, NEW = "The default branch is main", "The default branch is trunk"
 FAR = ("The timeout is 30 seconds", "The timeout is 90 s")
@@ -63,17 +63,6 @@ def test_another_value_of_the_same_subject_is_found_whatever_the_cosine(*, has_v
     assert decision.verdict.similarity is None
     assert scene.current == [FAR[1]]
     assert scene.mend() == ([] if has_vector else ["new"])
-
-
-def test_of_two_that_wait_together_the_one_that_gave_way_is_passed_over() -> None:
-    scene = Scene(Policy(dedup=Dedup.EXACT))
-    scene.hear(FAR[1], month=2, subject="timeout", has_vector=False)
-    scene.hear(FAR[0], month=1, subject="timeout", has_vector=False)
-
-    scene.policy = Policy(near=0.5)
-
-    assert len(scene.mend()) == 1
-    assert scene.current == [FAR[1]]
 
 
 def test_what_may_be_an_update_is_kept_and_linked_as_one() -> None:
@@ -166,20 +155,3 @@ def test_facts_of_two_subjects_are_kept_both() -> None:
     assert second.verdict.name == "linked"
     assert "subjects differ" in second.verdict.reason
     assert scene.current == [OLD, NEW]
-
-
-def test_without_a_ruling_on_what_the_texts_leave_open_both_are_kept() -> None:
-    scene = ruled(("Tim seems to like the green tea", 1))
-
-    assert scene.hear("Tim drinks the green tea", month=3).verdict.name == "linked"
-    assert len(scene.current) == 2
-
-
-def test_the_same_old_value_told_late_by_many_is_one_fact() -> None:
-    scene = ruled((OLD, 1), (OLD, 5))
-
-    late = [scene.hear(NEW, month=month, ruling=Relation.CORRECTS) for month in (2, 3, 4)]
-
-    assert [each.verdict.name for each in late] == ["linked", "known", "known"]
-    assert scene.current == [OLD]
-    assert scene.knowledge[late[0].fact.id].times_confirmed == 3

@@ -78,16 +78,6 @@ def test_a_hit_has_the_session_that_said_it_last_and_its_date() -> None:
     assert (hit.session_id, hit.date) == ("late", late)
 
 
-def test_a_hit_names_the_session_of_a_user_rather_than_that_of_a_page_of_the_same_hour() -> None:
-    knowledge = nothing()
-    for session, trust in (("page", Trust.WEB), ("user", Trust.USER)):
-        taught(knowledge, CandidateFact(text="The cache is Redis", trust=trust), session=session, said_at=AT)
-
-    [hit] = found("cache", knowledge)
-
-    assert (hit.session_id, hit.trust) == ("user", Trust.USER)
-
-
 def test_a_query_that_nothing_is_near_finds_nothing() -> None:
     knowledge = knowing("The cache is in Redis", "Deploys need a tag")
 
@@ -113,15 +103,6 @@ def test_mere_identifiers_are_not_searched_by_meaning(query: str) -> None:
 @pytest.mark.parametrize("query", ["port 8081", "我们的端口是8080吗", "LastPrompt"])
 def test_words_beside_identifiers_are(query: str) -> None:
     assert asked(query, HashingEmbedder().embed).vector is not None
-
-
-def test_a_newer_edition_is_found_by_its_own_words_alone() -> None:
-    scope_index = ScopeIndex(nothing())
-    old, new = episode("e1"), episode("e1", version="v2")
-
-    for each in (old, new):
-        hits = search(asked("Größe", None), Corpus(scope_index=scope_index, episodes=[each]))
-        assert [hit.id for hit in hits] == [old.id]
 
 
 def test_a_file_finds_the_sessions_that_touched_it_and_the_texts_that_name_it() -> None:
@@ -191,7 +172,3 @@ def test_an_embedder_that_does_not_answer_is_done_without_and_said() -> None:
     assert query.lacks == "the model is away"
     hits = search(query, Corpus(scope_index=ScopeIndex(knowing("The API listens on port 8080"))))
     assert [hit.found_by for hit in hits] == [("words: port, 8080",)]
-
-
-def test_the_limit_holds() -> None:
-    assert len(found("tea", knowing("Tim likes tea", "Ann likes tea", "Bo likes tea"), limit=2)) == 2

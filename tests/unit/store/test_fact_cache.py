@@ -118,15 +118,6 @@ def test_what_was_learned_since_is_found_and_a_log_that_begins_anew_is_searched_
     assert found(memory, other, "gin") == ["The gin is Bo's"]
 
 
-def test_a_fact_that_several_sessions_said_is_beside_each_of_them() -> None:
-    store, memory = MemoryStore(), FactCache()
-    for session in ("s1", "s2"):
-        learn(store, "Tim likes tea", episode=session)
-        with memory.scope_index(store, Scope(), HashingEmbedder()) as index:
-            said = [fact_id for fact_id, _ in index.said_in([source(session).episode_id])]
-            assert said == [known.fact.id for known in index.knowledge]
-
-
 def test_vectors_of_another_dimension_are_refused_each_time() -> None:
     class Changed(HashingEmbedder):
         @property

@@ -11,7 +11,6 @@ from builders.contexts import context_over
 from builders.episodes import HOME, episode
 from builders.llm_stores import fake_counters
 from builders.model_world import event_of
-from structlog.testing import capture_logs
 
 from nous.domain.effects import AppendFacts, DegradedResult, Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Episode
@@ -27,7 +26,6 @@ from nous.domain.fact import Fact, Learned, Row
 from nous.domain.scope import Scope
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.embedding.hashing import HashingEmbedder
-from nous.knowledge.candidate_filter import DropReason
 from nous.knowledge.verdict import Policy
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 from nous.llm.fake import Answer, ScriptedModel
@@ -193,14 +191,6 @@ def test_after_a_refusal_it_judges_again_by_what_is_known_now(context: WorkerCon
     assert isinstance(event, FactConfirmed)
 
 
-def test_what_the_cap_cuts_is_reported(context: WorkerContext, store: MemoryStore) -> None:
-    with capture_logs() as logs:
-        events = committed(context, store, summarized(*(f"Ticket ABC-{number} is open" for number in range(7))))
-
-    assert sum(isinstance(event, FactLearned) for event in events) == context.policy.cap
-    assert [line["dropped"] for line in logs] == [{DropReason.OVER_CAP: 2}]
-
-
 SAID = "[User] From now on, never run the import of prices on Fridays."
 BRIEF = SummaryInput(
     windows=((Segment(SAID, "User", 1), Segment("[Assistant] Billing listens on port 9017.", "Assistant", 2)),)
@@ -264,9 +254,3 @@ def test_a_model_that_answers_nobody_is_done_without() -> None:
     effects, _ = extracted(ModelMisconfigured("the key is refused"))
 
     assert any("Fridays" in text for text in told(effects))
-
-
-def test_that_there_is_nothing_to_learn_is_said() -> None:
-    effects, _ = extracted(answer())
-
-    assert effects.skipped == NO_FACTS

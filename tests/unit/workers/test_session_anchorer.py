@@ -198,14 +198,3 @@ def test_a_resumed_session_goes_on_from_its_anchored_summary() -> None:
 
     assert world.anchor().summary.iteration == 2
     assert "check number 1003" in world.anchor().summary.to_prompt_text()
-
-
-def test_each_session_has_its_own() -> None:
-    world = ModelWorld()
-    world.use(None)
-    world.compact(told(0), session="s1")
-    world.compact("User: Please water the plants at seven.\n\nAssistant: I water them at seven.", session="s2")
-    world.work()
-
-    assert "plants" not in world.anchor("s1").summary.to_prompt_text()
-    assert "9017" not in world.anchor("s2").summary.to_prompt_text()
