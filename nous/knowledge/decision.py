@@ -200,7 +200,6 @@ def announcements(cause: Event, decisions: Iterable[FactDecision], *, by: str, a
 
 
 def _announced(decision: FactDecision) -> Iterator[tuple[type[FactEvent], dict[str, Any]]]:
-    """Yield the type and the payload of each event on *decision*."""
     verdict = decision.verdict
     if decision.has_new_source:
         kind = FactConfirmed if isinstance(verdict, AlreadyKnown) else FactLearned

@@ -174,7 +174,6 @@ def _guarded(
 
 
 def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Iterator[_Pair]:
-    """Yield the pairs that may matter, nearest first, within the size limit."""
     room = MOST_COMPARED
     for at, other in enumerate(neighbours):
         if other.similarity < floor(policy):
@@ -190,7 +189,6 @@ def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Pol
 
 
 def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]:
-    """Return the likelihoods of those of *pairs* that are near enough for a possible duplicate."""
     least = policy.near if policy.one_sided is None else OFFERED_FROM
     near = [pair for pair in pairs if (pair.similarity or 0) >= least]
     if policy.scorer:

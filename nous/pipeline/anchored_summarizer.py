@@ -163,5 +163,4 @@ def _with_files(summary: AnchoredSummary, transcript: Transcript) -> AnchoredSum
 
 
 def _from(transcript: Transcript, start: int) -> Transcript:
-    """Return *transcript* from entry number *start* on, counted from 0."""
     return replace(transcript, entries=transcript.entries[start:])

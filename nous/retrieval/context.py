@@ -161,7 +161,6 @@ def _known(notes: ContextNotes, facts: Sequence[KnownFact], room: int) -> str:
 
 
 def _of_facts(facts: Sequence[KnownFact], notes: ContextNotes) -> Iterator[str]:
-    """Yield a note on each of *facts*, marked if it may be outdated."""
     there = {known.fact.id for known in facts}
     older = {each.newer.fact.id: each.older for each in notes.offers if each.link.kind is LinkKind.UPDATE}
     newer = {each.older.fact.id: each.newer.fact.id for each in notes.offers if each.link.kind is LinkKind.UPDATE}

@@ -51,7 +51,6 @@ def _showing(lines: Sequence[_Line], wanted: frozenset[str]) -> Iterator[_Line]:
 
 
 def _lines(segment: Segment, wanted: Collection[str]) -> Iterator[_Line]:
-    """Yield the lines of a segment, one per tool call, each with the label of its speaker."""
     found = _LABEL.match(segment.text)
     label = found[0] if found else ""
     for line in segment.text[len(label) :].splitlines():
