@@ -79,18 +79,6 @@ def test_the_nearest_come_first_and_nothing_below_the_floor(place: Place) -> Non
     assert place.near(unit(0, 0, 0, 1)) == []
 
 
-def test_a_cosine_is_exact(place: Place) -> None:
-    vectors = clustered(300, dim=8)
-    learn(place.store, {f"fact {number}": vector for number, vector in enumerate(vectors)})
-
-    with place.process().current(place.store, HOME, Named()) as knowledge:
-        found = {near.statement.text: near.similarity for near in knowledge.near(vectors[0], 0.5)}
-
-    expected = vectors @ vectors[0]
-    assert found.keys() == {f"fact {number}" for number in np.flatnonzero(expected >= 0.5)}
-    assert found == pytest.approx({text: float(expected[int(text.split()[1])]) for text in found}, abs=1e-5)
-
-
 def test_what_is_current_again_is_near_again(place: Place) -> None:
     process, gone = place.process(), superseded("tea", by="rum")
     learn(place.store, {"tea": TEA, "rum": RUM})

@@ -13,7 +13,7 @@ from nous.app.services import eraser
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.errors import NotFound
-from nous.domain.events import EpisodeSummarized, FactsUnembedded
+from nous.domain.events import EpisodeSummarized
 from nous.domain.scope import Scope
 from nous.services.erasure import ErasureReceipt
 from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession, ErasureRequest
@@ -48,24 +48,6 @@ def publish(town: Town, session: str, words: str, *, again: bool = False) -> Non
 
 def forget(town: Town, act: ErasureRequest) -> ErasureReceipt:
     return eraser(town.container).erase(act)
-
-
-def test_after_a_scope_was_forgotten_its_new_sessions_can_be_forgotten_too(town: Town) -> None:
-    publish(town, SECRET, "plantedwords")
-    publish(town, OTHER, "otherwords")
-    town.settle()
-    forget(town, EraseSession(scope=HERE, name=SECRET))
-    forget(town, EraseScope(scope=HERE))
-
-    publish(town, "new", "newwords")
-    publish(town, "newer", "otherwords")
-    town.settle()
-    forget(town, EraseSession(scope=HERE, name="new"))
-
-    town.settle()
-    assert town.facts().keys() == {SHARED, OWN}
-    assert town.client.xlen(BusKeys().stream(FactsUnembedded.type, Priority.LIVE)) == 1
-    assert town.balances() == {0}
 
 
 @pytest.mark.parametrize("scope", [{"project": ["x"]}, "a/b/c/d"])

@@ -2,14 +2,11 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from uuid import UUID
 
-import orjson
 from builders.episodes import WORK
 from builders.fact_rows import HOME, NOON, source
 from builders.fact_rows import said as fact_said
 
-from nous.bus.erasure import ErasureTarget, amended, said
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.decision import fact_id
@@ -110,27 +107,3 @@ def test_a_mark_knows_a_text_of_its_scope_again_and_tells_nothing_of_it() -> Non
     assert "the port is 2" not in forgotten
     assert mark_of(WORK, form) not in forgotten.marks
     assert "port" not in str(forgotten)
-
-
-def test_an_entry_that_nobody_can_handle_still_tells_whose_it_is() -> None:
-    raw = orjson.dumps({"data": {"session_id": "mine", "scope": {"project": "home", "more": 1}, "bytes": "many"}})
-    told = said(raw, "session_ended")
-
-    assert told
-    assert (told.scope, told.session_id) == (HOME, "mine")
-    assert ErasureTarget(scope=HOME, session_id="mine").takes(told)
-    assert not ErasureTarget(scope=WORK, session_id="mine").takes(told)
-    assert ErasureTarget(scope=WORK, session_id="mine").is_of_another(told)
-
-
-def test_only_the_forgotten_candidates_are_taken_out_of_an_entry() -> None:
-    data = {"session_id": "s", "candidate_facts": [{"text": "Port is 1."}, "port is 1", {"text": "other"}]}
-    raw = orjson.dumps({"id": "x", "time": NOON, "data": data})
-
-    left = amended(raw, ["port is 1"], event_id=UUID(int=7))
-
-    assert left
-    assert orjson.loads(left) == orjson.loads(raw) | {
-        "data": {"session_id": "s", "candidate_facts": [{"text": "other"}]}
-    }
-    assert amended(left, ["port is 1"], event_id=UUID(int=7)) is None

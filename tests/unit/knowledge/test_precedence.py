@@ -111,24 +111,6 @@ def test_who_says_what_a_page_said_is_trusted_and_may_replace_what_was_said_othe
     assert (pair.newer.fact.text, pair.link.kind) == (OTHER, LinkKind.UPDATE)
 
 
-def test_who_said_it_earlier_than_what_is_current_tells_of_the_past() -> None:
-    scene = Scene()
-    scene.hear(OTHER, month=2, trust=Trust.WEB)
-    scene.hear(PORT, month=3)
-
-    scene.hear(OTHER, month=1)
-
-    assert scene.current == [PORT]
-
-
-def test_what_is_said_besides_corrects_nothing() -> None:
-    scene = Scene()
-    scene.hear(PORT, month=1)
-
-    assert scene.hear("The API also listens on port 6666", month=2).verdict.name == "linked"
-    assert len(scene.current) == 2
-
-
 @pytest.mark.parametrize("again", [OTHER, REWORDED])
 def test_an_episode_with_two_voices_adds_nothing_when_it_comes_again(again: str) -> None:
     scene = Scene()
@@ -140,13 +122,3 @@ def test_an_episode_with_two_voices_adds_nothing_when_it_comes_again(again: str)
     decisions = [scene.hear(text, month=2, trust=trust) for text, trust in said]
 
     assert [(each.rows, each.verdict.reason) for each in decisions] == [((), ALREADY)] * 2
-
-
-def test_an_episode_that_comes_back_to_its_words_teaches_no_second_fact() -> None:
-    scene = Scene()
-    for text, month in ((PORT, 1), (OTHER, 2), (PORT, 3), (OTHER, 4)):
-        assert scene.hear(text, month=month).rows
-
-    again = scene.hear(PORT, month=5, session="month 1")
-
-    assert (again.rows, again.verdict.reason) == ((), ALREADY)

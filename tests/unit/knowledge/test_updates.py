@@ -93,14 +93,6 @@ def test_what_says_the_same_in_other_words_is_known_where_no_detail_objects() ->
     assert judged(new, old, 0.9, Policy(one_sided=None)).name not in {"known", "richer"}
 
 
-def test_a_report_of_how_something_was_takes_no_place_of_how_it_is() -> None:
-    start = "pkg/hooks.go: condenseState"
-    old = f"{start} sets the checkpoint id and clears the pending one after a successful condensation"
-    new = f"{start} was setting the checkpoint id and not the pending one after a condensation, a bug"
-
-    assert judged(new, old, 0.95, Policy(one_sided=0.99)).name not in {"known", "richer", "supersedes"}
-
-
 def test_an_agent_that_names_no_subject_leaves_what_was_said_and_a_user_replaces_it() -> None:
     scene = Scene()
     scene.hear("The retry limit is 5", month=1, subject="retry limit", trust=Trust.ASSISTANT)
@@ -145,13 +137,3 @@ def test_the_old_value_said_again_is_current_again_if_said_later_and_confirms_hi
     assert scene.hear(OLD, month=5, ruling=Relation.CORRECTS).verdict.name == "supersedes"
     assert scene.current == [OLD]
     assert len(list(scene.knowledge)) == 3
-
-
-def test_facts_of_two_subjects_are_kept_both() -> None:
-    scene = ruled((OLD, 1))
-
-    second = scene.hear(NEW, month=3, subject="the other repository", ruling=Relation.CORRECTS)
-
-    assert second.verdict.name == "linked"
-    assert "subjects differ" in second.verdict.reason
-    assert scene.current == [OLD, NEW]

@@ -62,23 +62,6 @@ def test_the_share_tells_how_much_of_the_query_is_there() -> None:
     assert all_of_it.is_near
 
 
-def test_a_key_is_indexed_once_and_others_can_be_added() -> None:
-    index = indexed("one parser")
-
-    index.extend([("one parser", "something else"), ("two", "another parser")])
-
-    assert sorted(found(index, "parser")) == ["one parser", "two"]
-    assert found(index, "else") == []
-
-
-def test_what_is_not_accepted_takes_no_place() -> None:
-    index = indexed(*(f"parser {number}" for number in range(20)))
-
-    matches = index.search("parser", 3, lambda key: key.endswith("9"))
-
-    assert sorted(match.key for match in matches) == ["parser 19", "parser 9"]
-
-
 def test_whoever_accepts_few_of_many_texts_finds_them_all_the_same() -> None:
     index: WordIndex[int] = WordIndex()
     index.extend((number, f"session {number}") for number in range(3000))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -95,15 +95,6 @@ def test_every_fact_leads_back_to_its_episode_event_session_and_turns(
         (event.episode_id, event.id, "s1")
     }
     assert [source.turns for source in sources] == [(1,), (2,)]
-
-
-@pytest.mark.parametrize(("late", "said_at"), [(timedelta(days=30), AT), (timedelta(days=1), AT + timedelta(days=1))])
-def test_what_a_clock_far_ahead_has_told_was_said_now(
-    context: WorkerContext, store: MemoryStore, late: timedelta, said_at: datetime
-) -> None:
-    committed(context, store, summarized("Tim likes tea", ended_at=AT + late))
-
-    assert [fact.source.said_at for fact in learned(store)] == [said_at]
 
 
 def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, store: MemoryStore) -> None:

@@ -105,26 +105,6 @@ def test_a_model_is_shown_only_what_is_new() -> None:
     assert "port 9017" not in news
 
 
-@pytest.mark.parametrize(("said", "expected"), [("2026-02-03", "2026-02-03"), ("2222-02-03", None), (None, None)])
-def test_it_is_as_old_as_what_was_said_where_the_transcript_tells_a_time_that_has_come(
-    said: str | None, expected: str | None
-) -> None:
-    world = ModelWorld(faithful)
-    time = {"timestamp": f"{said}T04:05:06Z"} if said else {}
-    lines = [
-        {"type": role, "uuid": role, "sessionId": "s1", **time, "message": {"role": role, "content": text}}
-        for role, text in (("user", "Please run billing on port 9017."), ("assistant", "Billing runs on port 9017."))
-    ]
-    event = world.compact("\n".join(orjson.dumps(line).decode() for line in lines))
-    published = world.date()
-
-    world.work(5)
-
-    day = world.anchor().at
-    assert f"{day:%Y-%m-%d}" == (expected or f"{published:%Y-%m-%d}")
-    assert said or day == event.time
-
-
 def test_the_same_compaction_twice_is_one_iteration() -> None:
     world = ModelWorld(faithful)
     world.compact(told(2))
