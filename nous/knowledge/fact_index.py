@@ -240,7 +240,7 @@ class FactIndex:
         self._await(self._facts[fact.id])
 
     def _await(self, known: KnownFact) -> None:
-        """Let a fact that is current now be found by its subject, and by those that embed facts late."""
+        """Let a current fact be found by its subject, and by those that embed facts late."""
         if subject := subject_form(known.fact.subject):
             self._by_subject.setdefault(subject, {})[known.fact.id] = None
         if not known.is_embedded:

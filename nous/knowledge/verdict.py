@@ -1,4 +1,4 @@
-"""Verdicts on a candidate fact, the policy by which they are reached, and adjudication of what that leaves open."""
+"""Verdicts on a candidate fact, their policy, and adjudication of what that leaves open."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
