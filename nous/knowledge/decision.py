@@ -1,4 +1,4 @@
-"""Decision on a candidate fact, with the rows that record it and the events that announce it."""
+"""Decision on a candidate fact, the rows that record it, and the events that announce it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace

@@ -40,15 +40,10 @@ class MergeResult:
 class ExistingLog:
     """Index of a log that tells which of other rows it lacks."""
 
-    def __init__(self, rows: Iterable[Row] = ()) -> None:
-        self._keys: set[tuple[object, ...]] = set()
+    def __init__(self, rows: Sequence[Row] = ()) -> None:
+        self._keys = {*map(_key, rows)}
         self._known = FactIndex(embedder_id="", dim=0)
-        self.extend(rows)
-
-    def extend(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            self._keys.add(_key(row))
-            self._known.extend([row], {})
+        self._known.extend(rows, {})
 
     def missing(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield each row that the log lacks, once; skip rows about facts that are in neither log.
