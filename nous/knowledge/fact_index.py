@@ -145,7 +145,11 @@ class FactIndex:
 
     def earlier(self, fact_id: UUID) -> tuple[Earlier, ...]:
         """Return the earlier values of the fact and of those merged into it, latest first."""
-        found = [Earlier(old, row.valid_to) for old, row in self._predecessors(fact_id) if row.valid_to]
+        found = [
+            Earlier(old.fact.id, old.fact.text, row.valid_to, old.trust)
+            for old, row in self._predecessors(fact_id)
+            if row.valid_to
+        ]
         return tuple(sorted(found, key=lambda each: each.until, reverse=True))
 
     def apart_from(self, fact_id: UUID) -> Mapping[UUID, Linked]:

@@ -11,7 +11,7 @@ from nous.domain.episode import Episode
 from nous.domain.fact import Fact, Learned, Row
 from nous.knowledge.fact_index import FactIndex
 from nous.retrieval.fusion import LEAST_COSINE, RankedItem, Ranking, by_cosine, fused
-from nous.retrieval.query import Filters, Hit, HitKind, Query, earlier_values, episode_hit, files_named, hit_of, touched
+from nous.retrieval.query import Filters, Hit, HitKind, Query, episode_hit, files_named, hit_of, touched
 from nous.retrieval.word_index import Match, WordIndex, ranking
 
 if TYPE_CHECKING:
@@ -157,9 +157,7 @@ def search(
     hits = [replace(hit, score=each.score, found_by=each.found_by) for each, hit in found if hit]
     knowledge = corpus.scope_index.knowledge
     ranked = sorted(_in_time(hits, knowledge, everything=everything), key=lambda hit: (-hit.score, hit.id))[:limit]
-    return tuple(
-        replace(hit, earlier=earlier_values(hit.id, knowledge)) if hit.kind is HitKind.FACT else hit for hit in ranked
-    )
+    return tuple(replace(hit, earlier=knowledge.earlier(hit.id)) if hit.kind is HitKind.FACT else hit for hit in ranked)
 
 
 def _in_time(hits: Iterable[Hit], knowledge: FactIndex, *, everything: bool) -> Iterator[Hit]:

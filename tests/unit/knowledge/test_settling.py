@@ -218,4 +218,4 @@ def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged()
             Superseded(fact_id=made.id(old), by=made.id(new), reason="", at=until, valid_to=None if number else until)
         )
 
-    assert [(each.known.fact.text, each.until) for each in made.knowledge.earlier(made.id(PORT))] == [(TEA, AT)]
+    assert [(each.text, each.until) for each in made.knowledge.earlier(made.id(PORT))] == [(TEA, AT)]
