@@ -24,7 +24,6 @@ from nous.knowledge.judge import (
     SAME_TEXT,
     AlreadyKnown,
     LinkedTo,
-    Neighbour,
     NewFact,
     Richer,
     Supersedes,
@@ -111,14 +110,6 @@ class _Case:
     def said(self) -> Sequence[KnownFact]:
         return self.known.revisions(self.statement.form)
 
-    @property
-    def near(self) -> Sequence[Neighbour]:
-        return [] if self.vector is None else self.known.near(self.vector, floor(self.context.policy))
-
-    @cached_property
-    def claim(self) -> TrustedFact:
-        return claimed(self.candidate, self.context)
-
     def decision(self) -> FactDecision:
         if self._is_repeated():
             last = self.said[-1].fact
@@ -159,8 +150,9 @@ class _Case:
         return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
 
     def _by_sense(self) -> Verdict:
-        known, claim = self.known, self.claim
-        found = verdicts(self.statement, self.near, self.context.policy, known.namesakes(self.candidate.subject))
+        known, policy, claim = self.known, self.context.policy, claimed(self.candidate, self.context)
+        near = [] if self.vector is None else known.near(self.vector, floor(policy))
+        found = verdicts(self.statement, near, policy, known.namesakes(self.candidate.subject))
         match settled(found, claim, known):
             case NewFact() if self.vector is None:
                 return NewFact(reason=NOT_COMPARED)

@@ -62,12 +62,6 @@ def test_what_is_superseded_leads_to_its_successor_and_is_near_nothing() -> None
     assert [known.fact.text for known in knowledge] == [TEA, new]
 
 
-def test_a_ring_of_successors_ends() -> None:
-    rows = [superseded("one", by="two"), superseded("two", by="one")]
-
-    assert len(knowing(learned("one"), learned("two"), *rows).revisions("one")) == 2
-
-
 def test_a_stored_vector_of_the_wrong_dimension_is_named() -> None:
     row = learned("Tim likes tea")
     knowledge = FactIndex(embedder_id=EMBEDDER.id, dim=EMBEDDER.dim)

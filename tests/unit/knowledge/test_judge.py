@@ -49,14 +49,6 @@ def test_detail_merges_only_above_the_calibrated_cosine() -> None:
     assert isinstance(judge(plain, [near(detailed, 0.99)], Policy(one_sided=None)), LinkedTo)
 
 
-def test_what_may_hold_beside_the_other_is_linked_and_says_why() -> None:
-    verdict = judge(Statement("Node 3 has 4 cores"), [near("Node 2 has 4 cores", 0.99)], GUARDED)
-
-    assert isinstance(verdict, LinkedTo)
-    assert verdict.fact_id == named("Node 2 has 4 cores")
-    assert verdict.reason == "one says 3, the other 2"
-
-
 def test_a_twin_behind_nearer_strangers_is_found() -> None:
     strangers = [near(f"Service {number} listens on port 8080", 0.99) for number in range(2, 200)]
     twin = near("On port 8080, service 1 listens", 0.9)

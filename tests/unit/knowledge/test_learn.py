@@ -102,18 +102,6 @@ def test_a_richer_text_supersedes_and_its_poorer_one_still_leads_to_it() -> None
     assert confirmed.fact_id == learned.fact.id
 
 
-def test_a_contradiction_is_kept_and_linked() -> None:
-    knowledge = nothing()
-    [first] = teach(knowledge, "The API is on port 8080")
-    [second] = teach(knowledge, "The API is on port 8081", session="second")
-
-    [_, link] = second.rows
-    assert isinstance(link, Linked)
-    assert link.other == first.fact.id
-    assert "8081 / 8080" in link.reason
-    assert len(list(knowledge.current())) == 2
-
-
 @pytest.mark.parametrize("vector", [np.zeros(256), np.ones(256), np.eye(1, 64)[0]])
 def test_a_vector_that_cannot_be_scored_is_refused(vector: np.ndarray) -> None:
     with pytest.raises(BadInput):

@@ -5,7 +5,7 @@ from uuid import UUID, uuid5
 
 import numpy as np
 import pytest
-from builders.fact_rows import Vector, clustered, unit
+from builders.fact_rows import Vector, clustered
 
 from nous.domain.errors import BadInput
 from nous.domain.events import NAMESPACE
@@ -53,10 +53,6 @@ def test_neighbours_come_nearest_first_across_blocks() -> None:
     assert none == []
 
 
-def test_nothing_is_near_where_nothing_is() -> None:
-    assert near(ExactScanIndex(8), np.stack([unit(1), unit(2)]), 0.1) == [[], []]
-
-
 def test_rows_that_are_packed_are_proposed_as_if_they_were_not() -> None:
     vectors = clustered(2 * ROWS + 100, dim=384)
     packed, exact = filled(vectors, Log(vectors)), filled(vectors)
@@ -79,14 +75,6 @@ def test_floats_are_fetched_once_for_all_that_look_near_and_of_the_version_that_
     [(slots, at)] = log.asked
     assert at == AT
     assert len(set(slots)) == len(slots) < 200
-
-
-def test_nothing_is_fetched_where_nothing_looks_near() -> None:
-    vectors = clustered(ROWS + 100, dim=384)
-    log = Log(vectors)
-
-    assert near(filled(vectors, log), -vectors[:1], 0.9) == [[]]
-    assert log.asked == []
 
 
 def test_a_packed_cosine_is_off_by_less_than_is_allowed_for_even_where_one_number_dwarfs_all() -> None:
