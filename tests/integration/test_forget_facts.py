@@ -51,27 +51,6 @@ def test_of_a_forgotten_fact_only_the_words_of_sessions_are_left(town: Town) -> 
     assert town.balances() == {0}
 
 
-def test_a_forgotten_fact_is_taken_out_of_an_episode_that_waits_and_the_rest_is_learned(town: Town) -> None:
-    live(town)
-    known = town.facts()[OWN]
-    eraser(town.container).erase(EraseSession(scope=HERE, name=OTHER))
-    town.publish(SECRET, "plantedwords, and more of them")
-    summarizer = town.container.subscription("episode-summarizer")
-    [delivery] = town.container.bus.receive(summarizer, priority=Priority.LIVE, limit=1, lease=60)
-    effects = town.container.workers["episode-summarizer"].handler_factory(town.container.context)(delivery.event)
-    town.container.bus.commit(delivery, effects)
-    assert "episode_summarized" in {key.rpartition(":")[2] for key in keys_with(town.client, OWN)}
-
-    eraser(town.container).erase(EraseFact(scope=HERE, id=known))
-
-    holding = keys_with(town.client, f'"text":"{OWN}"')
-    assert holding == {}
-    town.settle()
-    assert OWN not in town.facts()
-    assert SHARED in town.facts()
-    assert town.balances() == {0}
-
-
 @pytest.mark.parametrize("session", [SECRET, "another"])
 def test_a_fact_that_is_forgotten_while_somebody_has_a_session_in_hand_does_not_come_back_with_that(
     town: Town, session: str

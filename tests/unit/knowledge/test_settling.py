@@ -159,18 +159,6 @@ def test_what_contradicts_what_holds_is_refused_with_what_to_do(
         superseding(made.id(PORT), by=UUID(int=1), knowledge=made.knowledge, reason="", at=AT)
 
 
-def test_of_a_merged_fact_what_others_have_said_stays_when_a_source_is_forgotten() -> None:
-    made = log()
-    made.say(SHEET, "s8")
-    made.settle(merging, SHEET, PORT)
-
-    def left(session: str) -> dict[str, tuple[set[str], int]]:
-        return snapshot(fold([row for row, _ in without_session(made.rows, session).rows]))
-
-    assert left("s1")[PORT] == ({"s0", "s8"}, 2)
-    assert left("s0") == {SHEET: ({"s1", "s8"}, 2), TEA: ({"s2"}, 1)}
-
-
 def test_what_was_taken_back_stays_so_when_something_is_forgotten_and_is_not_forgotten_with_it() -> None:
     made = log()
     made.settle(merging, SHEET, PORT)

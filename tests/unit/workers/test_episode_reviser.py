@@ -110,18 +110,6 @@ def test_what_this_model_and_prompt_have_made_is_left_as_it_is() -> None:
     assert len(world.model.questions) == 1
 
 
-def test_a_session_that_grew_takes_the_place_of_its_episode_and_facts_stay_single() -> None:
-    world = summarized()
-
-    world.publish(text=f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018.")
-    world.work()
-
-    (episode,) = world.episodes
-    assert (episode.edition, len(world.model.questions)) == (2, 2)
-    assert [each.edition for each in world.store.editions(Scope(), episode.id)] == [2, 1]
-    assert len(current_facts(world)) == 1
-
-
 def test_an_edition_that_was_replaced_meanwhile_is_made_of_what_there_is_now() -> None:
     world = summarized(with_model=False)
     event = outdated_by(world, "scripted:model episode-2")

@@ -46,18 +46,6 @@ def test_an_outage_of_a_minute_only_delays_the_model() -> None:
     assert world.counts["failed_transport"] < 10  # one call finds out for all
 
 
-def test_a_session_that_ends_in_a_long_outage_does_not_wait() -> None:
-    world = ModelWorld()
-    out_until(world, 600, ModelUnreachable("refused"))
-    published(world, 1)
-    world.work(300, step=5)
-
-    world.publish("late")
-    world.work()
-
-    assert {episode.session_id for episode in world.episodes} == {"s0", "late"}
-
-
 def test_a_quota_is_not_waited_for_where_that_is_not_wanted() -> None:
     world = ModelWorld(when_exhausted="extractive")
     out_until(world, 3600, ModelQuota("enough", until=world.date() + timedelta(hours=1)))

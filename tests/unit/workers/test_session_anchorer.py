@@ -94,17 +94,6 @@ def test_what_a_model_forgets_is_put_back_and_logged(seed: int) -> None:
     assert any(line["event"] == "anchored_summary.lines_restored" for line in logs)
 
 
-def test_a_model_is_shown_only_what_is_new() -> None:
-    world = ModelWorld(faithful)
-
-    anchored(world, 3)
-
-    news = world.model.questions[-1].user.partition("New since then:")[2]
-    assert "check number 1002" in news
-    assert "check number 1001" not in news
-    assert "port 9017" not in news
-
-
 def test_the_same_compaction_twice_is_one_iteration() -> None:
     world = ModelWorld(faithful)
     world.compact(told(2))
