@@ -38,13 +38,17 @@ Waiting = TypeVar("Waiting", FactsUnembedded, EpisodesUnembedded)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnContext:
-    """Context in which facts are learned; `adjudications` settle pairs that texts leave open."""
+    """Context in which facts are learned; `adjudications` settle pairs that texts leave open.
+
+    `stated_forms` has the exact forms of all candidates of the source.
+    """
 
     scope: Scope
     source: Source
     policy: Policy
     at: datetime
     adjudications: Rulings = field(default_factory=dict)
+    stated_forms: frozenset[str] = frozenset()
 
     @property
     def said_at(self) -> datetime:

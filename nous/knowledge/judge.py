@@ -108,6 +108,15 @@ def verdicts(
             yield from _guarded(statement, neighbours, policy, namesakes)
 
 
+def rewords(statement: Statement, other: Statement) -> bool:
+    """Return whether *statement* has all words of *other*, and perhaps more.
+
+    Too weak to merge statements of two episodes. It is for one episode that is summarized twice.
+    """
+    found = difference(statement.reading, other.reading)
+    return not found.objection and not found.only_right
+
+
 def floor(policy: Policy) -> float:
     """Return the cosine below which a neighbor cannot affect `judge`."""
     if policy.dedup is not Dedup.GUARDED:

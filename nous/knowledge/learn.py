@@ -29,6 +29,7 @@ from nous.knowledge.judge import (
     Supersedes,
     Verdict,
     floor,
+    rewords,
     verdicts,
 )
 from nous.knowledge.normalize import exact_form
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 
 ALREADY = "already learned from this episode"
+RETOLD = "a later edition of the same episode says it so"
 NOT_COMPARED = "no fact has this text; the embedder did not answer, so the sense is compared later"
 SAME_TEXT_THEN = "the same text, said before it was superseded"
 
@@ -66,6 +68,7 @@ def learn(
     """
     known = knowledge.fork()
     forms = [exact_form(candidate.text) for candidate in candidates]
+    context = replace(learn_context, stated_forms=frozenset(forms))
     given = [(form, vector) for form, vector in zip(forms, vectors, strict=True) if vector is not None]
     for _, vector in given:
         checked(vector[None], rows=1, dim=knowledge.dim)
@@ -74,7 +77,7 @@ def learn(
     decisions: list[FactDecision] = []
     taught: dict[UUID, NDArray[np.float32]] = {}
     for candidate, vector in zip(candidates, vectors, strict=True):
-        decision = _Case(candidate, vector, known, learn_context).decision()
+        decision = _Case(candidate, vector, known, context).decision()
         fresh = {row.fact.id: vector for row in decision.rows if isinstance(row, Learned) and vector is not None}
         known.extend(decision.rows, fresh)
         taught |= fresh
@@ -156,12 +159,23 @@ class _Case:
         match settled(found, claim, known):
             case NewFact() if self.vector is None:
                 return NewFact(reason=NOT_COMPARED)
+            case LinkedTo() as verdict if self._is_retold(known[verdict.fact_id]):
+                richer = Richer(fact_id=verdict.fact_id, reason=RETOLD, similarity=verdict.similarity)
+                return settled([richer], claim, known)
             case LinkedTo(is_open=True, fact_id=other) as verdict if adjudication := self.context.adjudications.get(
                 (self.statement.form, other)
             ):
                 return settled([ruled(verdict, adjudication)], claim, known, is_ruled=True)
             case verdict:
                 return verdict
+
+    def _is_retold(self, other: KnownFact) -> bool:
+        """Return whether this edition of an episode rewords what only an earlier edition stated."""
+        if not self.context.stated_forms.isdisjoint({other.statement.form, *map(exact_form, other.said_as)}):
+            return False
+        mine = self.context.source
+        said_by = {(source.episode_id, source.event_id == mine.event_id) for source in other.sources}
+        return said_by == {(mine.episode_id, False)} and rewords(self.statement, other.statement)
 
 
 def embed_late(

@@ -1,6 +1,8 @@
 """From candidates to rows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from uuid import uuid5
 
 import numpy as np
 import pytest
@@ -8,12 +10,13 @@ from builders.knowing import AT, nothing, source, taught
 
 from nous.domain.episode import CandidateFact, Category
 from nous.domain.errors import BadInput
+from nous.domain.events import NAMESPACE
 from nous.domain.fact import Confirmed, Learned, Linked, Row, Superseded
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.decision import FactDecision, LearnContext, fact_id
 from nous.knowledge.fact_index import FactIndex
-from nous.knowledge.learn import ALREADY, NOT_COMPARED, learn
+from nous.knowledge.learn import ALREADY, NOT_COMPARED, RETOLD, learn
 from nous.knowledge.verdict import Policy
 
 EMBEDDER = HashingEmbedder()
@@ -117,3 +120,49 @@ def test_without_a_vector_equal_texts_are_known_and_others_wait_to_be_compared()
     assert verdicts(learning) == ["known", "new"]
     assert learning[1].verdict.reason == NOT_COMPARED
     assert [known.fact.text for known in knowledge.without_vector()] == ["Tim is fond of tea"]
+
+
+BILLING = "Service billing runs on port 9017"
+
+
+def retold(knowledge: FactIndex, *texts: str) -> Sequence[FactDecision]:
+    """What a later edition of the first episode teaches."""
+    later = replace(CONTEXT, source=replace(CONTEXT.source, event_id=uuid5(NAMESPACE, "another edition")))
+    candidates = [CandidateFact(text=text, turns=(1,)) for text in texts]
+    return learn(candidates, [*EMBEDDER.embed(texts)], knowledge=knowledge, learn_context=later).decisions
+
+
+def test_a_later_edition_of_an_episode_takes_the_place_of_what_it_says_in_other_words() -> None:
+    knowledge = nothing()
+    teach(knowledge, BILLING)
+
+    [decision] = retold(knowledge, f"{BILLING} behind the gateway of the second region")
+
+    assert (decision.verdict.name, decision.verdict.reason) == ("richer", RETOLD)
+    assert [type(row) for row in decision.rows] == [Learned, Superseded]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (BILLING, "Service billing never runs on port 9017"),
+        (BILLING, "Service shipping runs on port 9017"),
+        ("Service billing calls service shipping over HTTP", "Service shipping calls service billing over HTTP"),
+        ("Use PostgreSQL 16 for the billing service in production", "Use PostgreSQL 16 for the billing service"),
+    ],
+)
+def test_a_later_edition_that_says_something_else_leaves_what_was_said(old: str, new: str) -> None:
+    knowledge = nothing()
+    teach(knowledge, old)
+
+    assert verdicts(retold(knowledge, new)) != ["richer"]
+
+
+def test_what_another_episode_or_the_edition_itself_says_too_is_not_retold() -> None:
+    knowledge, more = nothing(), "Use PostgreSQL 16 for the search service in production"
+    for session in ("first", "second"):
+        teach(knowledge, BILLING, session=session)
+    teach(knowledge, more)
+
+    assert retold(knowledge, f"{BILLING} behind the gateway of the second region")[0].verdict.reason != RETOLD
+    assert retold(knowledge, more, f"{more} and in tests")[1].verdict.reason != RETOLD
