@@ -6,7 +6,8 @@ from functools import partial
 from nous.domain.effects import Effects
 from nous.domain.errors import Deferred, Unavailable
 from nous.domain.events import Event, FactLinked, FactsUnembedded, FactSuperseded
-from nous.knowledge.events import announcements
+from nous.knowledge.decision import announcements
+from nous.pipeline.fact_learner import FactLearner
 from nous.pipeline.worker import Worker, WorkerContext
 
 NAME = "fact-embedder"
@@ -23,7 +24,7 @@ def embed(context: WorkerContext, event: FactsUnembedded, /) -> Effects:
     the event is deferred.
     """
     try:
-        repair = context.fact_learner.embed_late(event.scope, most=_AT_ONCE)
+        repair = FactLearner(context).embed_late(event.scope, most=_AT_ONCE)
     except Unavailable as error:
         raise Deferred(str(error), until=context.clock() + _LOOK_AGAIN) from error
     if not repair.append.rows:

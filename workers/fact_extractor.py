@@ -25,8 +25,9 @@ from nous.domain.events import (
 from nous.domain.fact import Source
 from nous.domain.session_state import not_ahead
 from nous.knowledge.candidate_filter import DropReason, FilteredCandidates, filter_candidates, lost_candidates
-from nous.knowledge.events import announcements
+from nous.knowledge.decision import announcements
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout, ModelUnreachable
+from nous.pipeline.fact_learner import FactLearner
 from nous.pipeline.worker import Worker, WorkerContext
 
 NAME = "fact-extractor"
@@ -81,7 +82,7 @@ class FactExtractor:
         findable = self._findable(event)
         if not found.candidates:
             return replace(findable, skipped=FORGOTTEN if _is_forgotten(found) else NO_FACTS)
-        lesson = self._context.fact_learner.ingest(
+        lesson = FactLearner(self._context).ingest(
             found.candidates, scope=event.scope, source=_source(event, self._context.clock())
         )
         if not lesson.append.rows:

@@ -14,7 +14,7 @@ from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder, UnavailableEmbedder
 from nous.embedding.http import RemoteEmbedder
 from nous.excerpt import Windows
-from nous.knowledge.adjudication import Adjudicator
+from nous.knowledge.verdict import Adjudicator
 from nous.llm.base import Model
 from nous.llm.event_loop_thread import LoopThread
 from nous.llm.http_embeddings import HttpEmbeddings

@@ -16,7 +16,7 @@ from nous.domain.events import SessionEvent
 from nous.domain.scope import Scope
 from nous.domain.session_state import IDLE
 from nous.jobs.rq.erasure import RqErasure
-from nous.knowledge.events import unembedded
+from nous.knowledge.decision import unembedded
 from nous.llm.redis.keys import LlmKeys
 from nous.llm.redis.state import RedisResponseStore
 from nous.services.erasure import Eraser

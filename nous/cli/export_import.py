@@ -30,7 +30,7 @@ from nous.domain.scope import Scope
 from nous.domain.session_state import is_ahead
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.candidate_filter import without_candidates
-from nous.knowledge.events import unembedded, unembedded_episodes
+from nous.knowledge.decision import unembedded, unembedded_episodes
 from nous.knowledge.import_merge import AT_ONCE, MergeResult, merge_rows
 from nous.store.base import NO_VECTORS, LogSlice
 from nous.store.export_format import ExportedRecords, exported, line, read

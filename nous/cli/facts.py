@@ -23,8 +23,7 @@ from nous.domain.errors import BadInput, Retryable
 from nous.domain.fact import LinkKind, Row, Superseded
 from nous.domain.scope import Scope
 from nous.embedding.base import MissingEmbedder
-from nous.knowledge.decision import FactDecision
-from nous.knowledge.events import unembedded
+from nous.knowledge.decision import FactDecision, unembedded
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.precedence import superseding

@@ -7,9 +7,8 @@ from typing import Any
 from nous.cli.output import counted, day, fitted, in_words, path_of
 from nous.domain.episode import Episode, Tier
 from nous.domain.fact import LinkKind
-from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.fact_index import Earlier, FactIndex, KnownFact
 from nous.knowledge.settling import open_pairs_of
-from nous.retrieval.query import EarlierValue, earlier_values
 from nous.text.sanitize import one_line
 
 _MOST_EARLIER = 3
@@ -75,7 +74,7 @@ def fact_lines(known: KnownFact, knowledge: FactIndex) -> Iterator[str]:
         then = f"until {day(gone.valid_to)}, then" if gone.valid_to else "now"
         yield f"  {then}: {_named(knowledge.get(gone.by))}"
         return
-    yield from (f"  {line}" for line in earlier_lines(earlier_values(fact.id, knowledge)))
+    yield from (f"  {line}" for line in earlier_lines(knowledge.earlier(fact.id)))
     for offer in open_pairs_of(known, knowledge):
         if offer.link.kind is LinkKind.UPDATE:
             is_newer = offer.newer.fact.id == fact.id
@@ -83,7 +82,7 @@ def fact_lines(known: KnownFact, knowledge: FactIndex) -> Iterator[str]:
             yield f"  {relation}: {_named(other)}"
 
 
-def earlier_lines(earlier: Sequence[EarlierValue]) -> Iterator[str]:
+def earlier_lines(earlier: Sequence[Earlier]) -> Iterator[str]:
     """Yield the latest earlier values of a fact, and the number of further ones."""
     for each in earlier[:_MOST_EARLIER]:
         yield f"earlier, until {day(each.until)}: {fitted(each.text, beside=80)}  {each.id}"
@@ -111,6 +110,6 @@ def fact_object(known: KnownFact, knowledge: FactIndex) -> dict[str, Any]:
         "valid_from": known.valid_from,
         "superseded": known.superseded,
         "replaces": known.replaces,
-        "earlier": earlier_values(known.fact.id, knowledge),
+        "earlier": knowledge.earlier(known.fact.id),
         "links": list(known.standing_links.values()),
     }

@@ -1,7 +1,6 @@
 """Commands that recompute derived data: calibrate, reembed, reindex and reprocess."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -11,7 +10,7 @@ from nous.app.container import Container
 from nous.bus.base import Conflict, Priority
 from nous.cli.framework import App, dry_run_option, json_option, option_of_scope, scope_option, scopes_option
 from nous.cli.lookup import ALL, episode_of, knowledge_of, scopes_named
-from nous.cli.output import counted, note, render, render_table, say, table
+from nous.cli.output import counted, note, render, render_table, say
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import BadInput, Misconfigured
@@ -19,7 +18,7 @@ from nous.domain.scope import Scope
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.calibration import Calibration, shipped
 from nous.knowledge.calibration import calibrate as measure
-from nous.knowledge.events import unembedded, unembedded_episodes
+from nous.knowledge.decision import unembedded, unembedded_episodes
 from nous.pipeline.fact_learner import RULINGS
 from nous.runtime.maintenance import outdated
 
@@ -39,9 +38,8 @@ def calibrate(app: App, *, dry_run: bool, as_json: bool) -> None:
     found = measure(shipped(), embedder.embed, embedder_id=embedder.id)
     if not dry_run:
         app.container.calibrations.keep(found.embedder_id, found.one_sided)
-    steps = table(map(asdict, found.table), ("threshold", "merged", "false_merges"))
     stored = [] if dry_run else ["Stored; running workers use it once they are restarted."]
-    render(found, (steps, "", _verdict(found), *stored), as_json=as_json)
+    render(found, (_verdict(found), *stored), as_json=as_json)
 
 
 def _verdict(found: Calibration) -> str:

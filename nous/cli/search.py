@@ -111,5 +111,4 @@ def _objects(notes: ContextNotes, budget: int) -> Iterator[dict[str, Any]]:
     replaceable = {each.newer.fact.id: each.older.fact.id for each in notes.offers if each.link.kind is LinkKind.UPDATE}
     for known in facts_told(notes, budget=budget):
         fact, earlier = known.fact, notes.earlier.get(known.fact.id)
-        value = earlier and {"id": earlier.known.fact.id, "text": earlier.known.fact.text, "until": earlier.until}
-        yield {"id": fact.id, "text": fact.text, "earlier": value, "may_replace": replaceable.get(fact.id)}
+        yield {"id": fact.id, "text": fact.text, "earlier": earlier, "may_replace": replaceable.get(fact.id)}

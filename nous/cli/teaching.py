@@ -19,9 +19,9 @@ from nous.domain.events import NAMESPACE, EpisodeSummarized, Event, FactsUnembed
 from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import checked, mark_of
-from nous.knowledge.decision import FactDecision
-from nous.knowledge.events import announcements
+from nous.knowledge.decision import FactDecision, announcements
 from nous.knowledge.normalize import exact_form
+from nous.pipeline.fact_learner import FactLearner
 from nous.summary.llm.response_repair import is_date
 from nous.text.sanitize import shortened
 from workers.fact_extractor import NAME
@@ -71,7 +71,7 @@ class Teacher:
         )
         for _ in range(_REFUSALS):
             self._check_session()
-            learned = self._container.context.fact_learner.ingest(candidates, scope=self._scope, source=source)
+            learned = FactLearner(self._container.context).ingest(candidates, scope=self._scope, source=source)
             if not learned.append.rows:
                 return learned.fact_decisions
             at = self._clock()

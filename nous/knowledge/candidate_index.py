@@ -23,10 +23,9 @@ class IndexUnavailable(Unavailable):
 class CandidateIndex(Protocol):
     """Port to a vector index that proposes near facts of one scope, for one embedder.
 
-    Proposals are only hints: `FactIndex` drops facts that it does not know and superseded ones, so an early or stale
-    proposal does no harm. A fact that is not proposed may be learned twice. So an answer is given for a version of the
-    log: every fact that had a vector then was searched, and an index that lags catches up first. The commit checks that
-    the log still has this version (optimistic concurrency).
+    An early or stale proposal does no harm, since `FactIndex` drops it. A fact that is not proposed may be learned
+    twice. So an answer is given for a version of the log: every fact that had a vector then was searched, and an index
+    that lags catches up first. The commit checks that the log still has this version.
     """
 
     def near(self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion) -> Sequence[Proposals]:

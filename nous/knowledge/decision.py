@@ -1,24 +1,39 @@
-"""Decision on a candidate fact, and the log rows that record it."""
+"""Decision on a candidate fact, the rows that record it, and the events that announce it."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID, uuid5
 
 from nous.domain.episode import CandidateFact
+from nous.domain.event_codec import NO_SESSION
+from nous.domain.events import (
+    NAMESPACE,
+    EpisodesUnembedded,
+    Event,
+    FactConfirmed,
+    FactEvent,
+    FactLearned,
+    FactLinked,
+    FactsUnembedded,
+    FactSuperseded,
+)
 from nous.domain.fact import Confirmed, Fact, Learned, Row, Source, Superseded
 from nous.domain.fact import Linked as LinkedRow
 from nous.domain.scope import Scope
-from nous.knowledge.adjudication import Rulings
-from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.knowledge.judge import AlreadyKnown, LinkedTo, NewFact, Richer, Supersedes, Verdict
+from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.precedence import TrustedFact, outdated
-from nous.knowledge.verdict import Policy
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Rulings, Supersedes, Verdict
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+Waiting = TypeVar("Waiting", FactsUnembedded, EpisodesUnembedded)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +60,7 @@ class FactDecision:
     """Decision on a statement: verdict, the fact that now states it, and the superseded fact.
 
     `rows` is empty if the statement added nothing, not even a wording. `has_new_source` is false if an episode repeats
-    itself in other words, and for a known fact that is compared late. `correction` supersedes a fact that a known fact
-    contradicts, now that a more trusted source states the known one.
+    itself in other words, and for a known fact that is compared late.
     """
 
     text: str
@@ -56,7 +70,6 @@ class FactDecision:
     rows: tuple[Row, ...] = ()
     replaced: Fact | None = None
     has_new_source: bool = False
-    correction: Supersedes | None = None
 
     @property
     def other_id(self) -> UUID | None:
@@ -145,16 +158,6 @@ def with_effect(decision: FactDecision, said: TrustedFact, known: FactIndex, *, 
             return decision
 
 
-def correcting(
-    decision: FactDecision, verdict: Supersedes, other: KnownFact, learn_context: LearnContext
-) -> FactDecision:
-    """Add a supersession to *decision*: of its fact and *other*, the one stated earlier."""
-    at = learn_context.said_at
-    said = TrustedFact(decision.fact, first=at, last=at, trust=decision.source.trust)
-    past, gone = outdated(TrustedFact.of(other), said, verdict, at=learn_context.at)
-    return replace(decision, rows=(*decision.rows, gone), replaced=past, correction=verdict)
-
-
 def linked(fact_id: UUID, verdict: LinkedTo, *, at: datetime) -> LinkedRow:
     """Return the row that links a fact to the one that *verdict* names."""
     return LinkedRow(
@@ -188,3 +191,60 @@ def claimed(candidate: CandidateFact, learn_context: LearnContext) -> TrustedFac
 def _source(candidate: CandidateFact, learn_context: LearnContext) -> Source:
     """Return the context's source, with the candidate's trust and its turns, if it has any."""
     return replace(learn_context.source, turns=candidate.turns or learn_context.source.turns, trust=candidate.trust)
+
+
+def announcements(cause: Event, decisions: Iterable[FactDecision], *, by: str, at: datetime) -> Iterator[FactEvent]:
+    """Yield the events of *decisions* by the worker *by*; a successor's event comes first."""
+    for index, (kind, data) in enumerate(chain.from_iterable(map(_announced, decisions))):
+        yield kind.after(cause, by=by, index=index, at=at, **data)
+
+
+def _announced(decision: FactDecision) -> Iterator[tuple[type[FactEvent], dict[str, Any]]]:
+    verdict = decision.verdict
+    if decision.has_new_source:
+        kind = FactConfirmed if isinstance(verdict, AlreadyKnown) else FactLearned
+        yield kind, _payload(decision, decision.fact)
+    if decision.replaced:
+        yield FactSuperseded, _payload(decision, decision.replaced)
+    elif isinstance(verdict, LinkedTo):
+        yield FactLinked, _payload(decision, decision.fact)
+
+
+def _payload(decision: FactDecision, fact: Fact) -> dict[str, Any]:
+    """Return the payload; its other fact is the one compared, also if that gave way."""
+    verdict = decision.verdict
+    others = {decision.fact.id, decision.other_id} - {fact.id, None}
+    return {
+        "fact_id": fact.id,
+        "text": fact.text,
+        "category": str(fact.category),
+        "episode_id": decision.source.episode_id,
+        "turns": decision.source.turns,
+        "verdict": verdict.name,
+        "reason": verdict.reason,
+        "other_fact_id": next(iter(others), None),
+        "similarity": None if isinstance(verdict, NewFact) else verdict.similarity,
+    }
+
+
+def unembedded(scope: Scope, *, state: str, at: datetime) -> FactsUnembedded:
+    """Return the event that facts wait for vectors; the same log *state* gives the same id."""
+    return _of_scope(FactsUnembedded, f"unembedded\n{scope}\n{state}", scope, at)
+
+
+def unembedded_episodes(scope: Scope, *, state: str, at: datetime) -> EpisodesUnembedded:
+    """Return the event that episodes of *scope* wait for vectors; idempotent like `unembedded`."""
+    return _of_scope(EpisodesUnembedded, f"unembedded episodes\n{scope}\n{state}", scope, at)
+
+
+def _of_scope(kind: type[Waiting], name: str, scope: Scope, at: datetime) -> Waiting:
+    event_id = uuid5(NAMESPACE, name)
+    return kind(
+        id=event_id,
+        time=at,
+        source="nous",
+        scope=scope,
+        agent_id="default",
+        session_id=NO_SESSION,
+        trace_id=event_id,
+    )

@@ -68,7 +68,8 @@ class Erased:
 
     @property
     def lost_vectors(self) -> int:
-        return sum(map(_has_vector, self.old)) - sum(_has_vector(row) for row, _ in self.rows)
+        old, new = ([row for row in rows if embedding(row)] for rows in (self.old, (each.row for each in self.rows)))
+        return len(old) - len(new)
 
     @property
     def touched(self) -> frozenset[UUID]:
@@ -123,7 +124,8 @@ def without(rows: Sequence[Row], stays: Stays) -> Erased:
     ways = {id(way.row): way for way in _ways(remains)}
     rewriter = _Rewriter(remains, stays, tied | touched, ways)
     pairs = enumerate(zip(rows, now, strict=True))
-    kept = tuple(_in_order(Kept(row, at) for at, (old, new) in pairs if (row := rewriter(old, new))))
+    left = (Kept(row, at) for at, (old, new) in pairs if (row := rewriter(old, new)))
+    kept = tuple(sorted(left, key=lambda each: not isinstance(each.row, Learned)))  # a fact may have a later source now
     return Erased(
         old=rows,
         rows=kept,
@@ -154,7 +156,6 @@ class _Remains:
 
 
 def _remains(rows: Iterable[Row], stays: Stays) -> dict[UUID, _Remains]:
-    """Return the facts of *rows*, which are in force, each with its new version."""
     remains: dict[UUID, _Remains] = {}
     for row in rows:
         if isinstance(row, Learned):
@@ -240,46 +241,22 @@ def _way(each: _Remains, remains: Mapping[UUID, _Remains]) -> _Way | None:
 
 
 def _revived(remains: Mapping[UUID, _Remains], kept: Iterable[Kept]) -> frozenset[UUID]:
-    """Return the facts superseded in the old log but no longer in the new one, *kept*."""
     superseded = {each.id for each in remains.values() if each.id and each.superseded}
     stood = {each.id for each in remains.values() if not each.superseded}
     return frozenset(superseded - stood - {row.fact_id for row, _ in kept if isinstance(row, Superseded)})
 
 
-def _in_order(kept: Iterable[Kept]) -> Iterator[Kept]:
-    """Yield each row after the facts that it names, some of which have a later source now."""
-    learned: set[UUID] = set()
-    waiting: list[Kept] = []
-    for each in kept:
-        if isinstance(each.row, Learned):
-            learned.add(each.row.fact.id)
-            yield each
-            yield from (late for late in waiting if named(late.row) <= learned)
-            waiting = [late for late in waiting if not named(late.row) <= learned]
-        elif named(each.row) <= learned:
-            yield each
-        else:
-            waiting.append(each)
-    yield from waiting
-
-
-def _has_vector(row: Row) -> bool:
-    return embedding(row) is not None
-
-
+@dataclass(frozen=True, slots=True)
 class _Rewriter:
     """Rewriter from rows of the old log to rows of the new one.
 
     *suspect* are facts whose reasons may quote erased text. *ways* are the new supersessions, by `id()` of the old row.
     """
 
-    def __init__(
-        self, remains: Mapping[UUID, _Remains], stays: Stays, suspect: set[UUID], ways: Mapping[int, _Way]
-    ) -> None:
-        self._remains = remains
-        self._stays = stays
-        self._suspect = suspect
-        self._ways = ways
+    remains: Mapping[UUID, _Remains]
+    stays: Stays
+    suspect: set[UUID]
+    ways: Mapping[int, _Way]
 
     def __call__(self, old: Row, now: Row | None) -> Row | None:
         """Return the replacement of *old*, or None to drop it; *now* is its effective form.
@@ -298,32 +275,32 @@ class _Rewriter:
             case Linked():
                 return self._linked(now)
             case Embedded():
-                each = self._remains.get(now.fact_id)
+                each = self.remains.get(now.fact_id)
                 return replace(now, fact_id=each.now.id) if each and each.now and each.keeps_text else None
 
     def _learned(self, row: Learned) -> Learned | None:
-        each = self._remains[row.fact.id]
+        each = self.remains[row.fact.id]
         if each.now is None:
             return None
-        reason = FORGOTTEN if row.fact.id in self._suspect else row.reason
+        reason = FORGOTTEN if row.fact.id in self.suspect else row.reason
         return Learned(fact=each.now, reason=reason, embedded_by=row.embedded_by if each.keeps_text else None)
 
     def _confirmed(self, row: Confirmed) -> Confirmed | None:
-        each = self._remains.get(row.fact_id)
-        if each is None or each.id is None or row == each.heir or not self._stays(row.fact_id, row.source):
+        each = self.remains.get(row.fact_id)
+        if each is None or each.id is None or row == each.heir or not self.stays(row.fact_id, row.source):
             return None
         merged = self._now(row.merged_from) if row.merged_from else None
         if merged != row.merged_from or merged == each.id:
             row = replace(row, merged_from=None if merged == each.id else merged)
         if each.id == row.fact_id:
-            return replace(row, reason=FORGOTTEN) if row.fact_id in self._suspect else row
-        owner = self._remains.get(each.id)
+            return replace(row, reason=FORGOTTEN) if row.fact_id in self.suspect else row
+        owner = self.remains.get(each.id)
         if owner and (owner.learned.fact.source, owner.learned.fact.text) == (row.source, row.text):
             return None
         return replace(row, fact_id=each.id, reason=FORGOTTEN, similarity=None)
 
     def _superseded(self, row: Superseded) -> Superseded | None:
-        way = self._ways.get(id(row))
+        way = self.ways.get(id(row))
         if way is None or (way.fact, way.by) == (row.fact_id, row.by):
             return row if way else None
         return replace(row, fact_id=way.fact, by=way.by, reason=FORGOTTEN, similarity=None, valid_to=way.valid_to)
@@ -337,5 +314,5 @@ class _Rewriter:
         return replace(row, fact_id=one, other=other, reason=FORGOTTEN, similarity=None, likelihood=None)
 
     def _now(self, fact: UUID) -> UUID | None:
-        each = self._remains.get(fact)
+        each = self.remains.get(fact)
         return each.id if each else None

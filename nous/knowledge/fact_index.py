@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from nous.domain.errors import Misconfigured
-from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LinkKind, LogVersion, Row, Superseded, attributed
+from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LinkKind, LogVersion, Row, Superseded
 from nous.knowledge.candidate_index import CandidateIndex, Proposals
 from nous.knowledge.judge import MOST_CONTRADICTED, Namesakes, Neighbour
 from nous.knowledge.known_fact import Earlier, KnownFact
-from nous.knowledge.normalize import subject_form
+from nous.knowledge.normalize import exact_form, subject_form
 from nous.knowledge.verdict import Statement
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ class FactIndex:
         self._fetch = fetch
         self._prefetched: dict[tuple[bytes, float], Near] = {}
         self._waiting = ChainMap[UUID, None]({}, *(base._waiting.maps if base else ()))  # noqa: SLF001  (same class)
-        self._reassigned: list[Confirmed] = []
+        self._carried: list[Confirmed] = list(base._carried) if base else []  # noqa: SLF001  (same class)
+        self._has_strays = base._has_strays if base else False  # noqa: SLF001  (same class)
 
     @cached_property
     def _vectors(self) -> "ExactScanIndex":
@@ -144,7 +145,11 @@ class FactIndex:
 
     def earlier(self, fact_id: UUID) -> tuple[Earlier, ...]:
         """Return the earlier values of the fact and of those merged into it, latest first."""
-        found = [Earlier(old, row.valid_to) for old, row in self._predecessors(fact_id) if row.valid_to]
+        found = [
+            Earlier(old.fact.id, old.fact.text, row.valid_to, old.trust)
+            for old, row in self._predecessors(fact_id)
+            if row.valid_to
+        ]
         return tuple(sorted(found, key=lambda each: each.until, reverse=True))
 
     def apart_from(self, fact_id: UUID) -> Mapping[UUID, Linked]:
@@ -236,10 +241,14 @@ class FactIndex:
         has_vector = self._store_vector(fact.id, row.embedded_by, vectors, slots)
         self._facts[fact.id] = KnownFact(fact=fact, statement=statement, reason=row.reason, is_embedded=has_vector)
         self._by_form[statement.form] = fact.id
-        if subject := subject_form(fact.subject):
-            self._by_subject.setdefault(subject, {})[fact.id] = None
-        if not has_vector:
-            self._waiting[fact.id] = None
+        self._await(self._facts[fact.id])
+
+    def _await(self, known: KnownFact) -> None:
+        """Let a current fact be found by its subject, and by those that embed facts late."""
+        if subject := subject_form(known.fact.subject):
+            self._by_subject.setdefault(subject, {})[known.fact.id] = None
+        if not known.is_embedded:
+            self._waiting[known.fact.id] = None
 
     def _embed(self, row: Embedded, vectors: "VectorsById", slots: Mapping[UUID, int]) -> None:
         """Apply the first vector that a fact gets by this embedder; ignore later ones."""
@@ -269,43 +278,30 @@ class FactIndex:
         self._waiting.pop(row.fact_id, None)
         if known := self.get(row.fact_id):
             self._by_subject.get(subject_form(known.fact.subject), {}).pop(row.fact_id, None)
-        # Confirmations that were reassigned because their merge was not in force: this row may put it in force.
-        reassigned, self._reassigned = self._reassigned, []
-        for each in reassigned:
-            self._confirm(each)
+        if self._has_strays:
+            self._attribute()
 
     def _undo(self, row: Superseded) -> None:
-        """Make a superseded fact current again, and reassign confirmations stated in its words."""
+        """Make a superseded fact current again, with the confirmations stated in its words."""
         known = self.get(row.fact_id)
         gone = known.superseded if known else None
         if known is None or gone is None or gone.by != row.by:
             return
-        self._change(
-            row.by,
-            lambda by: replace(
-                by,
-                replaces=tuple(each for each in by.replaces if each.fact_id != row.fact_id),
-                undone=(*by.undone, gone, row),
-            ),
-        )
+        left = tuple(each for each in self[row.by].replaces if each.fact_id != row.fact_id)
+        self._change(row.by, lambda by: replace(by, replaces=left, undone=(*by.undone, gone, row)))
         self._change(row.fact_id, lambda known: replace(known, superseded=None, undone=(*known.undone, gone, row)))
-        if not known.is_embedded:
-            self._waiting[row.fact_id] = None
-        if subject := subject_form(known.fact.subject):
-            self._by_subject.setdefault(subject, {})[row.fact_id] = None
-        for fact_id in [each.fact.id for each in self.successors(row.by)]:
-            self._recount(fact_id)
+        self._await(known)
+        self._attribute()
 
-    def _recount(self, fact_id: UUID) -> None:
-        """Reassign confirmations whose merge was undone to the facts whose words they have."""
-        known = self[fact_id]
-        stays: list[Confirmed] = []
-        moves: list[Confirmed] = []
-        for row in known.confirmed:
-            line = (each.fact.id for each in self._line_of(row.merged_from))
-            (stays if row.merged_from is None or fact_id in line else moves).append(row)
-        self._facts[fact_id] = replace(known, confirmed=tuple(stays))
-        for row in moves:
+    def _attribute(self) -> None:
+        """Count the confirmations that came with merges again: other merges are in force now."""
+        carried, self._carried, self._has_strays = self._carried, [], False
+        for fact_id in {fact_id for row in carried for fact_id in (row.fact_id, row.merged_from) if fact_id}:
+            self._change(
+                fact_id,
+                lambda known: replace(known, confirmed=tuple(row for row in known.confirmed if not row.merged_from)),
+            )
+        for row in carried:
             self._confirm(row)
 
     def _link(self, row: Linked) -> None:
@@ -314,25 +310,20 @@ class FactIndex:
 
     def _confirm(self, row: Confirmed) -> None:
         """Count another source, for the fact whose words it has if its merge is not in force."""
-        line = [known.fact.id for known in self._line_of(row.merged_from)]
-        said = attributed(row, line) if line else row
-        if said is not row:
-            self._reassigned.append(row)
-            known = self[said.fact_id]
-            if (said.source, said.text) in {(each.source, each.text) for each in (known.fact, *known.confirmed)}:
-                return
-        self._change(said.fact_id, lambda known: replace(known, confirmed=(*_others(known, said), said)))
-        form = Statement(said.text).form
-        if self._by_form.get(form) is None:
-            self._by_form[form] = said.fact_id
+        said, fact_id = (row.source, row.text), row.fact_id
+        if row.merged_from:
+            self._carried.append(row)
+            line = [known.fact.id for known in self._line_of(row.merged_from)]
+            if line and fact_id not in line:
+                fact_id, self._has_strays = row.merged_from, True
+        if row.merged_from and (known := self.get(fact_id)):  # a merge that is repeated brings its sources twice
+            others = tuple(each for each in known.confirmed if (each.source, each.text) != said)
+            is_own = said == (known.fact.source, known.fact.text)
+            self._facts[fact_id] = replace(known, confirmed=others if is_own else (*others, row))
+        else:
+            self._change(fact_id, lambda known: replace(known, confirmed=(*known.confirmed, row)))
+        self._by_form.setdefault(exact_form(row.text), fact_id)
 
     def _change(self, fact_id: UUID, change: Callable[[KnownFact], KnownFact]) -> None:
         if known := self.get(fact_id):
             self._facts[fact_id] = change(known)
-
-
-def _others(known: KnownFact, row: Confirmed) -> tuple[Confirmed, ...]:
-    """Return other confirmations; a merge repeated after an undo brings its sources twice."""
-    if not known.undone:
-        return known.confirmed
-    return tuple(each for each in known.confirmed if (each.source, each.text) != (row.source, row.text))

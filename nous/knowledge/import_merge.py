@@ -12,9 +12,9 @@ from nous.knowledge.normalize import exact_form
 from nous.knowledge.verdict import NewFact
 
 LEFT_BEHIND = "the reason may quote another fact; the rows about both have it"
-"""Replacement for the reasons of imported facts where some row about them may be missing.
+"""Replacement for the reasons of imported facts.
 
-Erasure finds what quotes a fact by the rows about both.
+Erasure finds what quotes a fact by the rows about both, and some of them may be missing here.
 """
 
 AT_ONCE = 500
@@ -40,19 +40,10 @@ class MergeResult:
 class ExistingLog:
     """Index of a log that tells which of other rows it lacks."""
 
-    def __init__(self, rows: Iterable[Row] = ()) -> None:
-        self._keys: set[tuple[object, ...]] = set()
+    def __init__(self, rows: Sequence[Row] = ()) -> None:
+        self._keys = {*map(_key, rows)}
         self._known = FactIndex(embedder_id="", dim=0)
-        self.extend(rows)
-
-    def extend(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            self._keys.add(_key(row))
-            self._known.extend([row], {})
-
-    def covers(self, rows: Iterable[Row], new: Iterable[Row]) -> bool:
-        """Return whether the log with *new* rows has all *rows*."""
-        return {*map(_key, rows)} <= self._keys | {*map(_key, new)}
+        self._known.extend(rows, {})
 
     def missing(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield each row that the log lacks, once; skip rows about facts that are in neither log.
@@ -95,10 +86,8 @@ def merge_rows(
     second fact; the two are merged when they are compared by meaning.
     """
     present = ExistingLog(log)
-    ordered = [bare(row) for row in _ordered(rows)]
-    new = tuple(present.missing(ordered))
-    if len(new) > AT_ONCE or not present.covers(ordered, new):
-        new = tuple(map(_unquoting, new))
+    facts_first = sorted(rows, key=lambda row: not isinstance(row, Learned))
+    new = [_unquoting(bare(row)) for row in present.missing(facts_first)]
     stays = _staying(new, forgotten, gone)
     erased = without((*log, *new), stays)
     facts = {row.fact.id for row in (*log, *rows) if isinstance(row, Learned)}
@@ -107,16 +96,6 @@ def merge_rows(
         unknown=sum(not named(row) <= facts for row in rows),
         forgotten=sum(not stays(fact, source) for fact, source, _ in occurrences(new)),
     )
-
-
-def _ordered(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield each row behind the facts that it names, as an export has them."""
-    places = {row.fact.id: at for at, row in enumerate(rows) if isinstance(row, Learned)}
-
-    def place(at: int) -> float:
-        return max([at, *(places.get(fact, -1) + 0.5 for fact in named(rows[at]))])
-
-    return (rows[at] for at in sorted(range(len(rows)), key=place))
 
 
 def _unquoting(row: Row) -> Row:

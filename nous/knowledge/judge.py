@@ -109,22 +109,12 @@ def verdicts(
 
 
 def rewords(statement: Statement, other: Statement) -> bool:
-    """Return whether *statement* says all of *other*, and perhaps more.
+    """Return whether *statement* has all words of *other*, and perhaps more.
 
-    Their words may differ a lot. Too weak to merge statements of two episodes. It is for one episode that is summarized
-    twice, once with a fact phrased as an order: `always run billing on port 9017`, `billing always runs on port 9017`.
+    Too weak to merge statements of two episodes. It is for one episode that is summarized twice.
     """
     found = difference(statement.reading, other.reading)
-    return (not found.objection and not found.only_right) or _is_reordered(found)
-
-
-def _is_reordered(found: Difference) -> bool:
-    """Return whether the left says all of the right in its order, except for a leading verb."""
-    if found.only_right or vetoed(found):
-        return False
-    orders = [[word.key for word in each.words if word not in found.only_left] for each in (found.left, found.right)]
-    without = ([[key for key in order if key != lead[0]] for order in orders] for lead in orders if lead)
-    return any(one == other for one, other in without)
+    return not found.objection and not found.only_right
 
 
 def floor(policy: Policy) -> float:
@@ -156,10 +146,6 @@ class _Pair:
     def found(self) -> Difference:
         return difference(self.statement.reading, self.other.reading)
 
-    @property
-    def update(self) -> Update | None:
-        return update(self.found, subject=self.statement.subject, other_subject=self.other.subject)
-
 
 def _guarded(
     statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Namesakes
@@ -173,7 +159,11 @@ def _guarded(
         for fact_id, other in namesakes.items()
         if fact_id not in {pair.fact_id for pair in pairs[:MOST_CONTRADICTED]}
     ]
-    updates = [(pair, found) for pair in (*pairs[:MOST_CONTRADICTED], *named) if (found := pair.update)]
+    updates = [
+        (pair, found)
+        for pair in (*pairs[:MOST_CONTRADICTED], *named)
+        if (found := update(pair.found, subject=statement.subject, other_subject=pair.other.subject))
+    ]
     for pair, found in updates:
         if found.is_sure:
             yield Supersedes(fact_id=pair.fact_id, reason=found.reason, similarity=pair.similarity)
@@ -184,7 +174,6 @@ def _guarded(
 
 
 def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Iterator[_Pair]:
-    """Yield the pairs that may matter, nearest first, within the size limit."""
     room = MOST_COMPARED
     for at, other in enumerate(neighbours):
         if other.similarity < floor(policy):
@@ -200,7 +189,6 @@ def _compared(statement: Statement, neighbours: Sequence[Neighbour], policy: Pol
 
 
 def _likelihoods(pairs: Sequence[_Pair], policy: Policy) -> Mapping[UUID, float]:
-    """Return the likelihoods of those of *pairs* that are near enough for a possible duplicate."""
     least = policy.near if policy.one_sided is None else OFFERED_FROM
     near = [pair for pair in pairs if (pair.similarity or 0) >= least]
     if policy.scorer:
@@ -219,13 +207,13 @@ def _merged(pair: _Pair, likely: float, policy: Policy) -> AlreadyKnown | Richer
     is_contained = not pair.found.objection and similarity >= policy.one_sided
     if not is_contained and not is_reworded:
         return None
-    more, less = texts(found.only_left), texts(found.only_right)
     how = "the same" if is_contained else f"the same in other words, likelihood {likely:.2f}"
     here, there = found.containment
     if not found.only_right or here < there * RATHER_MORE:
-        return Richer(fact_id=pair.fact_id, reason=f"{how}, and it adds: {more}", similarity=pair.similarity)
+        reason = f"{how}, and it adds: {texts(found.only_left)}"
+        return Richer(fact_id=pair.fact_id, reason=reason, similarity=pair.similarity)
     is_less = not found.only_left or there < here * RATHER_MORE
-    reason = f"{how}, and it is known with: {less}" if is_less else how
+    reason = f"{how}, and it is known with: {texts(found.only_right)}" if is_less else how
     return AlreadyKnown(fact_id=pair.fact_id, reason=reason, similarity=pair.similarity, is_less=is_less)
 
 
@@ -270,12 +258,7 @@ def _left_open(
 
 
 def _link(pair: _Pair, reason: str, *, kind: LinkKind, likely: float | None = None) -> LinkedTo:
-    is_open = kind is not LinkKind.RELATED or pair.found.is_open
+    is_open, cosine = kind is not LinkKind.RELATED or pair.found.is_open, pair.similarity
     return LinkedTo(
-        fact_id=pair.fact_id,
-        reason=reason,
-        similarity=pair.similarity,
-        is_open=is_open,
-        kind=kind,
-        likelihood=likely,
+        fact_id=pair.fact_id, reason=reason, similarity=cosine, is_open=is_open, kind=kind, likelihood=likely
     )

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple
 from uuid import UUID
 
 from nous.domain.episode import Trust
@@ -87,8 +86,11 @@ class KnownFact:
         return any(source.episode_id == episode_id for source in self.sources)
 
 
-class Earlier(NamedTuple):
-    """An earlier value of a fact, and the time until which it was true."""
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An earlier value of a fact, the time until which it was true, and its trust."""
 
-    known: KnownFact
+    id: UUID
+    text: str
     until: datetime
+    trust: Trust

@@ -72,9 +72,10 @@ def merged(
     yield Superseded(
         fact_id=fact.fact.id, by=into.fact.id, reason=reason, at=at, similarity=similarity, by_hand=by_hand
     )
+    own = fact.fact
     said = [
-        (fact.fact.source, fact.fact.text, None),
-        *((row.source, row.text, row.merged_from) for row in fact.confirmed),
+        (own.source, own.text, own.id),
+        *((row.source, row.text, row.merged_from or own.id) for row in fact.confirmed),
     ]
     for source, text, merged_from in dict.fromkeys(said):
         yield Confirmed(
@@ -84,7 +85,7 @@ def merged(
             reason=reason,
             at=at,
             similarity=similarity,
-            merged_from=merged_from or fact.fact.id,
+            merged_from=merged_from,
         )
 
 

@@ -7,8 +7,8 @@ be a second copy.
 """
 
 from array import array
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     """Near rows and their cosines, nearest first."""
 
 
+Fetch = Callable[..., "NDArray[np.float32]"]
+"""Loader of the floats of quantized rows, by their slots in the log of the version *at*: `fetch(slots, at=at)`."""
+
 ROWS = 4096
 """Vectors in a block. Blocks are added, never copied; the unwritten part of a block takes no memory."""
 
@@ -30,33 +33,32 @@ _STEPS = 127
 _BLOCK_ROUNDING = 1e-6
 
 
-class FloatBlock:
-    """Rows of float32. `loss` is the maximum error of a cosine with a unit vector."""
+class Block:
+    """Rows of float32; once quantized, of int8 with a scale for each row.
 
-    loss = 0.0
+    `loss` is the maximum error of a cosine with a unit vector: the length of what rounding removed from a row, about
+    0.009 for vectors of texts.
+    """
 
     def __init__(self, dim: int) -> None:
-        self.rows: NDArray[np.float32] = np.empty((ROWS, dim), dtype=np.float32)
+        self.rows: NDArray[np.float32 | np.int8] = np.empty((ROWS, dim), dtype=np.float32)
+        self.loss = 0.0
+        self._scales: NDArray[np.float32] | None = None
+
+    @property
+    def is_quantized(self) -> bool:
+        return self._scales is not None
+
+    def quantize(self) -> None:
+        scales: NDArray[np.float32] = np.abs(self.rows).max(axis=1, keepdims=True) / np.float32(_STEPS)
+        steps: NDArray[np.int8] = np.rint(self.rows / scales).astype(np.int8)
+        self.loss = float(np.linalg.norm(self.rows - steps * scales, axis=1).max()) + _BLOCK_ROUNDING
+        self.rows, self._scales = steps, scales
 
     def cosines(self, vectors: "NDArray[np.float32]", *, rows: int) -> "NDArray[np.float32]":
         """Return the cosines of the first *rows* with *vectors*; the shape is (rows, len(vectors))."""
-        return self.rows[:rows] @ vectors.T
-
-
-class QuantizedBlock:
-    """Rows of int8, with a scale for each row.
-
-    The error of a cosine is at most the length of what rounding removed from the row: about 0.009 for vectors of texts.
-    """
-
-    def __init__(self, block: FloatBlock) -> None:
-        self._scales: NDArray[np.float32] = np.abs(block.rows).max(axis=1, keepdims=True) / np.float32(_STEPS)
-        self._steps: NDArray[np.int8] = np.rint(block.rows / self._scales).astype(np.int8)
-        lost = block.rows - self._steps * self._scales
-        self.loss = float(np.linalg.norm(lost, axis=1).max()) + _BLOCK_ROUNDING
-
-    def cosines(self, vectors: "NDArray[np.float32]", *, rows: int) -> "NDArray[np.float32]":
-        return self._steps[:rows].astype(np.float32) @ vectors.T * self._scales[:rows]
+        found = self.rows[:rows].astype(np.float32, copy=False) @ vectors.T
+        return found if self._scales is None else found * self._scales[:rows]
 
 
 MOST_EXACT = 200_000
@@ -66,14 +68,6 @@ MOST_RESCORED = 1000
 """Maximum rows whose floats are fetched for one vector, the nearest: 1.5 MB at 384 numbers."""
 
 _ROUNDING = 1e-3
-
-
-class Fetch(Protocol):
-    """Loader of the floats of quantized rows."""
-
-    def __call__(self, slots: Sequence[int], *, at: LogVersion) -> "NDArray[np.float32]":
-        """Return the vectors in these slots of the log at that version, a row for each."""
-        ...
 
 
 class ExactScanIndex:
@@ -88,8 +82,7 @@ class ExactScanIndex:
         self._most_exact = most_exact
         self._ids: list[UUID] = []
         self._slots = array("q")
-        self._packed: list[QuantizedBlock] = []
-        self._exact: list[FloatBlock] = []
+        self._blocks: list[Block] = []
 
     def add(self, fact_id: UUID, vector: "NDArray[np.float32]", *, slot: int = -1) -> None:
         """Add a row.
@@ -101,17 +94,16 @@ class ExactScanIndex:
         row = len(self._ids) % ROWS
         if row == 0:
             self._make_room()
-        self._exact[-1].rows[row] = vector
+        self._blocks[-1].rows[row] = vector
         self._ids.append(fact_id)
         self._slots.append(slot)
 
     def near(
         self, vectors: "NDArray[np.float32]", floor: float, *, at: LogVersion
     ) -> Sequence[Iterator[tuple[UUID, float]]]:
-        if self._packed and self._fetch:
-            found = self._rescored(self._looking_near(vectors, floor), vectors, floor, self._fetch, at)
-        else:
-            found = self._looking_near(vectors, floor)
+        found = self._looking_near(vectors, floor)
+        if self._fetch and self._blocks and self._blocks[0].is_quantized:
+            found = self._rescored(found, vectors, floor, self._fetch, at)
         return [
             zip(map(self._ids.__getitem__, rows.tolist()), cosines.tolist(), strict=True) for rows, cosines in found
         ]
@@ -119,13 +111,14 @@ class ExactScanIndex:
     def _make_room(self) -> None:
         """Start a new block. All others are full; quantize them if there are many."""
         if self._fetch and len(self._ids) >= self._most_exact:
-            while self._exact:
-                self._packed.append(QuantizedBlock(self._exact.pop(0)))
-        self._exact.append(FloatBlock(self._dim))
+            for block in self._blocks:
+                if not block.is_quantized:
+                    block.quantize()
+        self._blocks.append(Block(self._dim))
 
     def _looking_near(self, vectors: "NDArray[np.float32]", floor: float) -> "list[Found]":
         found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
-        for number, block in enumerate((*self._packed, *self._exact)):
+        for number, block in enumerate(self._blocks):
             first = number * ROWS
             cosines = block.cosines(vectors, rows=min(ROWS, len(self._ids) - first))
             rows, asked = np.nonzero(cosines >= floor - block.loss)

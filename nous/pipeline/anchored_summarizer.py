@@ -42,59 +42,6 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LlmAnchoredSummarizer:
-    """`Summarizer` that asks a model; *matter* is the cache subject of its requests."""
-
-    model: Model
-    prompt: PromptTemplate
-    counters: UsageCounters
-    matter: CacheSubject
-
-    def summarize(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
-        return self.renew(segments, existing_summary)[0]
-
-    def renew(
-        self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None
-    ) -> tuple[AnchoredSummary, Tokens]:
-        """Update the summary like `summarize`, and return the token usage with it.
-
-        Lines of *existing_summary* that the model leaves out are restored.
-
-        Raises:
-            SummarizerError: as `summarize` does.
-        """
-        before = existing_summary or AnchoredSummary.empty()
-        question = Question(
-            matter=self.matter,
-            system=self.prompt.system,
-            user=self.prompt.filled(transcript=response.user_message(existing_summary, segments)),
-            name=_NAME,
-            schema=response.schema(),
-            most_tokens=self.prompt.most_tokens,
-        )
-        try:
-            said = ask(self.model, question, _reading({one.id for one in before.sections}), counters=self.counters)
-        except _FAILED as error:
-            kind = Failure.TRANSPORT if error.failure is Failure.QUOTA else error.failure
-            raise SummarizerError(FailureKind(kind), str(error)) from error
-        new = AnchoredSummary(said.value, iteration=before.iteration + 1)
-        summary, put_back = kept(before, new)
-        if put_back:
-            log.warning("anchored_summary.lines_restored", model=self.model.id, lines=len(put_back))
-        return summary, said.tokens
-
-
-def _reading(known: Collection[str]) -> Parser[tuple[AnchoredSummarySection, ...]]:
-    """Return a parser that keeps the *known* sections of an answer; no others were requested."""
-
-    def read(text: str, /, *, is_whole: bool, coerce: bool) -> tuple[AnchoredSummarySection, ...]:
-        del is_whole, coerce  # truncated JSON does not close and fails to parse, and nothing is coerced
-        return tuple(section for section in response.read(object_in(summary_in(text))) if section.id in known)
-
-    return read
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AnchoredSummarizer:
     """Maintain the anchored summaries of sessions.
 
@@ -137,11 +84,8 @@ class AnchoredSummarizer:
             seen_by_model=previous.seen_by_model if previous else 0,
         )
         if self.model and self.counters:
-            summarizer = LlmAnchoredSummarizer(
-                model=self.model, prompt=self.prompt, counters=self.counters, matter=matter
-            )
             try:
-                return self._by_model(bare, transcript, summarizer)
+                return self._by_model(bare, transcript, self.model, self.counters, matter)
             except SummarizerError as error:
                 log.warning("anchored_summary.model_fallback", failure=error.kind, reason=str(error))
                 bare = replace(bare, made_do=str(error))
@@ -149,22 +93,61 @@ class AnchoredSummarizer:
         return replace(bare, summary=anchored_from(news, bare.summary))
 
     def _by_model(
-        self, bare: StoredAnchoredSummary, transcript: Transcript, summarizer: LlmAnchoredSummarizer
+        self,
+        bare: StoredAnchoredSummary,
+        transcript: Transcript,
+        model: Model,
+        counters: UsageCounters,
+        matter: CacheSubject,
     ) -> StoredAnchoredSummary:
-        """Update by model with all unseen entries, window by window; it counts as one iteration."""
+        """Update by model with all unseen entries, window by window; it counts as one iteration.
+
+        Lines that the model leaves out are restored.
+
+        Raises:
+            SummarizerError: there is no usable answer; `kind` says why.
+        """
         summary, tokens = bare.summary, Tokens()
         for window in self.excerpts(_from(transcript, bare.seen_by_model)).windows:
-            summary, spent = summarizer.renew(window.excerpt.segments, summary)
-            tokens += spent
+            question = self._question(window.excerpt.segments, summary, matter)
+            try:
+                said = ask(model, question, _reading({one.id for one in summary.sections}), counters=counters)
+            except _FAILED as error:
+                kind = Failure.TRANSPORT if error.failure is Failure.QUOTA else error.failure
+                raise SummarizerError(FailureKind(kind), str(error)) from error
+            summary, put_back = kept(summary, AnchoredSummary(said.value))
+            if put_back:
+                log.warning("anchored_summary.lines_restored", model=model.id, lines=len(put_back))
+            tokens += said.tokens
         return replace(
             bare,
             summary=replace(_with_files(summary, transcript), iteration=bare.summary.iteration + 1),
             tier=Tier.LLM,
-            model=summarizer.model.id,
+            model=model.id,
             prompt_version=self.prompt.version,
             tokens=tokens,
             seen_by_model=bare.entries,
         )
+
+    def _question(self, segments: Sequence[Segment], summary: AnchoredSummary, matter: CacheSubject) -> Question:
+        return Question(
+            matter=matter,
+            system=self.prompt.system,
+            user=self.prompt.filled(transcript=response.user_message(summary, segments)),
+            name=_NAME,
+            schema=response.schema(),
+            most_tokens=self.prompt.most_tokens,
+        )
+
+
+def _reading(known: Collection[str]) -> Parser[tuple[AnchoredSummarySection, ...]]:
+    """Return a parser that keeps the *known* sections of an answer; no others were requested."""
+
+    def read(text: str, /, *, is_whole: bool, coerce: bool) -> tuple[AnchoredSummarySection, ...]:
+        del is_whole, coerce  # truncated JSON does not close and fails to parse, and nothing is coerced
+        return tuple(section for section in response.read(object_in(summary_in(text))) if section.id in known)
+
+    return read
 
 
 def _said_at(event: SessionEvent, transcript: Transcript, now: datetime) -> datetime:
@@ -180,5 +163,4 @@ def _with_files(summary: AnchoredSummary, transcript: Transcript) -> AnchoredSum
 
 
 def _from(transcript: Transcript, start: int) -> Transcript:
-    """Return *transcript* from entry number *start* on, counted from 0."""
     return replace(transcript, entries=transcript.entries[start:])

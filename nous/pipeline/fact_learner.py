@@ -1,8 +1,7 @@
 """Ingest candidate facts into a scope's log: load known facts, judge, return rows to append."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
@@ -13,16 +12,15 @@ from nous.domain.episode import CandidateFact
 from nous.domain.errors import BadInput, Deferred, Unavailable
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Learned, Source
-from nous.domain.scope import CacheSubject, Scope
+from nous.domain.scope import Scope
 from nous.embedding.base import Embedder, present
-from nous.knowledge.adjudication import Adjudicator, AmbiguousPair
 from nous.knowledge.candidate_index import IndexUnavailable
-from nous.knowledge.decision import FactDecision, LearnContext
+from nous.knowledge.decision import FactDecision, LearnContext, LearnDecisions
+from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.learn import ambiguous_pairs, embed_late, learn
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.verdict import Policy
-from nous.store.base import FactLog
-from nous.store.fact_cache import FactCache
+from nous.knowledge.verdict import AmbiguousPair
+from nous.pipeline.worker import WorkerContext
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,25 +47,17 @@ class LearnResult:
     waits: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FactLearner:
     """Judge candidate facts against a scope's log.
 
-    It writes nothing: commit the append, and on a conflict ingest again. That is cheap if *embedder* caches
+    It writes nothing: commit the append, and on a conflict ingest again. That is cheap if the embedder caches
     (`nous.embedding.cache`): it reads the rows added meanwhile, and judges. An embedder that is unavailable stops
     nothing: facts that could not be compared are compared later. Pairs that the texts alone leave open go to the
-    *adjudicator*, if there is one. Candidates whose exact form *forgotten* returns for the scope are skipped without a
-    decision.
+    adjudicator, if there is one. Suppressed candidates are skipped without a decision.
     """
 
-    log: FactLog
-    fact_cache: FactCache
-    embedder: Embedder
-    policy: Policy
-    clock: Callable[[], datetime]
-    adjudicator: Adjudicator | None = None
-    suppressed: Callable[[Scope], Collection[str]] = field(default=lambda _: ())
-    cache_subject: Callable[[Scope, UUID], CacheSubject] = CacheSubject.of
+    context: WorkerContext
 
     def ingest(self, candidates: Sequence[CandidateFact], *, scope: Scope, source: Source) -> LearnResult:
         """Judge *candidates*, in order, as said in *source*.
@@ -76,28 +66,27 @@ class FactLearner:
             Unavailable: the log did not answer.
             Misconfigured: the embedder is not installed, or the log holds vectors of it with another dimension.
         """
-        matter = self.cache_subject(scope, RULINGS)
-        embedder = present(self.embedder)
+        matter = self.context.cache_subject(scope, RULINGS)
+        embedder = present(self.context.embedder)
+        missing: Sequence[Vector] = [None] * len(candidates)
         try:
             vectors = _vectors([candidate.text for candidate in candidates], embedder)
         except (Unavailable, Deferred) as error:
             log.warning("embedder.unavailable", reason=str(error), hint="facts are compared by their text alone")
-            vectors = [None] * len(candidates)
-        learn_context = LearnContext(
-            scope=scope, source=source, policy=self.policy.for_embedder(embedder.id), at=self.clock()
-        )
+            vectors = missing
+        policy = self.context.policy.for_embedder(embedder.id)
+        learn_context = LearnContext(scope=scope, source=source, policy=policy, at=self.context.clock())
         try:
             result, open_ones = self._judged(candidates, vectors, learn_context, embedder)
         except IndexUnavailable as error:
             log.warning("vector_index.unavailable", reason=str(error), hint="facts are compared by their text alone")
-            return self._judged(candidates, [None] * len(candidates), learn_context, embedder)[0]
+            return self._judged(candidates, missing, learn_context, embedder)[0]
         # No lock is held during adjudication: facts that others add meanwhile are seen when the texts are judged again.
-        if self.adjudicator and open_ones:
-            adjudications = self.adjudicator.adjudicate(open_ones, matter=matter)
-            if adjudications:
-                result, _ = self._judged(
-                    candidates, vectors, replace(learn_context, adjudications=adjudications), embedder
-                )
+        adjudicator = self.context.adjudicator
+        rulings = adjudicator.adjudicate(open_ones, matter=matter) if adjudicator and open_ones else {}
+        if rulings:
+            learn_context = replace(learn_context, adjudications=rulings)
+            result, _ = self._judged(candidates, vectors, learn_context, embedder)
         return result
 
     def embed_late(self, scope: Scope, *, most: int) -> LearnResult:
@@ -107,23 +96,23 @@ class FactLearner:
             Unavailable, Deferred: the log or the embedder did not answer.
             Misconfigured: as `ingest` does.
         """
-        with self.fact_cache.current(self.log, scope, self.embedder) as knowledge:
+        context = self.context
+        with context.fact_cache.current(context.facts, scope, context.embedder) as knowledge:
             waiting = list(knowledge.without_vector())
         able: list[tuple[UUID, NDArray[np.float32]]] = []
         for start in range(0, len(waiting), most):
             batch = waiting[start : start + most]
-            vectors = _vectors([known.fact.text for known in batch], self.embedder)
+            vectors = _vectors([known.fact.text for known in batch], context.embedder)
             able = [(known.fact.id, vector) for known, vector in zip(batch, vectors, strict=True) if vector is not None]
             if able:
                 break
-        with self.fact_cache.current(self.log, scope, self.embedder) as knowledge:
+        is_more = len(waiting) > len(able) > 0
+        with context.fact_cache.current(context.facts, scope, context.embedder) as knowledge:
             found = ((knowledge.get(fact_id), vector) for fact_id, vector in able)
             left = [(known, vector) for known, vector in found if known and known.is_current and not known.is_embedded]
-            policy = self.policy.for_embedder(self.embedder.id)
-            learning = embed_late(left, knowledge=knowledge, policy=policy, at=self.clock())
-            append = AppendFacts(scope=scope, expected=knowledge.version, rows=learning.rows, vectors=learning.vectors)
-        is_more = len(waiting) > len(able) > 0
-        return LearnResult(fact_decisions=learning.decisions, append=append, waits=is_more)
+            policy = context.policy.for_embedder(context.embedder.id)
+            learning = embed_late(left, knowledge=knowledge, policy=policy, at=context.clock())
+            return _result(learning, knowledge, scope, waits=is_more)
 
     def _judged(
         self,
@@ -132,9 +121,10 @@ class FactLearner:
         learn_context: LearnContext,
         embedder: Embedder,
     ) -> tuple[LearnResult, Sequence[AmbiguousPair]]:
-        with self.fact_cache.current(self.log, learn_context.scope, embedder) as knowledge:
+        scope = learn_context.scope
+        with self.context.fact_cache.current(self.context.facts, scope, embedder) as knowledge:
             # Read after the log: if a text is erased later than this, the commit fails with a conflict.
-            forgotten = self.suppressed(learn_context.scope)
+            forgotten = self.context.suppressed(scope)
             wanted = [at for at, each in enumerate(candidates) if exact_form(each.text) not in forgotten]
             learning = learn(
                 [candidates[at] for at in wanted],
@@ -142,13 +132,14 @@ class FactLearner:
                 knowledge=knowledge,
                 learn_context=learn_context,
             )
-            append = AppendFacts(
-                scope=learn_context.scope, expected=knowledge.version, rows=learning.rows, vectors=learning.vectors
-            )
             is_new_waiting = any(isinstance(row, Learned) and row.embedded_by is None for row in learning.rows)
             waits = is_new_waiting or next(knowledge.without_vector(), None) is not None
-            result = LearnResult(fact_decisions=learning.decisions, append=append, waits=waits)
-            return result, tuple(ambiguous_pairs(learning, knowledge))
+            return _result(learning, knowledge, scope, waits=waits), tuple(ambiguous_pairs(learning, knowledge))
+
+
+def _result(learning: LearnDecisions, knowledge: FactIndex, scope: Scope, *, waits: bool) -> LearnResult:
+    append = AppendFacts(scope=scope, expected=knowledge.version, rows=learning.rows, vectors=learning.vectors)
+    return LearnResult(fact_decisions=learning.decisions, append=append, waits=waits)
 
 
 def _vectors(texts: Sequence[str], embedder: Embedder) -> "Sequence[Vector]":

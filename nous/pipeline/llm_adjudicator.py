@@ -11,7 +11,7 @@ import structlog
 from nous.domain.errors import BadInput, NousError
 from nous.domain.scope import CacheSubject
 from nous.domain.summary_input import Segment
-from nous.knowledge.adjudication import Adjudication, AmbiguousPair, Relation, Rulings
+from nous.knowledge.verdict import Adjudication, AmbiguousPair, Relation, Rulings
 from nous.llm.base import Model, Question
 from nous.llm.state import UsageCounters
 from nous.llm.structured_output import ask
@@ -61,16 +61,12 @@ class LlmAdjudicator:
     prompt: PromptTemplate
     counters: UsageCounters
 
-    @property
-    def by(self) -> str:
-        """Model and prompt version, recorded as the author of adjudications."""
-        return f"{self.model.id} with {self.prompt.version}"
-
     def adjudicate(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
         """Return adjudications for the first `MOST` of *doubts*, without unclear ones."""
         pairs = _pairs(doubts)
         if not pairs:
             return {}
+        by = f"{self.model.id} with {self.prompt.version}"
         question = Question(
             matter=matter,
             system=self.prompt.system,
@@ -80,7 +76,7 @@ class LlmAdjudicator:
             most_tokens=self.prompt.most_tokens,
         )
         try:
-            adjudications = ask(self.model, question, partial(_read, by=self.by), counters=self.counters).value
+            adjudications = ask(self.model, question, partial(_read, by=by), counters=self.counters).value
         except NousError as error:
             log.warning("adjudication.failed", model=self.model.id, pairs=len(pairs), reason=str(error))
             return {}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, Protocol
+from typing import Any, Generic
 from uuid import UUID
 
 import structlog
@@ -17,10 +17,8 @@ from nous.domain.events import Event
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder
 from nous.excerpt import Windows, windows
-from nous.knowledge.adjudication import Adjudicator
-from nous.knowledge.verdict import Policy
+from nous.knowledge.verdict import Adjudicator, Policy
 from nous.pipeline.anchored_summarizer import AnchoredSummarizer
-from nous.pipeline.fact_learner import FactLearner
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.store.base import (
@@ -37,7 +35,6 @@ from nous.store.fact_cache import FactCache
 from nous.transcript.model import Transcript
 
 E = TypeVar("E", bound=Event, default=Any)
-E_contra = TypeVar("E_contra", bound=Event, contravariant=True, default=Any)
 _NAME = re.compile(r"[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -83,29 +80,9 @@ class WorkerContext:
             _log.warning("decisions.read_failed", reason=str(error))
             return ()
 
-    @property
-    def fact_learner(self) -> FactLearner:
-        return FactLearner(
-            log=self.facts,
-            fact_cache=self.fact_cache,
-            embedder=self.embedder,
-            policy=self.policy,
-            clock=self.clock,
-            adjudicator=self.adjudicator,
-            suppressed=self.suppressed,
-            cache_subject=self.cache_subject,
-        )
 
-
-class Handler(Protocol[E_contra]):
-    """Compute the effects of an event."""
-
-    def __call__(self, event: E_contra, /) -> Effects:
-        """Return the effects of *event*, without writing anything.
-
-        Handlers are idempotent: the same event gives the same effects.
-        """
-        ...
+Handler = Callable[[E], Effects]
+"""Computes the effects of an event, without writing anything. The same event gives the same effects."""
 
 
 @dataclass(frozen=True, slots=True)

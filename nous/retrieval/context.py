@@ -9,7 +9,7 @@ from uuid import UUID
 import regex
 
 from nous.domain.anchored_summary import StoredAnchoredSummary
-from nous.domain.episode import Category, Episode
+from nous.domain.episode import Category, Episode, Trust
 from nous.domain.fact import LinkKind
 from nous.knowledge.fact_index import Earlier, KnownFact
 from nous.knowledge.settling import OpenPair
@@ -161,26 +161,25 @@ def _known(notes: ContextNotes, facts: Sequence[KnownFact], room: int) -> str:
 
 
 def _of_facts(facts: Sequence[KnownFact], notes: ContextNotes) -> Iterator[str]:
-    """Yield a note on each of *facts*, marked if it may be outdated."""
     there = {known.fact.id for known in facts}
     older = {each.newer.fact.id: each.older for each in notes.offers if each.link.kind is LinkKind.UPDATE}
     newer = {each.older.fact.id: each.newer.fact.id for each in notes.offers if each.link.kind is LinkKind.UPDATE}
     yield "# What is known"
     for known in facts:
         old, new = older.get(known.fact.id), newer.get(known.fact.id)
-        marks = f"; may replace: {_quoted(old)}" if old else ""
+        marks = f"; may replace: {_quoted(old.fact.text, old.trust)}" if old else ""
         marks += "; may be replaced by another note" if new in there else ""
         yield f"- {_line(known.fact.text)} ({known.fact.category}, {known.said_at:%Y-%m-%d}{marks})"
 
 
 def _before(known: KnownFact, earlier: Mapping[UUID, Earlier]) -> str:
     found = earlier.get(known.fact.id)
-    return f"; until {found.until:%Y-%m-%d}: {_quoted(found.known)}" if found else ""
+    return f"; until {found.until:%Y-%m-%d}: {_quoted(found.text, found.trust)}" if found else ""
 
 
-def _quoted(known: KnownFact) -> str:
+def _quoted(text: str, trust: Trust) -> str:
     """Quote a few words of a fact, unless only a tool or a page stated it."""
-    return "what a tool or page says" if known.trust.is_doubted else f'"{shortened(known.fact.text, _FEW_WORDS)}"'
+    return "what a tool or page says" if trust.is_doubted else f'"{shortened(text, _FEW_WORDS)}"'
 
 
 def _line(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from nous.domain.fact import Linked, LinkKind, Source, Superseded
+from nous.domain.fact import named as facts_of
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.retrieval.word_index import asked_terms, terms
@@ -50,7 +51,6 @@ def _showing(lines: Sequence[_Line], wanted: frozenset[str]) -> Iterator[_Line]:
 
 
 def _lines(segment: Segment, wanted: Collection[str]) -> Iterator[_Line]:
-    """Yield the lines of a segment, one per tool call, each with the label of its speaker."""
     found = _LABEL.match(segment.text)
     label = found[0] if found else ""
     for line in segment.text[len(label) :].splitlines():
@@ -144,35 +144,26 @@ def _tellings(known: KnownFact, summary_input: Callable[[UUID], SummaryInput | N
 
 def _relatives(known: KnownFact, knowledge: FactIndex) -> Iterator[RelatedFact]:
     gone = (known.superseded,) if known.superseded else ()
-    for row in (*known.replaces, *gone, *known.undone):
-        other = row.by if row.fact_id == known.fact.id else row.fact_id
+    for row in (*known.replaces, *gone, *known.undone, *known.links):
+        [other] = facts_of(row) - {known.fact.id}
+        fact = knowledge.get(other)
+        is_link = isinstance(row, Linked)
         yield RelatedFact(
-            relation=_of_succession(row, known, is_past=row in known.undone),
+            relation=_of_link(row, known, fact) if is_link else _of_succession(row, known),
             fact_id=other,
-            text=_text(knowledge, other),
+            text=fact.fact.text if fact else "(a fact that is not there any more)",
             reason=row.reason,
             at=row.at,
-            valid_to=row.valid_to,
+            valid_to=None if is_link else row.valid_to,
             by_hand=row.by_hand,
-        )
-    for link in known.links:
-        other = known.other_of(link)
-        yield RelatedFact(
-            relation=_of_link(link, known, knowledge.get(other)),
-            fact_id=other,
-            text=_text(knowledge, other),
-            reason=link.reason,
-            at=link.at,
-            by_hand=link.by_hand,
-            likelihood=link.likelihood,
+            likelihood=row.likelihood if is_link else None,
         )
 
 
-def _of_succession(row: Superseded, known: KnownFact, *, is_past: bool) -> str:
-    """Name the relation of *known* to the other fact of *row*; *is_past* if it was undone."""
+def _of_succession(row: Superseded, known: KnownFact) -> str:
     if row.is_undone:
         return "was separated again from"
-    is_old = row.fact_id == known.fact.id
+    is_old, is_past = row.fact_id == known.fact.id, row in known.undone
     if row.by_hand and row.valid_to is None:
         return f"{'had been' if is_past else 'was'} merged {'into' if is_old else 'with'}"
     if is_past:
@@ -183,11 +174,8 @@ def _of_succession(row: Superseded, known: KnownFact, *, is_past: bool) -> str:
 def _of_link(link: Linked, known: KnownFact, other: KnownFact | None) -> str:
     match link.kind:
         case LinkKind.APART:
-            return (
-                "is kept apart from"
-                if known.standing_links[known.other_of(link)] is link
-                else "had been kept apart from"
-            )
+            is_standing = known.standing_links[known.other_of(link)] is link
+            return "is kept apart from" if is_standing else "had been kept apart from"
         case _ if link.by_hand:
             return "is no longer kept apart from"
         case LinkKind.DUPLICATE:
@@ -196,11 +184,6 @@ def _of_link(link: Linked, known: KnownFact, other: KnownFact | None) -> str:
             return "may be replaced by" if other and other.said_at > known.said_at else "may replace"
         case LinkKind.RELATED:
             return "is kept beside"
-
-
-def _text(knowledge: FactIndex, fact_id: UUID) -> str:
-    other = knowledge.get(fact_id)
-    return other.fact.text if other else "(a fact that is not there any more)"
 
 
 def named(name: str, knowledge: FactIndex) -> Sequence[KnownFact]:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from nous.domain.episode import Category, Episode, Trust
 from nous.domain.errors import NousError
-from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.fact_index import Earlier, KnownFact
 from nous.text.language import words
 
 if TYPE_CHECKING:
@@ -25,15 +25,6 @@ if TYPE_CHECKING:
 class HitKind(StrEnum):
     FACT = "fact"
     EPISODE = "episode"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EarlierValue:
-    """An earlier value of a fact, and the time until which it was true."""
-
-    id: UUID
-    text: str
-    until: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +49,7 @@ class Hit:
     turns: tuple[int, ...]
     superseded_by: UUID | None = None
     valid_to: datetime | None = None
-    earlier: tuple[EarlierValue, ...] = ()
+    earlier: tuple[Earlier, ...] = ()
     score: float = 0.0
     found_by: tuple[str, ...] = ()
 
@@ -88,12 +79,6 @@ class Filters:
 
 def _distance(trust: Trust) -> int:
     return list(Trust).index(trust)
-
-
-def earlier_values(fact_id: UUID, knowledge: FactIndex) -> tuple[EarlierValue, ...]:
-    """Return the earlier values of a fact, latest first."""
-    found = knowledge.earlier(fact_id)
-    return tuple(EarlierValue(id=each.known.fact.id, text=each.known.fact.text, until=each.until) for each in found)
 
 
 def hit_of(known: KnownFact) -> Hit:

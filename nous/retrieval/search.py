@@ -1,12 +1,131 @@
 """Hybrid search of a scope's facts and episodes: by words, by meaning and by file."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING
+from uuid import UUID
 
+from nous.domain.episode import Episode
+from nous.domain.fact import Fact, Learned, Row
 from nous.knowledge.fact_index import FactIndex
-from nous.retrieval.corpus import Corpus
-from nous.retrieval.fusion import Ranking, fused
-from nous.retrieval.query import Hit, HitKind, Query, earlier_values
+from nous.retrieval.fusion import LEAST_COSINE, RankedItem, Ranking, by_cosine, fused
+from nous.retrieval.query import Filters, Hit, HitKind, Query, episode_hit, files_named, hit_of, touched
+from nous.retrieval.word_index import Match, WordIndex, ranking
+
+if TYPE_CHECKING:
+    from nous.retrieval.query import Vector
+
+
+Place = tuple[UUID, str]
+"""Key of a fact or an episode. For an episode it includes the state, since each edition has words of its own."""
+
+
+def place_of(remembered: Fact | Episode) -> Place:
+    return remembered.id, "" if isinstance(remembered, Fact) else remembered.state
+
+
+class ScopeIndex:
+    """A scope's fact index with a full-text index, which is built on first use.
+
+    Pass the rows to `take` after extending the fact index; they are indexed at the next search. Like the fact index, it
+    is not thread-safe.
+    """
+
+    def __init__(self, knowledge: FactIndex) -> None:
+        self.knowledge = knowledge
+        self._words: WordIndex[Place] = WordIndex()
+        self._facts = [known.fact for known in knowledge]
+
+    def take(self, rows: Iterable[Row]) -> None:
+        """Add rows that the fact index applied meanwhile."""
+        self._facts += [row.fact for row in rows if isinstance(row, Learned)]
+
+    def words(self, episodes: Sequence[Episode] = ()) -> WordIndex[Place]:
+        """Return the full-text index of all facts, these *episodes*, and episodes added before."""
+        facts, self._facts = self._facts, []
+        self._words.extend((place_of(fact), fact.text) for fact in facts)
+        self._words.extend((place_of(episode), episode.summary.text) for episode in episodes)
+        return self._words
+
+
+_TOUCHED, _NAMING = 1.0, 0.25
+"""Scores in the ranking by file: of a session that touched the file, and of a text that names it, which words find too.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """Facts of a scope, some of its episodes, their vectors, and filters; for one search."""
+
+    scope_index: ScopeIndex
+    episodes: Sequence[Episode] = ()
+    vectors: "Mapping[UUID, Vector]" = field(default_factory=dict[UUID, "Vector"])
+    only: Filters = field(default_factory=Filters)
+
+    @cached_property
+    def _episodes(self) -> Mapping[Place, Episode]:
+        return {place_of(episode): episode for episode in self.episodes}
+
+    @cached_property
+    def _hits(self) -> dict[Place, Hit | None]:
+        return {}
+
+    def hit(self, place: Place) -> Hit | None:
+        """Return the fact or episode as a hit; None if it is missing or filtered out."""
+        if place not in self._hits:
+            episode = self._episodes.get(place)
+            known = None if place[1] else self.scope_index.knowledge.get(place[0])
+            hit = episode_hit(episode) if episode else known and hit_of(known)
+            self._hits[place] = hit if hit and self.only.accepts(hit) else None
+        return self._hits[place]
+
+    def by_words(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
+        """Rank items that have any of the query's words."""
+        return ranking(self._matches(query.text, limit))
+
+    def by_meaning(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
+        """Rank items that have at least `LEAST_COSINE` with the query."""
+        if query.vector is None:
+            return {}
+        facts = [
+            ((near.fact_id, ""), near.similarity)
+            for near in self.scope_index.knowledge.near(query.vector, LEAST_COSINE)
+        ]
+        vectors = [(place, self.vectors.get(place[0])) for place in self._episodes]
+        episodes = [(place, float(query.vector @ vector)) for place, vector in vectors if vector is not None]
+        nearest = sorted((*facts, *episodes), key=lambda near: -near[1])
+        found = (each for each in nearest if each[1] >= LEAST_COSINE and self.hit(each[0]))
+        return by_cosine([*islice(found, limit)])
+
+    def by_file(self, query: Query, *, limit: int) -> dict[Place, RankedItem]:
+        """Rank texts that name a file of the query, and sessions that touched it."""
+        if not query.files:
+            return {}
+        sessions = {
+            place: files[0]
+            for place, episode in self._episodes.items()
+            if (files := touched(query.files, episode.files_touched))
+        }
+        found = {
+            **{place: RankedItem(_NAMING, file) for place, file in self._naming(query, limit)},
+            **{place: RankedItem(_TOUCHED, file) for place, file in sessions.items()},
+        }
+        return {place: each for place, each in found.items() if self.hit(place)}
+
+    def _naming(self, query: Query, limit: int) -> Iterator[tuple[Place, str]]:
+        """Yield texts that name a file of the query, each with the name as written there."""
+        for path in query.files:
+            for match in self._matches("/".join(path), limit):
+                hit = self.hit(match.key)
+                # A cheap test that seldom passes comes first: parsing the text for files is expensive.
+                if hit and path[-1] in hit.text.casefold():
+                    yield from ((match.key, file) for file in touched([path], map("/".join, files_named(hit.text)))[:1])
+
+    def _matches(self, text: str, limit: int) -> list[Match[Place]]:
+        return self.scope_index.words(self.episodes).search(text, limit, lambda place: self.hit(place) is not None)
+
 
 POOL = 100
 """Maximum items that each ranking finds, unless more are requested."""
@@ -38,9 +157,7 @@ def search(
     hits = [replace(hit, score=each.score, found_by=each.found_by) for each, hit in found if hit]
     knowledge = corpus.scope_index.knowledge
     ranked = sorted(_in_time(hits, knowledge, everything=everything), key=lambda hit: (-hit.score, hit.id))[:limit]
-    return tuple(
-        replace(hit, earlier=earlier_values(hit.id, knowledge)) if hit.kind is HitKind.FACT else hit for hit in ranked
-    )
+    return tuple(replace(hit, earlier=knowledge.earlier(hit.id)) if hit.kind is HitKind.FACT else hit for hit in ranked)
 
 
 def _in_time(hits: Iterable[Hit], knowledge: FactIndex, *, everything: bool) -> Iterator[Hit]:

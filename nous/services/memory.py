@@ -12,9 +12,8 @@ from nous.embedding.base import Embedder, MissingEmbedder, present
 from nous.knowledge.fact_index import KnownFact
 from nous.knowledge.settling import open_pairs
 from nous.retrieval.context import ContextNotes, arranged, is_trivial, left_out, ranked
-from nous.retrieval.corpus import Corpus, ScopeIndex
 from nous.retrieval.query import Filters, Hit, HitKind, asked
-from nous.retrieval.search import search
+from nous.retrieval.search import Corpus, ScopeIndex, search
 from nous.store.base import AnchoredSummaries, Episodes, EpisodeVectors, FactLog, SessionStates, SummaryInputs
 from nous.store.fact_cache import FactCache
 

@@ -14,7 +14,7 @@ from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
 from nous.knowledge.candidate_index import CandidateIndex, CandidateIndexes
 from nous.knowledge.fact_index import FactIndex
-from nous.retrieval.corpus import ScopeIndex
+from nous.retrieval.search import ScopeIndex
 from nous.store.base import NO_VECTORS, FactLog
 
 _PAGE = 8192

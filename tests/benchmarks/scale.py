@@ -34,7 +34,7 @@ from nous.domain.episode import CandidateFact
 from nous.domain.events import NAMESPACE, EpisodeSummarized
 from nous.domain.fact import Fact, Learned, LogVersion, Source
 from nous.domain.scope import Scope
-from nous.knowledge.events import announcements
+from nous.knowledge.decision import announcements
 from nous.knowledge.vector_scan import ExactScanIndex
 from nous.pipeline.fact_learner import FactLearner
 from nous.redis_server import embedded
@@ -70,8 +70,8 @@ def _settings(directory: Path) -> Settings:
 def _measure_learning(size: int, settings: Settings) -> None:
     corpus, container = Corpus.of(size + SESSIONS * PER_SESSION), build(settings)
     _fill(container, corpus, size)
-    fact_learner = replace(container.context, embedder=corpus).fact_learner
-    with fact_learner.fact_cache.current(container.context.facts, SCOPE, corpus) as knowledge:
+    fact_learner = FactLearner(replace(container.context, embedder=corpus))
+    with container.context.fact_cache.current(container.context.facts, SCOPE, corpus) as knowledge:
         knowledge.near(corpus.vectors[0], FLOOR)
     whole, asked = corpus.vectors[:size].copy(), corpus.vectors[-1]
     bare: list[float] = []

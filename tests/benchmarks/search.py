@@ -31,9 +31,8 @@ from nous.domain.fact import Fact, Learned, Source
 from nous.domain.scope import Scope
 from nous.embedding.minilm import MiniLM
 from nous.knowledge.fact_index import FactIndex
-from nous.retrieval.corpus import Corpus, ScopeIndex
 from nous.retrieval.query import Query, asked
-from nous.retrieval.search import search
+from nous.retrieval.search import Corpus, ScopeIndex, search
 
 LEARNINGS = DATA / "facts" / "learnings.json"
 OTHER_THINGS = Path(__file__).parent / "data" / "other_questions.txt"

@@ -11,13 +11,12 @@ from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
 from nous.embedding.hashing import HashingEmbedder
-from nous.knowledge.adjudication import Adjudication, Relation
 from nous.knowledge.decision import FactDecision, LearnContext, LearnDecisions
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.judge import judge
 from nous.knowledge.learn import embed_late, learn
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.verdict import AlreadyKnown, Policy, Richer
+from nous.knowledge.verdict import Adjudication, AlreadyKnown, Policy, Relation, Richer
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -18,6 +18,7 @@ from nous.domain.errors import Retryable
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import Source
 from nous.domain.scope import Scope
+from nous.pipeline.fact_learner import FactLearner
 from nous.settings.model import Settings
 
 _PAUSE = 0.05
@@ -35,7 +36,7 @@ def teach(container: Container, told: Mapping[str, Any]) -> None:
     scope, source = Scope.parse(told["scope"]), source_of(told["session"])
     while True:
         try:
-            lesson = container.context.fact_learner.ingest(candidates, scope=scope, source=source)
+            lesson = FactLearner(container.context).ingest(candidates, scope=scope, source=source)
             effects = Effects(writes=(lesson.append,))
             if not lesson.append.rows or not isinstance(container.bus.apply(effects), Conflict):
                 return

@@ -22,7 +22,6 @@ from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore
 from nous.store.redis.vector_sets import VectorSets
 
-WORK = Scope(project="work")
 TEA, RUM, FAR = unit(1, 0), unit(1, 0.1), unit(0, 0, 1)
 
 
@@ -80,18 +79,6 @@ def test_the_nearest_come_first_and_nothing_below_the_floor(place: Place) -> Non
     assert place.near(unit(0, 0, 0, 1)) == []
 
 
-def test_a_cosine_is_exact(place: Place) -> None:
-    vectors = clustered(300, dim=8)
-    learn(place.store, {f"fact {number}": vector for number, vector in enumerate(vectors)})
-
-    with place.process().current(place.store, HOME, Named()) as knowledge:
-        found = {near.statement.text: near.similarity for near in knowledge.near(vectors[0], 0.5)}
-
-    expected = vectors @ vectors[0]
-    assert found.keys() == {f"fact {number}" for number in np.flatnonzero(expected >= 0.5)}
-    assert found == pytest.approx({text: float(expected[int(text.split()[1])]) for text in found}, abs=1e-5)
-
-
 def test_what_is_current_again_is_near_again(place: Place) -> None:
     process, gone = place.process(), superseded("tea", by="rum")
     learn(place.store, {"tea": TEA, "rum": RUM})
@@ -126,17 +113,6 @@ def test_a_vector_that_comes_later_is_near_from_then_on(place: Place) -> None:
     assert place.near(TEA, process=process) == ["tea"]
     with place.process().current(place.store, HOME, Named()) as knowledge:
         assert list(knowledge.without_vector()) == []
-
-
-def test_what_is_asked_for_at_once_is_what_is_asked_for_one_by_one(place: Place) -> None:
-    learn(place.store, {f"item {number}": vector for number, vector in enumerate(clustered(200, dim=8))})
-    asked = list(clustered(200, dim=8)[:20])
-
-    with place.process().current(place.store, HOME, Named()) as knowledge:
-        branch = knowledge.fork()
-        branch.prefetch_neighbors(asked, 0.5)
-
-        assert [ids(branch, vector) for vector in asked] == [ids(knowledge, vector) for vector in asked]
 
 
 def test_a_branch_finds_what_it_has_learned_itself_too(place: Place) -> None:
@@ -179,10 +155,6 @@ def begin_anew(place: Place, *, epoch: int = 0) -> None:
     """Leave an empty log, as after a power failure that took it all, or an erasure."""
     logs = vars(place.store)["_logs"]
     logs[HOME] = type(logs[HOME])(version=LogVersion(epoch=epoch))
-
-
-def ids(knowledge: FactIndex, vector: Vector) -> list[str]:
-    return [str(near.fact_id) for near in knowledge.near(vector, 0.5)]
 
 
 @given(

@@ -48,12 +48,6 @@ def assert_same_vectors(found: LogSlice, expected: dict[UUID, NDArray[np.float32
         np.testing.assert_array_equal(found.vectors[fact_id], vector)
 
 
-def test_the_log_of_an_unknown_scope_is_empty(store: Store) -> None:
-    found = store.facts.read(HOME)
-
-    assert (found.version, found.rows, found.complete) == (LogVersion(), (), True)
-
-
 def test_rows_of_every_kind_are_read_as_they_were_appended(store: Store) -> None:
     first, second = learned("the port is 6380", embedded_by="m"), learned("the port is 6379")
     rows = (
@@ -70,13 +64,6 @@ def test_rows_of_every_kind_are_read_as_they_were_appended(store: Store) -> None
     assert found.rows == rows
     assert found.version.n == 5
     assert_same_vectors(found, {first.fact.id: vector})
-
-
-def test_a_reader_who_has_seen_everything_gets_nothing(store: Store) -> None:
-    add(store, learned("a"))
-    seen = store.facts.read(HOME).version
-
-    assert store.facts.read(HOME, after=seen) == LogSlice(version=seen, rows=(), complete=False)
 
 
 def test_a_reader_of_another_log_gets_everything(store: Store) -> None:

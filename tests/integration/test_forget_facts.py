@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import redis
@@ -49,27 +48,6 @@ def test_of_a_forgotten_fact_only_the_words_of_sessions_are_left(town: Town) -> 
     assert town.facts().keys() == before.keys() - {SHARED}
     left = {key.split(":")[1] for key in keys_with(town.client, *FORMS)}
     assert left <= {"episodes", "briefs", "events"}
-    assert town.balances() == {0}
-
-
-def test_a_forgotten_fact_is_taken_out_of_an_episode_that_waits_and_the_rest_is_learned(town: Town) -> None:
-    live(town)
-    known = town.facts()[OWN]
-    eraser(town.container).erase(EraseSession(scope=HERE, name=OTHER))
-    town.publish(SECRET, "plantedwords, and more of them")
-    summarizer = town.container.subscription("episode-summarizer")
-    [delivery] = town.container.bus.receive(summarizer, priority=Priority.LIVE, limit=1, lease=60)
-    effects = town.container.workers["episode-summarizer"].handler_factory(town.container.context)(delivery.event)
-    town.container.bus.commit(delivery, effects)
-    assert "episode_summarized" in {key.rpartition(":")[2] for key in keys_with(town.client, OWN)}
-
-    eraser(town.container).erase(EraseFact(scope=HERE, id=known))
-
-    holding = keys_with(town.client, f'"text":"{OWN}"')
-    assert holding == {}
-    town.settle()
-    assert OWN not in town.facts()
-    assert SHARED in town.facts()
     assert town.balances() == {0}
 
 
@@ -191,16 +169,3 @@ def test_the_command_asks_first_tells_what_it_does_and_writes_a_receipt_without_
     refused, let_in = nous(*publish), nous(*publish, "--again")
     assert (refused.exit_code, let_in.exit_code) == (3, 0)
     assert f"session {SECRET} of scope {HERE} was forgotten on" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [((), "Say what to forget"), (("--session", "s", "--fact", str(uuid4())), "were both given")],
-)
-def test_to_forget_nothing_or_two_things_at_once_is_a_wrong_use_of_the_command(
-    nous: Nous, arguments: tuple[str, ...], complaint: str
-) -> None:
-    refused = nous("forget", *arguments)
-
-    assert refused.exit_code == 2
-    assert complaint in refused.stderr

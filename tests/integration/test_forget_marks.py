@@ -1,6 +1,6 @@
 """What keeps forgotten words away, what lets them back, and what an answer of a model may hold of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,18 +11,18 @@ import orjson
 import pytest
 from builders.keyspace import keys_with
 from builders.model_server import Request
-from builders.town import HERE, SAID_BY_OTHER, SECRET, SHARED, Town, about_its_session, running
+from builders.town import HERE, SAID_BY_OTHER, SHARED, Town, running
 
 from nous.app.services import erasable_stores, eraser
-from nous.bus.base import Duplicate, Priority
 from nous.domain.effects import Effects
 from nous.domain.episode import CandidateFact
 from nous.domain.events import episode_id
 from nous.domain.fact import Row, Source
 from nous.domain.scope import CacheSubject
-from nous.knowledge.adjudication import AmbiguousPair, Rulings
 from nous.knowledge.erase import Erased
-from nous.services.erasure import Eraser, ErasureReceipt
+from nous.knowledge.verdict import AmbiguousPair, Rulings
+from nous.pipeline.fact_learner import FactLearner
+from nous.services.erasure import Eraser
 from nous.services.erasure_targets import EraseFact, EraseSession, ErasureRequest
 from nous.store.keys import StoreKeys
 from nous.store.redis.erasure import RedisErasure
@@ -52,7 +52,7 @@ def source_of(session: str) -> Source:
 
 def teach(town: Town, session: str, text: str) -> Sequence[UUID]:
     """The facts that say so now."""
-    lesson = town.container.context.fact_learner.ingest(
+    lesson = FactLearner(town.container.context).ingest(
         [CandidateFact(text=text)], scope=HERE, source=source_of(session)
     )
     if lesson.append.rows:
@@ -77,33 +77,6 @@ def test_a_ruling_about_another_session_goes_with_the_fact_that_it_quotes(town: 
     assert keys_with(town.client, "zebrasecret") == {}
 
 
-class Asked:
-    """A model that quotes, and while it does so for the first time, *befalls* is called."""
-
-    def __init__(self) -> None:
-        self.befalls: Callable[[], object] = lambda: None
-
-    def __call__(self, request: Request) -> str:
-        befalls, self.befalls = self.befalls, lambda: None
-        befalls()
-        return quoting(request)
-
-
-@pytest.mark.parametrize("what", ["session", "fact"])
-def test_a_ruling_that_comes_while_what_it_quotes_is_forgotten_is_not_kept(directory: Path, what: str) -> None:
-    receipts: list[ErasureReceipt] = []
-    model = Asked()
-    with running(directory, model) as town:
-        [quoted] = teach(town, "one", QUOTED)
-        act = erasure_of(what, quoted)
-        model.befalls = lambda: receipts.append(eraser(town.container).erase(act))
-
-        teach(town, "two", NEAR)
-
-        assert [receipt.removed["facts"] for receipt in receipts] == [1]
-        assert keys_with(town.client, "zebrasecret") == {}
-
-
 @pytest.mark.parametrize("what", ["session", "fact"])
 def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_is_not_kept(
     town: Town, what: str
@@ -121,25 +94,11 @@ def test_a_ruling_that_is_asked_for_after_what_it_quotes_was_read_and_forgotten_
             return adjudicator.adjudicate(doubts, matter=matter)
 
     adjudicator = context.adjudicator
-    replace(context, adjudicator=HeldUp()).fact_learner.ingest(
+    FactLearner(replace(context, adjudicator=HeldUp())).ingest(
         [CandidateFact(text=NEAR)], scope=HERE, source=source_of("two")
     )
 
     assert keys_with(town.client, "zebrasecret") == {}
-
-
-def test_an_answer_about_a_session_that_was_forgotten_in_somebodys_hands_is_not_kept(directory: Path) -> None:
-    with running(directory, about_its_session) as town:
-        town.publish(SECRET, "plantedwords")
-        [delivery] = town.container.bus.receive(
-            town.container.subscription("episode-summarizer"), priority=Priority.LIVE, limit=1, lease=60
-        )
-        eraser(town.container).erase(EraseSession(scope=HERE, name=SECRET))
-
-        effects = town.container.workers["episode-summarizer"].handler_factory(town.container.context)(delivery.event)
-
-        assert isinstance(town.container.bus.commit(delivery, effects), Duplicate)
-        assert keys_with(town.client, "plantedwords", "plantedanswer") == {}
 
 
 def test_a_wording_that_comes_while_its_fact_is_being_forgotten_does_not_come_back(town: Town) -> None:

@@ -31,28 +31,6 @@ def test_a_fact_that_would_be_forgotten_is_shown_by_its_text(nous: Nous) -> None
     assert facts(nous) == [KEY, TEA]
 
 
-def test_a_session_that_would_be_forgotten_is_shown_with_what_it_alone_has_said(nous: Nous) -> None:
-    learned(nous, KEY, TEA)
-    learned(nous, TEA, session="another")
-
-    told = nous("forget", "--session", "hand-made", "--scope", "home", "--dry-run").stdout
-
-    assert "1 session:\n  hand-made: without an episode\n" in told
-    assert f"1 fact:\n  {KEY}\n" in told
-    assert "kept in the words of other sessions that said it too: 1 fact\n" in told
-
-
-def test_a_scope_that_would_be_forgotten_is_shown_with_the_number_of_its_sessions_and_facts(nous: Nous) -> None:
-    learned(nous, *(f"Shelf {number} holds book {number * number}" for number in range(8)))
-    learned(nous, KEY, session="another")
-
-    told = nous("forget", "--scope", "home", "--dry-run").stdout
-
-    assert "2 sessions:\n  another: without an episode\n  hand-made: without an episode\n" in told
-    assert "9 facts:\n  Shelf 0 holds book 0\n" in told
-    assert told.count("Shelf") == 5
-
-
 def test_who_says_no_is_told_that_nothing_was_forgotten(nous: Nous) -> None:
     learned(nous, KEY)
 

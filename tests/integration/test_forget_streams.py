@@ -1,28 +1,23 @@
 """Forgetting and the streams of a whole product: what others wrote, what waits or is dead, and what comes after it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
 from builders.answers import answer
-from builders.command_line import Nous
 from builders.model_server import Request
 from builders.town import HERE, OTHER, SECRET, Town, running, told
 
 from nous.app.services import eraser
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
-from nous.domain.errors import BadInput, NotFound
-from nous.domain.event_codec import NO_SESSION
-from nous.domain.events import EpisodeSummarized, FactsUnembedded
-from nous.domain.fact import Row
+from nous.domain.errors import NotFound
+from nous.domain.events import EpisodeSummarized
 from nous.domain.scope import Scope
 from nous.services.erasure import ErasureReceipt
 from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession, ErasureRequest
 from nous.services.session_intake import SessionMetadata
-from nous.store.base import NO_VECTORS
 
 SHARED, OWN = "The canteen opens at noon.", "The pantry door code is kept by Marta."
 ENDED = BusKeys().stream("session_ended", Priority.LIVE)
@@ -55,59 +50,6 @@ def forget(town: Town, act: ErasureRequest) -> ErasureReceipt:
     return eraser(town.container).erase(act)
 
 
-def summarize(town: Town) -> Any:
-    """Let a session become an episode, and somebody take that in hand to find facts."""
-    summarizer, extractor = (town.container.subscription(name) for name in ("episode-summarizer", "fact-extractor"))
-    [ended] = town.container.bus.receive(summarizer, priority=Priority.LIVE, limit=1, lease=60)
-    effects = town.container.workers["episode-summarizer"].handler_factory(town.container.context)(ended.event)
-    town.container.bus.commit(ended, effects)
-    [summarized] = town.container.bus.receive(extractor, priority=Priority.LIVE, limit=1, lease=60)
-    return summarized
-
-
-def test_after_a_scope_was_forgotten_its_new_sessions_can_be_forgotten_too(town: Town) -> None:
-    publish(town, SECRET, "plantedwords")
-    publish(town, OTHER, "otherwords")
-    town.settle()
-    forget(town, EraseSession(scope=HERE, name=SECRET))
-    forget(town, EraseScope(scope=HERE))
-
-    publish(town, "new", "newwords")
-    publish(town, "newer", "otherwords")
-    town.settle()
-    forget(town, EraseSession(scope=HERE, name="new"))
-
-    town.settle()
-    assert town.facts().keys() == {SHARED, OWN}
-    assert town.client.xlen(BusKeys().stream(FactsUnembedded.type, Priority.LIVE)) == 1
-    assert town.balances() == {0}
-
-
-def test_nobody_is_called_like_no_session(nous: Nous, town: Town) -> None:
-    line = '{"text": "The plantedwords door is green"}\n'
-    assert nous("facts", "learn", "--session", SECRET, stdin=line).exit_code == 0
-    lines = nous("export").stdout.replace(SECRET, NO_SESSION)
-    town.client.xadd(ENDED, {"event": orjson.dumps({"data": {"session_id": NO_SESSION, "transcript": told("hello")}})})
-    town.settle()
-
-    refused = [
-        nous("facts", "learn", "--session", NO_SESSION, stdin=line),
-        nous("import", stdin=lines),
-        nous("decide", NO_SESSION, "The door is green"),
-    ]
-
-    assert [(each.exit_code, "cannot be 'no session (nous)'" in each.stderr) for each in refused] == [(3, True)] * 3
-    with pytest.raises(BadInput, match="cannot be 'no session"):
-        publish(town, NO_SESSION, "plantedwords")
-    [letter] = town.container.dead_letters.letters()
-    assert "cannot be 'no session" in letter.reason
-    assert nous("forget", "--session", SECRET, "--yes").exit_code == 0
-
-
-def rows(town: Town) -> Sequence[Row]:
-    return town.container.context.facts.read(HERE, embedder=NO_VECTORS).rows
-
-
 @pytest.mark.parametrize("scope", [{"project": ["x"]}, "a/b/c/d"])
 def test_an_entry_that_nobody_can_read_stands_in_nobody_s_way_and_is_counted(town: Town, scope: object) -> None:
     publish(town, SECRET, "plantedwords")
@@ -136,24 +78,6 @@ def test_a_session_of_which_a_fact_was_forgotten_is_learned_anew_when_it_is_let_
     town.settle()
 
     assert town.facts().keys() == {OWN}
-    assert town.balances() == {0}
-
-
-def test_what_is_dead_of_other_sessions_can_be_redriven_when_a_fact_was_forgotten(town: Town) -> None:
-    publish(town, SECRET, "plantedwords")
-    town.settle()
-    publish(town, OTHER, "otherwords")
-    dead = summarize(town)
-    town.container.bus.dead_letter(dead.ref, progress=dead.state, reason="no room on the disk")
-
-    forget(town, EraseFact(scope=HERE, id=town.facts()[SHARED]))
-
-    [letter] = town.container.dead_letters.letters()
-    assert (letter.session_id, letter.reason) == (OTHER, "no room on the disk")
-    assert town.container.dead_letters.redrive(letter, town.container.subscription("fact-extractor"))
-    town.settle()
-    assert OWN in town.facts()
-    assert SHARED not in town.facts()
     assert town.balances() == {0}
 
 

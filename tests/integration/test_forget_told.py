@@ -1,11 +1,8 @@
 """What was forgotten does not come back by hand or by import, and an import takes only what can be kept."""
 
 import json
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from builders.command_line import Nous
@@ -13,11 +10,9 @@ from builders.episodes import HOME, episode
 from click.testing import Result
 
 from nous.app.container import Container
-from nous.bus.tombstones import session_name
 from nous.domain.effects import AppendFacts, Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
 from nous.domain.fact import Superseded
-from nous.store.export_format import ExportedRecords, line
 
 KEY = "The garden key lies under the third stone"
 KEY_TOO = "the garden key lies under the third stone!"
@@ -78,21 +73,6 @@ def test_what_was_told_by_hand_and_forgotten_is_not_imported(nous: Nous, contain
     assert known(container) == {}
 
 
-def test_what_others_have_said_too_is_imported_in_their_words_where_it_is_not_known(
-    nous: Nous, container: Container
-) -> None:
-    tell(nous, KEY, session="first")
-    tell(nous, KEY_TOO, TEA, session="second")
-    carried = exported(nous)
-    for session in ("second", "first"):
-        forget(nous, "--session", session)
-    container.tombstones.lift(HOME, session_name(HOME, "second"))
-    assert known(container) == {}
-
-    assert "2 facts were new" in nous("import", stdin=carried).stdout
-    assert known(container) == {KEY_TOO: {"second"}, TEA: {"second"}}
-
-
 def test_a_fact_goes_by_the_beginning_of_its_id_and_is_told_again_only_on_request(
     nous: Nous, container: Container
 ) -> None:
@@ -120,26 +100,6 @@ def test_an_imported_episode_brings_no_candidate_that_was_forgotten(nous: Nous, 
     kept = container.context.episodes.get(HOME, told.id)
     assert kept
     assert [each.text for each in kept.candidate_facts] == [TEA]
-
-
-def test_what_is_forgotten_while_lines_are_read_is_not_learned_from_those_that_follow(
-    nous: Nous, container: Container, tmp_path: Path, wait_until: Any
-) -> None:
-    tell(nous, KEY)
-    pipe = tmp_path / "lines"
-    os.mkfifo(pipe)
-    with ThreadPoolExecutor(1) as pool:
-        told = pool.submit(nous, "facts", "learn", str(pipe), "--scope", "home", "--session", "slow")
-        with pipe.open("w") as lines:
-            for number in range(64):
-                lines.write(json.dumps(f"Shelf {number} holds book {number * number}") + "\n")
-            lines.flush()
-            wait_until(lambda: len(known(container)) > 1, "the first lines to be learned")
-            forget(nous, "--fact", id_of(container, KEY))
-            lines.write(json.dumps(KEY) + "\n")
-
-    assert "line 65: text: it was forgotten on request" in told.result().stderr
-    assert KEY not in known(container)
 
 
 def test_what_was_let_back_may_be_said_by_all_and_stays_when_another_fact_is_forgotten(
@@ -176,19 +136,6 @@ def test_a_receipt_that_cannot_be_written_stops_forgetting_before_it_begins(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_forgotten_is_told_although_there_is_no_room_for_the_receipt(nous: Nous) -> None:
-    tell(nous, KEY)
-    command = ("forget", "--session", "hand", "--scope", "home", "--receipt", "/dev/full")
-
-    rehearsed, done = nous(*command, "--dry-run"), nous(*command, "--yes")
-
-    assert (rehearsed.exit_code, done.exit_code) == (3, 3)
-    assert "would be forgotten" in rehearsed.stdout
-    assert rehearsed.stderr == "nous: /dev/full cannot be written: No space left on device\n"
-    assert "is forgotten" in done.stdout
-    assert "it is forgotten all the same" in done.stderr
-
-
 def test_what_is_current_again_is_told_before_and_after(nous: Nous, container: Container, tmp_path: Path) -> None:
     tell(nous, KEY, session="old")
     tell(nous, TEA, session="new")
@@ -207,13 +154,3 @@ def test_what_is_current_again_is_told_before_and_after(nous: Nous, container: C
     assert told in done.stdout
     assert json.loads(receipt.read_text())["revived"] == [older]
     assert known(container) == {KEY: {"old"}}
-
-
-def test_an_episode_that_would_not_be_found_by_its_session_is_not_imported(nous: Nous) -> None:
-    known = episode("here")
-    told = line(ExportedRecords(HOME, known)).decode()
-
-    assert nous("import", stdin=told).exit_code == 0
-    moved = nous("import", stdin=told.replace(str(known.id), str(UUID(int=1))))
-
-    assert "its id is not that of its session in this scope" in moved.stderr

@@ -15,6 +15,7 @@ from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
 from nous.domain.events import episode_id
 from nous.domain.fact import Source
+from nous.pipeline.fact_learner import FactLearner
 
 CHAT = "User: Which port does service billing use?\n\nAssistant: Billing listens on port 9017 from now on.\n"
 FACT = "Billing listens on port 9017"
@@ -25,7 +26,7 @@ def remember(container: Container, session: str) -> None:
     stored = episode(session)
     assert isinstance(container.bus.apply(Effects(writes=(SaveEpisode(episode=stored),))), Committed)
     source = Source(episode_id=stored.id, event_id=stored.event_id, session_id=session, turns=(1,))
-    learned = container.context.fact_learner.ingest([CandidateFact(text=FACT)], scope=HOME, source=source)
+    learned = FactLearner(container.context).ingest([CandidateFact(text=FACT)], scope=HOME, source=source)
     assert isinstance(container.bus.apply(Effects(writes=(learned.append,))), Committed)
 
 

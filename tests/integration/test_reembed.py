@@ -61,17 +61,3 @@ def test_imported_episodes_are_found_by_words_at_once_and_get_vectors(
         wait_until(lambda: not waiting(container), "the vector of what was imported")
     again = json.loads(nous("search", TITLE, "--scope", "home", "--json").stdout)
     assert [each.split(":")[0] for each in again[0]["found_by"]] == ["words", "meaning"]
-
-
-def test_an_import_with_empty_fields_takes_the_place_of_nothing(
-    nous: Nous, container: Container, tmp_path: Path
-) -> None:
-    save(container, "s1")
-    file = tmp_path / "export.jsonl"
-    empty = json.loads(line(ExportedRecords(HOME, episode("s1", version="v2"))))
-    empty["record"]["summary"] |= {"title": "", "summary": "", "key_points": []}
-    file.write_text(json.dumps(empty) + "\n")
-
-    assert nous("import", file).stdout.startswith("0 episodes")
-
-    assert container.context.episodes.get(HOME, episode("s1").id) == episode("s1")

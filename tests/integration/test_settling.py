@@ -1,8 +1,6 @@
 """Possible duplicates on a real server: listed, merged, kept apart and taken back through the command line."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +10,7 @@ from builders.command_line import Nous
 from nous.app.container import Container
 from nous.bus.base import Bus, Conflict, Priority, Verdict
 from nous.bus.redis.keys import BusKeys
-from nous.cli.framework import BAD_INPUT, UNAVAILABLE
+from nous.cli.framework import UNAVAILABLE
 from nous.cli.lookup import knowledge_of
 from nous.domain.effects import AppendFacts, Effects
 from nous.domain.events import FactsUnembedded
@@ -108,21 +106,6 @@ def test_the_newer_is_told_as_current_and_the_older_as_earlier(nous: Nous, ids: 
     assert [each["earlier"]["text"] for each in told if each["earlier"]] == [PORT]
 
 
-def test_of_those_who_settle_a_pair_at_once_one_is_first_and_the_others_are_told(nous: Nous, ids: Ids) -> None:
-    one, other = ids[SHEET], ids[PORT]
-    commands = (("merge", one, other), ("merge", other, one), ("keep-apart", one, other))
-
-    racing = [
-        subprocess.Popen([sys.executable, "-m", "nous", "facts", *words], stdout=subprocess.PIPE, text=True)
-        for words in commands
-    ]
-    told = [each.communicate()[0].partition(":")[0] for each in racing]
-
-    assert sorted(each.returncode for each in racing) == [0, BAD_INPUT, BAD_INPUT]
-    assert len({"merged", "kept apart"} & set(told)) == 1
-    assert [kind for kind, *_ in offered(nous)] in (["update"], [])
-
-
 def test_a_scope_that_others_teach_all_the_time_is_given_up_in_the_end(
     nous: Nous, container: Container, ids: Ids, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,18 +134,3 @@ def test_a_fact_without_a_vector_that_is_current_again_is_handed_to_workers(
     nous("facts", "unsettle", ids[SHEET], ids[PORT])
 
     assert container.client.xlen(stream) == before + 1
-
-
-@pytest.mark.parametrize(
-    ("command", "other", "complaint"),
-    [
-        ("merge", PORT, "are the same fact"),
-        ("keep-apart", "99999999", "there is no fact '99999999' in"),
-        ("unsettle", "abc", "'abc' is too short to name a fact"),
-    ],
-)
-def test_what_cannot_be_settled_is_refused(nous: Nous, ids: Ids, command: str, other: str, complaint: str) -> None:
-    result = nous("facts", command, ids[PORT], ids.get(other, other))
-
-    assert complaint in result.stderr
-    assert result.exit_code == BAD_INPUT

@@ -1,6 +1,5 @@
 """What foreign events and imports have brought is shown without what steers a terminal, but to programs as it is."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -20,12 +19,6 @@ def remember(container: Container) -> None:
     container.bus.apply(Effects(writes=(SaveEpisode(episode=replace(known, summary=told, dataref=f"file:///{EVIL}")),)))
 
 
-def set_aside(container: Container) -> str:
-    """A letter that somebody else has written; returns its id."""
-    fields = {"lane": "live", "entry": "1-1", "grave": "dead", "kind": EVIL, "group": EVIL, "session_id": EVIL}
-    return container.client.xadd("nous:dead", {**fields, "reason": EVIL}).decode()  # pyright: ignore[reportAttributeAccessIssue]
-
-
 def steering(shown: str) -> list[str]:
     return [sign for sign in STEERING if sign in shown]
 
@@ -40,22 +33,3 @@ def test_nothing_that_is_shown_of_an_episode_steers_a_terminal(
 
     assert "back" in shown.stdout
     assert steering(shown.output) == []
-
-
-def test_nothing_that_is_shown_of_a_dead_letter_steers_a_terminal(nous: Nous, container: Container) -> None:
-    letter = set_aside(container)
-
-    for shown in (nous("dead", "list"), nous("dead", "show", letter)):
-        assert "back" in shown.stdout
-        assert steering(shown.output) == []
-
-
-def test_programs_are_given_what_was_brought_as_it_is(nous: Nous, container: Container) -> None:
-    remember(container)
-    set_aside(container)
-
-    [known] = json.loads(nous("episodes", "--scope", str(HOME), "--json").stdout)
-    [letter] = json.loads(nous("dead", "list", "--json").stdout)
-
-    assert known["summary"]["title"] == EVIL
-    assert letter["reason"] == EVIL

@@ -138,13 +138,3 @@ def test_what_holds_elsewhere_is_no_update(machine: Machine, first: str, second:
     facts = json.loads(machine.nous("facts", "--all", "--json", "--scope", "apart").stdout)
 
     assert [fact["current"] for fact in facts] == [True, True]
-
-
-def test_a_run_of_one_file_replaces_no_command(machine: Machine) -> None:
-    for number, command in enumerate(("make test", "pytest tests/test_a.py")):
-        machine.publish("one", number, ran(command))
-        machine.settle()
-
-    facts = json.loads(machine.nous("facts", "--all", "--json", "--scope", "one").stdout)
-
-    assert [(fact["text"], fact["current"]) for fact in facts] == [("Tests are run with `make test`", True)]

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from nous.app.container import build
 from nous.cli import main
-from nous.domain.errors import Misconfigured, Retryable
+from nous.domain.errors import Misconfigured
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_index import IndexUnavailable
@@ -98,19 +98,6 @@ def test_of_what_is_nearest_at_the_threshold_all_but_nothing_is_missed(url: str,
     assert all(one[0][1] == pytest.approx(other[0][1], abs=1e-5) for one, other in first if other)
 
 
-@pytest.mark.parametrize("which", [0, 1])
-def test_a_set_without_its_mark_or_a_mark_without_its_set_is_made_anew(
-    url: str, client: redis.Redis, store: MemoryStore, which: int
-) -> None:
-    index = set_of(url, store)
-    near(index, TEA, store=store)
-
-    client.delete(KEYS.candidates(HOME, "m", dim=8)[which])
-
-    assert near(index, TEA, store=store) == ["tea"]
-    assert near(set_of(url, store), TEA, store=store) == ["tea"]
-
-
 def test_a_set_that_fell_back_catches_up(url: str, client: redis.Redis, store: MemoryStore) -> None:
     near(set_of(url, store), TEA, store=store)
     names = KEYS.candidates(HOME, "m", dim=8)
@@ -153,28 +140,6 @@ def test_whoever_has_read_a_log_before_it_was_erased_writes_none_of_it(
     name, _ = KEYS.candidates(HOME, "m", dim=8)
     assert client.execute_command("VCARD", name) == 1
     assert near(set_of(url, store), TEA, store=store) == ["rum"]
-
-
-@pytest.mark.parametrize("times", [1, 1000])
-def test_a_set_that_is_lost_while_it_is_searched_is_not_believed(
-    url: str, client: redis.Redis, store: MemoryStore, times: int
-) -> None:
-    class Lost(VectorSet):
-        """A set that is gone, some times, just before it is searched."""
-
-        def _searched(self, vectors: Vector, floor: float) -> list[list[tuple[UUID, float]]]:
-            if next(losses, False):
-                client.flushall()
-            return super()._searched(vectors, floor)
-
-    losses = iter([True] * times)
-    index = Lost(Engine(settings(url)), KEYS.candidates(HOME, "m", dim=8), store, HOME, "m")
-
-    if times == 1:
-        assert near(index, TEA, store=store) == ["tea"]
-    else:
-        with pytest.raises(Retryable, match="keeps being rebuilt"):
-            near(index, TEA, store=store)
 
 
 def test_processes_that_catch_up_at_once_leave_one_whole_set(url: str, client: redis.Redis) -> None:

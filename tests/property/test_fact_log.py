@@ -47,11 +47,9 @@ class World:
     facts: FactLog
     bus: Bus
 
-    def append(self, sketches: Sequence[Sketch], *, expected: LogVersion | None = None, scope: Scope = HERE) -> bool:
-        """Append, as one who has seen the log at *expected*, by default as it is."""
-        rows = tuple(rows_of(sketches, scope))
-        seen = self.facts.read(scope).version if expected is None else expected
-        append = AppendFacts(scope=scope, expected=seen, rows=rows, vectors=vectors_of(rows))
+    def append(self, sketches: Sequence[Sketch]) -> bool:
+        rows = tuple(rows_of(sketches))
+        append = AppendFacts(scope=HERE, expected=self.facts.read(HERE).version, rows=rows, vectors=vectors_of(rows))
         return isinstance(self.bus.apply(Effects(writes=(append,))), Committed)
 
 
@@ -66,15 +64,15 @@ def on_redis() -> World:
     return World(RedisFactLog(client, keys), RedisBus(client, plan_of=partial(plan_for, keys=keys)))
 
 
-def rows_of(sketches: Iterable[Sketch], scope: Scope = HERE) -> list[Row]:
-    return [row_of(sketch, scope) for sketch in sketches]
+def rows_of(sketches: Iterable[Sketch]) -> list[Row]:
+    return list(map(row_of, sketches))
 
 
-def row_of(sketch: Sketch, scope: Scope) -> Row:
+def row_of(sketch: Sketch) -> Row:
     fact_id = uuid5(NAMESPACE, sketch.text)
     if not sketch.text:
         return Linked(fact_id=fact_id, other=fact_id, reason="near", at=NOON)
-    return learned(sketch.text, embedded_by=sketch.embedder, scope=scope)
+    return learned(sketch.text, embedded_by=sketch.embedder, scope=HERE)
 
 
 def vectors_of(rows: Iterable[Row]) -> Vectors:
@@ -126,25 +124,6 @@ def test_what_is_read_bit_by_bit_is_what_is_read_at_once(
 
 
 @worlds
-@given(history=st.lists(batches, min_size=1, max_size=4), late=batches, data=st.data())
-@settings(deadline=None)
-def test_an_append_after_anything_but_the_end_never_applies(
-    new_world: Callable[[], World], history: list[list[Sketch]], late: list[Sketch], data: st.DataObject
-) -> None:
-    world = new_world()
-    past: list[LogVersion] = []
-    for batch in history:
-        past.append(world.facts.read(HERE).version)
-        assert world.append(batch)
-    before = world.facts.read(HERE)
-
-    assert not world.append(late, expected=data.draw(st.sampled_from(past)))
-
-    after = world.facts.read(HERE)
-    assert (shown(after), after.version) == (shown(before), before.version)
-
-
-@worlds
 @given(kept=st.lists(sketches, max_size=4), lost=batches, others=batches)
 @settings(deadline=None)
 def test_a_log_that_lost_its_end_and_grew_again_is_read_from_the_start(
@@ -165,23 +144,6 @@ def test_a_log_that_lost_its_end_and_grew_again_is_read_from_the_start(
     continues = other_rows[: len(lost)] == lost_rows
     assert found.complete != continues
     assert list(found.rows) == (other_rows[len(lost) :] if continues else rows_of(kept) + other_rows)
-
-
-@worlds
-@given(one=scopes, other=scopes, batch=batches)
-@settings(deadline=None)
-def test_nothing_is_read_across_scopes(
-    new_world: Callable[[], World], one: Scope, other: Scope, batch: list[Sketch]
-) -> None:
-    world = new_world()
-    assert world.append(batch, scope=one)
-    version = world.facts.read(one).version
-
-    found = world.facts.read(other, after=version)
-    from_start = world.facts.read(other)
-
-    assert list(from_start.rows) == (rows_of(batch, one) if one == other else [])
-    assert found.rows == ()
 
 
 @given(one=scopes, other=scopes, session=st.text(max_size=6), embedder=st.text(max_size=6))

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from nous.embedding.hashing import HashingEmbedder
 from nous.retrieval.context import is_trivial
-from nous.retrieval.corpus import Corpus, ScopeIndex
 from nous.retrieval.query import asked, files_named, parts, touched
-from nous.retrieval.search import search
+from nous.retrieval.search import Corpus, ScopeIndex, search
 from nous.retrieval.word_index import WordIndex, terms
 
 anything = st.text(st.characters(codec=None), max_size=80)

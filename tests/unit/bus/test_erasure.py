@@ -12,7 +12,7 @@ from nous.bus.erasure import ErasureTarget, amended, said
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode, encode
 from nous.domain.scope import Scope
-from nous.knowledge.events import unembedded
+from nous.knowledge.decision import unembedded
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 SUMMARIZED: Mapping[str, Any] = {

@@ -51,15 +51,6 @@ def test_equal_content_counts_as_recalled_without_the_threshold() -> None:
     assert (found.one_sided, found.recall, found.pairs) == (None, 0.5, 3)
 
 
-def test_every_step_says_what_it_merges() -> None:
-    cosines = {HARMLESS: 0.97, CHANGED: 0.88}
-
-    table = {step.threshold: step for step in calibrate(list(cosines), embedder(cosines), embedder_id="known").table}
-
-    assert (table[0.80].merged, table[0.80].false_merges) == (2, 1)
-    assert (table[0.90].merged, table[0.90].false_merges) == (1, 0)
-
-
 def test_vectors_that_are_not_of_length_one_are_refused() -> None:
     with pytest.raises(BadInput, match="length 1"):
         calibrate([HARMLESS], lambda texts: np.ones((len(texts), 2), dtype=np.float32), embedder_id="odd")

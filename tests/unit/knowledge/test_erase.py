@@ -2,15 +2,11 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from uuid import UUID
 
-import orjson
-import pytest
 from builders.episodes import WORK
 from builders.fact_rows import HOME, NOON, source
 from builders.fact_rows import said as fact_said
 
-from nous.bus.erasure import ErasureTarget, amended, said
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, Row, Superseded
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.decision import fact_id
@@ -71,34 +67,10 @@ def test_what_others_have_said_too_is_told_in_the_words_of_the_first_of_them() -
     assert erased.retold == {MINE.fact.id: told.fact.id}
 
 
-def test_the_vector_of_a_text_that_stays_the_same_stays_too() -> None:
-    erased = without_session([THEIRS, MINE, confirmed(MINE, "theirs", " the port is 1 ")], "mine")
-
-    [_, (told, at)] = erased.rows
-    assert isinstance(told, Learned)
-    assert (told.fact.text, told.embedded_by, at) == ("the port is 1", "m", 1)
-    assert erased.lost_vectors == 0
-
-
 def test_what_a_forgotten_fact_had_taken_the_place_of_is_current_again() -> None:
     assert rows_of(without_session([THEIRS, MINE, superseded(THEIRS, MINE)], "mine")) == [
         replace(THEIRS, reason=FORGOTTEN)
     ]
-
-
-def test_what_took_the_place_of_a_forgotten_one_takes_that_of_the_one_before() -> None:
-    last = fact_said("third", "the port is 3")
-    rows: list[Row] = [THEIRS, MINE, superseded(THEIRS, MINE), last, superseded(MINE, last)]
-
-    *_, row = rows_of(without_session(rows, "mine"))
-
-    assert row == Superseded(fact_id=THEIRS.fact.id, by=last.fact.id, reason=FORGOTTEN, at=NOON)
-
-
-def test_a_fact_that_had_given_way_to_its_own_words_stays_as_it_is() -> None:
-    rows: list[Row] = [THEIRS, MINE, confirmed(MINE, "theirs", THEIRS.fact.text), superseded(THEIRS, MINE)]
-
-    assert rows_of(without_session(rows, "mine")) == [replace(THEIRS, reason=FORGOTTEN)]
 
 
 def test_a_forgotten_fact_goes_whoever_has_said_it() -> None:
@@ -127,22 +99,6 @@ def test_what_a_forgotten_fact_contradicted_is_not_forgotten_with_it() -> None:
     assert rows_of(without_fact(rows, MINE.fact.id)) == [replace(THEIRS, reason=FORGOTTEN)]
 
 
-def test_whoever_says_what_was_contradicted_once_and_is_true_again_is_no_part_of_the_past() -> None:
-    first, again = fact_said("first", "the port is 2"), confirmed(MINE, "fourth", "the port is 2")
-    between = fact_said("second", "the port is 3")
-    past = [first, between, superseded(first, between, valid_to=NOON)]
-    rows: list[Row] = [*past, MINE, superseded(between, MINE, valid_to=NOON), again]
-
-    left = rows_of(without_session(rows, "mine"))
-
-    told = [row.fact for row in left if isinstance(row, Learned)]
-    assert [fact.source.session_id for fact in told] == ["first", "second", "fourth"]
-    assert {row.fact_id: row.by for row in left if isinstance(row, Superseded)} == {
-        first.fact.id: between.fact.id,
-        between.fact.id: told[-1].id,
-    }
-
-
 def test_a_mark_knows_a_text_of_its_scope_again_and_tells_nothing_of_it() -> None:
     form = exact_form("The Port is 1.")
     forgotten = SuppressedTexts(HOME, frozenset({mark_of(HOME, form)}))
@@ -151,32 +107,3 @@ def test_a_mark_knows_a_text_of_its_scope_again_and_tells_nothing_of_it() -> Non
     assert "the port is 2" not in forgotten
     assert mark_of(WORK, form) not in forgotten.marks
     assert "port" not in str(forgotten)
-
-
-def test_an_entry_that_nobody_can_handle_still_tells_whose_it_is() -> None:
-    raw = orjson.dumps({"data": {"session_id": "mine", "scope": {"project": "home", "more": 1}, "bytes": "many"}})
-    told = said(raw, "session_ended")
-
-    assert told
-    assert (told.scope, told.session_id) == (HOME, "mine")
-    assert ErasureTarget(scope=HOME, session_id="mine").takes(told)
-    assert not ErasureTarget(scope=WORK, session_id="mine").takes(told)
-    assert ErasureTarget(scope=WORK, session_id="mine").is_of_another(told)
-
-
-@pytest.mark.parametrize("raw", [b"", b"{torn", b"[]", b"1"])
-def test_what_is_no_object_is_nobody_s(raw: bytes) -> None:
-    assert said(raw, "session_ended") is None
-
-
-def test_only_the_forgotten_candidates_are_taken_out_of_an_entry() -> None:
-    data = {"session_id": "s", "candidate_facts": [{"text": "Port is 1."}, "port is 1", {"text": "other"}]}
-    raw = orjson.dumps({"id": "x", "time": NOON, "data": data})
-
-    left = amended(raw, ["port is 1"], event_id=UUID(int=7))
-
-    assert left
-    assert orjson.loads(left) == orjson.loads(raw) | {
-        "data": {"session_id": "s", "candidate_facts": [{"text": "other"}]}
-    }
-    assert amended(left, ["port is 1"], event_id=UUID(int=7)) is None

@@ -11,11 +11,10 @@ from builders import fact_rows
 from builders.fact_rows import NOON as AT
 from builders.fact_rows import fact_id, superseded
 from builders.knowing import source
-from builders.steps import calls
 from numpy.typing import NDArray
 
 from nous.domain.errors import Misconfigured
-from nous.domain.fact import Confirmed, Learned, Linked, Row
+from nous.domain.fact import Confirmed, Learned, Row
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.fact_index import FactIndex
 
@@ -53,14 +52,6 @@ def test_sources_are_counted_once_each_and_their_words_lead_to_the_fact() -> Non
     assert knowledge.revisions("tim loathes tea") == ()
 
 
-def test_when_a_fact_of_four_times_as_many_sources_was_said_takes_about_four_times_as_many_steps() -> None:
-    def steps(count: int) -> int:
-        known = knowing(learned(TEA), *(confirmed(str(at)) for at in range(count)))[fact_id(TEA)]
-        return calls(lambda: known.said_at)
-
-    assert steps(400) < 6 * steps(100)
-
-
 def test_what_is_superseded_leads_to_its_successor_and_is_near_nothing() -> None:
     new = "Tim likes green tea"
     knowledge = knowing(learned(TEA), learned(new), superseded(TEA, by=new))
@@ -69,28 +60,6 @@ def test_what_is_superseded_leads_to_its_successor_and_is_near_nothing() -> None
     assert near(knowledge, TEA) == [new]
     assert [known.fact.text for known in knowledge.current()] == [new]
     assert [known.fact.text for known in knowledge] == [TEA, new]
-
-
-def test_a_ring_of_successors_ends() -> None:
-    rows = [superseded("one", by="two"), superseded("two", by="one")]
-
-    assert len(knowing(learned("one"), learned("two"), *rows).revisions("one")) == 2
-
-
-def test_a_link_is_told_of_by_both_facts() -> None:
-    link = Linked(fact_id=fact_id("port 2"), other=fact_id("port 1"), reason="numbers differ", at=AT)
-
-    knowledge = knowing(learned("port 1"), learned("port 2"), link)
-
-    assert knowledge[link.fact_id].links == (link,)
-    assert knowledge[link.other].links == (link,)
-
-
-def test_vectors_of_another_embedder_are_never_compared() -> None:
-    knowledge = knowing(learned("Tim likes tea", embedded_by="another"), learned("Tim likes rum", embedded_by=None))
-
-    assert near(knowledge, "Tim likes tea") == []
-    assert len(knowledge.revisions("tim likes tea")) == 1
 
 
 def test_a_stored_vector_of_the_wrong_dimension_is_named() -> None:
@@ -129,9 +98,3 @@ def test_the_newest_current_facts_of_a_subject_are_found_in_a_branch_and_below_i
     assert len(trunk.namesakes("The API")) == 16
     assert next(iter(trunk.namesakes("The API").values())).text == "port 17"
     assert branch.namesakes("") == {}
-
-
-def test_an_unknown_fact_is_no_fact() -> None:
-    assert knowing().get(fact_id("tea")) is None
-    with pytest.raises(KeyError):
-        knowing()[fact_id("tea")]

@@ -7,7 +7,7 @@ from uuid import uuid4
 from builders.knowing import AT, nothing, taught
 
 from nous.domain.episode import CandidateFact
-from nous.domain.fact import Confirmed, Learned, Row, Superseded, bare
+from nous.domain.fact import Confirmed, Learned, Row, Superseded
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.import_merge import LEFT_BEHIND, ExistingLog, MergeResult, merge_rows
@@ -59,13 +59,6 @@ def test_rows_about_facts_that_nobody_has_are_left_out_and_counted() -> None:
     assert join([gone, again, new]) == MergeResult(
         rows=(replace(new, reason=LEFT_BEHIND), again), unknown=1, forgotten=0
     )
-
-
-def test_a_log_that_is_taken_whole_keeps_its_reasons() -> None:
-    rows = log(PORT, OTHER_PORT)
-    assert "8080" in learned(rows)[1].reason
-
-    assert join(rows).rows == tuple(map(bare, rows))
 
 
 def test_a_fact_is_not_told_in_reasons_when_its_text_was_forgotten() -> None:

@@ -4,7 +4,7 @@ import pytest
 from builders.knowing import Scene
 
 from nous.domain.episode import Trust
-from nous.domain.fact import Embedded, Linked
+from nous.domain.fact import Linked
 from nous.knowledge.verdict import Dedup, Policy
 
 PORT, AGAIN, OTHER = "The API is on port 8080", "The API's on port 8080", "The API is on port 8081"
@@ -57,12 +57,3 @@ def test_of_two_that_wait_the_one_that_was_said_later_is_current(*, has_vectors:
     scene.mend()
 
     assert scene.current == [OTHER]
-
-
-def test_vectors_of_another_embedder_are_no_vectors(scene: Scene) -> None:
-    fact = scene.hear("Tim likes tea", month=1, has_vector=False).fact
-    scene.knowledge.extend([Embedded(fact_id=fact.id, embedded_by="another")], {})
-
-    assert [known.fact.id for known in scene.knowledge.without_vector()] == [fact.id]
-    scene.mend()
-    assert not list(scene.knowledge.without_vector())

@@ -105,18 +105,6 @@ def test_a_richer_text_supersedes_and_its_poorer_one_still_leads_to_it() -> None
     assert confirmed.fact_id == learned.fact.id
 
 
-def test_a_contradiction_is_kept_and_linked() -> None:
-    knowledge = nothing()
-    [first] = teach(knowledge, "The API is on port 8080")
-    [second] = teach(knowledge, "The API is on port 8081", session="second")
-
-    [_, link] = second.rows
-    assert isinstance(link, Linked)
-    assert link.other == first.fact.id
-    assert "8081 / 8080" in link.reason
-    assert len(list(knowledge.current())) == 2
-
-
 @pytest.mark.parametrize("vector", [np.zeros(256), np.ones(256), np.eye(1, 64)[0]])
 def test_a_vector_that_cannot_be_scored_is_refused(vector: np.ndarray) -> None:
     with pytest.raises(BadInput):
@@ -134,7 +122,7 @@ def test_without_a_vector_equal_texts_are_known_and_others_wait_to_be_compared()
     assert [known.fact.text for known in knowledge.without_vector()] == ["Tim is fond of tea"]
 
 
-BILLING = "Always run service billing on port 9017"
+BILLING = "Service billing runs on port 9017"
 
 
 def retold(knowledge: FactIndex, *texts: str) -> Sequence[FactDecision]:
@@ -148,7 +136,7 @@ def test_a_later_edition_of_an_episode_takes_the_place_of_what_it_says_in_other_
     knowledge = nothing()
     teach(knowledge, BILLING)
 
-    [decision] = retold(knowledge, "Service billing always runs on port 9017")
+    [decision] = retold(knowledge, f"{BILLING} behind the gateway of the second region")
 
     assert (decision.verdict.name, decision.verdict.reason) == ("richer", RETOLD)
     assert [type(row) for row in decision.rows] == [Learned, Superseded]
@@ -157,9 +145,8 @@ def test_a_later_edition_of_an_episode_takes_the_place_of_what_it_says_in_other_
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (BILLING, "Service billing always runs on port 9018"),
         (BILLING, "Service billing never runs on port 9017"),
-        (BILLING, "Service shipping always runs on port 9017"),
+        (BILLING, "Service shipping runs on port 9017"),
         ("Service billing calls service shipping over HTTP", "Service shipping calls service billing over HTTP"),
         ("Use PostgreSQL 16 for the billing service in production", "Use PostgreSQL 16 for the billing service"),
     ],
@@ -177,5 +164,5 @@ def test_what_another_episode_or_the_edition_itself_says_too_is_not_retold() -> 
         teach(knowledge, BILLING, session=session)
     teach(knowledge, more)
 
-    assert verdicts(retold(knowledge, "Service billing always runs on port 9017")) == ["linked"]
+    assert retold(knowledge, f"{BILLING} behind the gateway of the second region")[0].verdict.reason != RETOLD
     assert retold(knowledge, more, f"{more} and in tests")[1].verdict.reason != RETOLD

@@ -1,12 +1,13 @@
 """Which fact may take the place of which: by whose word it is."""
 
 import pytest
-from builders.knowing import Scene, id_of
+from builders.knowing import Scene
 
 from nous.domain.episode import Trust
-from nous.knowledge.adjudication import Relation
-from nous.knowledge.judge import Supersedes
+from nous.domain.fact import LinkKind
 from nous.knowledge.learn import ALREADY
+from nous.knowledge.settling import open_pairs
+from nous.knowledge.verdict import Relation
 
 DOUBTED = pytest.mark.parametrize("trust", [Trust.TOOL, Trust.WEB])
 PORT, OTHER, REWORDED = "The API listens on port 8081", "The API listens on port 6666", "API listens on port 6666"
@@ -63,16 +64,6 @@ def test_what_a_user_said_before_a_page_is_not_made_history_by_it() -> None:
     assert scene.current == [OTHER, PORT]
 
 
-def test_the_same_words_of_a_user_are_not_history_because_of_a_page() -> None:
-    scene = Scene()
-    scene.hear(PORT, month=1, trust=Trust.WEB)
-    scene.hear(OTHER, month=6, trust=Trust.WEB)
-
-    scene.hear(PORT, month=3)
-
-    assert scene.current == [OTHER, PORT]
-
-
 def test_a_page_that_repeats_what_a_user_said_confirms_it_and_makes_it_no_newer() -> None:
     scene = Scene()
     first = scene.hear(PORT, month=1)
@@ -107,53 +98,17 @@ def test_nobody_who_understands_texts_puts_a_page_above_a_user(relation: Relatio
     assert "the tests; but only a tool or a page says so" in decision.verdict.reason
 
 
-def test_what_a_user_said_and_waits_gives_way_to_no_page_of_the_same_hour() -> None:
-    scene = Scene()
-    scene.hear(PORT, month=1, has_vector=False, session="one")
-    scene.hear(OTHER, month=1, trust=Trust.WEB, session="two")
-
-    scene.mend()
-
-    assert PORT in scene.current
-
-
 @DOUBTED
-@pytest.mark.parametrize("again", [OTHER, REWORDED])
-@pytest.mark.parametrize("month", [2, 3])
-def test_who_says_what_a_page_said_corrects_what_was_said_otherwise(trust: Trust, again: str, month: int) -> None:
-    """Also in the very episode of the page."""
+def test_who_says_what_a_page_said_is_trusted_and_may_replace_what_was_said_otherwise(trust: Trust) -> None:
     scene = Scene()
     scene.hear(PORT, month=1)
     scene.hear(OTHER, month=2, trust=trust)
 
-    decision = scene.hear(again, month=month)
+    assert scene.hear(OTHER, month=3).verdict.name == "known"
 
-    assert decision.verdict.name == "known"
-    assert decision.correction
-    assert decision.correction == Supersedes(
-        fact_id=id_of(scene.knowledge, PORT),
-        reason="value 6666 / 8081",
-        similarity=decision.correction.similarity,
-    )
-    assert trusts(scene) == {OTHER: Trust.USER}
-
-
-def test_who_said_it_earlier_than_what_is_current_tells_of_the_past() -> None:
-    scene = Scene()
-    scene.hear(OTHER, month=2, trust=Trust.WEB)
-    scene.hear(PORT, month=3)
-
-    scene.hear(OTHER, month=1)
-
-    assert scene.current == [PORT]
-
-
-def test_what_is_said_besides_corrects_nothing() -> None:
-    scene = Scene()
-    scene.hear(PORT, month=1)
-
-    assert scene.hear("The API also listens on port 6666", month=2).verdict.name == "linked"
-    assert len(scene.current) == 2
+    assert trusts(scene) == {PORT: Trust.USER, OTHER: Trust.USER}
+    [pair] = open_pairs(scene.knowledge)
+    assert (pair.newer.fact.text, pair.link.kind) == (OTHER, LinkKind.UPDATE)
 
 
 @pytest.mark.parametrize("again", [OTHER, REWORDED])
@@ -167,22 +122,3 @@ def test_an_episode_with_two_voices_adds_nothing_when_it_comes_again(again: str)
     decisions = [scene.hear(text, month=2, trust=trust) for text, trust in said]
 
     assert [(each.rows, each.verdict.reason) for each in decisions] == [((), ALREADY)] * 2
-
-
-def test_an_episode_that_comes_back_to_its_words_teaches_no_second_fact() -> None:
-    scene = Scene()
-    for text, month in ((PORT, 1), (OTHER, 2), (PORT, 3), (OTHER, 4)):
-        assert scene.hear(text, month=month).rows
-
-    again = scene.hear(PORT, month=5, session="month 1")
-
-    assert (again.rows, again.verdict.reason) == ((), ALREADY)
-
-
-def test_what_an_episode_has_learned_and_outdone_itself_is_not_learned_again() -> None:
-    scene = Scene()
-    scene.hear(PORT, month=2, trust=Trust.TOOL)
-    assert scene.hear(MORE, month=2, trust=Trust.TOOL).verdict.name == "richer"
-
-    assert scene.hear(PORT, month=2).rows == ()
-    assert scene.current == [MORE]

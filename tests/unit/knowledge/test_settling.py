@@ -10,16 +10,11 @@ from builders.knowing import AT
 from builders.settling import Decide, Log, fold, snapshot, superseded
 
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.events import FactLinked
 from nous.domain.fact import Learned, LinkKind, Superseded
-from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_filter import wordings
-from nous.knowledge.decision import FactDecision, linked
 from nous.knowledge.erase import without_fact, without_session
-from nous.knowledge.events import announcements, unembedded
 from nous.knowledge.import_merge import merge_rows
-from nous.knowledge.judge import LinkedTo as Verdict
 from nous.knowledge.learn import embed_late
 from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import keeping_apart, merging, open_pairs, unsettling
@@ -164,18 +159,6 @@ def test_what_contradicts_what_holds_is_refused_with_what_to_do(
         superseding(made.id(PORT), by=UUID(int=1), knowledge=made.knowledge, reason="", at=AT)
 
 
-def test_of_a_merged_fact_what_others_have_said_stays_when_a_source_is_forgotten() -> None:
-    made = log()
-    made.say(SHEET, "s8")
-    made.settle(merging, SHEET, PORT)
-
-    def left(session: str) -> dict[str, tuple[set[str], int]]:
-        return snapshot(fold([row for row, _ in without_session(made.rows, session).rows]))
-
-    assert left("s1")[PORT] == ({"s0", "s8"}, 2)
-    assert left("s0") == {SHEET: ({"s1", "s8"}, 2), TEA: ({"s2"}, 1)}
-
-
 def test_what_was_taken_back_stays_so_when_something_is_forgotten_and_is_not_forgotten_with_it() -> None:
     made = log()
     made.settle(merging, SHEET, PORT)
@@ -223,20 +206,4 @@ def test_the_values_before_are_told_latest_first_also_those_of_what_was_merged()
             Superseded(fact_id=made.id(old), by=made.id(new), reason="", at=until, valid_to=None if number else until)
         )
 
-    assert [(each.known.fact.text, each.until) for each in made.knowledge.earlier(made.id(PORT))] == [(TEA, AT)]
-
-
-def test_a_possible_duplicate_is_announced_as_one() -> None:
-    made = log()
-    verdict = Verdict(fact_id=made.id(PORT), reason="near", similarity=0.8, kind=LinkKind.DUPLICATE, likelihood=0.7)
-    fact = made.fact(SHEET).fact
-    cause = unembedded(Scope(), state="", at=AT)
-
-    [event] = announcements(
-        cause, [FactDecision(text=fact.text, source=fact.source, fact=fact, verdict=verdict)], by="worker", at=AT
-    )
-
-    assert isinstance(event, FactLinked)
-    assert (event.verdict, event.other_fact_id) == ("duplicate", made.id(PORT))
-    row = linked(fact.id, verdict, at=AT)
-    assert (row.kind, row.likelihood) == (LinkKind.DUPLICATE, 0.7)
+    assert [(each.text, each.until) for each in made.knowledge.earlier(made.id(PORT))] == [(TEA, AT)]

@@ -8,10 +8,9 @@ from builders.knowing import Scene
 
 from nous.domain.episode import Trust
 from nous.domain.fact import Learned, LinkKind, Superseded
-from nous.knowledge.adjudication import Relation
 from nous.knowledge.judge import Neighbour, judge
 from nous.knowledge.learn import SAME_TEXT_THEN
-from nous.knowledge.verdict import Dedup, LinkedTo, Policy, Statement, Supersedes, Verdict
+from nous.knowledge.verdict import LinkedTo, Policy, Relation, Statement, Supersedes, Verdict
 
 OLD, NEW = "The default branch is main", "The default branch is trunk"
 FAR = ("The timeout is 30 seconds", "The timeout is 90 s")
@@ -66,17 +65,6 @@ def test_another_value_of_the_same_subject_is_found_whatever_the_cosine(*, has_v
     assert scene.mend() == ([] if has_vector else ["new"])
 
 
-def test_of_two_that_wait_together_the_one_that_gave_way_is_passed_over() -> None:
-    scene = Scene(Policy(dedup=Dedup.EXACT))
-    scene.hear(FAR[1], month=2, subject="timeout", has_vector=False)
-    scene.hear(FAR[0], month=1, subject="timeout", has_vector=False)
-
-    scene.policy = Policy(near=0.5)
-
-    assert len(scene.mend()) == 1
-    assert scene.current == [FAR[1]]
-
-
 def test_what_may_be_an_update_is_kept_and_linked_as_one() -> None:
     verdict = judged("The docs are hosted on GitLab", "The docs are hosted on GitHub", 0.9)
 
@@ -103,14 +91,6 @@ def test_what_says_the_same_in_other_words_is_known_where_no_detail_objects() ->
 
     assert judged(new, old, 0.9).name in {"known", "richer"}
     assert judged(new, old, 0.9, Policy(one_sided=None)).name not in {"known", "richer"}
-
-
-def test_a_report_of_how_something_was_takes_no_place_of_how_it_is() -> None:
-    start = "pkg/hooks.go: condenseState"
-    old = f"{start} sets the checkpoint id and clears the pending one after a successful condensation"
-    new = f"{start} was setting the checkpoint id and not the pending one after a condensation, a bug"
-
-    assert judged(new, old, 0.95, Policy(one_sided=0.99)).name not in {"known", "richer", "supersedes"}
 
 
 def test_an_agent_that_names_no_subject_leaves_what_was_said_and_a_user_replaces_it() -> None:
@@ -157,30 +137,3 @@ def test_the_old_value_said_again_is_current_again_if_said_later_and_confirms_hi
     assert scene.hear(OLD, month=5, ruling=Relation.CORRECTS).verdict.name == "supersedes"
     assert scene.current == [OLD]
     assert len(list(scene.knowledge)) == 3
-
-
-def test_facts_of_two_subjects_are_kept_both() -> None:
-    scene = ruled((OLD, 1))
-
-    second = scene.hear(NEW, month=3, subject="the other repository", ruling=Relation.CORRECTS)
-
-    assert second.verdict.name == "linked"
-    assert "subjects differ" in second.verdict.reason
-    assert scene.current == [OLD, NEW]
-
-
-def test_without_a_ruling_on_what_the_texts_leave_open_both_are_kept() -> None:
-    scene = ruled(("Tim seems to like the green tea", 1))
-
-    assert scene.hear("Tim drinks the green tea", month=3).verdict.name == "linked"
-    assert len(scene.current) == 2
-
-
-def test_the_same_old_value_told_late_by_many_is_one_fact() -> None:
-    scene = ruled((OLD, 1), (OLD, 5))
-
-    late = [scene.hear(NEW, month=month, ruling=Relation.CORRECTS) for month in (2, 3, 4)]
-
-    assert [each.verdict.name for each in late] == ["linked", "known", "known"]
-    assert scene.current == [OLD]
-    assert scene.knowledge[late[0].fact.id].times_confirmed == 3

@@ -5,12 +5,12 @@ from uuid import UUID, uuid5
 
 import numpy as np
 import pytest
-from builders.fact_rows import Vector, clustered, unit
+from builders.fact_rows import Vector, clustered
 
 from nous.domain.errors import BadInput
 from nous.domain.events import NAMESPACE
 from nous.domain.fact import LogVersion
-from nous.knowledge.vector_scan import ROWS, ExactScanIndex, FloatBlock, QuantizedBlock
+from nous.knowledge.vector_scan import ROWS, Block, ExactScanIndex
 
 AT = LogVersion(7, "c", 0, 7)
 
@@ -53,10 +53,6 @@ def test_neighbours_come_nearest_first_across_blocks() -> None:
     assert none == []
 
 
-def test_nothing_is_near_where_nothing_is() -> None:
-    assert near(ExactScanIndex(8), np.stack([unit(1), unit(2)]), 0.1) == [[], []]
-
-
 def test_rows_that_are_packed_are_proposed_as_if_they_were_not() -> None:
     vectors = clustered(2 * ROWS + 100, dim=384)
     packed, exact = filled(vectors, Log(vectors)), filled(vectors)
@@ -81,25 +77,18 @@ def test_floats_are_fetched_once_for_all_that_look_near_and_of_the_version_that_
     assert len(set(slots)) == len(slots) < 200
 
 
-def test_nothing_is_fetched_where_nothing_looks_near() -> None:
-    vectors = clustered(ROWS + 100, dim=384)
-    log = Log(vectors)
-
-    assert near(filled(vectors, log), -vectors[:1], 0.9) == [[]]
-    assert log.asked == []
-
-
 def test_a_packed_cosine_is_off_by_less_than_is_allowed_for_even_where_one_number_dwarfs_all() -> None:
     vectors = np.full((ROWS, 384), 0.004, dtype=np.float32)
     vectors[:, 0] = 1
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    block = FloatBlock(384)
+    block = Block(384)
     block.rows[:] = vectors
+    block.quantize()
     asked = np.ones((1, 384), dtype=np.float32) / np.sqrt(np.float32(384))
 
-    off = QuantizedBlock(block).cosines(asked, rows=ROWS) - vectors @ asked.T
+    off = block.cosines(asked, rows=ROWS) - vectors @ asked.T
 
-    assert 0.01 < float(np.abs(off).max()) < QuantizedBlock(block).loss
+    assert 0.01 < float(np.abs(off).max()) < block.loss
 
 
 @pytest.mark.parametrize("vector", [[0.0, 0.0], [1.0, 1.0], [1.0], [float("nan"), 0.0]])

@@ -97,25 +97,6 @@ def test_a_long_session_is_understood_window_by_window_each_told_what_came_befor
     assert len(episode.summary.key_points) == episode.windows
 
 
-def test_an_answer_in_tags_around_its_json_is_understood() -> None:
-    world = ModelWorld(lambda _: f"<analysis>Let me see {{}}.</analysis>\n<summary>\n{answer()}\n</summary>")
-
-    summarized(world)
-
-    assert world.tiers == ["llm"]
-    assert len(world.model.questions) == 1
-
-
-def test_an_outcome_that_nobody_knows_is_coerced_when_asking_again_did_not_help() -> None:
-    world = ModelWorld(lambda _: answer(outcome="splendid"))
-
-    summarized(world)
-
-    (episode,) = world.episodes
-    assert (episode.summary.outcome, world.counts["asked_again"]) == (Outcome.PARTIAL, 1)
-    assert "no outcome that is known" in episode.summary.outcome_rationale
-
-
 def test_an_answer_that_tells_of_the_prompt_s_example_is_asked_for_again() -> None:
     world = ModelWorld(
         lambda question: answer() if question.earlier else answer(summary="The Quillfeather importer was fixed.")

@@ -1,6 +1,5 @@
 """How a fact is known."""
 
-from datetime import timedelta
 from uuid import UUID
 
 from builders.knowing import AT, id_of, nothing, source, taught
@@ -36,17 +35,6 @@ def test_each_telling_names_its_source_its_reason_and_the_words_of_its_turns() -
     assert (second.text, second.reason, second.quotes) == ("the API is on port 8080.", "the same text", ())
     assert second.source.session_id == "second"
     assert second.source.digest == "ab" * 32
-
-
-def test_both_of_two_facts_that_are_alike_tell_of_the_other() -> None:
-    knowledge = nothing()
-    taught(knowledge, PORT)
-    taught(knowledge, OTHER_PORT, session="second")
-
-    for one, other in ((PORT, OTHER_PORT), (OTHER_PORT, PORT)):
-        [relative] = why(knowledge, one).relatives
-        assert (relative.relation, relative.text) == ("may replace", other)
-        assert "8081 / 8080" in relative.reason
 
 
 def test_a_fact_in_the_place_of_another_is_told_by_both() -> None:
@@ -87,16 +75,6 @@ def test_what_a_person_settled_is_told_by_both_with_the_reason_and_that_it_was_t
 
     made.settle(unsettling, "Ann", PORT)
     assert relations(PORT)[-2:] == [("had been kept apart from", True), ("is no longer kept apart from", True)]
-
-
-def test_what_was_said_once_more_after_what_takes_its_place_was_true_until_then() -> None:
-    knowledge, (first, second, last) = nothing(), (AT + timedelta(days=day) for day in range(3))
-    for at, text in ((first, PORT), (second, OTHER_PORT), (last, PORT)):
-        taught(knowledge, text, session=str(at), said_at=at)
-    old, new = id_of(knowledge, PORT), id_of(knowledge, OTHER_PORT)
-
-    assert superseding(old, by=new, knowledge=knowledge, reason="", at=AT).valid_to == last
-    assert superseding(new, by=old, knowledge=knowledge, reason="", at=AT).valid_to == second
 
 
 def test_a_fact_is_named_by_the_beginning_of_its_id() -> None:

@@ -1,7 +1,5 @@
 """Which lines of a session are quoted for a fact."""
 
-import pytest
-
 from nous.domain.summary_input import Segment
 from nous.retrieval.provenance import quoted
 
@@ -38,20 +36,3 @@ def test_a_long_line_is_cut_where_the_fact_stands_in_it() -> None:
     assert "staging has port 8080" in quote
     assert quote.startswith("[User] …")
     assert len(quote) < 320
-
-
-@pytest.mark.parametrize("line", ["PORT: 8080", '"port":8080', "use_port 8080"])
-def test_a_long_line_is_cut_at_a_word_of_the_fact_and_not_within_another(line: str) -> None:
-    said = Segment(f"[Tools] supports,{'supports ' * 100}{line} and rain {'and wind ' * 100}", "tools", 1)
-
-    [quote] = quoted("It has a port", [said])
-
-    assert line in quote
-
-
-def test_a_long_line_without_spaces_is_cut_where_the_fact_stands_in_it() -> None:
-    said = Segment(f"[User] {'今天下雨' * 100}端口是8080{'今天下雨' * 100}", "user", 1)
-
-    [quote] = quoted("8080端口", [said])
-
-    assert "端口是8080" in quote

@@ -81,10 +81,6 @@ def test_turns_of_several_sessions_are_told_apart() -> None:
     assert {("one", 3), ("other", 3)} <= {places[hit.turn] for hit in hits}
 
 
-def test_the_limit_holds() -> None:
-    assert len(recalled("staging port 8080", EMBED, limit=1)) == 1
-
-
 def test_a_model_that_goes_away_meanwhile_leaves_words_and_files() -> None:
     answers = iter([EMBED(["staging port 8080"])])
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from builders.contexts import context_over
 from builders.knowing import source
 
 from nous.domain.episode import CandidateFact
@@ -14,9 +15,8 @@ from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.verdict import Policy
 from nous.pipeline.fact_learner import FactLearner
-from nous.retrieval.corpus import Corpus
 from nous.retrieval.query import asked
-from nous.retrieval.search import search
+from nous.retrieval.search import Corpus, search
 from nous.store.base import LogSlice
 from nous.store.fact_cache import FactCache
 from nous.store.memory import MemoryStore
@@ -34,14 +34,11 @@ class Watched(MemoryStore):
         return super().read(scope, after=after, **more)
 
 
-def fact_learner(store: MemoryStore, memory: FactCache | None = None) -> FactLearner:
-    return FactLearner(
-        log=store,
-        fact_cache=memory or FactCache(),
-        embedder=HashingEmbedder(),
-        policy=Policy(near=0.3),
-        clock=lambda: datetime(2026, 1, 1, tzinfo=UTC),
-    )
+def fact_learner(store: MemoryStore, memory: FactCache | None = None, **more: Any) -> FactLearner:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    policy = Policy(near=0.3)
+    context = context_over(store, fact_cache=memory or FactCache(), policy=policy, clock=lambda: now, **more)
+    return FactLearner(context)
 
 
 def learn(store: MemoryStore, text: str, *, scope: Scope | None = None, episode: str = "e") -> None:
@@ -111,15 +108,6 @@ def test_what_was_learned_since_is_found_and_a_log_that_begins_anew_is_searched_
     assert found(memory, other, "gin") == ["The gin is Bo's"]
 
 
-def test_a_fact_that_several_sessions_said_is_beside_each_of_them() -> None:
-    store, memory = MemoryStore(), FactCache()
-    for session in ("s1", "s2"):
-        learn(store, "Tim likes tea", episode=session)
-        with memory.scope_index(store, Scope(), HashingEmbedder()) as index:
-            said = [fact_id for fact_id, _ in index.said_in([source(session).episode_id])]
-            assert said == [known.fact.id for known in index.knowledge]
-
-
 def test_vectors_of_another_dimension_are_refused_each_time() -> None:
     class Changed(HashingEmbedder):
         @property
@@ -132,6 +120,20 @@ def test_vectors_of_another_dimension_are_refused_each_time() -> None:
     for _ in range(2):
         with pytest.raises(Misconfigured, match="256 numbers"):
             texts(memory, store, embedder=Changed(dim=64))
+
+
+def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:
+    def forgotten(scope: Scope) -> set[str]:
+        return {"tim likes tea"} if scope == Scope() else set()
+
+    store = MemoryStore()
+    teacher = fact_learner(store, suppressed=forgotten)
+
+    lesson = teacher.ingest(
+        [CandidateFact(text="Tim likes tea."), CandidateFact(text="Redis is used")], scope=Scope(), source=source("s1")
+    )
+
+    assert [fact_decision.text for fact_decision in lesson.fact_decisions] == ["Redis is used"]
 
 
 def test_twenty_who_learn_one_thing_at_once_leave_one_fact_that_twenty_have_said() -> None:

@@ -4,20 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-import pytest
 from builders.answers import SESSION
 from builders.contexts import Shelf, context_over
 from builders.model_world import ModelWorld, event_of
 
 from nous.domain.episode import Category, Decision
 from nous.domain.errors import Unavailable
-from nous.domain.event_codec import decode
-from nous.domain.events import DecisionRecorded, SessionEnded
+from nous.domain.events import DecisionRecorded
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.transcript_source import StoredTranscripts
-from nous.summary.decisions import MOST, decided_facts
-from workers.decision_keeper import SAYS_NOTHING
 from workers.episode_summarizer import WORKER
 
 LINE = "- [tool/high] Billing keeps Postgres, since MySQL lost rows (confidence: 0.8)"
@@ -61,27 +57,6 @@ def test_decisions_may_travel_with_the_session_s_end() -> None:
     assert "- [tool/low] Use uv (confidence: 0.9)" in world.model.questions[0].user
 
 
-@pytest.mark.parametrize(
-    ("said", "read"),
-    [
-        (
-            '["Use uv", {"description": "Use make", "confidence": 7}, 3, null, {"description": " "}]',
-            ["Use uv", "Use make"],
-        ),
-        ('"Use uv"', ["Use uv"]),
-        ("{}", []),
-        ("null", []),
-    ],
-)
-def test_a_decision_that_cannot_be_read_costs_itself_and_not_the_session(said: str, read: Sequence[str]) -> None:
-    raw = f'{{"data": {{"session_id": "s1", "transcript": "User: hi", "decisions": {said}}}}}'
-
-    event = decode(raw, type_hint="session_ended")
-
-    assert isinstance(event, SessionEnded)
-    assert [decision.description for decision in event.decided] == read
-
-
 def test_what_the_transcript_shows_the_user_deciding_counts_as_well(told: Any) -> None:
     world = ModelWorld()
     transcript = told(
@@ -116,33 +91,3 @@ def test_failing_to_learn_of_decisions_holds_nothing_up() -> None:
 
     assert len(effects.events) == 1
     assert len(world.model.questions) == 1
-
-
-def test_the_same_decision_twice_is_one() -> None:
-    world = ModelWorld()
-    for _ in range(2):
-        record(world, "Use uv")
-        world.work()
-    world.publish()
-    world.work()
-
-    (episode,) = world.episodes
-    assert [decision.description for decision in episode.decisions] == ["Use uv"]
-
-
-def test_of_many_decisions_the_newest_become_facts() -> None:
-    recorded = [
-        Decision(description=f"Billing listens on port {9000 + number}", confidence=0.9) for number in range(50)
-    ]
-
-    facts = [fact.text for fact in decided_facts(recorded)]
-
-    assert facts == [decision.description for decision in recorded[-MOST:]]
-
-
-def test_a_decision_without_words_is_skipped() -> None:
-    world = ModelWorld()
-    record(world, "   ")
-    world.work()
-
-    assert world.account("decision-keeper").skipped == {SAYS_NOTHING: 1}

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -16,9 +17,9 @@ from structlog.testing import capture_logs
 from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Episode
 from nous.domain.errors import Deferred, Misconfigured
-from nous.domain.events import EpisodesUnembedded, Event, SessionEnded
+from nous.domain.events import EpisodesUnembedded, SessionEnded
 from nous.domain.scope import Scope
-from nous.knowledge.events import unembedded_episodes
+from nous.knowledge.decision import unembedded_episodes
 from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
@@ -57,9 +58,9 @@ class Scene:
         event = replace(said, candidate_facts=tuple(CandidateFact(text=text) for text in facts))
         return self.done(EXTRACTOR.handler_factory(self.context)(event))
 
-    def steps(self, event: Event | None = None) -> Iterator[Effects]:
+    def steps(self, event: Any = None) -> Iterator[Effects]:
         """What follows from episodes that wait, to the end."""
-        following: Sequence[Event] = [event or unembedded_episodes(HOME, state="now", at=AT)]
+        following: Sequence[Any] = [event or unembedded_episodes(HOME, state="now", at=AT)]
         while following:
             [event] = following
             effects = self.done(WORKER.handler_factory(self.context)(event))
@@ -117,18 +118,6 @@ def test_many_episodes_are_embedded_some_at_a_time_and_doing_it_again_changes_no
     assert [(each.writes, each.events, each.skipped) for each in again] == [((), (), NOTHING_WAITS)]
 
 
-def test_texts_that_the_embedder_refuses_keep_no_others_waiting() -> None:
-    scene = Scene(Moody(refuses="poison"))
-    poisoned = scene.save(*(f"p{number}" for number in range(40)), title="A poison")
-    good = scene.save(*(f"s{number}" for number in range(40)))
-
-    steps = list(islice(scene.steps(), 20))
-
-    assert set(scene.waiting()) == {each.id for each in poisoned}
-    assert all(scene.is_of(each) for each in good)
-    assert steps[-1].skipped == NOTHING_WAITS
-
-
 def test_episodes_that_cannot_be_read_keep_no_others_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene(Moody())
     odd = {each.id for each in scene.save(*(f"p{number}" for number in range(40)))}
@@ -148,22 +137,6 @@ def test_episodes_that_cannot_be_read_keep_no_others_waiting(monkeypatch: pytest
     assert all(scene.is_of(each) for each in good)
     assert steps[-1].skipped == NOTHING_WAITS
     assert {UUID(line["id"]) for line in logs} == odd
-
-
-def test_another_embedder_makes_vectors_beside_those_of_the_first() -> None:
-    first, second = Moody(), Moody(dim=128)
-    scene = Scene(first)
-    [saved] = scene.save("s1")
-    scene.summarized(saved)
-    scene.use(second)
-    assert list(scene.waiting()) == [saved.id]
-
-    list(scene.steps())
-
-    assert scene.is_of(saved)
-    scene.use(first)
-    assert not scene.waiting()
-    assert scene.is_of(saved)
 
 
 def test_an_episode_that_changes_while_it_is_embedded_is_embedded_as_it_is_then() -> None:

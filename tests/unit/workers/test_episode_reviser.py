@@ -2,16 +2,14 @@
 
 from typing import Any
 
-import pytest
 from builders.answers import GOOD, SESSION, answer
 from builders.model_world import ModelWorld, outdated_by
 
-from nous.domain.effects import RecordResummaryAttempt, SaveDecision, SaveEpisode
-from nous.domain.episode import Decision, Tier
-from nous.domain.events import EpisodeSummarized
+from nous.domain.effects import RecordResummaryAttempt
+from nous.domain.episode import Tier
 from nous.domain.scope import Scope
 from nous.store.memory import MemoryStore
-from workers.episode_reviser import NO_BRIEF, NO_EPISODE, UP_TO_DATE, WORKER
+from workers.episode_reviser import NO_EPISODE, UP_TO_DATE, WORKER
 
 NEWER = "episode-3"
 
@@ -91,16 +89,6 @@ def test_lessons_that_were_there_stay_where_the_model_tells_none() -> None:
     assert list(episode.summary.key_points) == GOOD["key_points"]
 
 
-@pytest.mark.parametrize("blank", ["title", "summary"])
-def test_an_answer_that_leaves_the_title_or_the_summary_blank_takes_the_place_of_nothing(blank: str) -> None:
-    world = summarized()
-
-    remade(world, **{blank: " "})
-
-    (episode,) = world.episodes
-    assert (episode.edition, episode.summary.title) == (1, GOOD["title"])
-
-
 def test_a_new_edition_that_says_the_same_facts_adds_none() -> None:
     world = summarized()
     before = current_facts(world)
@@ -122,18 +110,6 @@ def test_what_this_model_and_prompt_have_made_is_left_as_it_is() -> None:
     assert len(world.model.questions) == 1
 
 
-def test_a_session_that_grew_takes_the_place_of_its_episode_and_facts_stay_single() -> None:
-    world = summarized()
-
-    world.publish(text=f"{SESSION}\n\nUser: And what does staging use?\n\nAssistant: Staging uses port 9018.")
-    world.work()
-
-    (episode,) = world.episodes
-    assert (episode.edition, len(world.model.questions)) == (2, 2)
-    assert [each.edition for each in world.store.editions(Scope(), episode.id)] == [2, 1]
-    assert len(current_facts(world)) == 1
-
-
 def test_an_edition_that_was_replaced_meanwhile_is_made_of_what_there_is_now() -> None:
     world = summarized(with_model=False)
     event = outdated_by(world, "scripted:model episode-2")
@@ -147,31 +123,6 @@ def test_an_edition_that_was_replaced_meanwhile_is_made_of_what_there_is_now() -
     (episode,) = world.episodes
     assert (episode.tier, episode.edition) == (Tier.LLM, 3)
     assert "Staging uses port 9018" in world.model.questions[0].user
-
-
-def test_what_it_says_names_the_edition_s_model_prompt_and_tokens() -> None:
-    world = summarized(with_model=False)
-    world.use(world.summarizer())
-
-    (said,) = WORKER.handler_factory(world.context)(outdated_by(world, "scripted:model episode-2")).events
-
-    assert isinstance(said, EpisodeSummarized)
-    assert (said.tier, said.model, said.prompt_version) == ("llm", "scripted:model", "episode-2")
-    assert said.tokens is not None
-    assert said.tokens["out"] > 0
-
-
-def test_what_was_decided_since_is_taken_up() -> None:
-    world = summarized()
-    (episode,) = world.episodes
-    late = Decision(description="Billing stays on Postgres", confidence=0.9)
-    world.store.apply([SaveDecision(scope=Scope(), episode_id=episode.id, event_id=episode.id, decision=late)])
-
-    remade(world)
-
-    (episode,) = world.episodes
-    assert late in episode.decisions
-    assert late.description in current_facts(world)
 
 
 def test_without_a_model_it_waits_for_one() -> None:
@@ -201,14 +152,3 @@ def test_an_episode_that_nobody_has_is_skipped_and_not_offered_any_more() -> Non
     assert effects.skipped == NO_EPISODE
     assert other.store.apply(effects.writes) is None
     assert list(other.store.unrefined()) == []
-
-
-def test_an_episode_of_which_nothing_was_kept_is_skipped() -> None:
-    world, older = ModelWorld(), ModelWorld()
-    world.publish()
-    world.work()
-    (episode,) = world.episodes
-    assert older.store.apply([SaveEpisode(episode=episode)]) is None  # a release that kept no briefs wrote it
-    older.use(older.summarizer(version=NEWER))
-
-    assert WORKER.handler_factory(older.context)(outdated_by(older, "x")).skipped == NO_BRIEF

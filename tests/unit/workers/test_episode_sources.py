@@ -87,16 +87,6 @@ def warnings(logs: list[Mapping[str, Any]]) -> list[tuple[int, int]]:
     return [(line["windows"], line["wanted"]) for line in found]
 
 
-def test_a_short_session_is_seen_in_one_window_and_summarized_as_it_is(told: Told, see: See) -> None:
-    transcript = worked(told, 3)
-
-    episode = see(transcript)
-
-    assert episode.windows == 1
-    assert episode.summary == summarize(transcript).summary
-    assert episode.excerpt_digest == windows(transcript, BUDGET).windows[0].excerpt.digest
-
-
 def test_its_points_come_from_every_part_of_the_session(told: Told, see: See) -> None:
     points = see(worked(told, 6), budget=600, most=4).summary.key_points
 

@@ -128,17 +128,6 @@ def test_the_same_version_is_summarized_once(context: WorkerContext, store: Memo
     assert MemoryStore().apply(again.writes) is not None, "nothing is left to do only while the episode is there"
 
 
-def test_a_version_that_is_known_by_its_digest_is_not_even_read(
-    context: WorkerContext, store: MemoryStore, shelf: Texts, ended: Ended
-) -> None:
-    summarize(context, store, ended(text=SESSION))
-
-    again = WORKER.handler_factory(context)(ended(text=SESSION, digest=only_episode(store).version))
-
-    assert again.skipped == ALREADY_SUMMARIZED
-    assert shelf.taken == 1
-
-
 def test_a_session_that_grew_replaces_its_episode(context: WorkerContext, store: MemoryStore, ended: Ended) -> None:
     summarize(context, store, ended(text=SESSION))
     before = only_episode(store)
@@ -169,20 +158,6 @@ def test_a_shorter_version_that_ends_later_replaces_the_longer(
 
     assert rewritten.skipped is None
     assert only_episode(store).bytes == len(SESSION)
-
-
-def test_a_session_that_ends_in_the_future_has_ended_now_and_a_shorter_version_of_it_is_no_newer(
-    context: WorkerContext, store: MemoryStore, shelf: Texts, ended: Ended
-) -> None:
-    ahead = LATER + timedelta(days=30)
-    shelf.ended_at = {LONGER: ahead, SESSION: ahead - timedelta(minutes=1)}
-
-    [said] = summarize(context, store, ended(text=LONGER)).events
-    late = summarize(context, store, ended(text=SESSION))
-
-    assert isinstance(said, EpisodeSummarized)
-    assert only_episode(store).ended_at == said.ended_at == LATER
-    assert late.skipped == OLDER
 
 
 @pytest.mark.parametrize("text", [SESSION, "User: hi"])

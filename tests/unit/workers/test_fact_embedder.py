@@ -153,21 +153,6 @@ def test_one_text_that_the_embedder_refuses_costs_the_others_nothing() -> None:
     assert scene.repair() == []
 
 
-def test_many_texts_that_the_embedder_refuses_keep_no_others_waiting() -> None:
-    embedder = Moody(refuses="poison")
-    scene = Scene(embedder)
-    embedder.is_out = True
-    for cellar in range(4):
-        scene.learn(*(f"Cellar {cellar}: poison in bottle {number}" for number in range(50)), session=f"s{cellar}")
-    scene.learn("Tim likes tea", session="last")
-    embedder.is_out = False
-
-    scene.repair()
-
-    assert len(scene.waiting()) == 200
-    assert "Tim likes tea" not in scene.waiting()
-
-
 def test_while_the_index_is_out_facts_are_kept_and_wait_to_be_compared() -> None:
     scene = Scene(Moody(), FactCache(indexes=Lost()))
 

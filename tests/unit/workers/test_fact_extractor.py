@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -11,10 +11,9 @@ from builders.contexts import context_over
 from builders.episodes import HOME, episode
 from builders.llm_stores import fake_counters
 from builders.model_world import event_of
-from structlog.testing import capture_logs
 
 from nous.domain.effects import AppendFacts, DegradedResult, Effects, SaveEpisode
-from nous.domain.episode import CandidateFact, Episode, Trust
+from nous.domain.episode import CandidateFact, Episode
 from nous.domain.events import (
     EpisodeSummarized,
     Event,
@@ -27,7 +26,6 @@ from nous.domain.fact import Fact, Learned, Row
 from nous.domain.scope import Scope
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.embedding.hashing import HashingEmbedder
-from nous.knowledge.candidate_filter import DropReason
 from nous.knowledge.verdict import Policy
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 from nous.llm.fake import Answer, ScriptedModel
@@ -85,25 +83,6 @@ def test_what_an_episode_teaches_is_written_and_announced(context: WorkerContext
     assert {said.caused_by for said in events} == {event.id}
 
 
-def test_what_a_user_corrects_in_the_words_that_a_tool_had_before_is_announced(
-    context: WorkerContext, store: MemoryStore
-) -> None:
-    before, tool, user = (
-        CandidateFact(text=text, subject="API", trust=trust)
-        for text, trust in (
-            ("The API is on port 8080", Trust.USER),
-            ("The API is on port 8081", Trust.TOOL),
-            ("Api is on port 8081", Trust.USER),
-        )
-    )
-    committed(context, store, summarized(candidate_facts=(before,)))
-
-    *_, corrected = committed(context, store, summarized(session="s2", candidate_facts=(tool, user)))
-
-    assert isinstance(corrected, FactSuperseded)
-    assert (corrected.text, corrected.verdict) == ("The API is on port 8080", "supersedes")
-
-
 def test_every_fact_leads_back_to_its_episode_event_session_and_turns(
     context: WorkerContext, store: MemoryStore
 ) -> None:
@@ -116,15 +95,6 @@ def test_every_fact_leads_back_to_its_episode_event_session_and_turns(
         (event.episode_id, event.id, "s1")
     }
     assert [source.turns for source in sources] == [(1,), (2,)]
-
-
-@pytest.mark.parametrize(("late", "said_at"), [(timedelta(days=30), AT), (timedelta(days=1), AT + timedelta(days=1))])
-def test_what_a_clock_far_ahead_has_told_was_said_now(
-    context: WorkerContext, store: MemoryStore, late: timedelta, said_at: datetime
-) -> None:
-    committed(context, store, summarized("Tim likes tea", ended_at=AT + late))
-
-    assert [fact.source.said_at for fact in learned(store)] == [said_at]
 
 
 def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, store: MemoryStore) -> None:
@@ -212,14 +182,6 @@ def test_after_a_refusal_it_judges_again_by_what_is_known_now(context: WorkerCon
     assert isinstance(event, FactConfirmed)
 
 
-def test_what_the_cap_cuts_is_reported(context: WorkerContext, store: MemoryStore) -> None:
-    with capture_logs() as logs:
-        events = committed(context, store, summarized(*(f"Ticket ABC-{number} is open" for number in range(7))))
-
-    assert sum(isinstance(event, FactLearned) for event in events) == context.policy.cap
-    assert [line["dropped"] for line in logs] == [{DropReason.OVER_CAP: 2}]
-
-
 SAID = "[User] From now on, never run the import of prices on Fridays."
 BRIEF = SummaryInput(
     windows=((Segment(SAID, "User", 1), Segment("[Assistant] Billing listens on port 9017.", "Assistant", 2)),)
@@ -283,9 +245,3 @@ def test_a_model_that_answers_nobody_is_done_without() -> None:
     effects, _ = extracted(ModelMisconfigured("the key is refused"))
 
     assert any("Fridays" in text for text in told(effects))
-
-
-def test_that_there_is_nothing_to_learn_is_said() -> None:
-    effects, _ = extracted(answer())
-
-    assert effects.skipped == NO_FACTS

@@ -7,9 +7,8 @@ import pytest
 from builders.answers import answer
 from builders.model_world import START, ModelWorld
 
-from nous.domain.episode import Tier, Tokens
-from nous.domain.scope import Scope
-from nous.llm.base import ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable, Question, Reply
+from nous.domain.episode import Tier
+from nous.llm.base import ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable, Question
 from workers.episode_summarizer import WORKER as SUMMARIZER
 
 SESSIONS = 20
@@ -45,18 +44,6 @@ def test_an_outage_of_a_minute_only_delays_the_model() -> None:
     assert asked_twice(world) <= world.counts["failed_transport"]
     assert world.counts["calls"] == SESSIONS + world.counts["failed_transport"]
     assert world.counts["failed_transport"] < 10  # one call finds out for all
-
-
-def test_a_session_that_ends_in_a_long_outage_does_not_wait() -> None:
-    world = ModelWorld()
-    out_until(world, 600, ModelUnreachable("refused"))
-    published(world, 1)
-    world.work(300, step=5)
-
-    world.publish("late")
-    world.work()
-
-    assert {episode.session_id for episode in world.episodes} == {"s0", "late"}
 
 
 def test_a_quota_is_not_waited_for_where_that_is_not_wanted() -> None:
@@ -121,21 +108,6 @@ def test_an_answer_that_is_of_no_use_is_asked_for_once_more_and_never_again() ->
     assert (episode.made_do or "").startswith("parse: ")
 
 
-def test_the_model_is_told_what_was_wrong_with_its_answer() -> None:
-    world = ModelWorld(lambda question: answer() if question.earlier else answer(outcome="splendid"))
-
-    world.publish()
-    world.work()
-
-    assert world.tiers == ["llm"]
-    [exchange] = world.model.questions[1].earlier
-    assert "outcome" in exchange.complaint
-    assert exchange.answer == answer(outcome="splendid")
-    (episode,) = world.episodes
-    assert episode.tokens is not None
-    assert episode.tokens.input == world.counts["tokens_in"]
-
-
 def test_a_refused_commit_does_not_ask_again() -> None:
     world = ModelWorld()
     summarizer = world.summarizer()
@@ -175,16 +147,3 @@ def test_the_day_s_tokens_are_kept_to_and_the_rest_waits_for_midnight() -> None:
     world.work(48 * 3600, step=600)
     assert world.tiers == ["llm"] * 5
     assert (world.counts["calls"], world.account("episode-summarizer").dead) == (5, 0)
-
-
-def test_one_scope_does_not_spend_what_is_another_s() -> None:
-    world = ModelWorld(daily_tokens=4_000, when_exhausted="extractive")
-    world.answers = lambda _: Reply(text=answer(), model="m", tokens=Tokens(900, 100))
-    for number in range(3):
-        world.publish(f"s{number}", f"User: Please run billing on port 9017, says {number}.\n\nAssistant: It is done.")
-    world.publish("theirs", scope=Scope(project="theirs"))
-
-    world.work()
-
-    assert world.tiers == ["extractive", "extractive", "llm"]
-    assert [episode.tier for episode in world.store.recent(Scope(project="theirs"))] == [Tier.LLM]

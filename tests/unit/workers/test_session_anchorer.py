@@ -94,37 +94,6 @@ def test_what_a_model_forgets_is_put_back_and_logged(seed: int) -> None:
     assert any(line["event"] == "anchored_summary.lines_restored" for line in logs)
 
 
-def test_a_model_is_shown_only_what_is_new() -> None:
-    world = ModelWorld(faithful)
-
-    anchored(world, 3)
-
-    news = world.model.questions[-1].user.partition("New since then:")[2]
-    assert "check number 1002" in news
-    assert "check number 1001" not in news
-    assert "port 9017" not in news
-
-
-@pytest.mark.parametrize(("said", "expected"), [("2026-02-03", "2026-02-03"), ("2222-02-03", None), (None, None)])
-def test_it_is_as_old_as_what_was_said_where_the_transcript_tells_a_time_that_has_come(
-    said: str | None, expected: str | None
-) -> None:
-    world = ModelWorld(faithful)
-    time = {"timestamp": f"{said}T04:05:06Z"} if said else {}
-    lines = [
-        {"type": role, "uuid": role, "sessionId": "s1", **time, "message": {"role": role, "content": text}}
-        for role, text in (("user", "Please run billing on port 9017."), ("assistant", "Billing runs on port 9017."))
-    ]
-    event = world.compact("\n".join(orjson.dumps(line).decode() for line in lines))
-    published = world.date()
-
-    world.work(5)
-
-    day = world.anchor().at
-    assert f"{day:%Y-%m-%d}" == (expected or f"{published:%Y-%m-%d}")
-    assert said or day == event.time
-
-
 def test_the_same_compaction_twice_is_one_iteration() -> None:
     world = ModelWorld(faithful)
     world.compact(told(2))
@@ -198,14 +167,3 @@ def test_a_resumed_session_goes_on_from_its_anchored_summary() -> None:
 
     assert world.anchor().summary.iteration == 2
     assert "check number 1003" in world.anchor().summary.to_prompt_text()
-
-
-def test_each_session_has_its_own() -> None:
-    world = ModelWorld()
-    world.use(None)
-    world.compact(told(0), session="s1")
-    world.compact("User: Please water the plants at seven.\n\nAssistant: I water them at seven.", session="s2")
-    world.work()
-
-    assert "plants" not in world.anchor("s1").summary.to_prompt_text()
-    assert "9017" not in world.anchor("s2").summary.to_prompt_text()

@@ -5,14 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders.answers import SESSION
 from builders.idle import TOUCHES, IdleWorld
 
 from nous.bus.base import Conflict, Priority
 from nous.domain.effects import Effects, SaveSessionState
-from nous.domain.errors import Misconfigured
-from nous.domain.scope import Scope
-from nous.domain.session_state import SessionState, SessionStatus, closed, ended_by_idleness
+from nous.domain.session_state import SessionStatus, closed, ended_by_idleness
 from workers.session_keeper import NOTHING_NEW, WORKER
 
 PATH = Path("/sessions/s1.jsonl")
@@ -78,32 +75,3 @@ def test_that_there_is_nothing_new_holds_only_while_what_was_found_is_there(worl
     assert isinstance(world.bus.commit(delivery, effects), Conflict)
     world.work(120, step=61)
     assert (world.session_state(), world.account(TOUCHES.group).skipped) == (now, {NOTHING_NEW: 1})
-
-
-def test_a_touch_of_which_the_server_loses_what_it_told_nothing_new_to_is_noted(world: IdleWorld) -> None:
-    world.touch(path=PATH)
-    world.work()
-    touch = world.touch(at=world.date() - timedelta(minutes=5))
-    [delivery] = world.bus.receive(TOUCHES, priority=Priority.LIVE, limit=1, lease=60)
-    stale = handled(world, delivery.event)
-    lost = IdleWorld()
-
-    assert lost.store.apply(stale.writes) is not None
-    lost.bus.publish(touch)
-    lost.work()
-
-    assert lost.session_state().since == touch.at
-
-
-def test_what_cannot_be_read_of_how_far_a_session_has_come_does_not_cost_its_episode(world: IdleWorld) -> None:
-    class Unreadable:
-        def session_state(self, scope: Scope, session_id: str) -> SessionState | None:
-            raise Misconfigured(f"a test with {session_id} of {scope}")
-
-        sessions = world.store.sessions
-
-    world.use_courses(Unreadable())
-    world.publish(text=SESSION)
-    world.work()
-
-    assert [episode.session_id for episode in world.episodes] == ["s1"]
