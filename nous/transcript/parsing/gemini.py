@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
-from nous.transcript.parsing.sessions import SessionReading
+from nous.transcript.parsing.sessions import PLAN_TOOLS, UNKNOWN_CALL, SessionReading
 from nous.transcript.parsing.user_text import without_insertions
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, RecordPlace

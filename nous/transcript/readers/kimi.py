@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
-from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionReading, digest_of
+from nous.transcript.parsing.sessions import PLAN_TOOLS, UNKNOWN_CALL, SessionReading, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 

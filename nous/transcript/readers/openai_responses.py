@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, parts_of, reports_failure
-from nous.transcript.parsing.conversation import UNKNOWN_CALL, call, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import digest_of
+from nous.transcript.parsing.sessions import UNKNOWN_CALL, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 

@@ -13,8 +13,8 @@ from nous.transcript.io.byte_source import is_text
 from nous.transcript.io.lines import Line
 from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.chat import reports_failure
-from nous.transcript.parsing.conversation import drafts_of_user
 from nous.transcript.parsing.markdown import BoundedText, Fences, TextLine
+from nous.transcript.parsing.sessions import drafts_of_user
 from nous.transcript.parsing.user_text import without_colour
 from nous.transcript.reader import Draft, FormatReader, LineReading, RecordPlace, Sample
 

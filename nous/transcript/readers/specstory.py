@@ -12,7 +12,8 @@ from itertools import islice
 
 from nous.transcript.io.lines import Line
 from nous.transcript.model import Kind
-from nous.transcript.parsing.conversation import (
+from nous.transcript.parsing.markdown import BoundedText, Fences, TextLine
+from nous.transcript.parsing.sessions import (
     REJECTED,
     ToolOutcome,
     call,
@@ -21,7 +22,6 @@ from nous.transcript.parsing.conversation import (
     drafts_of_user,
     outcome,
 )
-from nous.transcript.parsing.markdown import BoundedText, Fences, TextLine
 from nous.transcript.parsing.specstory import (
     FORMER_OPENING,
     OPENING,

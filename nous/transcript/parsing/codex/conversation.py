@@ -11,9 +11,8 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import blocks_in
 from nous.transcript.parsing.codex.outputs import Output, is_text, output_of
 from nous.transcript.parsing.codex.user_text import MessagePiece, Sort, piece_of, words_and_plan
-from nous.transcript.parsing.conversation import UNKNOWN_CALL, call, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import SessionReading, digest_of
+from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, RecordPlace
 
