@@ -9,7 +9,7 @@ import pytest
 from builders.claude import assistant, result, text, use, user
 
 from nous.transcript import Kind, read_transcript
-from nous.transcript.follow import Change, Growth, follow
+from nous.transcript.follow import Growth, follow
 
 FIRST = [user("go"), assistant(text("I look"), own="m1"), assistant(use("Bash", own="c1", command="ls"), own="m1")]
 SECOND = [result("a.txt", own="c1"), user("and now?"), assistant(text("Done"), own="m2")]
@@ -46,10 +46,10 @@ def test_the_last_turn_is_replaced_and_what_came_before_stays(live: Path) -> Non
     append(live, lines(*THIRD, first=6))
     third = follow(live, second.resume)
 
-    assert (first.change, first.keep, texts(first)) == (Change.FIRST, 0, ["go", "I look", 'Bash(cmd="ls")'])
-    assert (second.change, second.keep) == (Change.GROWN, 0)
+    assert (first.keep, texts(first)) == (0, ["go", "I look", 'Bash(cmd="ls")'])
+    assert second.keep == 0
     assert texts(second) == ["go", "I look", 'Bash(cmd="ls")', "a.txt", "and now?", "Done"]
-    assert (third.change, third.keep, texts(third)) == (Change.GROWN, 4, ["and now?", "Done", "thanks"])
+    assert (third.keep, texts(third)) == (4, ["and now?", "Done", "thanks"])
     assert third.applied_to(second.entries) == read_transcript(live).entries
 
 
@@ -60,7 +60,7 @@ def test_a_second_look_changes_nothing_and_begins_at_the_last_turn(live: Path) -
     second = follow(live, point)
 
     assert (point.offset, point.line, point.kept) == (len(lines(*FIRST, SECOND[0])), 5, 4)
-    assert (second.change, second.entries[0].text, second.entries[0].turn) == (Change.UNCHANGED, "and now?", 2)
+    assert (second.entries[0].text, second.entries[0].turn) == ("and now?", 2)
     assert second.applied_to(first.entries) == first.entries
     assert follow(live, second.resume) == second
     with pytest.raises(ValueError, match="are not those that were kept"):
@@ -101,8 +101,8 @@ def test_a_file_that_shrank_or_forked_is_read_anew(live: Path) -> None:
     live.write_bytes(lines(user("stop"), *FIRST[1:], *SECOND, *THIRD))
     forked = follow(live, point)
 
-    assert (shrunk.change, shrunk.keep, len(shrunk.entries)) == (Change.SHRUNK, 0, 3)
-    assert (forked.change, forked.keep, texts(forked)[0]) == (Change.REWRITTEN, 0, "stop")
+    assert (shrunk.keep, len(shrunk.entries)) == (0, 3)
+    assert (forked.keep, texts(forked)[0]) == (0, "stop")
 
 
 def test_a_point_of_another_release_is_no_reason_to_fail(live: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_point_of_another_release_is_no_reason_to_fail(live: Path) -> None:
 
     growth = follow(live, point)
 
-    assert (growth.change, growth.keep) == (Change.FORGOTTEN, 0)
+    assert growth.keep == 0
     assert growth.entries == read_transcript(live).entries
 
 
@@ -131,7 +131,7 @@ def test_where_records_stand_on_no_lines_the_whole_is_read_each_time(content: by
     first = follow(path)
     second = follow(path, first.resume)
 
-    assert (second.change, second.keep, texts(second)) == (Change.UNCHANGED, 0, ["a", "b"])
+    assert (second.keep, texts(second)) == (0, ["a", "b"])
     assert second.entries == first.entries
 
 
