@@ -51,25 +51,25 @@ def find_transcript(session: str, *, base: Path | str | None = None) -> Path | N
     Checks the current path first, then the paths of the first release.
     """
     written = transcript_path(session, base=base)
-    places = (
-        written,
-        transcripts_base(base) / f"transcript-{session}.jsonl",
-        written.with_name(f"transcript-{session}.jsonl"),
-    )
+    first_name = f"transcript-{session}.jsonl"
+    places = (written, transcripts_base(base) / first_name, written.with_name(first_name))
     return next((place for place in places if place.is_file()), None)
 
 
 def safe_session_id(session: str) -> str:
-    """Return *session* if it is a plain name; raise BadInput otherwise.
-
-    A plain name is printable and not blank, has no separators or NUL, is not `.` or `..`, and is no longer than a file
-    name.
-    """
-    if not session.strip() or session in {".", ".."} or not session.isprintable() or set(session) & set("/\\\0"):
-        raise BadInput(f"{session!r} cannot be the id of a session: it has to be a plain name")
-    if len(session.encode(errors="replace")) > _LONGEST_ID:
-        raise BadInput(f"a session id of {len(session)} characters is too long; {_LONGEST_ID} bytes are allowed")
+    """Return *session* if it is a plain name; raise BadInput otherwise."""
+    if not is_plain_name(session):
+        raise BadInput(f"{session[:_LONGEST_ID]!r} cannot be the id of a session: it has to be a plain name")
     return session
+
+
+def is_plain_name(name: str) -> bool:
+    """Return whether *name* is safe as the name of a file inside its folder.
+
+    It is printable and not blank, has no separators, is not `.` or `..`, and is no longer than a file name.
+    """
+    is_printable = bool(name.strip()) and name.isprintable() and len(name.encode(errors="replace")) <= _LONGEST_ID
+    return is_printable and name not in {".", ".."} and not set(name) & set("/\\")
 
 
 FOLDER = "subagents"

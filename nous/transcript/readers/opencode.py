@@ -12,8 +12,7 @@ from pathlib import Path
 
 import orjson
 
-from nous.domain.errors import BadInput
-from nous.transcript.discovery import safe_session_id
+from nous.transcript.discovery import is_plain_name
 from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
@@ -261,8 +260,8 @@ def gather_session(path: Path, most: int = MOST) -> bytes | None:
         return None
     tree = _Tree(root, most)
     info = tree.read(path)
-    session = _plain(info.get("id"))
-    if session is None:
+    session = text_at(info, "id")
+    if not is_plain_name(session):
         return None
     messages = [{"info": found, "parts": tree.parts(found)} for found in tree.files(f"message/{session}")]
     return orjson.dumps({"info": info, "messages": messages, _LEFT_OUT: tree.left_out})
@@ -300,8 +299,8 @@ class _Tree:
         return [found for path in paths if (found := self.read(path))]
 
     def parts(self, message: JsonObject) -> list[JsonObject]:
-        own = _plain(message.get("id"))
-        if own is None:
+        own = text_at(message, "id")
+        if not is_plain_name(own):
             return []
         if found := self.files(f"part/{own}"):
             return found
@@ -310,14 +309,6 @@ class _Tree:
             for part in self.files("part"):
                 self._flat.setdefault(text_at(part, "messageID"), []).append(part)
         return self._flat.get(own, [])
-
-
-def _plain(own: object) -> str | None:
-    """Return *own* if it is safe as the name of a file inside its folder; else None."""
-    try:
-        return safe_session_id(own if isinstance(own, str) else "")
-    except BadInput:
-        return None
 
 
 READER = FormatReader("opencode", _confidence, _Session, gather_session)
