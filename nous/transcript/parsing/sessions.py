@@ -234,6 +234,15 @@ class SessionReading(RecordReading):
         came = outcome(text, of=made, is_error=is_error, is_rejected=is_rejected, is_decided=is_decided)
         return draft_of_result(came, made.tool or tool, call_id, place, part)
 
+    def made(self, call_id: str) -> ToolCall:
+        """Return the call *call_id* that waits for its result."""
+        return self.calls.get(call_id, UNKNOWN_CALL)
+
+    def decision(self, text: str, call_id: str, place: RecordPlace, part: int = 0) -> Draft:
+        """Return the draft of a user's decision on the call *call_id*."""
+        tool = self.made(call_id).tool
+        return place.draft(Kind.DECISION, text, part, tool=tool or None, call_id=call_id or None)
+
     def text_or_skip(
         self, kind: Kind, text: str, place: RecordPlace, reason: str, part: int = 0, *, is_meta: bool = False
     ) -> Iterable[Draft]:

@@ -4,13 +4,20 @@ Items have the form of the Responses API; the item types from before October 202
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import blocks_in
-from nous.transcript.parsing.codex.outputs import Output, is_text, output_of
-from nous.transcript.parsing.codex.user_text import MessagePiece, Sort, piece_of, words_and_plan
+from nous.transcript.parsing.codex.contents import (
+    MessagePiece,
+    Output,
+    Sort,
+    is_text,
+    output_of,
+    piece_of,
+    words_and_plan,
+)
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
@@ -30,17 +37,17 @@ _UNPAIRED = frozenset({"web_search", "image_generation"})
 class CodexReading(SessionReading):
     """Emits each message and call once, though the file repeats them.
 
-    A call comes from the conversation if it is there, else from the events around it. `made` are calls from the
-    conversation. `observed` are calls known from events only. `failed` are calls in `made` for which an event reported
-    a failure before their output. `copies` counts the messages of a turn by channel. `counted` is the last running sum
-    of tokens. `is_interrupted`: the user's interruption of this turn is already emitted. `review` is the text of the
-    last review. `is_asked`: the user is asked for approval.
+    A call comes from the conversation if it is there, else from the events around it. `listed` are calls from the
+    conversation, `observed` those known from events only, and `failed` those of the first for which an event reported a
+    failure before their output. `copies` counts the messages of a turn by channel. `counted` is the last running sum of
+    tokens. `is_interrupted`: the user's interruption of this turn is already emitted. `review` is the text of the last
+    review. `is_asked`: the user is asked for approval.
     """
 
     is_asked: bool = True
     counted: tuple[int, int] = (0, 0)
     copies: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
-    made: set[str] = field(default_factory=set[str])
+    listed: set[str] = field(default_factory=set[str])
     observed: set[str] = field(default_factory=set[str])
     failed: set[str] = field(default_factory=set[str])
     is_interrupted: bool = False
@@ -245,13 +252,13 @@ class CodexReading(SessionReading):
         return texts
 
     def _call(self, kind: str, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        tool, given = _requested(kind, item)
+        tool, given = requested(kind, item)
         call_id = text_at(item, "call_id", "id") or tool
         if tool in _UNPAIRED:
             return self.search(tool, given, call_id, RESPONSE, place)
         if call_id in self.observed:
             return self.skip("repeated call")
-        self.made.add(call_id)
+        self.listed.add(call_id)
         return (self.call(tool, given, call_id, place),)
 
     def _result(self, kind: str, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
@@ -260,10 +267,10 @@ class CodexReading(SessionReading):
         if call_id in self.observed:
             return self.skip("repeated result")
         output = _found(item) if kind == "tool_search_output" else output_of(item.get("output", item.get("result")))
-        asked = self.calls.get(call_id)
-        if asked and asked.tool == _QUESTIONS and (answers := _answers(output.text)):
-            del self.calls[call_id]
-            return (place.draft(Kind.DECISION, f"Answered: {answers}", tool=_QUESTIONS, call_id=call_id),)
+        if item.get("status") == "failed":
+            output = replace(output, is_error=True)
+        if self.made(call_id).tool == _QUESTIONS and (answers := _answers(output.text)):
+            return (self.decision(f"Answered: {answers}", call_id, place),)
         return (self.came(output, call_id, place, tool=tool),)
 
 
@@ -275,21 +282,20 @@ def sought(action: object, query: object = None) -> dict[str, Any]:
     return {"query": words, "url": text_at(wanted, "url"), "pattern": text_at(wanted, "pattern")}
 
 
-def _requested(kind: str, item: JsonObject) -> tuple[str, dict[str, Any]]:
+def requested(kind: str, item: JsonObject) -> tuple[str, dict[str, Any]]:
+    """Return the tool and the arguments of a call; a platform's tool is named after its items."""
     match kind:
         case "custom_tool_call":
             return _named(item), _free(item.get("input"))
-        case "local_shell_call":
-            return "local_shell", object_at(item, "action")
-        case "tool_search_call":
-            return "tool_search", as_arguments(item.get("arguments"))
         case "web_search_call":
             return "web_search", sought(item.get("action"), item.get("query"))
         case "image_generation_call":
             return "image_generation", {"prompt": text_at(item, "revised_prompt")}
         case _:
-            given = item.get("arguments", object_at(item, "function").get("arguments"))
-            return _named(item), as_arguments(given)
+            given = as_arguments(item.get("arguments", object_at(item, "function").get("arguments")))
+            beside = object_at(item, "action") or object_at(item, "operation")
+            beside = beside or {key: item[key] for key in ("code", "queries") if item.get(key)}
+            return _named(item) or kind.removesuffix("_call"), given or beside
 
 
 def _named(item: JsonObject) -> str:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.model import Kind
+from nous.transcript.parsing.codex.contents import Output, output_of, output_of_event, output_of_mcp, spoken, text_of
 from nous.transcript.parsing.codex.conversation import ENDING, EVENT, ITEM, CodexReading, sought
-from nous.transcript.parsing.codex.outputs import Output, output_of, output_of_event, output_of_mcp, text_of
-from nous.transcript.parsing.codex.user_text import spoken
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object
 from nous.transcript.reader import Draft, RecordPlace
@@ -136,7 +135,7 @@ class EventReading(CodexReading):
 
     def _began(self, tool: str, given: dict[str, Any], call_id: str, place: RecordPlace) -> Iterator[Draft]:
         """Yield the call whose start is reported, unless it is already emitted."""
-        if call_id in self.made or call_id in self.observed:
+        if call_id in self.listed or call_id in self.observed:
             self.notes.skip("repeated call")
             return
         if call_id:
@@ -147,9 +146,9 @@ class EventReading(CodexReading):
         self, tool: str, given: dict[str, Any], call_id: str, output: Output, place: RecordPlace
     ) -> Iterator[Draft]:
         """Yield the result of a call that has ended; of one in the conversation keep only a failure."""
-        if call_id in self.made and output.is_error and call_id in self.calls:
+        if call_id in self.listed and output.is_error and call_id in self.calls:
             self.failed.add(call_id)
-        if call_id in self.made or (call_id and call_id in self.observed and call_id not in self.calls):
+        if call_id in self.listed or (call_id and call_id in self.observed and call_id not in self.calls):
             self.notes.skip("repeated result")
             return
         if call_id not in self.calls:
