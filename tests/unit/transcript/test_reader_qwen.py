@@ -73,10 +73,6 @@ HISTORY = [{"parts": [{"text": "context"}]}, {"parts": [{"text": "<state_snapsho
             system("s", "chat_compression", compressedHistory=HISTORY),
             (Kind.SUMMARY, "<state_snapshot>x</state_snapshot>"),
         ),
-        (
-            system("s", "chat_compression", info={"originalTokenCount": 9000}),
-            (Kind.SYSTEM, "Conversation compacted (9000 tokens)"),
-        ),
         (answer("r", "c1", "error", error="ENOENT"), (Kind.ERROR, "ENOENT")),
         (answer("r", "c1"), (Kind.TOOL_RESULT, "shown")),
         (
