@@ -56,12 +56,6 @@ def test_arguments_that_are_json_are_read_as_what_they_were() -> None:
     assert transcript.entries[0].tool_input == {"TargetFile": "/a", "CodeContent": 'say "hi"', "Overwrite": True}
 
 
-COMMENT = "Comments on artifact URI: file:///b/plan.md\n\n"
-APPROVAL = f"{COMMENT}The user has approved this document."
-NOTHING = f"\n\n\n<USER_REQUEST>\n\n</USER_REQUEST>\n{METADATA}"
-APPROVED = (Kind.DECISION, "Approved plan.md")
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -69,13 +63,9 @@ APPROVED = (Kind.DECISION, "Approved plan.md")
         (f"fix it\n{METADATA}", [(Kind.USER, "fix it")]),
         ("<USER_REQUEST>\nfix <b>it</b>\n</USER_REQUEST>", [(Kind.USER, "fix <b>it</b>")]),
         ("<USER_REQUEST>\nfix it and then", [(Kind.USER, "fix it and then")]),
-        (APPROVAL, [APPROVED]),
-        (APPROVAL + NOTHING, [APPROVED]),
-        (f"{COMMENT}Smaller steps{NOTHING}", [(Kind.DECISION, "Commented on plan.md: Smaller steps")]),
-        (f"{APPROVAL}\n<USER_REQUEST>\nGo\n</USER_REQUEST>", [APPROVED, (Kind.USER, "Go")]),
     ],
 )
-def test_only_the_request_and_the_verdict_on_an_artifact_are_the_users(content: str, expected: Said) -> None:
+def test_only_the_request_is_the_users(content: str, expected: Said) -> None:
     assert said(read(typed(0, content))) == expected
     for source in ("SYSTEM", "MODEL", "USER_IMPLICIT"):
         assert said(read(step(0, "USER_INPUT", content, source))) == []

@@ -9,21 +9,6 @@ from nous.transcript.reader import Sample
 
 read = partial(read_as, "cursor")
 
-DONE = """<timestamp>Friday, Sep 4, 2026, 2:25 AM (UTC+8)</timestamp>
-<system_notification>
-The following task has finished.
-
-<task>
-kind: {kind}
-status: success
-task_id: 7
-title: Count the files
-detail: There are two.
-And no more.
-output_path: /tmp/7
-</task>
-</system_notification>"""
-
 
 def line(role: str, *blocks: Record | str, **fields: Any) -> Record:
     content = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
@@ -133,16 +118,6 @@ def test_a_prompt_says_when_and_where_it_was_sent(stamp: str, expected: str | No
     (entry,) = transcript.entries
     assert (entry.time and entry.time.isoformat()) == expected
     assert transcript.header.cwd == "/home/ann/app"
-
-
-def test_the_end_of_a_sub_agent_is_told_and_that_of_another_task_is_nobodys_words() -> None:
-    ended = [line("user", DONE.format(kind=kind)) for kind in ("subagent", "shell")]
-
-    transcript = read(*ended, include=["meta"])
-
-    words = "Count the files (success): There are two.\nAnd no more."
-    assert said(transcript) == [(Kind.SUB_AGENT, words), (Kind.SYSTEM, words)]
-    assert [entry.is_meta for entry in transcript] == [False, True]
 
 
 def test_the_mark_of_what_cursor_left_out_is_no_answer() -> None:
