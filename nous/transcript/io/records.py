@@ -175,7 +175,6 @@ def _one_a_line(
 
 
 def _on_line(line: Line, notes: ReadNotes) -> Iterator[Record]:
-    """Yield the objects on one line, valid or damaged."""
     try:
         value = orjson.loads(line.data)
     except orjson.JSONDecodeError:
@@ -185,7 +184,6 @@ def _on_line(line: Line, notes: ReadNotes) -> Iterator[Record]:
 
 
 def _objects(value: Any, number: int, offset: int, notes: ReadNotes) -> Iterator[Record]:
-    """Yield the object *value*, or the objects in a list."""
     if isinstance(value, dict):
         yield Record(cast("dict[str, Any]", value), number, offset)
     elif isinstance(value, list):

@@ -39,7 +39,6 @@ def sniff_anthropic(sample: Sample) -> float:
 
 
 def _chat_in(sample: Sample) -> list[JsonObject]:
-    """Return the messages in *sample*; none if it holds mostly something else."""
     found = [message for record in sample.records for message in messages_in(record)]
     chat = [message for message in found if is_message(message)]
     return chat if len(chat) >= _ENOUGH * max(len(found), len(sample.records)) else []
@@ -137,7 +136,6 @@ def parts_of(content: object) -> Parts:
 
 
 def _thought(block: JsonObject) -> str:
-    """Return the text of a thought from any provider."""
     said = (text_at(block, key) for key in ("reasoning", "thinking", "text"))
     summary = (text_at(as_object(part), "text") for part in as_list(block.get("summary")))
     return next(filter(None, said), "") or "\n\n".join(summary)

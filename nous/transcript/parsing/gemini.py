@@ -150,7 +150,6 @@ def others_in(content: object) -> list[str]:
 
 
 def _text_of_response(response: object) -> str:
-    """Return the output or error in *response*; if it has neither, all of it as text."""
     held = as_object(response)
     shown = next((held[key] for key in ("output", "error") if key in held), response or None)
     return as_shown(shown)

@@ -252,7 +252,6 @@ class _Shown:
 
 
 def _unfenced(lines: list[str]) -> str:
-    """Return output without the fence around all of it."""
     begin, end = 0, len(lines)
     while begin < end and not lines[begin].strip():
         begin += 1

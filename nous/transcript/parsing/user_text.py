@@ -85,7 +85,6 @@ def without_colour(text: str) -> str:
 
 
 def _command(text: str) -> UserText:
-    """Parse a slash command with its arguments, and the text typed after it."""
     name = _COMMAND.search(text)
     if name is None:
         return UserText(None, "not the user's words")

@@ -108,7 +108,6 @@ READER = FormatReader("antigravity", _confidence, _Conversation)
 
 
 def _request(text: str) -> str:
-    """Return the words of the user in *text*."""
     if _REQUEST not in text:
         for name in _INSERTED:
             text = text.partition(f"<{name}>")[0]
@@ -118,7 +117,6 @@ def _request(text: str) -> str:
 
 
 def _chosen_model(text: str) -> str:
-    """Return the model that the user changed to; empty if *text* reports no such change."""
     settings = text.partition(_SETTINGS)[2]
     change = settings.partition(_MODEL)[2].partition("\n")[0]
     return change.partition(" to ")[2].partition(". ")[0].removesuffix(".")

@@ -140,7 +140,6 @@ class _Export(ChatReading):
 
 
 def _given(text: str, kind: str) -> dict[str, Any]:
-    """Return the arguments of a call: JSON, or else code or text."""
     given = as_arguments(text)
     return {"code" if kind == "code" else "text": text} if text and given == {"arguments": text} else given
 

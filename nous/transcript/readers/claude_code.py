@@ -159,7 +159,6 @@ class _Session(BlockReading):
         return drafts
 
     def _sidechain(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield drafts from a conversation other than the file's own: one inside a sub-agent."""
         message = object_at(value, "message")
         if value.get("type") == "assistant":
             drafts = self.of_assistant(message.get("content"), place, message=text_at(message, "id") or place.id)
@@ -198,7 +197,6 @@ class _Session(BlockReading):
         return (place.draft(Kind.SYSTEM, f"Pull request #{value.get('prNumber')}: {url}"),)
 
     def _moved(self, operation: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Apply a change of the queue; return the draft of a message that goes to the model."""
         text = text_of(operation.get("content"))
         match operation.get("operation"):
             case "enqueue":

@@ -57,8 +57,6 @@ def _is_flat(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(EventReading):
-    """The records of a session."""
-
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         payload = object_at(value, "payload")

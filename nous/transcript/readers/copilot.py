@@ -110,7 +110,6 @@ class _Session(SessionReading):
                 return self._other(kind, data, place)
 
     def _prompted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the user's prompt as typed, or system text if a program wrote it."""
         text, source = text_at(data, "content"), text_at(data, "source")
         for attached in objects_at(data, "attachments"):
             self.notes.skip(f"attached {attached.get('type')}")
@@ -135,7 +134,6 @@ class _Session(SessionReading):
         return self.text_or_skip(kind, text, place, reason)
 
     def _called(self, request: JsonObject, tool: str, place: RecordPlace, part: int = 0) -> Iterable[Draft]:
-        """Return the draft of a call, unless an earlier request or start has emitted it."""
         own = text_at(request, "toolCallId")
         if own and self.is_repeated(own, "repeated call"):
             return ()
@@ -205,7 +203,6 @@ def _text(data: JsonObject) -> str:
 
 
 def _tokens_read(data: JsonObject) -> int:
-    """Return the input tokens at shutdown, with the cached ones."""
     usages = (as_object(as_object(of).get("usage")) for of in object_at(data, "modelMetrics").values())
     by_model = sum(count_at(usage, "inputTokens") for usage in usages)
     details = object_at(data, "tokenDetails")

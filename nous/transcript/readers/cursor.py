@@ -26,7 +26,6 @@ _FOLDER = re.compile(r"^Workspace Path: (?P<path>[^\n]+)", re.MULTILINE)
 
 
 def _words_in(text: str) -> str:
-    """Return the text that the user typed; empty if all of *text* is Cursor's."""
     if _QUERY in text:
         queries = (query.partition(_QUERY_END)[0].strip() for query in text.split(_QUERY)[1:])
         return "\n\n".join(filter(None, queries))
@@ -37,7 +36,6 @@ def _words_in(text: str) -> str:
 
 
 def _time_in(text: str) -> datetime | None:
-    """Return the time when the prompt was sent; None if *text* does not give it."""
     found = _TIME.search(text)
     if found is None:
         return None
@@ -51,7 +49,6 @@ def _time_in(text: str) -> datetime | None:
 
 
 def _folder_in(text: str) -> str:
-    """Return the directory that was open; empty if *text* does not give it."""
     found = _FOLDER.search(text) if "<user_info>" in text else None
     return found["path"].strip() if found else ""
 
@@ -77,8 +74,6 @@ def _is_message(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(BlockReading):
-    """The lines of a session."""
-
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         content = object_at(value, "message").get("content")

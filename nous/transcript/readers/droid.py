@@ -146,6 +146,5 @@ READER = FormatReader("droid", _confidence, _Session)
 
 
 def _judged(block: JsonObject) -> JsonObject:
-    """Return *block*, marked as an error if it is a result whose text reports one."""
     is_failed = block.get("type") == "tool_result" and text_of(block.get("content")).startswith(_FAILED)
     return {**block, "is_error": True} if is_failed else block

@@ -42,7 +42,6 @@ def _is_message(value: JsonObject) -> bool:
 
 
 def _is_bare(record: JsonObject) -> bool:
-    """Return whether *record* is a message of the API, or holds such messages."""
     held = objects_at(record, "history") or [record]
     return any(isinstance(message.get("parts"), list) and text_at(message, "role") in _ROLES for message in held)
 
@@ -121,7 +120,6 @@ class _Session(GeminiPartReading):
             yield from self._called(call, place, number)
 
     def _thoughts(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the thoughts not emitted yet; a repeated message only adds thoughts."""
         for number, thought in enumerate(objects_at(message, "thoughts")):
             said = (text_at(thought, key).strip() for key in ("subject", "description"))
             own, text = f"{place.id}/thoughts/{number}", "\n\n".join(filter(None, said))

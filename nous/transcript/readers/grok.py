@@ -74,8 +74,6 @@ def _is_summary(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(ChatReading):
-    """The records of a session."""
-
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         place = RecordPlace(f"line-{record.line}", record.line, record.offset)

@@ -102,7 +102,6 @@ class _Journal(BlockReading):
                 return self.skip(f"message of {role}")
 
     def _in_users_place(self, text: str, origin: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return drafts of a user message, from the user or from the program named by *origin*."""
         match text_at(origin, "kind"):
             case "user" | "":
                 return self.said([text], place)
@@ -123,7 +122,6 @@ class _Journal(BlockReading):
                 return (place.draft(Kind.SYSTEM, text, is_meta=True),)
 
     def _configured(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Learn the directory and model; return the system prompt unless it is a repetition."""
         disclosed = object_at(value, "environmentDisclosure")
         self.notes.learn(cwd=text_at(value, "cwd") or text_at(disclosed, "cwd"))
         self.model = self.model or text_at(value, "modelAlias")

@@ -128,13 +128,11 @@ class _Conversation(ChatReading):
             yield from self._grown()
 
     def _grown(self) -> Iterator[Draft]:
-        """Yield the drafts of the growing answer, which is complete now."""
         if self.growing:
             yield from self.answered(self._joined(self.pieces), self.growing)
             self.growing, self.pieces = None, []
 
     def _joined(self, pieces: list[dict[str, Any]]) -> Parts:
-        """Return the content of an answer, given its chunks or its only message."""
         answer = self.parts(list(chain.from_iterable(map(_contents, pieces))))
         extras = [object_at(piece, "additional_kwargs") for piece in pieces]
         answer.thoughts = answer.thoughts or [text_at(extra, "reasoning_content") for extra in extras]
@@ -181,7 +179,6 @@ def _streamed_calls(pieces: list[dict[str, Any]]) -> list[RequestedCall]:
 
 
 def _joined_call(parts: list[JsonObject]) -> RequestedCall:
-    """Return a call whose arguments came as fragments of JSON."""
     own, tool, given = ("".join(text_at(part, key) for part in parts) for key in ("id", "name", "args"))
     return RequestedCall(own or tool, tool, as_arguments(given))
 

@@ -41,7 +41,6 @@ def _confidence(sample: Sample) -> float:
 
 
 def _is_item(value: JsonObject) -> bool:
-    """Return whether *value* is an item: a typed one, or a message known by its role alone."""
     kind = value.get("type")
     if kind is None or kind == "message":
         return str(value.get("role")) in _ROLES and "content" in value
@@ -94,7 +93,6 @@ def _fingerprint(item: JsonObject) -> str:
 
 
 def _result_inside(item: JsonObject) -> Output | None:
-    """Return the result of a call that the platform made itself; None if its item has none."""
     failed = item.get("status") == "failed"
     if error := item.get("error"):
         return Output(text_at(as_object(error), "message") or as_shown(error), is_error=True)

@@ -108,7 +108,6 @@ class _Session(SessionReading):
                 self.notes.skip(f"message of {role}")
 
     def _user(self, info: JsonObject, parts: list[dict[str, object]], place: RecordPlace) -> Iterator[Draft]:
-        """Yield drafts of a user message: its text, joined, then attachments and insertions."""
         if not parts:  # only the title is left, which the program gave it
             title = text_at(object_at(info, "summary"), "title", "body")
             text = title and f"A prompt of which only the title is left: {title}"

@@ -197,7 +197,6 @@ class _Session(BlockReading):
             yield from self.text_or_skip(Kind.ERROR if stopped == "error" else Kind.SYSTEM, why, ended, stopped)
 
     def _block(self, block: JsonObject, place: RecordPlace, part: int, *, is_cut_short: bool) -> Iterable[Draft]:
-        """Return drafts of a *block* of an answer; an answer cut short made none of its calls."""
         match block.get("type"):
             case "text":
                 return self.text_or_skip(Kind.ASSISTANT, text_at(block, "text"), place, "empty text")
@@ -221,7 +220,6 @@ class _Session(BlockReading):
         yield self.result(text, own, place, is_error=failed, tool=tool)
 
     def _interrupted(self, text: str, own: str, tool: str, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the user's interruption of the call *own*, then its output up to there."""
         made = self.calls.get(own, UNKNOWN_CALL)
         tool = made.tool or tool
         yield place.draft(Kind.DECISION, f"Interrupted {made.summary}", tool=tool or None, call_id=own or None)

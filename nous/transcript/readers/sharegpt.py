@@ -50,7 +50,6 @@ def _sureness(record: JsonObject) -> float:
 
 
 def _held(record: JsonObject) -> Sequence[Any] | None:
-    """Return the turns that *record* lists; None if it is no conversation."""
     return next((as_list(record[key]) for key in _LISTS if isinstance(record.get(key), list)), None)
 
 
@@ -74,7 +73,6 @@ class _Shared(ChatReading):
             yield from self._turn(turn, self.place(record, value))
 
     def _begin(self, value: JsonObject, record: Record) -> Iterator[Draft]:
-        """Begin a conversation: learn its name, and yield its system prompt."""
         self.open.clear()
         own = own_name(value)
         self.notes.learn(session_id=own, title=text_at(value, "title"), model=text_at(value, "model"))
@@ -125,14 +123,12 @@ def _parsed(said: str) -> object:
 
 
 def _calls(said: str) -> Sequence[JsonObject]:
-    """Return the calls in a JSON text, which may hold one or several."""
     found = _parsed(said)
     calls = [as_object(call) for call in (as_list(found) or [found])]
     return calls if any("name" in call for call in calls) else []
 
 
 def _result(said: str) -> str:
-    """Return the text of a result, without the note that names its call."""
     found = as_object(_parsed(said))
     is_wrapped = "content" in found and ("name" in found or "tool_call_id" in found)
     return as_shown(found["content"]) if is_wrapped else said

@@ -97,7 +97,6 @@ class _Export(LineReading):
         yield from self._ended()
 
     def _next(self, line: TextLine) -> Iterator[Draft]:
-        """Yield the drafts that a line outside of code completes."""
         if self.block or self.thinking:
             yield from self._inside(line)
         elif heading := heading_in(line.text):
@@ -123,7 +122,6 @@ class _Export(LineReading):
         return begins or heading_in(text) is not None
 
     def _begin(self, heading: Heading, line: TextLine) -> Iterator[Draft]:
-        """Begin another message; yield the rest of the previous one."""
         yield from self._ended()
         if not heading.is_user and not heading.is_sidechain:
             self.notes.learn(model=heading.model)
@@ -158,7 +156,6 @@ class _Export(LineReading):
         yield from self._inside(line)
 
     def _inside(self, line: TextLine) -> Iterator[Draft]:
-        """Take a line of a tool use or of thoughts, which may end on it."""
         if self.block:
             if self.block.ends_with(line.text):
                 yield from self._used()
@@ -179,7 +176,6 @@ class _Export(LineReading):
             self.notes.skip("lines of an endless message")
 
     def _said(self) -> Iterable[Draft]:
-        """Return drafts of the text or the thoughts up to here."""
         text = without_colour("\n".join(self.text.lines)).strip()
         place, is_thought = self._place(), self.thinking
         self.start, self.text, self.thinking = None, BoundedText(), False
@@ -198,7 +194,6 @@ class _Export(LineReading):
         return drafts
 
     def _used(self) -> Iterator[Draft]:
-        """Yield the call that ends here, and its result."""
         block, place = self.block, self._place()
         self.block, self.start = None, None
         if not block or not place:
@@ -236,7 +231,6 @@ class _Export(LineReading):
 
 
 def _unwrapped(thought: str) -> str:
-    """Return a line of thoughts without the tags around them."""
     text = thought.removeprefix(_THINKING)
     for tag in _WRAPPING:
         text = text.removeprefix(tag).removesuffix(tag)

@@ -130,7 +130,6 @@ class _Run(ChatReading):
 
 
 def _as_messages(steps: list[dict[str, Any]]) -> Iterator[JsonObject]:
-    """Yield the steps of a trajectory as an answer and an observation each."""
     for step in steps:
         yield {**step, "role": "assistant", "content": step.get("response")}
         if parts_of(observation := step.get("observation")).text.strip():

@@ -105,7 +105,6 @@ def _said(entry: Entry, paint: Paint) -> str:
 
 
 def _first_lines(text: str, most: int) -> str:
-    """Return at most *most* non-blank lines, each cut to the maximum width."""
     lines = [line for line in text.splitlines() if line.strip()]
     rest = len(lines) - most
     return "\n  ".join([*map(_line, lines[:most]), *([f"... {rest} more lines"] if rest > 0 else [])])

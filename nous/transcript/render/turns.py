@@ -48,7 +48,6 @@ def group_into_turns(entries: Transcript | Iterable[Entry]) -> tuple[TurnText, .
 
 
 def _blocks(owned: Sequence[Entry]) -> Iterator[str]:
-    """Yield the labelled parts of a turn; nothing if there is only a prompt."""
     said = {kind: _texts(owned, kind) for kind in _LABELS}
     summaries = (extract_tool_summary(entry.tool, entry.tool_input) for entry in owned if entry.kind is Kind.TOOL_CALL)
     calls = BETWEEN_CALLS.join(filter(None, summaries))

@@ -100,7 +100,6 @@ def _notice(text: str) -> str:
 
 
 def _inside(text: str, tag: str) -> str:
-    """Return the text between the first opening and the last closing *tag*."""
     rest = text.partition(f"<{tag}>")[2]
     inside, closing, _ = rest.rpartition(f"</{tag}>")
     return (inside if closing else rest).strip()

@@ -218,7 +218,6 @@ class CodexReading(SessionReading):
                 return self.skip(kind)
 
     def _inserted(self, piece: MessagePiece, way: str, place: RecordPlace, part: int) -> Iterable[Draft]:
-        """Return drafts of a part of a user message that the user did not write."""
         match piece.sort:
             case Sort.IMAGE:
                 return self.skip("image")
@@ -316,7 +315,6 @@ def _found(item: JsonObject) -> Output:
 
 
 def _answers(text: str) -> str:
-    """Return the answers to questions, each after the name of its question."""
     found = as_object(as_arguments(text).get("answers"))
     return "; ".join(f"{question}: {_answer(answer)}" for question, answer in found.items())
 

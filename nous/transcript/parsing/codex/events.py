@@ -58,7 +58,6 @@ class EventReading(CodexReading):
         yield from self.user([text_at(event, "message")], EVENT, place)
 
     def _completed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the last answer of a completed turn, mostly emitted already, and its error."""
         if last := text_at(event, "last_agent_message"):
             yield from self.assistant(last, ENDING, place)
         else:
@@ -228,7 +227,6 @@ def _output(kind: str, about: JsonObject) -> Output:
 
 
 def _command(event: JsonObject) -> str:
-    """Return the command line that was run; for `["bash", "-lc", script]` the script."""
     words = [str(word) for word in as_list(event.get("command"))]
     return words[2] if len(words) == 3 and words[1].startswith("-") else " ".join(words)
 
