@@ -53,9 +53,7 @@ class _Run(EventReading):
         match kind:
             case "item.completed":
                 return self.of_item(item, place)
-            case "item.started":
-                return self.begins(item, place)
-            case "item.updated":
+            case "item.started" | "item.updated":
                 self.notes.skip("item under way")
             case "thread.started" | "thread.resumed":
                 self.notes.learn(session_id=text_at(value, "thread_id"))

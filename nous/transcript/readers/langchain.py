@@ -86,7 +86,7 @@ class _Conversation(ChatReading):
     def entries(self, record: Record) -> Iterator[Draft]:
         inside = held(record.value)
         if inside is not None:
-            yield from self._begin(record, inside)
+            self.notes.learn(session_id=own_name({} if "lc" in record.value else record.value))
         for found in [record.value] if inside is None else inside:
             known = message(found)
             if known is None:
@@ -97,14 +97,6 @@ class _Conversation(ChatReading):
     def conclude(self) -> Iterable[Draft]:
         yield from self._grown()
         yield from ChatReading.conclude(self)  # a class with slots has no super()
-
-    def _begin(self, record: Record, inside: list[JsonObject]) -> Iterator[Draft]:
-        """Start another list of messages: another session, unless it repeats known messages."""
-        own = own_name({} if "lc" in record.value else record.value)
-        self.notes.learn(session_id=own)
-        if not any(text_at(known.fields, "id") in self.seen for found in inside if (known := message(found))):
-            yield from self._grown()
-            yield from self.begun(own, record)
 
     def _message(self, known: Message, record: Record) -> Iterator[Draft]:
         own = text_at(known.fields, "id")

@@ -1,7 +1,6 @@
 """Reader for pi and OpenClaw sessions: JSON lines that form a tree by `parentId`.
 
-The first line is a `session`. File order is the order of events. All branches of the tree are read; a system entry
-marks where the user went back to an earlier point.
+The first line is a `session`. File order is the order of events. All branches of the tree are read.
 """
 
 import re
@@ -79,37 +78,22 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(BlockReading):
-    """The records of a session; `last` is the id of the previous one, `answer` the last answer."""
+    """The records of a session; `answer` is the last answer."""
 
-    last: str = ""
     answer: str = ""
 
-    def entries(self, record: Record) -> Iterator[Draft]:
+    def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         own, kind = text_at(value, "id"), str(value.get("type", "no type"))
-        if own and own in self.seen:
-            self.notes.skip("repeated record")
-            return
+        if own and kind != "session" and self.is_repeated(own):
+            return ()
         message = object_at(value, "message")
         time = parse_time(value.get("timestamp")) or parse_time(message.get("timestamp"))
         place = RecordPlace(own or f"line-{record.line}", record.line, record.offset, time)
-        self._recognise(value, message)
-        if message.get("role") == "user" and self._goes_back(value):
-            yield place._replace(id=f"{place.id}/back").draft(Kind.SYSTEM, "Went back to an earlier point")
-        if own and kind != "session":
-            self.seen.add(own)
-            self.last = own
-        yield from self._message(message, place) if kind == "message" else self._other(kind, value, place)
-
-    def _recognise(self, value: JsonObject, message: JsonObject) -> None:
         names = (*(text_at(value, key) for key in ("provider", "customType", "agent")), text_at(message, "provider"))
         if any(name.startswith(_OPENCLAW) for name in names):
             self.notes.learn(agent="openclaw")
-
-    def _goes_back(self, value: JsonObject) -> bool:
-        """Return whether the parent of *value* is a record other than the last one."""
-        parent = text_at(value, "parentId")
-        return parent in self.seen and parent != self.last
+        return self._message(message, place) if kind == "message" else self._other(kind, value, place)
 
     def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:

@@ -65,8 +65,6 @@ class _Run(ChatReading):
             self.notes.skipped["step that the history tells"] += len(steps)
         if not history and not steps:
             self.notes.skip("neither history nor trajectory")
-        if value.get("attempts"):
-            self.notes.skip("attempts")
         yield from self._ended(object_at(value, "info"), self.place(record))
 
     def _introduce(self, value: JsonObject, steps: list[dict[str, Any]]) -> None:

@@ -51,14 +51,6 @@ def test_a_second_run_counts_its_items_anew() -> None:
         ({"type": "turn.failed", "error": {"message": "quota"}}, (Kind.ERROR, "quota")),
         (done("web_search", query="x"), (Kind.TOOL_CALL, 'web_search(query="x")')),
         ({"type": "item.completed", "item": {"item_type": "assistant_message", "text": "a"}}, (Kind.ASSISTANT, "a")),
-        (
-            done("collab_tool_call", tool="spawn_agent", prompt="Count", agents_states={}),
-            (Kind.SUB_AGENT, "spawn_agent: Count"),
-        ),
-        (
-            done("collab_tool_call", agents_states={"a": {"status": "completed", "message": "2"}}),
-            (Kind.SUB_AGENT, "a: 2"),
-        ),
         ({"type": "item.updated", "item": {"type": "todo_list"}}, "item under way"),
         (begun("todo_list"), "item under way"),
         (done("todo_list", items=[]), "item: todo_list"),

@@ -71,11 +71,8 @@ def test_the_end_of_a_run_does_not_repeat_the_answer() -> None:
         ),
         (printed("error", source="cli", message="No key."), (Kind.ERROR, "No key.")),
         ({"type": "compaction_state", "summaryText": "So far: nothing."}, (Kind.SUMMARY, "So far: nothing.")),
-        ({"type": "agent_turn_outcome", "reason": "cancelled"}, (Kind.SYSTEM, "Interrupted by the user")),
-        ({"type": "agent_turn_outcome", "reason": "error", "error": "no credit"}, (Kind.ERROR, "no credit")),
         (message("m1", "user", hookEventName="PreToolUse"), "hook"),
         ({"type": "todo_state", "todos": []}, "todo_state"),
-        ({"type": "agent_turn_outcome", "reason": "done"}, "agent_turn_outcome"),
     ],
 )
 def test_an_event_becomes_an_entry_or_is_counted(found: Record, expected: tuple[Kind, str] | str) -> None:

@@ -75,19 +75,6 @@ def test_a_record_that_is_repeated_comes_once() -> None:
     assert transcript.header.output_tokens == 7
 
 
-def test_where_the_user_went_back_is_told_and_both_branches_stay() -> None:
-    again = message("user", text("Only text files."), own="b1", parent="a0")
-
-    assert said(read(*SESSION, again))[-2:] == [
-        (Kind.SYSTEM, "Went back to an earlier point"),
-        (Kind.USER, "Only text files."),
-    ]
-    assert said(read(*SESSION, message("user", text("Thanks."), own="b1", parent="s1")))[-2:] == [
-        (Kind.ASSISTANT, "One file."),  # the head is no record to go back to
-        (Kind.USER, "Thanks."),
-    ]
-
-
 OVERTAKEN = "Skipped due to queued user message."
 FOUND = 'A subagent task "count" just completed.\n\nFindings:\ntwo'
 
