@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.codex.contents import Output, output_of_event, output_of_mcp, text_of
+from nous.transcript.parsing.codex.contents import Output, output_of, output_of_event, output_of_mcp, text_of
 from nous.transcript.parsing.codex.conversation import ENDING, EVENT, ITEM, CodexReading, sought
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object
@@ -18,7 +18,7 @@ _TEMPLATES = {
     "undo_completed": (Kind.SYSTEM, "Undo: {message}"),
     "entered_review_mode": (Kind.SYSTEM, "Review of {user_facing_hint}"),
 }
-_WORK = ("commandexecution", "filechange", "mcptoolcall")
+_WORK = ("commandexecution", "filechange", "mcptoolcall", "dynamictoolcall")
 """Items for tool calls."""
 
 
@@ -123,11 +123,16 @@ class EventReading(CodexReading):
         match kind:
             case "web_search_end" | "image_generation_end":
                 return self.search(tool, given, call_id, EVENT, place)
-            case "view_image_tool_call" | "exec_command_begin" | "patch_apply_begin" | "mcp_tool_call_begin":
+            case (
+                "view_image_tool_call"
+                | "dynamic_tool_call_request"
+                | "exec_command_begin"
+                | "patch_apply_begin"
+                | "mcp_tool_call_begin"
+            ):
                 return self._began(tool, given, call_id, place)
-            case "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end":
-                output = output_of_mcp(event) if kind == "mcp_tool_call_end" else output_of_event(event)
-                return self._ended(tool, given, call_id, output, place)
+            case "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end" | "dynamic_tool_call_response":
+                return self._ended(tool, given, call_id, _output(kind.replace("_", ""), event), place)
             case _:
                 return self.skip(kind)
 
@@ -167,8 +172,7 @@ class EventReading(CodexReading):
                 parts = [*as_list(item.get("summary_text")), *as_list(item.get("raw_content")), item.get("text")]
                 return self.thoughts([part for part in parts if isinstance(part, str)], ITEM, place)
             case _ if kind in _WORK:
-                output = output_of_mcp(item) if kind == "mcptoolcall" else output_of_event(item)
-                return self._ended(*_called(kind, item), own, output, place)
+                return self._ended(*_called(kind, item), own, _output(kind, item), place)
             case "websearch" | "extension" if item.get("query") or item.get("action"):
                 return self.search("web_search", sought(item.get("action"), item.get("query")), own, ITEM, place)
             case "error":
@@ -191,11 +195,22 @@ def _called(kind: str, about: JsonObject) -> tuple[str, dict[str, Any]]:
     if kind.startswith("mcptoolcall"):
         made = object_at(about, "invocation") or about
         return f"mcp__{made.get('server')}__{made.get('tool')}", as_arguments(made.get("arguments"))
+    if kind.startswith("dynamictoolcall"):
+        return text_at(about, "tool"), as_arguments(about.get("arguments"))
     if kind.startswith("websearch"):
         return "web_search", sought(about.get("action"), about.get("query"))
     if kind.startswith("imagegeneration"):
         return "image_generation", {"prompt": text_at(about, "revised_prompt")}
     return "view_image", {"path": text_at(about, "path")}
+
+
+def _output(kind: str, about: JsonObject) -> Output:
+    if kind.startswith("mcptoolcall"):
+        return output_of_mcp(about)
+    if not kind.startswith("dynamictoolcall"):
+        return output_of_event(about)
+    output, error = output_of(about.get("content_items")), text_at(about, "error")
+    return Output(output.text or error, is_error=bool(error) or about.get("success") is False, hidden=output.hidden)
 
 
 def _command(event: JsonObject) -> str:
