@@ -163,14 +163,6 @@ def test_a_line_too_long_for_memory_is_passed_over_and_reading_goes_on() -> None
     assert [(problem.line, problem.reason) for problem in notes.problems] == [(2, TOO_LONG)]
 
 
-def test_looking_takes_nothing_away() -> None:
-    tap = ByteSource.on(BytesIO(CONTENT))
-
-    assert tap.look(100) == CONTENT[:100]
-    assert tap.look(10) == CONTENT[:10]
-    assert tap.buffered().read() == CONTENT
-
-
 def zstandard(content: bytes) -> bytes:
     for name in ("compression.zstd", "backports.zstd"):  # an extra before Python 3.14
         with suppress(ImportError):

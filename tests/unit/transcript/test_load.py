@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -22,14 +21,6 @@ def path(tmp_path: Path) -> Path:
     written = tmp_path / "session.txt"
     written.write_bytes(TEXT)
     return written
-
-
-def test_a_path_is_read_and_measured(path: Path) -> None:
-    transcript = read_transcript(path)
-
-    assert [(entry.kind, entry.text) for entry in transcript] == [(Kind.USER, "hi"), (Kind.ASSISTANT, "hello")]
-    assert transcript.source == str(path)
-    assert (transcript.digest, transcript.bytes) == (sha256(TEXT).hexdigest(), len(TEXT))
 
 
 def test_a_packed_file_reads_as_the_file_inside_whatever_it_is_called(path: Path) -> None:

@@ -47,15 +47,6 @@ def test_a_call_without_a_result_is_not_answered_by_what_comes_later() -> None:
     assert transcript.entries[-1].call_id == "step-2/1"
 
 
-def test_arguments_that_are_json_are_read_as_what_they_were() -> None:
-    transcript = read(
-        planned(1, "default_api:write_to_file", TargetFile='"/a"', CodeContent='say "hi"', Overwrite=True)
-    )
-
-    assert transcript.entries[0].tool == "write_to_file"
-    assert transcript.entries[0].tool_input == {"TargetFile": "/a", "CodeContent": 'say "hi"', "Overwrite": True}
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -79,16 +70,6 @@ def test_a_denied_call_is_the_users_no() -> None:
         assert said(read(planned(1, "run_command"), denied))[-1] == (Kind.DECISION, "Rejected run_command")
     cancelled = step(2, "RUN_COMMAND", "stop", status="CANCELED")
     assert said(read(planned(1, "run_command"), cancelled))[-1] == (Kind.DECISION, "Rejected run_command: stop")
-
-
-def test_a_failed_step_is_an_error() -> None:
-    failed = step(2, "VIEW_FILE", "no such file", status="ERROR")
-    message = step(3, "ERROR_MESSAGE", "quota exceeded", "SYSTEM")
-
-    transcript = read(planned(1, "view_file"), failed, message)
-
-    assert said(transcript)[1:] == [(Kind.ERROR, "no such file"), (Kind.ERROR, "quota exceeded")]
-    assert [entry.call_id for entry in transcript] == ["step-1/1", "step-1/1", None]
 
 
 @pytest.mark.parametrize("text", ["The command exited with code 2.", "The command failed with exit code: 1\nOutput:\n"])

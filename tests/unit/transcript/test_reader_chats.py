@@ -162,20 +162,6 @@ def test_arguments_that_are_no_object_are_kept_as_they_are(arguments: object, gi
 IMAGE = {"type": "image_url", "image_url": {}}
 
 
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ({"role": "function", "name": "f", "content": "done"}, (Kind.TOOL_RESULT, "done")),
-        ({"role": "assistant", "function_call": {"name": "f"}, "content": None}, (Kind.TOOL_CALL, "f")),
-        ({"role": "assistant", "content": None, "refusal": "I cannot."}, (Kind.ASSISTANT, "I cannot.")),
-        ({"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}, (Kind.ASSISTANT, "No.")),
-        ({"role": "user", "content": [{"text": "a"}, {"type": "input_text", "text": "b"}]}, (Kind.USER, "a\n\nb")),
-    ],
-)
-def test_other_forms_of_a_message_are_understood(message: dict[str, Any], expected: tuple[Kind, str]) -> None:
-    assert said(read_as("openai_chat", message)) == [expected]
-
-
 def test_what_is_no_text_or_no_message_is_counted() -> None:
     transcript = read_as("openai_chat", {"role": "user", "content": ["hi", IMAGE]}, {"kind": "note"})
 

@@ -25,24 +25,6 @@ def test_a_typed_prompt_is_the_users_in_every_form(content: object, words: str) 
     assert said(read(user(content))) == [(Kind.USER, words)]
 
 
-def test_a_call_and_its_result_are_paired() -> None:
-    printed = result([text("one"), {"type": "image", "source": {}}, text("two")])
-
-    transcript = read(assistant(use(command="ls")), printed)
-
-    call, output = transcript.entries
-    assert transcript.skipped == {"image block": 1}
-
-    assert (call.kind, call.text, call.tool, call.tool_input) == (
-        Kind.TOOL_CALL,
-        'Bash(cmd="ls")',
-        "Bash",
-        {"command": "ls"},
-    )
-    assert (output.kind, output.text, output.tool) == (Kind.TOOL_RESULT, "one\n\ntwo", "Bash")
-    assert call.call_id == output.call_id == "t"
-
-
 def test_records_of_one_message_are_one_answer() -> None:
     transcript = read(
         assistant(text("\n\n")),
@@ -99,19 +81,6 @@ def test_a_rejection_is_a_decision_with_its_reason() -> None:
         Kind.DECISION,
         "Rejected Edit(/a): not like this",
     )
-
-
-def test_answers_and_approved_plans_are_decisions() -> None:
-    transcript = read(
-        assistant(use("AskUserQuestion", own="q"), use("ExitPlanMode", own="p")),
-        result('User has answered your questions: "Where?"="Here"', own="q"),
-        result("User has approved your plan. You can now start coding.", own="p"),
-    )
-
-    assert [entry.text for entry in only(transcript, Kind.DECISION)] == [
-        'Answered: "Where?"="Here"',
-        "Approved the plan",
-    ]
 
 
 def test_a_failed_call_and_a_failed_request_are_errors() -> None:

@@ -4,7 +4,6 @@ from builders.codex import (
     TIME,
     Record,
     answered,
-    called,
     done,
     event,
     item,
@@ -21,25 +20,8 @@ from nous.transcript import Kind, parse_transcript
 from nous.transcript.reader import Sample
 from nous.transcript.readers.codex import READER
 
-META = {"id": "s1", "cwd": "/repo", "source": "cli", "git": {"branch": "main", "commit_hash": "abc"}}
-
-
 OLD_HEAD = {"id": "old", "timestamp": TIME, "instructions": None, "git": {"branch": "main"}}
 """The first line of a file from before October 2025."""
-
-
-def test_the_header_is_that_of_the_first_meta_and_of_the_settings() -> None:
-    header = read(
-        line("session_meta", **META),
-        line("session_meta", id="copied", cwd="/elsewhere"),
-        line("turn_context", cwd="/repo", model="gpt-5.2"),
-        event("thread_name_updated", thread_name="First"),
-        event("thread_name_updated", thread_name="Count files"),
-    ).header
-
-    assert (header.session_id, header.cwd, header.git_branch, header.git_commit) == ("s1", "/repo", "main", "abc")
-    assert (header.model, header.title, header.parent_session_id) == ("gpt-5.2", "Count files", None)
-    assert read(OLD_HEAD).header.git_branch == "main"
 
 
 def test_running_sums_of_tokens_are_not_added_up_and_go_on_where_they_begin_anew() -> None:
@@ -136,13 +118,6 @@ def test_a_proposed_plan_is_told_by_itself_and_once() -> None:
         (Kind.ASSISTANT, "Here:"),
         (Kind.ASSISTANT, "1. Count"),
     ]
-
-
-def test_calls_without_ids_are_paired_by_name() -> None:
-    asked = {"timestamp": TIME, "type": "tool_call", "function": {"name": "git"}, "arguments": "status"}
-    came = {"timestamp": TIME, "type": "tool_result", "name": "git", "result": "clean"}
-
-    assert [entry.call_id for entry in read(asked, came)] == ["git", "git"]
 
 
 def sniff(*found: Record) -> float:
@@ -245,13 +220,3 @@ def test_a_review_that_the_model_repeats_is_told_once() -> None:
     reviewed = event("exited_review_mode", review_output={"overall_explanation": "Good.", "findings": []})
 
     assert said(reviewed, message("assistant", "Good.\n\nFull review comments: none")) == [(Kind.SUB_AGENT, "Good.")]
-
-
-def test_delegation_is_told_by_the_conversation() -> None:
-    spawned = called("spawn_agent", {"message": "Count"})
-    ended = [
-        event("collab_agent_spawn_end", call_id="c1", new_agent_nickname="Ada", prompt="Count"),
-        event("collab_waiting_end", agent_statuses=[{"agent_nickname": "Ada", "status": {"completed": "2"}}]),
-    ]
-
-    assert said(spawned, *ended) == [(Kind.TOOL_CALL, 'spawn_agent(prompt="Count")')]

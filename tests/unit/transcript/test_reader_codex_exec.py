@@ -25,14 +25,8 @@ def told(*found: Record) -> Said:
     return said(read(*found))
 
 
-STARTED = {"type": "thread.started", "thread_id": "t1"}
-ANSWER = done("agent_message", "item_1", text="Two files.")
 LS = {"command": "bash -lc ls"}
 RAN = done("command_execution", **LS, aggregated_output="a\nb\n", exit_code=0, status="completed")
-
-
-def test_a_second_run_counts_its_items_anew() -> None:
-    assert len(told(STARTED, RAN, ANSWER, STARTED, RAN, ANSWER)) == 6
 
 
 @pytest.mark.parametrize(

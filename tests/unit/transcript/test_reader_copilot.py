@@ -17,23 +17,6 @@ def event(kind: str, /, *, own: str = "", agent: str = "", **data: Any) -> Recor
 
 
 @pytest.mark.parametrize(
-    "counts",
-    [
-        {"tokenDetails": {"input": {"tokenCount": 100}, "output": {"tokenCount": 9}, "cache_read": {"tokenCount": 5}}},
-        {"modelMetrics": {"m-1": {"usage": {"inputTokens": 105, "cacheReadTokens": 5}}}},
-    ],
-)
-def test_tokens_are_counted_once_and_the_last_title_counts(counts: Record) -> None:
-    piece = event("assistant.message", messageId="m1", content="a", outputTokens=7)
-    titles = [event("session.title_changed", title=title) for title in ("First", "Files")]
-
-    header = read(piece, piece, *titles, event("session.shutdown", **counts, currentModel="m-2")).header
-
-    assert (header.input_tokens, header.output_tokens) == (105, 7)
-    assert (header.model, header.title) == ("m-2", "Files")
-
-
-@pytest.mark.parametrize(
     "sent",
     [
         event("user.message", content="Go on.", source="skill-pdf"),
@@ -103,13 +86,6 @@ def came(own: str = "c1", words: str = "a.txt", **fields: Any) -> Record:
 
 def answers(verdict: str, **fields: Any) -> Record:
     return event("permission.completed", requestId="r1", toolCallId="c1", result={"kind": verdict, **fields})
-
-
-def test_a_call_that_began_before_the_answer_was_written_down_comes_once() -> None:
-    transcript = read(starts(), asks("c1"), came())
-
-    assert said(transcript) == [(Kind.TOOL_CALL, 'bash(cmd="ls")'), (Kind.TOOL_RESULT, "a.txt")]
-    assert [entry.call_id for entry in transcript] == ["c1", "c1"]
 
 
 EXITED = "<exited with exit code 2>"

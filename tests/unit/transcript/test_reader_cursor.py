@@ -125,13 +125,3 @@ def test_the_mark_of_what_cursor_left_out_is_no_answer() -> None:
 
     assert said(transcript) == [(Kind.TOOL_CALL, 'Shell(cmd="ls")'), (Kind.ASSISTANT, "Done.")]
     assert transcript.skipped == {"redacted text": 1}
-
-
-def test_words_in_a_block_of_an_unknown_kind_are_kept_if_the_model_said_them() -> None:
-    block = {"type": "custom_block", "text": "See the log."}
-
-    transcript = read(line("assistant", block, model="auto"), line("user", block))
-
-    assert said(transcript) == [(Kind.ASSISTANT, "See the log.")]
-    assert transcript.skipped == {"custom_block block": 2}
-    assert transcript.header.model == "auto"

@@ -32,11 +32,6 @@ def printed(kind: str, **fields: Any) -> Record:
     return {"type": kind, "session_id": "s2", "timestamp": 1_770_078_313_595, **fields}
 
 
-def test_a_session_without_a_title_yet_has_none() -> None:
-    assert read(START).header.title == "Fix the test"
-    assert read({**START, "sessionTitle": ""}).header.title is None
-
-
 def test_a_result_that_begins_with_error_is_one_though_no_flag_says_so() -> None:
     failed = {"type": "tool_result", "tool_use_id": "c1", "content": "Error: Command failed (exit code: 1)"}
     fine = {"type": "tool_result", "tool_use_id": "c2", "content": "0 errors"}

@@ -42,15 +42,6 @@ SESSION = (
 )
 
 
-def test_the_header_tells_session_model_title_and_tokens() -> None:
-    patches = ({"$set": {"summary": "First"}}, {"$set": {"summary": "List files", "directories": ["/home/a"]}})
-
-    header = parse_transcript(as_lines(HEADER, *SESSION, *patches)).header
-
-    assert (header.session_id, header.model, header.title, header.cwd) == ("s1", "gemini-3", "List files", "/home/a")
-    assert (header.input_tokens, header.output_tokens) == (221, 19)
-
-
 def test_a_message_that_is_written_again_is_told_once_with_what_is_new() -> None:
     asked = call("c1", "read_file", {"file_path": "/a"}, "executing")
     done = call("c1", "read_file", {"file_path": "/a"}, result=came("c1", output="text of a"))
@@ -105,22 +96,6 @@ def test_what_was_shown_to_the_user_is_what_was_typed_and_a_bare_command_is_an_a
     ]
 
 
-def test_calls_and_answers_may_be_parts_of_messages() -> None:
-    thought = {"text": "hm", "thought": True}
-    asked = [thought, {"text": "Checking."}, {"functionCall": {"name": "read_file", "args": {"file_path": "/a"}}}]
-    answer = [{"functionResponse": {"name": "read_file", "response": {"output": "text of a"}}}]
-
-    transcript = read(message("g", "gemini", asked), message("r", "user", answer))
-
-    assert said(transcript) == [
-        (Kind.ASSISTANT, "Checking."),
-        (Kind.TOOL_CALL, "read_file(/a)"),
-        (Kind.TOOL_RESULT, "text of a"),
-    ]
-    assert transcript.entries[1].call_id == transcript.entries[2].call_id
-    assert transcript.skipped == {"thinking": 1}
-
-
 def test_notices_are_told_if_they_matter() -> None:
     transcript = read(
         message("i1", "info", "Gemini CLI update available!"),
@@ -137,10 +112,6 @@ def test_notices_are_told_if_they_matter() -> None:
         (Kind.ERROR, "[API Error: 429]"),
     ]
     assert transcript.skipped == {"info": 1, "novelty": 1, "repeated message": 1}
-
-
-def test_rewinding_is_told() -> None:
-    assert said(read({"$rewindTo": "u"})) == [(Kind.SYSTEM, "Rewound to an earlier point")]
 
 
 def test_the_task_of_a_sub_agent_is_nobodys_prompt() -> None:

@@ -84,16 +84,6 @@ def test_the_summary_beside_a_history_is_its_header(tmp_path: Path) -> None:
     assert said(transcript)[0] == (Kind.USER, "Read it.")
 
 
-def test_a_summary_that_grows_with_the_session_does_not_change_what_is_gathered(tmp_path: Path) -> None:
-    history, summary = tmp_path / "chat_history.jsonl", tmp_path / "summary.json"
-    history.write_bytes(as_lines(ASKED))
-    summary.write_bytes(orjson.dumps(SUMMARY))
-    before = READER.gather(history)
-    summary.write_bytes(orjson.dumps({**SUMMARY, "num_messages": 5}))
-
-    assert READER.gather(history) == before
-
-
 def test_a_history_alone_and_a_broken_summary_are_all_there_is(tmp_path: Path) -> None:
     history = tmp_path / "chat_history.jsonl"
     history.write_bytes(as_lines(ASKED))

@@ -104,21 +104,3 @@ def test_a_refusal_is_a_decision_with_its_reason_and_no_error() -> None:
 
     assert said(transcript)[1:] == [(Kind.DECISION, 'Rejected Bash(cmd="ls"): use eza')]
     assert transcript.skipped["result of a refused call"] == 1
-
-
-def test_an_approved_plan_is_told_once_by_its_result() -> None:
-    call = event("tool.call", toolCallId="Bash_0", name="ExitPlanMode", args={})
-
-    transcript = read(approval("approved", tool="ExitPlanMode"), call, result("Done.\n\n## Approved Plan:\n# Count"))
-
-    assert said(transcript)[1:] == [(Kind.DECISION, "Approved the plan: Count")]
-
-
-def test_tokens_are_counted_once_though_steps_and_books_tell_them() -> None:
-    usage = {"inputOther": 3, "inputCacheRead": 2, "inputCacheCreation": 1, "output": 4}
-    step, book = event("step.end", uuid="s1", usage=usage), record("usage.record", usage=usage, usageScope="turn")
-    compaction = record("usage.record", usage=usage, usageScope="session")
-
-    for records, times in (((step,), 1), ((step, book), 1), ((step, book, compaction), 2)):
-        header = read(*records).header
-        assert (header.input_tokens, header.output_tokens) == (6 * times, 4 * times)

@@ -115,23 +115,6 @@ def test_an_item_becomes_an_entry_or_is_counted(item: dict[str, Any], expected: 
 
 
 @pytest.mark.parametrize(
-    ("kind", "fields", "tool", "given"),
-    [
-        ("shell_call", {"action": {"commands": ["ls"]}}, "shell", {"commands": ["ls"]}),
-        ("apply_patch_call", {"operation": {"path": "a"}}, "apply_patch", {"path": "a"}),
-        ("code_interpreter_call", {"code": "1+1", "outputs": None}, "code_interpreter", {"code": "1+1"}),
-        ("tool_search_call", {"arguments": {"query": "x"}}, "tool_search", {"query": "x"}),
-    ],
-)
-def test_calls_of_every_sort_name_their_tool(
-    kind: str, fields: dict[str, Any], tool: str, given: dict[str, Any]
-) -> None:
-    (entry,) = read({"id": "x", "call_id": "c", "type": kind, **fields}).entries
-
-    assert (entry.kind, entry.tool, entry.call_id, entry.tool_input) == (Kind.TOOL_CALL, tool, "c", given)
-
-
-@pytest.mark.parametrize(
     ("kind", "fields", "came", "text"),
     [
         ("mcp_call", {"name": "f", "output": "fine", "error": None}, Kind.TOOL_RESULT, "fine"),

@@ -111,25 +111,6 @@ def test_in_a_session_with_a_parent_the_calling_agent_speaks() -> None:
     assert transcript.header.parent_session_id == "ses_0"
 
 
-def test_a_result_stands_at_the_time_of_its_end() -> None:
-    ended = bash(status="completed", output="", time={"start": 1_730_000_005_000, "end": 1_730_000_009_000})
-
-    made, came = read(message(ANSWERED, ended)).entries
-
-    assert made.time
-    assert came.time
-    assert (came.time - made.time).total_seconds() == 4
-
-
-def test_tokens_are_counted_once_though_steps_and_messages_tell_them() -> None:
-    tokens = {"tokens": {"input": 3, "output": 4, "reasoning": 9, "cache": {"read": 2, "write": 1}}}
-    step = part("prt_1", "step-finish", **tokens)
-
-    for found in (message(ANSWERED, step), message({**ANSWERED, **tokens}), message({**ANSWERED, **tokens}, step)):
-        header = read(found).header
-        assert (header.input_tokens, header.output_tokens) == (6, 4)
-
-
 def test_the_lines_of_a_run_are_read() -> None:
     lines = [
         {"type": "tool_use", "sessionID": "ses_1", "timestamp": 1, "part": {**DONE, "messageID": "msg_2"}},

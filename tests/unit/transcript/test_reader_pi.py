@@ -40,21 +40,6 @@ SESSION = [
 ]
 
 
-def test_the_header_is_learned_and_tokens_are_summed_with_the_cached_ones() -> None:
-    names = [record("session_info", id=own, name=name) for own, name in (("5", "First"), ("6", "Files"), ("7", ""))]
-
-    header = read(*SESSION, *names).header
-
-    assert (header.session_id, header.cwd, header.model, header.title) == ("s1", "/p", "m-1", "Files")
-    assert (header.input_tokens, header.output_tokens) == (21, 7)
-    assert header.agent is None
-
-
-@pytest.mark.parametrize("key", ["parentSession", "branchedFrom"])
-def test_a_fork_names_the_session_that_it_came_from(key: str) -> None:
-    assert read({**HEAD, key: "/s/--p--/2026-05-12T01-02_0af3-77.jsonl"}).header.parent_session_id == "0af3-77"
-
-
 @pytest.mark.parametrize(
     "mark",
     [

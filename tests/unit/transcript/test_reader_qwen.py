@@ -35,7 +35,6 @@ def answer(own: str, call: str, status: str = "success", **response: Any) -> Rec
     return line(own, "tool_result", part, toolCallResult={"callId": call, "status": status, "resultDisplay": "shown"})
 
 
-ASKED = {"functionCall": {"id": "c1", "name": "run_shell_command", "args": {"command": "ls"}}}
 PROMPT = line("u1", "user", {"text": "List the files."}, {"text": CONTEXT})
 everything = partial(read_as, "qwen", include=("meta", "sidechains"))
 
@@ -48,16 +47,6 @@ def test_tokens_are_counted_with_those_of_thoughts() -> None:
 
     assert (header.input_tokens, header.output_tokens) == (200, 17)
     assert read_as(None, system("s", "session_source", sourceType="cli"), PROMPT).format == "qwen"
-
-
-def test_an_answer_in_several_records_is_told_once() -> None:
-    first = line("a1", "assistant", {"text": "Reading."})
-    second = line("a1", "assistant", ASKED)
-
-    transcript = read(first, second, second, first)
-
-    assert said(transcript) == [(Kind.ASSISTANT, "Reading."), (Kind.TOOL_CALL, 'run_shell_command(cmd="ls")')]
-    assert transcript.skipped == {"repeated record": 2}
 
 
 HISTORY = [{"parts": [{"text": "context"}]}, {"parts": [{"text": "<state_snapshot>x</state_snapshot>"}]}]
@@ -118,16 +107,6 @@ def test_a_slash_command_is_an_act_or_with_arguments_the_users_words() -> None:
     }
 
 
-def test_the_header_is_learned_from_records_of_the_system() -> None:
-    titles = [system(title, "custom_title", customTitle=title) for title in ("Old", "New")]
-    fork = line("u", "user", {"text": "hi"}, forkedFrom={"sessionId": "s0", "messageUuid": "m"})
-
-    header = read(system("s", "parent_session", parentSessionId="s9"), *titles, PROMPT).header
-
-    assert (header.title, header.parent_session_id) == ("New", "s9")
-    assert read(fork).header.parent_session_id == "s0"
-
-
 def test_the_file_of_a_sub_agent_is_its_own_session_whose_task_nobody_typed() -> None:
     mine = {"isSidechain": True, "agentId": "explore-1"}
 
@@ -142,21 +121,3 @@ def test_what_a_sub_agent_says_beside_the_session_is_left_out() -> None:
 
     assert said(read(PROMPT, aside)) == [(Kind.USER, "List the files.")]
     assert everything(PROMPT, aside).entries[-1].agent == "explore-1"
-
-
-def test_what_is_not_known_is_counted() -> None:
-    transcript = read(
-        line("n", "novelty"),
-        line("u", "user", {"text": "see"}, {"inlineData": {"data": "AAAA"}}),
-        line("e", "user"),
-        line("a", "assistant", {"executableCode": {}}),
-        system("s", "ui_telemetry", uiEvent={"event.name": "qwen-code.api_response"}),
-    )
-
-    assert transcript.skipped == {
-        "system: ui_telemetry": 1,
-        "novelty": 1,
-        "inlineData part": 1,
-        "empty message": 1,
-        "executableCode part": 1,
-    }

@@ -32,12 +32,6 @@ def test_results_come_in_the_order_of_the_calls_even_if_one_is_empty() -> None:
     assert transcript.entries[1].tool_input == {"x": 1}
 
 
-def test_a_call_without_a_result_is_forgotten_when_the_user_speaks() -> None:
-    transcript = read(("function_call", '{"name": "f"}'), ("human", "never mind"), ("observation", "late"))
-
-    assert transcript.entries[-1].call_id is None
-
-
 def test_what_a_turn_is_depends_on_who_says_it_and_what() -> None:
     transcript = read(
         ("function", '{"name": "f", "arguments": {}}'),
@@ -91,15 +85,3 @@ def test_a_tag_that_is_not_closed_is_text_but_thoughts_need_not_be_opened(
 
 def test_endless_tags_are_read_in_one_go() -> None:
     assert len(list(tagged("<think>" * 200_000 + "</tool_call>"))) == 1
-
-
-def test_what_stands_beside_the_turns_is_told_or_counted() -> None:
-    beside = {"system": "S", "tools": "[]", "id": "a", "model": "m", "timestamp": "2026-01-02T03:04:05Z"}
-
-    transcript = read(("human", "Where?"), ("gpt", ""), ("nobody", "x"), (1, {}), **beside)  # type: ignore[arg-type]
-
-    assert said(transcript) == [(Kind.SYSTEM, "S"), (Kind.USER, "Where?")]
-    assert transcript.skipped == {"tools": 1, "empty turn": 1, "not a turn": 2}
-    assert (transcript.header.session_id, transcript.header.model) == ("a", "m")
-    assert transcript.started_at
-    assert transcript.started_at.isoformat() == "2026-01-02T03:04:05+00:00"

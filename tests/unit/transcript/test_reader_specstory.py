@@ -156,19 +156,6 @@ def test_what_is_shown_of_a_call_is_its_input(kind: str, name: str, body: str, g
     assert entry.tool_input == given
 
 
-def test_a_summary_says_what_a_call_is_for() -> None:
-    commands = "<summary>Tool use: **exec_command** `ls \\`\n | cat`</summary>\n```\na\n```"
-    reads = "<details><summary>Tool use: **read_file** • Read file: pkg/a.go</summary>\n\n</details>"
-    shell = '<tool-use data-tool-type="shell" data-tool-name="exec_command"><details>\n'
-    read_file = '<tool-use data-tool-type="read" data-tool-name="read_file">\n'
-
-    first = read(f"{AGENT}{shell}{commands}\n</details></tool-use>\n")
-    second = read(f"{AGENT}{read_file}{reads}\n</tool-use>\n")
-
-    assert [entry.text for entry in first] == ['exec_command(cmd="ls \\`")', "a"]
-    assert [entry.text for entry in second] == ["read_file(pkg/a.go)"]
-
-
 @pytest.mark.parametrize(
     ("body", "kind", "text"),
     [

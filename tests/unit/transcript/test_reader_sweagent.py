@@ -96,9 +96,3 @@ def test_the_configuration_says_what_the_session_is() -> None:
     assert (header.session_id, header.title, header.git_commit) == ("proj-1", "A bug", "abc")
     assert (header.model, header.cwd) == ("gpt-4o", "/testbed")
     assert (header.input_tokens, header.output_tokens) == (10, 2)
-
-
-def test_a_history_of_bare_messages_is_a_weak_sign() -> None:
-    transcript = parse_transcript(orjson.dumps({"history": [{"role": "user", "content": "hi"}]}))
-
-    assert (transcript.format, transcript.confidence) == ("sweagent", 0.5)

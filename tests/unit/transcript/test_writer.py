@@ -166,15 +166,3 @@ def test_an_array_that_is_damaged_is_not_written_anew(tmp_path: Path) -> None:
 
     assert array.path.read_bytes().startswith(damaged)
     assert "user_message" in types(array.path)
-
-
-def test_a_link_stays_a_link_in_either_layout(tmp_path: Path) -> None:
-    for layout in ("lines", "array"):
-        writer = TranscriptWriter(layout, base=tmp_path, layout=layout)
-        writer.path.parent.mkdir()
-        writer.path.symlink_to(tmp_path / f"{layout}.json")
-        assert writer.append(told("started"))
-        assert writer.append(told("user_message"))
-
-        assert writer.path.is_symlink()
-        assert types(tmp_path / f"{layout}.json") == ["started", "user_message"]
