@@ -6,7 +6,6 @@ below it is the result.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
@@ -112,7 +111,10 @@ class _Export(ChatReading):
             return self.skip(kind)
         if role == "assistant" and recipient not in _EVERYBODY:
             self.asked[recipient] = self.last = place.id
-            return (self.call(recipient, _given(found.text, kind), place.id, place),)
+            given = as_arguments(found.text)
+            if found.text and given == {"arguments": found.text}:
+                given = {"code" if kind == "code" else "text": found.text}
+            return (self.call(recipient, given, place.id, place),)
         if role != "tool" and metadata.get("is_visually_hidden_from_conversation") is True:
             return self.stated(found.text, place, is_meta=True)
         return self._spoken(role, found, message, place)
@@ -137,11 +139,6 @@ class _Export(ChatReading):
     def _forget_calls(self) -> None:
         self.asked.clear()
         self.last = ""
-
-
-def _given(text: str, kind: str) -> dict[str, Any]:
-    given = as_arguments(text)
-    return {"code" if kind == "code" else "text": text} if text and given == {"arguments": text} else given
 
 
 READER = FormatReader("chatgpt", _confidence, _Export)

@@ -125,7 +125,10 @@ class _Session(BlockReading):
             case "attachment":
                 return self._attachment(value, place)
             case "pr-link":
-                return self._link(value, place)
+                url = text_at(value, "prUrl")
+                text = "" if url in self.seen else f"Pull request #{value.get('prNumber')}: {url}"
+                self.seen.add(url)
+                return self.text_or_skip(Kind.SYSTEM, text, place, "repeated pr-link")
             case "summary" if text_at(value, "leafUuid") not in self.seen:
                 # Most summaries at the head of a file belong to other sessions: no record here is their leaf.
                 return (place.draft(Kind.SYSTEM, f"An earlier session: {text_at(value, 'summary')}"),)
@@ -172,7 +175,9 @@ class _Session(BlockReading):
         subtype, content = str(value.get("subtype")), text_at(value, "content")
         match subtype:
             case "compact_boundary":
-                return (place.draft(Kind.SYSTEM, _compaction(value)),)
+                about = object_at(value, "compactMetadata")
+                how, tokens = about.get("trigger", "auto"), about.get("preTokens", "?")
+                return (place.draft(Kind.SYSTEM, f"Conversation compacted ({how}, {tokens} tokens)"),)
             case "api_error" | "error" | "api_refusal":
                 return (place.draft(Kind.ERROR, _api_error(value), is_error=True),)
             case "local_command" if content:
@@ -189,12 +194,6 @@ class _Session(BlockReading):
         is_task = attachment.get("commandMode") == "task-notification"
         is_meta = is_task or attachment.get("isMeta") is True or _is_from_a_program(attachment)
         return self._new(self.of_user(attachment.get("prompt"), place, is_meta=is_meta))
-
-    def _link(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        url = text_at(value, "prUrl")
-        if self.is_repeated(url, "repeated pr-link"):
-            return ()
-        return (place.draft(Kind.SYSTEM, f"Pull request #{value.get('prNumber')}: {url}"),)
 
     def _moved(self, operation: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         text = text_of(operation.get("content"))
@@ -245,11 +244,6 @@ READER = FormatReader("claude_code", _confidence, _Session)
 
 def _is_from_a_program(value: JsonObject) -> bool:
     return str(object_at(value, "origin").get("kind")) in _NOT_FROM_A_PERSON
-
-
-def _compaction(value: JsonObject) -> str:
-    metadata = object_at(value, "compactMetadata")
-    return f"Conversation compacted ({metadata.get('trigger', 'auto')}, {metadata.get('preTokens', '?')} tokens)"
 
 
 def _api_error(value: JsonObject) -> str:

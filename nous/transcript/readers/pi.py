@@ -11,7 +11,6 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import UNKNOWN_CALL
 from nous.transcript.parsing.values import as_arguments, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -204,9 +203,7 @@ class _Session(BlockReading):
         yield self.result(text, own, place, is_error=failed, tool=tool)
 
     def _interrupted(self, text: str, own: str, tool: str, place: RecordPlace) -> Iterator[Draft]:
-        made = self.calls.get(own, UNKNOWN_CALL)
-        tool = made.tool or tool
-        yield place.draft(Kind.DECISION, f"Interrupted {made.summary}", tool=tool or None, call_id=own or None)
+        yield self.decision(f"Interrupted {self.made(own).summary}", own, place)
         if so_far := text.rstrip().removesuffix(_ABORTED[0]).removesuffix(_ABORTED[1]).rstrip():
             yield self.result(so_far, own, place, 1, tool=tool)
 

@@ -59,11 +59,15 @@ class _Run(ChatReading):
         steps = _objects(value.get("trajectory"))
         self._introduce(value, steps)
         history = _objects(value.get("history"))
-        for message in history or _as_messages(steps):
-            yield from self._message(message, self.place(record))
         if history and steps:
             self.notes.skipped["step that the history tells"] += len(steps)
-        if not history and not steps:
+        for step in () if history else steps:
+            history.append({**step, "role": "assistant", "content": step.get("response")})
+            if parts_of(observation := step.get("observation")).text.strip():
+                history.append({"role": "tool", "content": observation})
+        for message in history:
+            yield from self._message(message, self.place(record))
+        if not history:
             self.notes.skip("neither history nor trajectory")
         yield from self._ended(object_at(value, "info"), self.place(record))
 
@@ -125,13 +129,6 @@ class _Run(ChatReading):
             return
         failed = status != _ENDED_WELL
         yield place.draft(Kind.ERROR if failed else Kind.SYSTEM, f"The run ended: {status}", is_error=failed)
-
-
-def _as_messages(steps: list[dict[str, Any]]) -> Iterator[JsonObject]:
-    for step in steps:
-        yield {**step, "role": "assistant", "content": step.get("response")}
-        if parts_of(observation := step.get("observation")).text.strip():
-            yield {"role": "tool", "content": observation}
 
 
 def _objects(value: object) -> list[dict[str, Any]]:
