@@ -23,13 +23,6 @@ def path(tmp_path: Path) -> Path:
     return written
 
 
-def test_a_packed_file_reads_as_the_file_inside_whatever_it_is_called(path: Path) -> None:
-    unpacked = read_transcript(str(path))
-    path.write_bytes(gzip.compress(TEXT))
-
-    assert read_transcript(str(path)) == unpacked
-
-
 def test_where_damaged_packed_data_tells_no_format_it_is_the_packed_data_that_is_damaged(path: Path) -> None:
     packed = gzip.compress(b'[{"role": "user", "content": "hi"}]', compresslevel=0)
     path.write_bytes(packed[:40])

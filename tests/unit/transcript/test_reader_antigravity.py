@@ -41,12 +41,6 @@ def test_what_the_editor_adds_is_left_out_and_a_repeated_step_is_told_once() -> 
     assert transcript.skipped == {"thinking": 1, "repeated step": 1}
 
 
-def test_a_call_without_a_result_is_not_answered_by_what_comes_later() -> None:
-    transcript = read(planned(1, "list_dir"), planned(2, "view_file"), step(3, "VIEW_FILE", "text"))
-
-    assert transcript.entries[-1].call_id == "step-2/1"
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [

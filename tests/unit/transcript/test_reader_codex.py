@@ -89,19 +89,6 @@ def test_what_stands_before_the_request_of_an_editors_user_is_left_out() -> None
     assert said(typed("# Title\nFix it")) == [(Kind.USER, "# Title\nFix it")]
 
 
-def test_images_are_counted_and_the_words_beside_them_told_once() -> None:
-    parts = [
-        {"type": "input_text", "text": "<image name=[Image #1]>"},
-        {"type": "input_image", "image_url": "data:"},
-        {"type": "input_text", "text": "</image>"},
-        {"type": "input_text", "text": "What is this?"},
-    ]
-    transcript = read(item("message", role="user", content=parts), typed("What is this?"))
-
-    assert [entry.text for entry in transcript] == ["What is this?"]
-    assert transcript.skipped == {"input_image part": 1, "image": 2, "repeated message": 1}
-
-
 def test_a_command_of_the_user_is_told_with_what_it_printed_once() -> None:
     inside = "<command>\nls\n</command>\n<result>\nExit code: 2\nOutput:\nno\n</result>"
     ran = f"<user_shell_command>\n{inside}\n</user_shell_command>"
@@ -181,10 +168,8 @@ def test_the_thread_of_a_sub_agent_names_its_parent_and_has_no_user() -> None:
         ),
         (event("entered_review_mode", user_facing_hint="current changes"), (Kind.SYSTEM, "Review of current changes")),
         (event("error", message="quota"), (Kind.ERROR, "quota")),
-        (event("error", error={"kind": "rate_limit", "message": "slow down"}), (Kind.ERROR, "slow down")),
         (event("task_complete", error={"message": "quota"}), (Kind.ERROR, "quota")),
         (event("thread_rolled_back", num_turns=2), (Kind.DECISION, "Took back the last 2 turns")),
-        (event("undo_completed", success=True, message="restored"), (Kind.SYSTEM, "Undo: restored")),
         (
             event("thread_goal_updated", goal={"objective": "Ship", "status": "active"}),
             (Kind.SYSTEM, "Goal (active): Ship"),
@@ -199,17 +184,11 @@ def test_the_thread_of_a_sub_agent_names_its_parent_and_has_no_user() -> None:
             (Kind.DECISION, "Approved: rm"),
         ),
         (event("of_next_year"), "of_next_year"),
-        (event("guardian_assessment", status="in_progress"), "guardian_assessment"),
         (event("guardian_assessment", status="approved"), "guardian_assessment: approved"),
-        (item("ghost_snapshot"), "ghost_snapshot"),
         (item("of_next_year"), "of_next_year"),
-        (done("OfNextYear"), "item: OfNextYear"),
-        (line("of_next_year"), "of_next_year"),
         (typed(""), "empty message"),
-        (message("assistant"), "empty message"),
         (item("reasoning", summary=[], encrypted_content="x"), "empty reasoning"),
         ({"record_type": "state"}, "record: state"),
-        ({"payload": 7}, "no type"),
     ],
 )
 def test_a_record_becomes_an_entry_or_is_counted(record: Record, expected: tuple[Kind, str] | str) -> None:

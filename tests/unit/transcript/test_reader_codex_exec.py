@@ -2,7 +2,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from builders.transcripts import Record, Said, outcome, read_as, said
+from builders.transcripts import Record, outcome, read_as
 
 from nous.transcript import Kind
 
@@ -19,10 +19,6 @@ def begun(kind: str, own: str = "item_0", **fields: Any) -> Record:
 
 def msg(kind: str, **fields: Any) -> Record:
     return {"id": "0", "msg": {"type": kind, **fields}}
-
-
-def told(*found: Record) -> Said:
-    return said(read(*found))
 
 
 LS = {"command": "bash -lc ls"}
@@ -55,34 +51,6 @@ RAN = done("command_execution", **LS, aggregated_output="a\nb\n", exit_code=0, s
 )
 def test_a_record_becomes_an_entry_or_is_counted(record: Record, expected: tuple[Kind, str] | str) -> None:
     assert outcome(read(record)) == expected
-
-
-def test_a_failure_is_told_once() -> None:
-    assert told({"type": "error", "message": "quota"}, {"type": "turn.failed", "error": {"message": "quota"}}) == [
-        (Kind.ERROR, "quota")
-    ]
-
-
-def test_older_runs_tell_the_prompt_and_wrap_their_events() -> None:
-    run = [
-        {"model": "gpt-5", "workdir": "/repo", "provider": "openai"},
-        {"prompt": "Count the files"},
-        msg("session_configured", session_id="s1"),
-        msg("exec_command_begin", call_id="c", command=["bash", "-lc", "ls"], cwd="/repo"),
-        msg("exec_command_end", call_id="c", stdout="a\n", stderr="", exit_code=0),
-        msg("agent_message", message="One."),
-        msg("task_complete", last_agent_message="One."),
-    ]
-    transcript = read_as(None, *run)
-
-    assert transcript.format == "codex_exec"
-    assert said(transcript) == [
-        (Kind.USER, "Count the files"),
-        (Kind.TOOL_CALL, 'exec_command(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a"),
-        (Kind.ASSISTANT, "One."),
-    ]
-    assert (transcript.header.session_id, transcript.header.cwd, transcript.header.model) == ("s1", "/repo", "gpt-5")
 
 
 def test_files_that_were_changed_are_known() -> None:

@@ -50,13 +50,6 @@ def test_in_a_session_that_another_one_called_nobody_typed_anything() -> None:
     assert [entry.kind for entry in delegated] == [Kind.SUB_AGENT]
 
 
-def test_the_end_of_a_run_does_not_repeat_the_answer() -> None:
-    transcript = read(printed("message", role="assistant", text="One."), printed("completion", finalText="One."))
-
-    assert said(transcript) == [(Kind.ASSISTANT, "One.")]
-    assert transcript.skipped == {"repeated answer": 1}
-
-
 @pytest.mark.parametrize(
     ("found", "expected"),
     [

@@ -2,7 +2,7 @@ from typing import Any
 
 import orjson
 import pytest
-from builders.transcripts import Record, as_lines, read_as, said
+from builders.transcripts import Record, read_as, said
 
 from nous.transcript import Kind, Transcript, parse_transcript
 
@@ -25,21 +25,6 @@ def came(own: str, **response: Any) -> list[Record]:
 
 def read(*messages: Record) -> Transcript:
     return read_as("gemini", HEADER, *messages)
-
-
-SESSION = (
-    message("u1", "user", [{"text": "List the files."}]),
-    message(
-        "g1",
-        "gemini",
-        "Looking.",
-        thoughts=[{"subject": "Plan", "description": "List them."}],
-        tokens={"input": 100, "output": 10, "thoughts": 5, "cached": 90, "tool": 1, "total": 116},
-        model="gemini-3",
-        toolCalls=[call("c1", "run_shell_command", {"command": "ls"}, result=came("c1", output="a.txt"))],
-    ),
-    message("g2", "gemini", "One file.", tokens={"input": 120, "output": 4}, model="gemini-3"),
-)
 
 
 def test_a_message_that_is_written_again_is_told_once_with_what_is_new() -> None:
@@ -112,12 +97,6 @@ def test_notices_are_told_if_they_matter() -> None:
         (Kind.ERROR, "[API Error: 429]"),
     ]
     assert transcript.skipped == {"info": 1, "novelty": 1, "repeated message": 1}
-
-
-def test_the_task_of_a_sub_agent_is_nobodys_prompt() -> None:
-    transcript = parse_transcript(as_lines({**HEADER, "kind": "subagent"}, *SESSION))
-
-    assert said(transcript)[0] == (Kind.SUB_AGENT, "List the files.")
 
 
 def test_messages_of_the_bare_api_are_read() -> None:

@@ -56,15 +56,6 @@ def test_a_message_is_of_whoever_said_it(found: Record, expected: Said) -> None:
     assert said(read(found, system_prompt="Be."))[:1] == [(Kind.SYSTEM, "Be.")]
 
 
-def test_what_the_model_thought_is_told_once() -> None:
-    answer = message("assistant", "yes", reasoning="hm", reasoning_content="hm", codex_reasoning_items=[{"type": "x"}])
-
-    transcript = read(answer)
-
-    assert said(transcript) == [(Kind.ASSISTANT, "yes")]
-    assert transcript.skipped == {"thinking": 1, "codex_reasoning_items": 1}
-
-
 @pytest.mark.parametrize(
     ("content", "more", "kind"),
     [

@@ -104,13 +104,6 @@ def test_what_the_program_added_to_a_prompt_is_not_the_users() -> None:
     assert read(message(ANSWERED, added)).skipped == {"meta message": 1}
 
 
-def test_in_a_session_with_a_parent_the_calling_agent_speaks() -> None:
-    transcript = read(message(ASKED, WORDS), parentID="ses_0")
-
-    assert said(transcript) == [(Kind.SUB_AGENT, "List them.")]
-    assert transcript.header.parent_session_id == "ses_0"
-
-
 def test_the_lines_of_a_run_are_read() -> None:
     lines = [
         {"type": "tool_use", "sessionID": "ses_1", "timestamp": 1, "part": {**DONE, "messageID": "msg_2"}},

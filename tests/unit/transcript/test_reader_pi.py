@@ -52,14 +52,6 @@ def test_openclaw_is_told_by_its_marks(mark: Record) -> None:
     assert read(HEAD, mark).header.agent == "openclaw"
 
 
-def test_a_record_that_is_repeated_comes_once() -> None:
-    transcript = read(*SESSION, *SESSION[1:])
-
-    assert said(transcript) == said(read(*SESSION))
-    assert transcript.skipped["repeated record"] == 4
-    assert transcript.header.output_tokens == 7
-
-
 OVERTAKEN = "Skipped due to queued user message."
 FOUND = 'A subagent task "count" just completed.\n\nFindings:\ntwo'
 

@@ -75,13 +75,6 @@ def test_what_could_not_be_done_is_an_error_and_thoughts_are_apart(text: str) ->
     assert transcript.skipped == {"thinking": 1}
 
 
-@pytest.mark.parametrize(
-    ("status", "kind"), [("submitted", Kind.SYSTEM), ("exit_cost", Kind.ERROR), ("submitted (exit_cost)", Kind.ERROR)]
-)
-def test_how_the_run_ended_is_told(status: str, kind: Kind) -> None:
-    assert said(read(TASK, info={"exit_status": status}))[-1] == (kind, f"The run ended: {status}")
-
-
 def test_the_configuration_says_what_the_session_is() -> None:
     config = {
         "problem_statement": {"id": "proj-1", "text": "A bug\nIt fails."},

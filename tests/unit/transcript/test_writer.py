@@ -51,16 +51,6 @@ def test_the_base_of_the_environment_holds_for_writing_and_reading(
     assert len(read_transcript("s1").entries) == 1
 
 
-def test_a_writer_that_comes_later_goes_on_and_ends_a_torn_line(writer: TranscriptWriter, tmp_path: Path) -> None:
-    writer.append(told("started"))
-    with writer.path.open("ab") as stream:
-        stream.write(b'{"_timestamp":"2026-01-01T00:00:00Z","type":"us')
-    TranscriptWriter("s1", base=tmp_path).append(told("user_message"))
-
-    assert types(writer.path) == ["started", "user_message"]
-    assert read_transcript("s1", base=tmp_path).problems[0].line == 2
-
-
 def test_what_is_streamed_is_not_written_and_is_no_failure(writer: TranscriptWriter) -> None:
     assert not any(
         writer.append(told(kind)) for kind in ("text_delta", "reasoning", "tool_output_chunk", "sub_agent_text_delta")
