@@ -38,10 +38,7 @@ class UnknownFormat(BadInput):
 
 
 def known_readers() -> Mapping[str, FormatReader]:
-    """Return every reader by format.
-
-    Readers are the modules in `nous.transcript.readers`, and entry points of the group `nous.readers`.
-    """
+    """Return every reader by format: built-in modules, and entry points of `nous.readers`."""
     return _readers_in(tuple(readers.__path__), tuple(sys.path))
 
 
@@ -51,10 +48,7 @@ def _readers_in(_folders: tuple[str, ...], _path: tuple[str, ...]) -> Mapping[st
 
 
 def reader_named(name: str) -> FormatReader:
-    """Return the reader of the format *name*; case is ignored, and `-` equals `_`.
-
-    Raises BadInput if there is no such format.
-    """
+    """Return the reader of the format *name*, in any case, or raise BadInput; `-` equals `_`."""
     known = known_readers()
     reader = known.get(name.replace("-", "_").lower())
     if reader is None:
@@ -70,10 +64,7 @@ class Sniffed(NamedTuple):
 
 
 def reader_for(sample: Sample) -> Sniffed:
-    """Return the reader with the highest confidence for *sample*.
-
-    Raises UnknownFormat if that confidence is too low.
-    """
+    """Return the reader with the highest confidence; raises UnknownFormat if that is too low."""
     found = _surest(sample)
     if found.confidence < _SURE_ENOUGH:
         raise UnknownFormat(f"this is no transcript that nous can read: it holds {seen_in(sample)}")
@@ -116,10 +107,7 @@ def _begins(head: bytes) -> bytes:
 
 
 def _sample(head: bytes) -> tuple[Sample, int]:
-    """Return the sample in *head*, and how many bytes from the start may be needed to detect the format.
-
-    0 means that more bytes do not help.
-    """
+    """Return the sample in *head*, and the bytes from the start that may help; 0 if none do."""
     notes = ReadNotes()
     found = tuple(islice(records(BytesIO(head), notes, ReadPosition()), RECORDS))
     broken = notes.skipped[BROKEN]

@@ -18,10 +18,7 @@ _LONGEST_ID = 255
 
 
 def transcripts_base(base: Path | str | None = None) -> Path:
-    """Return the directory of all transcripts: *base*, or else the configured one.
-
-    Writers and readers share it.
-    """
+    """Return the directory of all transcripts, read or written: *base*, or the configured one."""
     # Not in our settings: agents that write transcripts read this variable too, and do not load our settings.
     return Path(base if base is not None else os.environ.get(BASE_VARIABLE) or QBIT_TRANSCRIPTS).expanduser()
 
@@ -46,10 +43,7 @@ def sub_agent_transcript_path(session: str, agent: str, request: str, *, base: P
 
 
 def find_transcript(session: str, *, base: Path | str | None = None) -> Path | None:
-    """Return the existing transcript of *session*, or None.
-
-    Checks the current path first, then the paths of the first release.
-    """
+    """Return the transcript of *session*, also at a path of the first release; None if none."""
     written = transcript_path(session, base=base)
     first_name = f"transcript-{session}.jsonl"
     places = (written, transcripts_base(base) / first_name, written.with_name(first_name))

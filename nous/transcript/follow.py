@@ -60,10 +60,7 @@ class Growth:
     resume: ResumePoint
 
     def applied_to(self, known: Sequence[Entry]) -> tuple[Entry, ...]:
-        """Return all entries of the file, given those *known* at the resume point.
-
-        Raises ValueError if *known* does not match the resume point.
-        """
+        """Return all entries of the file; raises ValueError if *known* are other ones."""
         if self.keep > len(known) or (self.keep and known[self.keep - 1].id != self.last):
             raise ValueError(f"the first {self.keep} of these {len(known)} entries are not those that were kept")
         return (*known[: self.keep], *self.entries)
@@ -135,10 +132,7 @@ def _restored(point: ResumePoint) -> _ParserState | None:
 
 
 def _is_unchanged(since: ResumePoint, stream: BinaryIO) -> bool:
-    """Return whether the content before *since* is as it was.
-
-    A reading from the beginning is done anew: at the first one, the file may have been too short to detect its format.
-    """
+    """Return whether to go on: the content before *since* is as it was, and not empty."""
     return since.offset > 0 and _check(stream, since.offset) == since.check
 
 

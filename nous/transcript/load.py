@@ -55,10 +55,7 @@ def read_transcript(
 
 @contextmanager
 def session_content(path: Path, *, format: str | None = None) -> Generator[BinaryIO]:  # noqa: A002  as above
-    """Open the file at *path*, or all files of a session that spans many, joined as one.
-
-    Raises as `read_transcript`.
-    """
+    """Open the file at *path*, or all files of its session as one; raises as `read_transcript`."""
     with opened(path) as stream:
         whole = None
         if stream.seekable():
@@ -134,10 +131,7 @@ def sniffed(byte_source: ByteSource) -> Sniffed:
 
 
 def located(source: str | Path, *, base: Path | str | None = None) -> Path:
-    """Return the file *source*, or the transcript of the session with that id.
-
-    Raises as `read_transcript`.
-    """
+    """Return the file *source*, or the transcript of that session; raises as `read_transcript`."""
     if "\0" in str(source) or not str(source).strip():
         raise BadInput(f"{str(source)!r} names no transcript")
     path = Path(source)
@@ -196,10 +190,7 @@ def refusal(transcript: Transcript, *, was_told: bool = False) -> str | None:
 
 
 def damage(skipped: Mapping[str, int]) -> str | None:
-    """Return the reason in *skipped* why a compressed file could not be fully unpacked.
-
-    None if all of it was unpacked.
-    """
+    """Return why a compressed file was not fully unpacked, by *skipped*; None if it was."""
     return next((reason for reason in skipped if reason.startswith(DAMAGED)), None)
 
 

@@ -84,10 +84,7 @@ class Reading(ABC):
 
     @abstractmethod
     def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
-        """Yield the entries in *stream*, in file order.
-
-        The first byte of *stream* is at *cursor*, which advances.
-        """
+        """Yield the entries in *stream*, in file order; it begins at *cursor*, which advances."""
 
     def conclude(self) -> Iterable[Draft]:
         """Return the entries that only the end of the file completes."""

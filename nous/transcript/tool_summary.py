@@ -106,10 +106,7 @@ _IN_PATCH = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (\S[^\n
 
 
 def paths_touched(name: str, tool_input: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the files that a call reads or writes according to its input, each once.
-
-    Empty for a search.
-    """
+    """Return the files that a call reads or writes by its input, each once; none for a search."""
     shape = TABLE.get(name)
     if shape is None:
         shape = _NO_SHAPE if _SEARCHES.search(name) else _FILE

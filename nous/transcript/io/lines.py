@@ -53,7 +53,7 @@ def lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[
 
 
 def many_lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition, begun: bytes = b"") -> Iterator[list[bytes]]:
-    """Yield the lines of *begun* and then *stream* without their ends, in batches; faster than `lines`.
+    """Yield the lines of *begun* and then *stream* without ends, in batches; fast.
 
     *cursor* is the position of the first line in the batch. Every batch ends with an empty line, except for the last,
     which holds only an unterminated last line. Lines that are too long are skipped, as in `lines`.

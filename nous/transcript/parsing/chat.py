@@ -197,10 +197,7 @@ class ChatReading(BlockReading):
     def of_role(
         self, role: str, found: Parts, place: RecordPlace, *, call_id: str = "", tool: str = "", is_error: bool = False
     ) -> Iterable[Draft]:
-        """Return the drafts of a message.
-
-        *call_id* and *tool* are those of the call that a result answers.
-        """
+        """Return the drafts of a message; *call_id* and *tool* are of the call that it answers."""
         match role:
             case "user":
                 return self.said([found.text], place)

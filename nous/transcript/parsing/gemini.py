@@ -76,10 +76,7 @@ class GeminiPartReading(SessionReading):
             yield from self.said(["\n\n".join(filter(None, typed))], place)
 
     def of_model(self, content: object, place: RecordPlace, *, has_calls: bool = False) -> Iterator[Draft]:
-        """Yield thoughts, text and calls of a model message, in the order of its parts.
-
-        With *has_calls* the calls are also listed elsewhere, so calls among the parts are skipped.
-        """
+        """Yield the parts of a model message in order; with *has_calls*, calls are listed elsewhere."""
         for number, part in enumerate(parts_in(content)):
             text = text_at(part, "text").strip()
             if "functionCall" in part and has_calls:

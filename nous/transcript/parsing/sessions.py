@@ -1,4 +1,4 @@
-"""Base of the readings of sessions: header, tokens, user messages, calls paired with results."""
+"""Base of the readings of sessions: header, tokens, user messages, calls with results."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -201,10 +201,7 @@ class SessionReading(RecordReading):
         return False
 
     def said(self, texts: Sequence[str], place: RecordPlace) -> list[Draft]:
-        """Return drafts of a user message; the user's own words come first, joined together.
-
-        A sub-agent's session has `SUB_AGENT` for `USER`.
-        """
+        """Return drafts of a user message; in a sub-agent's session, `SUB_AGENT` stands for `USER`."""
         drafts = drafts_of_user(texts, place, self.notes)
         for draft in drafts if self.is_sub_agents else ():
             draft.kind = Kind.SUB_AGENT if draft.kind is Kind.USER else draft.kind

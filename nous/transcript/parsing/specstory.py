@@ -24,10 +24,7 @@ _LONGEST = 400
 
 
 class Heading(NamedTuple):
-    """A message heading: its speaker, and the model and time if given.
-
-    `is_former`: a heading of older versions, which wrote `Assistant` or no name.
-    """
+    """A message heading; `is_former`: of older versions, which wrote `Assistant` or no name."""
 
     is_user: bool
     is_former: bool
@@ -37,10 +34,7 @@ class Heading(NamedTuple):
 
 
 def heading_in(text: str) -> Heading | None:
-    """Return the heading on the line *text*; None if it is no heading.
-
-    A heading without a name continues the agent's message.
-    """
+    """Return the heading on the line *text*, or None; without a name it continues the agent's."""
     found = _HEADING.fullmatch(text) if text.startswith("_**") and len(text) <= _LONGEST else None
     if found is None:
         return None
@@ -220,10 +214,7 @@ class _Shown:
         return True
 
     def key(self, *, is_set_off: bool) -> str:
-        """Return the argument name for a value without a label.
-
-        A command stands at the start of its line, a path is indented.
-        """
+        """Return the argument name for a value without a label; commands start a line, paths do not."""
         if self.kind == "search":
             return "pattern"
         if self.kind in {"read", "write"}:

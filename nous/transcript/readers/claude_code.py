@@ -49,10 +49,7 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class QueuedPrompt:
-    """A queued message and the place where it was typed.
-
-    `is_said`: a separate prompt record has repeated it since.
-    """
+    """A queued message; `is_said`: a separate prompt record has repeated it since."""
 
     text: str
     place: RecordPlace

@@ -39,10 +39,7 @@ class Message(NamedTuple):
 
 
 def message(value: JsonObject) -> Message | None:
-    """Parse a message; None if *value* is no message.
-
-    Reads the output of `messages_to_dict`, of `dumpd`, and of a plain dump of the model.
-    """
+    """Parse a message of `messages_to_dict`, of `dumpd` or of a plain dump; None if it is none."""
     name, fields, is_marked = text_at(value, "type"), value, not _ONLY_HERE.isdisjoint(value)
     if isinstance(value.get("kwargs"), dict) and "lc" in value:
         name, fields, is_marked = str((as_list(value.get("id")) or [""])[-1]), as_object(value["kwargs"]), True

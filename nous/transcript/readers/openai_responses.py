@@ -59,10 +59,7 @@ def _is_sure(value: JsonObject) -> bool:
 
 
 def _is_body(record: JsonObject) -> bool:
-    """Return whether *record* is a request, an answer, or both in one.
-
-    A list of messages that happens to be called `input` is not enough.
-    """
+    """Return whether *record* is a request, an answer, or both; not any list named `input`."""
     if "type" in record or "role" in record:
         return False
     items = [as_object(item) for key in ("input", "output") for item in as_list(record.get(key))]
@@ -72,18 +69,12 @@ def _is_body(record: JsonObject) -> bool:
 
 
 def _is_codex(record: JsonObject) -> bool:
-    """Return whether *record* is from old Codex.
-
-    It kept its items as bare lines, after a line about the session.
-    """
+    """Return whether *record* is from old Codex: bare items after a line about the session."""
     return "record_type" in record or ("instructions" in record and "timestamp" in record and "type" not in record)
 
 
 def _fingerprint(item: JsonObject) -> str:
-    """Return a digest that is equal for each repetition of an item.
-
-    Empty for reasoning, which a repetition may leave out.
-    """
+    """Return a digest that repetitions of an item share; empty for reasoning."""
     kind = text_at(item, "type") or "message"
     if kind == "reasoning":
         return ""

@@ -255,7 +255,7 @@ def _objects_in(folder: Path) -> list[JsonObject]:
 
 
 def _object_in(path: Path) -> JsonObject:
-    """Return the object in the file at *path*; an empty one, which is skipped and counted later, if none."""
+    """Return the object in the file at *path*; else an empty one, which is counted later."""
     try:
         return as_object(orjson.loads(path.read_bytes()))
     except orjson.JSONDecodeError:

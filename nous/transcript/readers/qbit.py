@@ -45,10 +45,7 @@ def _confidence(sample: Sample) -> float:
 
 @dataclass(slots=True)
 class _Session(SessionReading):
-    """The events of a session; a sub-agent's calls may be in a file that begins with one.
-
-    `asked` are the calls that the user was asked to approve.
-    """
+    """The events of a session or a sub-agent; `asked` are calls for the user to approve."""
 
     is_begun: bool = False
     asked: set[str] = field(default_factory=set[str])

@@ -112,10 +112,7 @@ class _Export(LineReading):
             self._add(line)
 
     def _is_mark(self, text: str) -> bool:
-        """Return whether the line *text* begins an element, if it is outside of code.
-
-        Only agents think and call tools.
-        """
+        """Return whether *text* begins an element outside of code; only agents think and call."""
         if self.heading is None or self.heading.is_user:
             return heading_in(text) is not None
         begins = text.startswith((OPENING, _THINKING)) or (self.heading.is_former and text == FORMER_OPENING)
@@ -128,10 +125,7 @@ class _Export(LineReading):
         self.heading, self.id, self.part = heading, f"line-{line.number}", 0
 
     def _ended(self) -> Iterator[Draft]:
-        """Yield the rest of the message, which ends here.
-
-        A separator line at its end divides it from another speaker's message.
-        """
+        """Yield the rest of the message, without the separator line before another speaker's."""
         lines = self.text.lines
         while lines and not lines[-1].strip():
             lines.pop()

@@ -117,7 +117,7 @@ class TranscriptEvent:
 
 
 def _completed(shape: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return *given* in the order of *shape*, with null for what is absent; None if a field is missing."""
+    """Return *given* in the order of *shape*, completed with null; None if a field is missing."""
     if "source" in shape:
         source = given.get("source", {"type": "main"})
         given = {**given, "source": _without_null(source) if isinstance(source, dict) else source}

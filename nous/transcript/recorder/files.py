@@ -64,10 +64,7 @@ def _opened(path: Path) -> int:
 
 
 def _is_at(path: Path, file: int) -> bool:
-    """Return whether *file* is still the one at *path*.
-
-    It may have been replaced while this process waited for the lock.
-    """
+    """Return whether *file* is still at *path*: it may be replaced during the wait for the lock."""
     try:
         return os.path.samestat(path.stat(), os.fstat(file))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Parsers of what Codex stores as text: pieces of user messages, answers, and outputs of tools.
+"""Parsers of texts in Codex files: pieces of user messages, answers, and outputs of tools.
 
 Codex puts its own context, and output of other programs, into user messages. Its versions store outputs in different
 forms.
@@ -53,10 +53,7 @@ _REQUEST = "## My request for Codex:"
 
 
 def piece_of(text: str) -> MessagePiece:
-    """Classify a text of a user message.
-
-    An editor puts files and selections before the user's request; only the request is kept.
-    """
+    """Classify a text of a user message; without what an editor puts before the request."""
     text = text.strip()
     if text.startswith(_PROJECT_RULES):
         return MessagePiece(Sort.INSERTED, text)
@@ -84,10 +81,7 @@ def words_and_plan(text: str) -> tuple[str, str]:
 
 
 def spoken(status: object) -> str:
-    """Return the words of an agent's status.
-
-    Its forms are `{"completed": "last words"}`, `{"errored": "reason"}` and a bare word.
-    """
+    """Return the words of a status: `{"completed": "words"}`, `{"errored": "reason"}`, a word."""
     if isinstance(status, str):
         return status
     return "; ".join(as_text(words) or str(name) for name, words in as_object(status).items())
@@ -162,10 +156,7 @@ def output_of_event(event: JsonObject) -> Output:
 
 
 def output_of_mcp(event: JsonObject) -> Output:
-    """Parse the output in the event that ends an MCP call.
-
-    Its forms are `{"Ok": result}`, `{"Err": reason}` and the bare result.
-    """
+    """Parse the end of an MCP call: `{"Ok": result}`, `{"Err": reason}` or the bare result."""
     result = event.get("result")
     wrapped = as_object(result)
     if error := event.get("error") or wrapped.get("Err"):

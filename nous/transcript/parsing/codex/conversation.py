@@ -77,10 +77,7 @@ class CodexReading(SessionReading):
         self.notes.learn(cwd=text_at(context, "cwd"), model=text_at(context, "model"))
 
     def count(self, usage: JsonObject) -> None:
-        """Add the growth of the running token sums.
-
-        They restart at zero where another process without the earlier counts resumed the session.
-        """
+        """Add the growth of the running token sums, which restart where another process resumed."""
         read, written = count_at(usage, "input_tokens"), count_at(usage, "output_tokens")
         if read or written:
             before = self.counted if read >= self.counted[0] and written >= self.counted[1] else (0, 0)
@@ -101,10 +98,7 @@ class CodexReading(SessionReading):
                 yield from self._inserted(piece, way, place, part)
 
     def assistant(self, text: str, way: str, place: RecordPlace) -> Iterator[Draft]:
-        """Yield drafts of an answer of the model.
-
-        A plan that it proposes becomes a separate draft, because other channels carry the plan alone.
-        """
+        """Yield drafts of an answer, apart from a proposed plan: other channels carry it alone."""
         words, plan = words_and_plan(text)
         if words and self.review and words.startswith(self.review):
             self.notes.skip("repeated review")
@@ -142,20 +136,14 @@ class CodexReading(SessionReading):
         return (draft,)
 
     def is_copy(self, who: str, text: str, way: str) -> bool:
-        """Return whether *text* came by another channel before, in this turn.
-
-        The same words from the same channel are said again.
-        """
+        """Return whether *text* came by another channel before; from the same one it is said again."""
         ways = self.copies.setdefault(digest_of(who, *text.split()), {})
         most = max(ways.values(), default=0)
         ways[way] = ways.get(way, 0) + 1
         return ways[way] <= most
 
     def came(self, output: Output, call_id: str, place: RecordPlace, part: int = 0, *, tool: str = "") -> Draft:
-        """Return the draft for the result of the call *call_id*.
-
-        A rejection counts as a failure if the user is never asked for approval.
-        """
+        """Return the draft for a result; a rejection is a failure if the user is never asked."""
         self.notes.skipped.update(output.hidden)
         made = self.calls.get(call_id) or (call(tool, {}) if tool else UNKNOWN_CALL)
         failed = output.is_error or call_id in self.failed
@@ -186,10 +174,7 @@ class CodexReading(SessionReading):
             yield from self.once(draft, way)
 
     def search(self, tool: str, given: JsonObject, call_id: str, way: str, place: RecordPlace) -> Iterator[Draft]:
-        """Yield a search call without a result.
-
-        It has no id to pair by, so copies are found by the search terms.
-        """
+        """Yield a search, which has no id to pair by; copies are found by the search terms."""
         wanted = {name: value for name, value in given.items() if value}
         if self.is_copy(tool, as_shown(wanted), way):
             self.notes.skip("repeated call")
