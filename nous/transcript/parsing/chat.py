@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading, blocks_in
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
@@ -190,10 +190,6 @@ class ChatReading(BlockReading):
         self.notes.skipped.update(found.passed)
         return found
 
-    def used(self, usage: JsonObject) -> None:
-        """Add the tokens of one answer."""
-        self.add_tokens(count_at(usage, "input_tokens"), count_at(usage, "output_tokens"))
-
     def of_role(
         self, role: str, found: Parts, place: RecordPlace, *, call_id: str = "", tool: str = "", is_error: bool = False
     ) -> Iterable[Draft]:
@@ -207,7 +203,7 @@ class ChatReading(BlockReading):
                 failed = is_error or reports_failure(found.text)
                 return (self.result(found.text, call_id, place, is_error=failed, tool=tool),)
             case _:
-                return self.stated(found.text, place)
+                return self.text_or_skip(Kind.SYSTEM, found.text, place)
 
     def answered(self, found: Parts, place: RecordPlace) -> Iterator[Draft]:
         """Yield an answer of the model: its thoughts, its text and its calls."""
@@ -219,9 +215,3 @@ class ChatReading(BlockReading):
             yield self.call(requested.tool, requested.given, requested.id, place, part)
         if not (thoughts or text or found.calls or found.passed):
             self.notes.skip("empty message")
-
-    def stated(
-        self, text: str, place: RecordPlace, kind: Kind = Kind.SYSTEM, *, is_meta: bool = False
-    ) -> Iterable[Draft]:
-        """Return the draft of one *text*; blank text is counted."""
-        return self.text_or_skip(kind, text, place, "empty message", is_meta=is_meta)

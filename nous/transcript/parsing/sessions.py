@@ -241,7 +241,14 @@ class SessionReading(RecordReading):
         return place.draft(Kind.DECISION, text, part, tool=tool or None, call_id=call_id or None)
 
     def text_or_skip(
-        self, kind: Kind, text: str, place: RecordPlace, reason: str, part: int = 0, *, is_meta: bool = False
+        self,
+        kind: Kind,
+        text: str,
+        place: RecordPlace,
+        reason: str = "empty message",
+        part: int = 0,
+        *,
+        is_meta: bool = False,
     ) -> Iterable[Draft]:
         """Return the draft of *text*; none if it is empty, counted by *reason*."""
         if text := text.strip():

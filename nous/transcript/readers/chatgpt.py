@@ -105,7 +105,7 @@ class _Export(ChatReading):
         if metadata.get("is_user_system_message") is True or kind in _INSTRUCTIONS:
             about = object_at(metadata, "user_context_message_data")
             said = "\n\n".join(filter(None, (text_at(about, key).strip() for key in _ABOUT)))
-            return self.stated(found.text.strip() or said, place)
+            return self.text_or_skip(Kind.SYSTEM, found.text.strip() or said, place)
         self.notes.skipped.update(found.passed)
         if role == "assistant" and kind == "reasoning_recap":
             return self.skip(kind)
@@ -116,7 +116,7 @@ class _Export(ChatReading):
                 given = {"code" if kind == "code" else "text": found.text}
             return (self.call(recipient, given, place.id, place),)
         if role != "tool" and metadata.get("is_visually_hidden_from_conversation") is True:
-            return self.stated(found.text, place, is_meta=True)
+            return self.text_or_skip(Kind.SYSTEM, found.text, place, is_meta=True)
         return self._spoken(role, found, message, place)
 
     def _spoken(self, role: str, found: Parts, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:

@@ -143,7 +143,8 @@ class _Session(SessionReading):
         """Return the result of a call, unless the user's decision on it is already emitted."""
         own = text_at(data, "toolCallId")
         tool = self.made(own).tool or text_at(data, "toolName")
-        is_no, failed, text = _is_rejected(data), data.get("success") is False, _text(data)
+        is_no = object_at(data, "error").get("code") == _REJECTED
+        failed, text = data.get("success") is False, _text(data)
         if is_no and self.is_repeated(f"decision on {own}", "repeated decision"):
             return ()
         is_no = is_no or (tool in PLAN_TOOLS and _PLAN_REJECTED.search(text) is not None)
@@ -188,10 +189,6 @@ class _Session(SessionReading):
 
 
 READER = FormatReader("copilot", _confidence, _Session)
-
-
-def _is_rejected(data: JsonObject) -> bool:
-    return object_at(data, "error").get("code") == _REJECTED
 
 
 def _text(data: JsonObject) -> str:

@@ -48,11 +48,6 @@ def _time_in(text: str) -> datetime | None:
         return None
 
 
-def _folder_in(text: str) -> str:
-    found = _FOLDER.search(text) if "<user_info>" in text else None
-    return found["path"].strip() if found else ""
-
-
 _ROLES = frozenset({"user", "assistant"})
 _OTHERS_KEYS = frozenset({"uuid", "sessionId", "parentUuid", "payload", "parts"})
 _CALLS = frozenset({"tool_use", "tool_call", "tool-call"})
@@ -105,7 +100,8 @@ class _Session(BlockReading):
 
     def _prompt(self, texts: list[str], place: RecordPlace) -> Iterator[Draft]:
         place = place._replace(time=next(filter(None, map(_time_in, texts)), None))
-        self.notes.learn(cwd=next(filter(None, map(_folder_in, texts)), None))
+        folder = next(filter(None, map(_FOLDER.search, texts)), None)
+        self.notes.learn(cwd=folder["path"].strip() if folder else None)
         said: list[str] = []
         for text in texts:
             if words := _words_in(text):

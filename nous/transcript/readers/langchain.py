@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, RequestedCall, calls_in, own_name
-from nous.transcript.parsing.fields import JsonObject, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -110,7 +110,8 @@ class _Conversation(ChatReading):
             yield from self._of(known.kind, known.fields, place)
             return
         self.notes.learn(model=text_at(about, "model_name", "model"))
-        self.used(object_at(known.fields, "usage_metadata"))
+        usage = object_at(known.fields, "usage_metadata")
+        self.add_tokens(count_at(usage, "input_tokens"), count_at(usage, "output_tokens"))
         self.growing = self.growing or place
         self.pieces.append(dict(known.fields))
         if not known.is_piece or known.fields.get("chunk_position") == "last":
@@ -122,7 +123,8 @@ class _Conversation(ChatReading):
             self.growing, self.pieces = None, []
 
     def _joined(self, pieces: list[dict[str, Any]]) -> Parts:
-        answer = self.parts(list(chain.from_iterable(map(_contents, pieces))))
+        contents = [piece.get("content") for piece in pieces]
+        answer = self.parts([part for found in contents for part in (as_list(found) or [found])])
         extras = [object_at(piece, "additional_kwargs") for piece in pieces]
         answer.thoughts = answer.thoughts or [text_at(extra, "reasoning_content") for extra in extras]
         if len(pieces) > 1:
@@ -138,7 +140,7 @@ class _Conversation(ChatReading):
             return self.skip(kind)
         found = self.parts(fields.get("content"))
         if kind == "human" and object_at(fields, "additional_kwargs").get("lc_source") == "summarization":
-            return self.stated(found.text, place, Kind.SUMMARY)
+            return self.text_or_skip(Kind.SUMMARY, found.text, place)
         tool = text_at(fields, "name")
         own = text_at(fields, "tool_call_id") or tool
         if kind in {"tool", "function"}:
@@ -150,11 +152,6 @@ class _Conversation(ChatReading):
         return self.of_role(role, found, place, call_id=own, tool=tool, is_error=fields.get("status") == "error")
 
 
-def _contents(piece: JsonObject) -> list[Any]:
-    content = piece.get("content")
-    return [content] if isinstance(content, str) else as_list(content)
-
-
 def _streamed_calls(pieces: list[dict[str, Any]]) -> list[RequestedCall]:
     """Return the calls whose arguments came as fragments; only the first one has an id."""
     calls: list[list[JsonObject]] = []
@@ -164,12 +161,8 @@ def _streamed_calls(pieces: list[dict[str, Any]]) -> list[RequestedCall]:
             calls.append([part])
         else:
             begun[-1].append(part)
-    return [_joined_call(call) for call in calls]
-
-
-def _joined_call(parts: list[JsonObject]) -> RequestedCall:
-    own, tool, given = ("".join(text_at(part, key) for part in parts) for key in ("id", "name", "args"))
-    return RequestedCall(own or tool, tool, as_arguments(given))
+    joined = [["".join(text_at(part, key) for part in call) for key in ("id", "name", "args")] for call in calls]
+    return [RequestedCall(own or tool, tool, as_arguments(given)) for own, tool, given in joined]
 
 
 READER = FormatReader("langchain", _confidence, _Conversation)

@@ -160,7 +160,7 @@ class _Session(CodexReading):
             self.emitted[mark] = self.emitted.get(mark, 0) + 1
         place = self._place(item, record)
         if kind == "message" and item.get("role") in {"system", "developer"}:
-            yield from self.text_or_skip(Kind.SYSTEM, text_of(item.get("content")), place, "empty message")
+            yield from self.text_or_skip(Kind.SYSTEM, text_of(item.get("content")), place)
         elif kind == "mcp_approval_request":
             self.calls[own] = call(*requested(kind, item))
         elif kind == "mcp_approval_response":

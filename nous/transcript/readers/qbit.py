@@ -47,7 +47,6 @@ def _confidence(sample: Sample) -> float:
 class _Session(SessionReading):
     """The events of a session or a sub-agent; `asked` are calls for the user to approve."""
 
-    is_begun: bool = False
     asked: set[str] = field(default_factory=set[str])
 
     def entries(self, record: Record) -> Iterable[Draft]:
@@ -55,8 +54,8 @@ class _Session(SessionReading):
         kind = str(event.get("type", "no type"))
         own = f"line-{record.line}-{record.offset}"
         place = RecordPlace(own, record.line, record.offset, parse_time(event.get(_STAMP)))
-        if not self.is_begun:
-            self.is_begun, self.is_sub_agents = True, kind in _BY_SUB_AGENTS
+        if not self.is_introduced:
+            self.is_introduced, self.is_sub_agents = True, kind in _BY_SUB_AGENTS
         match kind:
             case "user_message":
                 return self.said([text_at(event, "content")], place)

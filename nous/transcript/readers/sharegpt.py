@@ -78,7 +78,7 @@ class _Shared(ChatReading):
         self.notes.learn(session_id=own, title=text_at(value, "title"), model=text_at(value, "model"))
         yield from self.begun(own, record)
         if system := text_at(value, "system"):
-            yield from self.stated(system, self.place(record, value))
+            yield from self.text_or_skip(Kind.SYSTEM, system, self.place(record, value))
         self.notes.skipped.update(name for name in _BESIDE if value.get(name))
 
     def _turn(self, turn: JsonObject, place: RecordPlace) -> Iterable[Draft]:

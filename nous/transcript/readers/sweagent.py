@@ -101,7 +101,7 @@ class _Run(ChatReading):
         found, role = parts_of(message.get("content")), message.get("role")
         match role:
             case "system":
-                return self.stated(found.text, place)
+                return self.text_or_skip(Kind.SYSTEM, found.text, place)
             case "user" if not self.has_answered:
                 return self.said([found.text], place)
             case "user" | "tool":

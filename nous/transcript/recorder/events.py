@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Self, cast
 
 from nous.transcript.io.byte_source import ByteSource
 from nous.transcript.io.lines import ReadPosition
@@ -120,7 +120,10 @@ def _completed(shape: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, 
     """Return *given* in the order of *shape*, completed with null; None if a field is missing."""
     if "source" in shape:
         source = given.get("source", {"type": "main"})
-        given = {**given, "source": _without_null(source) if isinstance(source, dict) else source}
+        if isinstance(source, dict):
+            said = cast("dict[str, Any]", source).items()
+            source = {name: value for name, value in said if value is not None or name not in _LEFT_OUT_OF_SOURCE}
+        given = {**given, "source": source}
     found: dict[str, Any] = {}
     for name, mark in shape.items():
         value = given.get(name)
@@ -129,10 +132,6 @@ def _completed(shape: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, 
         if value is not None or mark != "~":
             found[name] = value
     return {**found, **{name: value for name, value in given.items() if name not in shape}}
-
-
-def _without_null(source: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in source.items() if value is not None or name not in _LEFT_OUT_OF_SOURCE}
 
 
 class StoredEvent(NamedTuple):

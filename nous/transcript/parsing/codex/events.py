@@ -84,7 +84,9 @@ class EventReading(CodexReading):
             case "thread_name_updated":
                 self.title = text_at(event, "thread_name", "name")
             case "thread_goal_updated":
-                return self._aims(object_at(event, "goal"), place)
+                goal = object_at(event, "goal")
+                text = f"Goal ({text_at(goal, 'status') or 'unknown'}): {text_at(goal, 'objective')}"
+                return () if self.is_repeated(text, "repeated goal") else (place.draft(Kind.SYSTEM, text),)
             case "thread_settings_applied":
                 self.settings(object_at(event, "thread_settings"))
             case "exited_review_mode":
@@ -92,10 +94,6 @@ class EventReading(CodexReading):
             case _:
                 pass
         return self.from_template(_TEMPLATES, kind, event, place)
-
-    def _aims(self, goal: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        goal_text = f"Goal ({text_at(goal, 'status') or 'unknown'}): {text_at(goal, 'objective')}"
-        return () if self.is_repeated(goal_text, "repeated goal") else (place.draft(Kind.SYSTEM, goal_text),)
 
     def _assessed(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return the verdict of an approval review, the user's only if the event says so."""
