@@ -61,7 +61,7 @@ def _role(turn: JsonObject) -> str:
 class _Shared(ChatReading):
     """The turns of shared chats; `open` are the calls without a result, oldest first."""
 
-    made: int = 0
+    requests: int = 0
     open: list[str] = field(default_factory=list[str])
 
     def entries(self, record: Record) -> Iterator[Draft]:
@@ -102,8 +102,8 @@ class _Shared(ChatReading):
     def _requested(self, said: str, place: RecordPlace, first: int = 0) -> Iterator[Draft]:
         """Yield the calls in a JSON text; other text becomes arguments of a nameless call."""
         for part, requested in enumerate(_calls(said) or [{"arguments": said}], first):
-            self.made += 1
-            self.open.append(f"call-{self.made}")
+            self.requests += 1
+            self.open.append(f"call-{self.requests}")
             given = as_arguments(requested.get("arguments", requested.get("parameters")))
             yield self.call(text_at(requested, "name"), given, self.open[-1], place, part)
 

@@ -80,18 +80,6 @@ def test_what_was_read_and_what_was_asked_for_is_remembered(live: Path) -> None:
     assert prompt.text == "now", "a repetition of the first record is none of the entries"
 
 
-def test_a_torn_line_is_told_until_it_is_whole(live: Path) -> None:
-    whole = lines(user("and then"), first=3)
-    append(live, whole[:30])
-    torn = follow(live)
-    append(live, whole[30:])
-    mended = follow(live, torn.resume)
-
-    assert len(torn.problems) == 1
-    assert mended.problems == ()
-    assert texts(mended)[-1] == "and then"
-
-
 def test_a_file_that_shrank_or_forked_is_read_anew(live: Path) -> None:
     append(live, lines(*SECOND, first=3))
     point = follow(live).resume
@@ -145,13 +133,3 @@ def test_a_file_that_held_nothing_yet_is_looked_at_again(tmp_path: Path) -> None
 
     assert growth.resume.format == "claude_code"
     assert growth.entries == read_transcript(path).entries
-
-
-def test_a_turn_that_begins_in_the_middle_of_a_line_is_no_place_to_go_on_from(tmp_path: Path) -> None:
-    path = tmp_path / "live.jsonl"
-    path.write_bytes(lines(*FIRST) + b'{"torn' + lines(user("again"), first=3))
-
-    growth = follow(path)
-
-    assert growth.resume.offset == 0
-    assert follow(path, growth.resume).entries == read_transcript(path).entries

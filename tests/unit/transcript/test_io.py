@@ -135,14 +135,6 @@ def test_a_document_without_its_end_says_what_is_whole(torn: bytes) -> None:
     assert troubles(notes) == [(2, TORN)]
 
 
-def test_each_line_knows_its_number_and_offset_after_a_byte_order_mark_too() -> None:
-    for mark in (b"", b"\xef\xbb\xbf"):
-        found = list(lines(BytesIO(mark + b"a\r\n\nccc"), ReadNotes(), ReadPosition()))
-
-        begin = len(mark)
-        assert found == [(1, begin, b"a\r\n"), (2, begin + 3, b"\n"), (3, begin + 4, b"ccc")]
-
-
 def test_a_line_too_long_for_memory_is_passed_over_and_reading_goes_on() -> None:
     notes = ReadNotes()
     endless = b"x" * (LONGEST_LINE + 5)

@@ -71,12 +71,3 @@ def test_a_command_fails_by_its_exit_code(text: str) -> None:
     assert read(step(1, "RUN_COMMAND", text)).entries[0].is_error
     assert read(planned(1, "run_command"), step(2, "GENERIC", text)).entries[1].is_error
     assert not read(step(1, "VIEW_FILE", text)).entries[0].is_error
-
-
-def test_a_checkpoint_is_a_summary_and_what_the_system_adds_is_left_out() -> None:
-    transcript = read(
-        step(1, "CHECKPOINT", "# Resuming from a compaction", "SYSTEM"), step(2, "SYSTEM_MESSAGE", "x", "SYSTEM")
-    )
-
-    assert said(transcript) == [(Kind.SUMMARY, "# Resuming from a compaction")]
-    assert transcript.skipped == {"meta message": 1}

@@ -30,29 +30,6 @@ def test_what_a_program_sends_in_the_users_place_is_nobodys(sent: Record) -> Non
     assert [(entry.kind, entry.is_meta) for entry in read(sent, include=("meta",))] == [(Kind.SYSTEM, True)]
 
 
-@pytest.mark.parametrize("inside", [{"parentToolCallId": "t1"}, {"agent": "t1"}])
-def test_what_happens_inside_of_a_sub_agent_is_its_own(inside: Record) -> None:
-    begun = event("subagent.started", toolCallId="t1", agentName="explore", agentDescription="Looks around", agent="t1")
-    told = event("assistant.message", content="Found it.", outputTokens=5, model="m-9", **inside)
-    ended = event("subagent.completed", toolCallId="t1", agentName="explore", agentDisplayName="Explorer")
-
-    transcript = read(begun, told, ended)
-
-    assert said(transcript) == [
-        (Kind.SUB_AGENT, "Started explore: Looks around"),
-        (Kind.SUB_AGENT, "Explorer has completed"),
-    ]
-    assert transcript.skipped == {"sidechain": 1}
-    assert (transcript.header.output_tokens, transcript.header.model) == (None, None)
-    assert [entry.agent for entry in read(begun, told, include=("sidechains",))] == [None, "t1"]
-
-
-def test_the_system_prompt_comes_once_unless_it_changes() -> None:
-    prompts = [event("system.message", content=words, role="system") for words in ("A", "A", "B")]
-
-    assert said(read(*prompts)) == [(Kind.SYSTEM, "A"), (Kind.SYSTEM, "B")]
-
-
 @pytest.mark.parametrize(
     ("found", "expected"),
     [

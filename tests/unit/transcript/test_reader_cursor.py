@@ -4,8 +4,7 @@ from typing import Any
 import pytest
 from builders.transcripts import Record, outcome, read_as, said
 
-from nous.transcript import Kind, known_readers
-from nous.transcript.reader import Sample
+from nous.transcript import Kind
 
 read = partial(read_as, "cursor")
 
@@ -21,43 +20,6 @@ def used(tool: str = "Shell", **given: Any) -> Record:
 
 def result(words: object, **fields: Any) -> Record:
     return {"type": "tool_result", "content": words, **fields}
-
-
-@pytest.mark.parametrize(
-    "mark",
-    [{"uuid": "u"}, {"type": "user"}, {"sessionId": "s"}, {"parentUuid": None}],
-    ids=lambda mark: next(iter(mark)),
-)
-def test_lines_of_other_programs_are_not_ours(mark: Record) -> None:
-    found = line("user", "What is here?")
-
-    assert known_readers()["cursor"].sniff(Sample("", (found,))) == 0.9
-    assert known_readers()["cursor"].sniff(Sample("", ({**found, **mark},))) == 0
-
-
-def test_results_without_the_ids_of_calls_belong_to_the_calls_of_the_turn_in_order() -> None:
-    transcript = read(
-        line("assistant", used("read", path="/a"), used("read", path="/b"), used("Shell", command="ls")),
-        line("user", result("text of a", tool_use_id="t1")),
-        line("user", result("listing", name="Shell"), result("text of b", tool_use_id="t2")),
-    )
-
-    paired = {entry.call_id: entry.text for entry in transcript if entry.kind is Kind.TOOL_CALL}
-    assert [(paired[entry.call_id], entry.text) for entry in transcript if entry.kind is Kind.TOOL_RESULT] == [
-        ("read(/a)", "text of a"),
-        ('Shell(cmd="ls")', "listing"),
-        ("read(/b)", "text of b"),
-    ]
-
-
-def test_a_call_that_was_not_answered_in_its_turn_is_not_answered_later() -> None:
-    transcript = read(line("assistant", used()), line("user", "Stop."), line("user", result("late", tool_use_id="t1")))
-
-    assert said(transcript)[1:] == [(Kind.USER, "Stop."), (Kind.TOOL_RESULT, "late")]
-    assert transcript.entries[2].call_id is None
-    named = [{**used(), "id": own} for own in ("c1", "c2")]
-    again = read(line("assistant", *named), line("user", result("x", tool_use_id="c2")))
-    assert [entry.call_id for entry in again] == ["c1", "c2", "c2"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ START: Record = {
     "owner": "me",
     "cwd": "/w",
 }
-CALL = {"type": "tool_use", "id": "c1", "name": "Execute", "input": {"command": "ls /nope"}}
 
 read = partial(read_as, "droid")
 
@@ -30,15 +29,6 @@ def text(words: str) -> Record:
 
 def printed(kind: str, **fields: Any) -> Record:
     return {"type": kind, "session_id": "s2", "timestamp": 1_770_078_313_595, **fields}
-
-
-def test_a_result_that_begins_with_error_is_one_though_no_flag_says_so() -> None:
-    failed = {"type": "tool_result", "tool_use_id": "c1", "content": "Error: Command failed (exit code: 1)"}
-    fine = {"type": "tool_result", "tool_use_id": "c2", "content": "0 errors"}
-
-    transcript = read(START, message("m1", "assistant", CALL), message("m2", "user", failed, fine))
-
-    assert [entry.kind for entry in transcript][1:] == [Kind.ERROR, Kind.TOOL_RESULT]
 
 
 def test_in_a_session_that_another_one_called_nobody_typed_anything() -> None:

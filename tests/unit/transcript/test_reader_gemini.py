@@ -27,29 +27,6 @@ def read(*messages: Record) -> Transcript:
     return read_as("gemini", HEADER, *messages)
 
 
-def test_a_message_that_is_written_again_is_told_once_with_what_is_new() -> None:
-    asked = call("c1", "read_file", {"file_path": "/a"}, "executing")
-    done = call("c1", "read_file", {"file_path": "/a"}, result=came("c1", output="text of a"))
-    next_one = call("c2", "read_file", {"file_path": "/b"}, result=came("c2", output="text of b"))
-    thoughts = [{"subject": "One"}, {"subject": "Two"}]
-
-    transcript = read(
-        message("g1", "gemini", "Reading.", thoughts=thoughts[:1], toolCalls=[asked]),
-        message("g1", "gemini", "Reading.", thoughts=thoughts, toolCalls=[done], tokens={"input": 5, "output": 1}),
-        message("g1", "gemini", "Reading.", toolCalls=[done, next_one], tokens={"input": 5, "output": 2}),
-    )
-
-    assert said(transcript) == [
-        (Kind.ASSISTANT, "Reading."),
-        (Kind.TOOL_CALL, "read_file(/a)"),
-        (Kind.TOOL_RESULT, "text of a"),
-        (Kind.TOOL_CALL, "read_file(/b)"),
-        (Kind.TOOL_RESULT, "text of b"),
-    ]
-    assert transcript.skipped == {"thinking": 2, "repeated message": 2}
-    assert (transcript.header.input_tokens, transcript.header.output_tokens) == (5, 2)
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -70,15 +47,6 @@ def test_only_what_was_typed_is_the_users(content: Any, words: str | None) -> No
     transcript = read(message("u", "user", content))
 
     assert [entry.text for entry in transcript if entry.kind is Kind.USER] == ([words] if words else [])
-
-
-def test_what_was_shown_to_the_user_is_what_was_typed_and_a_bare_command_is_an_act() -> None:
-    expanded = message("u", "user", [{"text": "long prompt of a command"}], displayContent="/review main")
-
-    assert said(read(expanded, message("v", "user", "/compress"))) == [
-        (Kind.USER, "/review main"),
-        (Kind.SYSTEM, "/compress"),
-    ]
 
 
 def test_notices_are_told_if_they_matter() -> None:
@@ -142,22 +110,3 @@ def test_what_came_of_a_call_is_told(called: tuple[str, str, str], expected: tup
     entry = made(call("c", tool, {"command": "rm a"}, status or "success", result=result)).entries[-1]
 
     assert (entry.kind, entry.text, entry.is_error) == (*expected, expected[0] is Kind.ERROR)
-
-
-def test_a_call_with_an_error_is_one_whatever_its_status() -> None:
-    entry = made(call("c", "read_file", {}, result=came("c", error="File not found"))).entries[-1]
-
-    assert (entry.kind, entry.text) == (Kind.ERROR, "File not found")
-
-
-def test_a_result_is_taken_from_its_own_answer_or_else_from_what_was_shown() -> None:
-    both = [*came("c2", output="other"), *came("c1", output="own")]
-    transcript = made(
-        call("c1", "glob", {"pattern": "*"}, result=both),
-        call("c3", "glob", {"pattern": "*"}, result=[{"text": "as text"}]),
-        call("c4", "glob", {"pattern": "*"}, resultDisplay="as shown"),
-        call("c5", "glob", {"pattern": "*"}, "executing"),
-    )
-
-    results = [entry.text for entry in transcript if entry.kind is Kind.TOOL_RESULT]
-    assert results == ["own", "as text", "as shown"]

@@ -27,7 +27,6 @@ CALLED = {
     "model_id": "grok-x",
     "model_fingerprint": "fp",
 }
-RESULT = {"type": "tool_result", "tool_call_id": "c1", "content": "print(1)"}
 
 
 read = partial(read_as, "grok")
@@ -57,15 +56,6 @@ def test_a_record_becomes_an_entry_or_is_counted(record: Record, expected: tuple
 
 def test_in_the_session_of_a_sub_agent_its_caller_speaks() -> None:
     assert said(read({**SUMMARY, "session_kind": "subagent"}, ASKED)) == [(Kind.SUB_AGENT, "Read it.")]
-
-
-def test_a_result_that_begins_like_an_error_is_one() -> None:
-    kinds = [
-        read(CALLED, {**RESULT, "content": text}).entries[-1].kind
-        for text in ("Error: no such file", "exit: 1\nno", "exit: 0\nyes", "an Error in words")
-    ]
-
-    assert kinds == [Kind.ERROR, Kind.ERROR, Kind.TOOL_RESULT, Kind.TOOL_RESULT]
 
 
 def test_the_summary_beside_a_history_is_its_header(tmp_path: Path) -> None:

@@ -39,16 +39,6 @@ PROMPT = line("u1", "user", {"text": "List the files."}, {"text": CONTEXT})
 everything = partial(read_as, "qwen", include=("meta", "sidechains"))
 
 
-def test_tokens_are_counted_with_those_of_thoughts() -> None:
-    counts = {"promptTokenCount": 100, "candidatesTokenCount": 7}
-    whole = line("a1", "assistant", {"text": "a"}, usageMetadata={**counts, "totalTokenCount": 110})
-
-    header = read(whole, line("a2", "assistant", {"text": "b"}, usageMetadata=counts)).header
-
-    assert (header.input_tokens, header.output_tokens) == (200, 17)
-    assert read_as(None, system("s", "session_source", sourceType="cli"), PROMPT).format == "qwen"
-
-
 HISTORY = [{"parts": [{"text": "context"}]}, {"parts": [{"text": "<state_snapshot>x</state_snapshot>"}]}]
 
 
@@ -79,16 +69,6 @@ def test_a_record_is_of_whoever_said_it(found: Record, expected: tuple[Kind, str
     assert said(read(found)) == [expected]
 
 
-@pytest.mark.parametrize(
-    "more", [{"subtype": "notification"}, {"subtype": "cron"}, {"subtype": "goal_runtime"}, {"provenance": "system"}]
-)
-def test_prompts_of_a_program_are_nobodys(more: Record) -> None:
-    record = line("u", "user", {"text": "Task finished."}, **more)
-
-    assert said(read(record)) == []
-    assert [(entry.kind, entry.is_meta) for entry in everything(record)] == [(Kind.SYSTEM, True)]
-
-
 def test_a_slash_command_is_an_act_or_with_arguments_the_users_words() -> None:
     transcript = read(
         system("s1", "slash_command", phase="invocation", rawCommand="/about"),
@@ -105,15 +85,6 @@ def test_a_slash_command_is_an_act_or_with_arguments_the_users_words() -> None:
         "hidden slash command": 1,
         "prompt of a slash command": 1,
     }
-
-
-def test_the_file_of_a_sub_agent_is_its_own_session_whose_task_nobody_typed() -> None:
-    mine = {"isSidechain": True, "agentId": "explore-1"}
-
-    transcript = read(line("u", "user", {"text": "Find it"}, **mine), line("a", "assistant", {"text": "Found"}, **mine))
-
-    assert said(transcript) == [(Kind.SUB_AGENT, "Find it"), (Kind.ASSISTANT, "Found")]
-    assert (transcript.header.session_id, transcript.header.parent_session_id) == ("agent-explore-1", "s1")
 
 
 def test_what_a_sub_agent_says_beside_the_session_is_left_out() -> None:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from builders.transcripts import read_as, said
 
 from nous.transcript import Kind, Transcript
@@ -12,12 +11,6 @@ from nous.transcript.readers.sharegpt import tagged
 def read(*turns: tuple[str, Any], **beside: Any) -> Transcript:
     named = [{"from": name, "value": value} for name, value in turns]
     return read_as("sharegpt", {"conversations": named, **beside})
-
-
-def test_a_conversation_may_name_its_speakers_by_role() -> None:
-    turns = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
-
-    assert said(read_as("sharegpt", {"conversations": turns})) == [(Kind.USER, "hi"), (Kind.ASSISTANT, "hello")]
 
 
 def test_results_come_in_the_order_of_the_calls_even_if_one_is_empty() -> None:
@@ -65,22 +58,6 @@ def test_thoughts_calls_and_results_are_taken_out_of_their_tags() -> None:
     ]
     assert transcript.skipped == {"thinking": 1}
     assert transcript.entries[1].call_id == transcript.entries[2].call_id
-
-
-@pytest.mark.parametrize(
-    ("text", "pieces"),
-    [
-        ("a <think> b", [("", "a <think> b")]),
-        ("b</think>c", [("think", "b"), ("", "c")]),
-        ("<think>a <tool_call> b</think>c", [("think", "a <tool_call> b"), ("", "c")]),
-        ("a</tool_call>b", [("", "a</tool_call>b")]),
-        ("<think></think>", []),
-    ],
-)
-def test_a_tag_that_is_not_closed_is_text_but_thoughts_need_not_be_opened(
-    text: str, pieces: list[tuple[str, str]]
-) -> None:
-    assert list(tagged(text)) == pieces
 
 
 def test_endless_tags_are_read_in_one_go() -> None:

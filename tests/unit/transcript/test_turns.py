@@ -37,12 +37,6 @@ def test_parts_of_one_answer_are_one_entry() -> None:
     assert [(part.id, part.text) for part in found] == [("1", "a\n\nb"), ("2", "c")]
 
 
-def test_an_answer_that_a_call_interrupts_stays_in_two_parts() -> None:
-    found = finish(draft(Kind.ASSISTANT, "a"), draft(Kind.TOOL_CALL, own="2"), draft(Kind.ASSISTANT, "b"))
-
-    assert [part.text for part in found] == ["a", "x", "b"]
-
-
 @pytest.mark.parametrize(
     ("left_out", "extra", "reason"),
     [

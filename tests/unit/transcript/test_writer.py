@@ -51,14 +51,6 @@ def test_the_base_of_the_environment_holds_for_writing_and_reading(
     assert len(read_transcript("s1").entries) == 1
 
 
-def test_what_is_streamed_is_not_written_and_is_no_failure(writer: TranscriptWriter) -> None:
-    assert not any(
-        writer.append(told(kind)) for kind in ("text_delta", "reasoning", "tool_output_chunk", "sub_agent_text_delta")
-    )
-    assert not writer.path.exists()
-    assert writer.failures == 0
-
-
 def test_what_sub_agents_do_with_tools_is_written_apart(writer: TranscriptWriter) -> None:
     kinds = [kind for kind in EVENTS if kind.startswith("sub_agent")]
     for kind in kinds:
