@@ -24,11 +24,7 @@ def transcripts_base(base: Path | str | None = None) -> Path:
 
 
 def transcript_path(session: str, *, base: Path | str | None = None) -> Path:
-    """Return the path to which the transcript of *session* is written, below *base*.
-
-    *base* defaults to `transcripts_base`. Raises BadInput for every id that could name something outside its own
-    directory.
-    """
+    """Return where the transcript of *session* is written, or raise BadInput for a bad id."""
     return transcripts_base(base) / safe_session_id(session) / "transcript.json"
 
 
@@ -116,11 +112,7 @@ def below(folder: Path, unreadable: Unreadable, *, left_out: LeftOut = lambda _:
 
 
 def parts_of_sessions(names: Collection[str]) -> Collection[str]:
-    """Return which folder *names* hold parts of sessions rather than sessions.
-
-    Parts are read with their session: the transcripts of its sub-agents, and its messages if each has a file of its
-    own.
-    """
+    """Return which folder *names* hold parts: sub-agents', and messages in files of their own."""
     return {FOLDER, "message", "part"} if set(names) >= _OF_A_TREE else {FOLDER}
 
 

@@ -152,10 +152,7 @@ def _growth(stream: BinaryIO, parser_state: _ParserState, point: ResumePoint, si
 
 
 def _settled(stream: BinaryIO, point: ResumePoint, entries: Sequence[Entry], begun: int) -> ResumePoint:
-    """Return the point before the last turn of *entries*.
-
-    Returns *point* itself if no turn after *begun* was reached or reading cannot resume there.
-    """
+    """Return the point before the last turn of *entries*; *point* itself if it cannot be there."""
     last_turn = entries[-1].turn if entries else begun
     prompt = next((entry for entry in entries if entry.turn == last_turn), None)
     if prompt is None or last_turn == begun or not _can_go_on(stream, point, prompt.offset):

@@ -72,10 +72,7 @@ def parse_transcript(
     source: str = "",
     result_limit: int = RESULT_LIMIT,
 ) -> Transcript:
-    """Parse a transcript in memory: the content of a file, or a list of messages.
-
-    The digest of a list is that of its compact JSON. Raises as `read_transcript`.
-    """
+    """Parse the content of a file or a list of messages; raises as `read_transcript`."""
     if isinstance(data, str):
         data = data.encode(errors="replace")
     if not isinstance(data, bytes):

@@ -35,10 +35,7 @@ class ReadPosition:
 
 
 def lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[Line]:
-    """Yield every line of *stream*, without a byte order mark.
-
-    *stream* begins at *cursor*, which advances. Lines longer than `LONGEST_LINE` are skipped and counted in *notes*.
-    """
+    """Yield every line of *stream* from *cursor* on; skip and count those over `LONGEST_LINE`."""
     while data := stream.readline(LONGEST_LINE):
         number, offset = cursor.line, cursor.offset
         cursor.offset += len(data)

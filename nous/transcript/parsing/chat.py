@@ -143,10 +143,7 @@ def _thought(block: JsonObject) -> str:
 
 @dataclass(slots=True)
 class ChatReading(BlockReading):
-    """Base reading for messages with a role. A reader only says how its container differs.
-
-    It marks where another session starts in the same file.
-    """
+    """Base reading for messages with a role; a reader only says how its container differs."""
 
     messages: int = 0
     sessions: int = 0

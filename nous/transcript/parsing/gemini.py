@@ -50,10 +50,7 @@ _TAIL = 400
 
 @dataclass(slots=True)
 class GeminiPartReading(SessionReading):
-    """Turns messages into drafts.
-
-    Emits each call (`asked`) and each result (`answered`) once, because files repeat their messages.
-    """
+    """Emits each call (`asked`) and each result (`answered`) once: files repeat messages."""
 
     asked: set[str] = field(default_factory=set[str])
     answered: set[str] = field(default_factory=set[str])

@@ -70,10 +70,7 @@ def content_of(message: JsonObject) -> Parts:
 
 @dataclass(slots=True)
 class _Export(ChatReading):
-    """The conversations of an export.
-
-    `asked` maps each tool to its last call in this turn. `last` is the last call of all.
-    """
+    """The conversations; `asked` maps tools to their last calls in this turn, `last` is of all."""
 
     asked: dict[str, str] = field(default_factory=dict[str, str])
     last: str = ""

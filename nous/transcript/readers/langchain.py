@@ -27,10 +27,7 @@ _REASON = re.compile(r" with reason: (?P<reason>.+)", re.DOTALL)
 
 
 class Message(NamedTuple):
-    """A LangChain message: its type and fields.
-
-    `is_piece`: a chunk of a streamed answer. `is_marked`: the form is certainly LangChain's.
-    """
+    """A message: a chunk of an answer (`is_piece`), in a form only of LangChain (`is_marked`)."""
 
     kind: str
     fields: JsonObject
@@ -72,10 +69,7 @@ def _confidence(sample: Sample) -> float:
 
 @dataclass(slots=True)
 class _Conversation(ChatReading):
-    """The messages of a conversation.
-
-    `pieces` are the chunks so far of the answer that still grows at `growing`.
-    """
+    """The messages; `pieces` are the chunks of the answer that still grows at `growing`."""
 
     growing: RecordPlace | None = None
     pieces: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])

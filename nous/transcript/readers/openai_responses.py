@@ -95,10 +95,7 @@ def _result_inside(item: JsonObject) -> Output | None:
 
 @dataclass(slots=True)
 class _Session(CodexReading):
-    """The items of a conversation.
-
-    `emitted` counts the items by fingerprint. `instructions` are the last ones given.
-    """
+    """The items; `emitted` counts them by fingerprint, `instructions` are the last ones."""
 
     items: int = 0
     emitted: dict[str, int] = field(default_factory=dict[str, int])

@@ -45,10 +45,7 @@ def _confidence(sample: Sample) -> float:
 
 @dataclass(slots=True)
 class _Run(ChatReading):
-    """The messages of a run.
-
-    `leader` is the main agent. `has_answered`: it has answered at least once. `waiting` is the call without a result.
-    """
+    """The messages; `leader` is the main agent, `waiting` the call without a result."""
 
     leader: str = ""
     has_answered: bool = False

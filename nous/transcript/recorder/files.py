@@ -126,10 +126,7 @@ def save_summary(
     base: Path | str | None = None,
     clock: Callable[[], datetime] = _now,
 ) -> Path:
-    """Save a *summary* of *session*, and return the path; otherwise as `save_summarizer_input`.
-
-    The file is `summary-{session}-{epoch seconds}.md`. The default of *base* is `~/.qbit/artifacts/summaries`.
-    """
+    """Save `summary-{session}-{epoch seconds}.md`, otherwise as `save_summarizer_input`."""
     return _save("summary", session, summary, base or f"{ARTIFACTS}/summaries", clock)
 
 

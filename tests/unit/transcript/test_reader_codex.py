@@ -156,7 +156,7 @@ def test_the_thread_of_a_sub_agent_names_its_parent_and_has_no_user() -> None:
             message(
                 "user", '<subagent_notification>{"agent_path":"a","status":{"completed":"ok"}}</subagent_notification>'
             ),
-            (Kind.SUB_AGENT, "a: ok"),
+            (Kind.SUB_AGENT, '{"agent_path":"a","status":{"completed":"ok"}}'),
         ),
         (
             item("agent_message", author="a", recipient="b", content=[{"type": "input_text", "text": "ok"}]),

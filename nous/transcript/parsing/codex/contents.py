@@ -13,7 +13,7 @@ import orjson
 
 from nous.transcript.parsing.blocks import blocks_in
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, as_text
+from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text
 
 
 class Sort(StrEnum):
@@ -67,7 +67,7 @@ def piece_of(text: str) -> MessagePiece:
         case Sort.SHELL:
             return MessagePiece(Sort.SHELL, _inside(text, "command"), _inside(text, "result"))
         case Sort.AGENT:
-            return MessagePiece(Sort.AGENT, _notice(_inside(text, "subagent_notification")))
+            return MessagePiece(Sort.AGENT, _inside(text, "subagent_notification"))
         case Sort.INSERTED if tag and (closing := f"</{tag[1]}>") in text and not text.endswith(closing):
             return MessagePiece(Sort.OWN, text.rpartition(closing)[2].strip())  # typed behind what a program put first
         case sort:
@@ -78,19 +78,6 @@ def words_and_plan(text: str) -> tuple[str, str]:
     """Return an answer without its proposed plan and without memory citations, and the plan."""
     without_citations, _ = _split(text, "<oai-mem-citation>", "</oai-mem-citation>")
     return _split(without_citations, "<proposed_plan>", "</proposed_plan>")
-
-
-def spoken(status: object) -> str:
-    """Return the words of a status: `{"completed": "words"}`, `{"errored": "reason"}`, a word."""
-    if isinstance(status, str):
-        return status
-    return "; ".join(as_text(words) or str(name) for name, words in as_object(status).items())
-
-
-def _notice(text: str) -> str:
-    notice = as_arguments(text)
-    name, words = text_at(notice, "agent_path", "agent_id"), spoken(notice.get("status"))
-    return f"{name}: {words}" if name and words else text
 
 
 def _inside(text: str, tag: str) -> str:
