@@ -52,12 +52,9 @@ class Finishing:
         """Yield the entries that *drafts* complete; count left-out ones in *notes*."""
         for draft in drafts:
             is_extra = draft.agent is not None or draft.is_meta or draft.kind is _THINKING
-            if is_extra:
-                is_aside = draft.agent is not None
-                extra = "sidechains" if is_aside else "meta" if draft.is_meta else "thinking"
-                if extra not in self.include:
-                    notes.skip(_PASSED_OVER[extra])
-                    continue
+            if is_extra and (extra := _extra(draft)) not in self.include:
+                notes.skip(_PASSED_OVER[extra])
+                continue
             held, is_answer = self.held, draft.kind is _ASSISTANT
             if held and is_answer and held.id == draft.id:
                 held.text = f"{held.text}\n\n{draft.text}"
@@ -110,6 +107,10 @@ class Finishing:
 
 
 _PASSED_OVER = {"thinking": "thinking", "meta": "meta message", "sidechains": "sidechain"}
+
+
+def _extra(draft: Draft) -> str:
+    return "sidechains" if draft.agent is not None else "meta" if draft.is_meta else "thinking"
 
 
 def _cut_once(text: str, limit: int) -> str:
