@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from io import BytesIO
 from itertools import islice
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from nous.domain.errors import BadInput, Misconfigured
+from nous.domain.errors import BadInput
 from nous.domain.plug_ins import PlugIns
 from nous.transcript import readers
 from nous.transcript.io.byte_source import ByteSource, is_text
@@ -38,33 +38,17 @@ class UnknownFormat(BadInput):
 
 
 def known_readers() -> Mapping[str, FormatReader]:
-    """Return every reader by format.
-
-    Readers are the modules in `nous.transcript.readers`, and entry points of the group `nous.readers`.
-
-    Raises Misconfigured if two modules read the same format.
-    """
+    """Return every reader by format: built-in modules, and entry points of `nous.readers`."""
     return _readers_in(tuple(readers.__path__), tuple(sys.path))
 
 
 @cache  # a package is scanned once: a scan costs as much as reading a short session
 def _readers_in(_folders: tuple[str, ...], _path: tuple[str, ...]) -> Mapping[str, FormatReader]:
-    known: dict[str, FormatReader] = {}
-    for name, plug_in in READERS.all().items():
-        own = getattr(plug_in, "format", None)
-        if own is None:
-            raise Misconfigured(f"plug-ins of {READERS.group} are no readers: {name}")
-        if own in known:
-            raise Misconfigured(f"two readers read the format {own}")
-        known[own] = cast("FormatReader", plug_in)
-    return known
+    return {plug_in.format: plug_in for plug_in in READERS.all().values()}
 
 
 def reader_named(name: str) -> FormatReader:
-    """Return the reader of the format *name*; case is ignored, and `-` equals `_`.
-
-    Raises BadInput if there is no such format.
-    """
+    """Return the reader of the format *name*, in any case, or raise BadInput; `-` equals `_`."""
     known = known_readers()
     reader = known.get(name.replace("-", "_").lower())
     if reader is None:
@@ -80,10 +64,7 @@ class Sniffed(NamedTuple):
 
 
 def reader_for(sample: Sample) -> Sniffed:
-    """Return the reader with the highest confidence for *sample*.
-
-    Raises UnknownFormat if that confidence is too low.
-    """
+    """Return the reader with the highest confidence; raises UnknownFormat if that is too low."""
     found = _surest(sample)
     if found.confidence < _SURE_ENOUGH:
         raise UnknownFormat(f"this is no transcript that nous can read: it holds {seen_in(sample)}")
@@ -103,22 +84,16 @@ def sample_of(byte_source: ByteSource) -> Sample:
     exceeds what memory can hold (`LONGEST_LINE`).
     """
     size = HEAD
-    head = byte_source.look(size)
-    sample, is_hopeless = _sample(head)
-    while not is_hopeless and len(head) == size < (most := _worth_a_look(head, sample)):
+    sample, most = _sample(head := byte_source.look(size))
+    while len(head) == size < most:
         size = min(4 * size, most)
-        head = byte_source.look(size)
-        sample, is_hopeless = _sample(head)
+        sample, most = _sample(head := byte_source.look(size))
     if len(head) == LONGEST_LINE and b"\n" not in head and not sample.records:
         raise UnknownFormat(f"this is no transcript that nous can read: it is a {TOO_LONG}, {sample.text[:40]!r} ...")
     return sample
 
 
 def _worth_a_look(head: bytes, sample: Sample) -> int:
-    """Return how many bytes from the start may be needed to detect the format.
-
-    *head* has been read so far, and *sample* is what it holds. 0 means that more bytes do not help.
-    """
     begins = _begins(head)
     if not sample.records:
         return LONGEST_LINE if b"\n" not in head or begins in {b"{", b"["} else 0
@@ -131,8 +106,8 @@ def _begins(head: bytes) -> bytes:
     return head.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n\0")[:1]
 
 
-def _sample(head: bytes) -> tuple[Sample, bool]:
-    """Return the sample in *head*, and whether it has too much broken JSON to read further."""
+def _sample(head: bytes) -> tuple[Sample, int]:
+    """Return the sample in *head*, and the bytes from the start that may help; 0 if none do."""
     notes = ReadNotes()
     found = tuple(islice(records(BytesIO(head), notes, ReadPosition()), RECORDS))
     broken = notes.skipped[BROKEN]
@@ -141,7 +116,7 @@ def _sample(head: bytes) -> tuple[Sample, bool]:
         text=head[:HEAD].decode(errors="replace").removeprefix("\ufeff"),
         records=tuple(record.value for record in found) if is_json else (),
     )
-    return sample, broken > RECORDS
+    return sample, 0 if broken > RECORDS else _worth_a_look(head, sample)
 
 
 def seen_in(sample: Sample) -> str:

@@ -18,20 +18,13 @@ _LONGEST_ID = 255
 
 
 def transcripts_base(base: Path | str | None = None) -> Path:
-    """Return the directory of all transcripts: *base*, or else the configured one.
-
-    Writers and readers share it.
-    """
+    """Return the directory of all transcripts, read or written: *base*, or the configured one."""
     # Not in our settings: agents that write transcripts read this variable too, and do not load our settings.
     return Path(base if base is not None else os.environ.get(BASE_VARIABLE) or QBIT_TRANSCRIPTS).expanduser()
 
 
 def transcript_path(session: str, *, base: Path | str | None = None) -> Path:
-    """Return the path to which the transcript of *session* is written, below *base*.
-
-    *base* defaults to `transcripts_base`. Raises BadInput for every id that could name something outside its own
-    directory.
-    """
+    """Return where the transcript of *session* is written, or raise BadInput for a bad id."""
     return transcripts_base(base) / safe_session_id(session) / "transcript.json"
 
 
@@ -46,30 +39,27 @@ def sub_agent_transcript_path(session: str, agent: str, request: str, *, base: P
 
 
 def find_transcript(session: str, *, base: Path | str | None = None) -> Path | None:
-    """Return the existing transcript of *session*, or None.
-
-    Checks the current path first, then the paths of the first release.
-    """
+    """Return the transcript of *session*, also at a path of the first release; None if none."""
     written = transcript_path(session, base=base)
-    places = (
-        written,
-        transcripts_base(base) / f"transcript-{session}.jsonl",
-        written.with_name(f"transcript-{session}.jsonl"),
-    )
+    first_name = f"transcript-{session}.jsonl"
+    places = (written, transcripts_base(base) / first_name, written.with_name(first_name))
     return next((place for place in places if place.is_file()), None)
 
 
 def safe_session_id(session: str) -> str:
-    """Return *session* if it is a plain name; raise BadInput otherwise.
-
-    A plain name is printable and not blank, has no separators or NUL, is not `.` or `..`, and is no longer than a file
-    name.
-    """
-    if not session.strip() or session in {".", ".."} or not session.isprintable() or set(session) & set("/\\\0"):
-        raise BadInput(f"{session!r} cannot be the id of a session: it has to be a plain name")
-    if len(session.encode(errors="replace")) > _LONGEST_ID:
-        raise BadInput(f"a session id of {len(session)} characters is too long; {_LONGEST_ID} bytes are allowed")
+    """Return *session* if it is a plain name; raise BadInput otherwise."""
+    if not is_plain_name(session):
+        raise BadInput(f"{session[:_LONGEST_ID]!r} cannot be the id of a session: it has to be a plain name")
     return session
+
+
+def is_plain_name(name: str) -> bool:
+    """Return whether *name* is safe as the name of a file inside its folder.
+
+    It is printable and not blank, has no separators, is not `.` or `..`, and is no longer than a file name.
+    """
+    is_printable = bool(name.strip()) and name.isprintable() and len(name.encode(errors="replace")) <= _LONGEST_ID
+    return is_printable and name not in {".", ".."} and not set(name) & set("/\\")
 
 
 FOLDER = "subagents"
@@ -122,11 +112,7 @@ def below(folder: Path, unreadable: Unreadable, *, left_out: LeftOut = lambda _:
 
 
 def parts_of_sessions(names: Collection[str]) -> Collection[str]:
-    """Return which folder *names* hold parts of sessions rather than sessions.
-
-    Parts are read with their session: the transcripts of its sub-agents, and its messages if each has a file of its
-    own.
-    """
+    """Return which folder *names* hold parts: sub-agents', and messages in files of their own."""
     return {FOLDER, "message", "part"} if set(names) >= _OF_A_TREE else {FOLDER}
 
 

@@ -7,7 +7,6 @@ once to stop there.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from hashlib import sha256
 from os import SEEK_END
 from pathlib import Path
@@ -27,36 +26,20 @@ from nous.transcript.reader import LineReading, Reading
 _CHECKED = 4_096
 
 
-class Change(StrEnum):
-    """How a file changed since the previous read."""
-
-    FIRST = "read for the first time"
-    UNCHANGED = "unchanged"
-    GROWN = "grown"
-    SHRUNK = "shrunk: it is read anew"
-    REWRITTEN = "rewritten before the point where reading stopped: it is read anew"
-    FORGOTTEN = "the resume point is of another release: it is read anew"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumePoint:
     """Checkpoint of an incremental read: continue at the byte *offset*, on *line*.
 
-    *kept* entries before it are settled, and *last* is the id of the last of them. *format* was named by the caller
-    (*is_named*) or detected from the content. *include* is what the caller asked for. *size* was the length of the file
-    in bytes. *check* is a digest of content before the offset, to detect a rewrite. *state* is the serialized parser
-    state. All fields are plain JSON values.
+    *kept* entries before it are settled, and *last* is the id of the last of them. *check* is a digest of content
+    before the offset, to detect a rewrite. *state* is the serialized parser state. All fields are plain JSON values.
     """
 
     format: str
-    is_named: bool
-    include: Sequence[str]
     state: Mapping[str, Any]
     offset: int = 0
     line: int = 1
     kept: int = 0
     last: str | None = None
-    size: int = 0
     check: str = ""
 
 
@@ -68,7 +51,6 @@ class Growth:
     `problems` describe the whole file, as in a `Transcript`.
     """
 
-    change: Change
     keep: int
     last: str | None
     entries: tuple[Entry, ...]
@@ -78,10 +60,7 @@ class Growth:
     resume: ResumePoint
 
     def applied_to(self, known: Sequence[Entry]) -> tuple[Entry, ...]:
-        """Return all entries of the file, given those *known* at the resume point.
-
-        Raises ValueError if *known* does not match the resume point.
-        """
+        """Return all entries of the file; raises ValueError if *known* are other ones."""
         if self.keep > len(known) or (self.keep and known[self.keep - 1].id != self.last):
             raise ValueError(f"the first {self.keep} of these {len(known)} entries are not those that were kept")
         return (*known[: self.keep], *self.entries)
@@ -97,26 +76,20 @@ def follow(
 ) -> Growth:
     """Read what the transcript *source* gained since the resume point *since*.
 
-    Without *since*, the whole file is read. Incremental reads give the same entries as one full read. A file without
-    one record per line (an array, one object, a compressed file) can only resume at its beginning, so it is read whole
-    each time. Format and *include* are those of the first call. Raises as `read_transcript`, and UnknownFormat while
+    Without *since*, the whole file is read, and so is a file that was rewritten before that point. Incremental reads
+    with the same *format* and *include* give the same entries as one full read. A file without one record per line (an
+    array, one object, a compressed file) is read whole each time. Raises as `read_transcript`, and UnknownFormat while
     the file is too short to detect its format.
     """
     with opened(located(source, base=base)) as stream:
         size = stream.seek(0, SEEK_END)
-        change = _change(since, stream, size)
-        if since and since.offset and change in _GOES_ON:
-            if start := _restored(since.format, since.state):
-                return _growth(stream, start, since, change, size)
-            change = Change.FORGOTTEN
-        if since:
-            # Detect the format again: at the first read, the file may have been almost empty.
-            format, include = (since.format if since.is_named else None), since.include  # noqa: A001  as above
-        fresh, point = _beginning(stream, format, include)
-        return _growth(stream, fresh, point, change, size)
-
-
-_GOES_ON = frozenset({Change.UNCHANGED, Change.GROWN})
+        parser_state = _restored(since) if since and _is_unchanged(since, stream) else None
+        if since and parser_state:
+            return _growth(stream, parser_state, since, size)
+        stream.seek(0)
+        found = format or sniffed(ByteSource.on(stream)).reader.format
+        fresh = _ParserState(reader_named(found).begin(ReadNotes()), Finishing(include=extras(include)))
+        return _growth(stream, fresh, ResumePoint(format=found, state=fresh.serialized()), size)
 
 
 @dataclass(slots=True)
@@ -147,67 +120,49 @@ class _ParserState:
         return {"reading": reading, "finishing": finishing}
 
 
-def _beginning(stream: BinaryIO, name: str | None, include: Collection[str]) -> tuple[_ParserState, ResumePoint]:
-    stream.seek(0)
-    found = name or sniffed(ByteSource.on(stream)).reader.format
-    fresh = _ParserState(reader_named(found).begin(ReadNotes()), Finishing(include=extras(include)))
-    is_named, state = name is not None, fresh.serialized()
-    return fresh, ResumePoint(format=found, is_named=is_named, include=tuple(sorted(include)), state=state)
-
-
-def _restored(name: str, state: Mapping[str, Any]) -> _ParserState | None:
-    """Rebuild a serialized *state*; None if it is from a release with other fields."""
-    kind = type(reader_named(name).begin(ReadNotes()))
+def _restored(point: ResumePoint) -> _ParserState | None:
+    """Return the parser state at *point*; None if it is from a release with other fields."""
+    kind = reader_named(point.format).reading
     try:
-        reading = TypeAdapter(kind).validate_python(state.get("reading"))
-        finishing = TypeAdapter(Finishing).validate_python(state.get("finishing"))
+        reading = TypeAdapter(kind).validate_python(point.state.get("reading"))
+        finishing = TypeAdapter(Finishing).validate_python(point.state.get("finishing"))
     except ValidationError:
         return None
     return _ParserState(reading, finishing)
 
 
-def _change(since: ResumePoint | None, stream: BinaryIO, size: int) -> Change:
-    if since is None:
-        return Change.FIRST
-    if size < since.size:
-        return Change.SHRUNK
-    if _check(stream, since.offset) != since.check:
-        return Change.REWRITTEN
-    return Change.UNCHANGED if size == since.size else Change.GROWN
+def _is_unchanged(since: ResumePoint, stream: BinaryIO) -> bool:
+    """Return whether to go on: the content before *since* is as it was, and not empty."""
+    return since.offset > 0 and _check(stream, since.offset) == since.check
 
 
-def _growth(stream: BinaryIO, parser_state: _ParserState, point: ResumePoint, change: Change, size: int) -> Growth:
+def _growth(stream: BinaryIO, parser_state: _ParserState, point: ResumePoint, size: int) -> Growth:
     begun = parser_state.finishing.turn
     entries = [*parser_state.read(stream, point, size), *parser_state.conclude()]
     notes = parser_state.reading.notes
     return Growth(
-        change=change,
         keep=point.kept,
         last=point.last,
         entries=tuple(entries),
         header=notes.header,
         skipped=dict(notes.skipped),
         problems=tuple(notes.problems),
-        resume=_settled(stream, point, entries, begun=begun, size=size),
+        resume=_settled(stream, point, entries, begun),
     )
 
 
-def _settled(stream: BinaryIO, point: ResumePoint, entries: Sequence[Entry], *, begun: int, size: int) -> ResumePoint:
-    """Return the point before the last turn of *entries*.
-
-    Returns *point* itself, with the new size, if no later turn was reached or reading cannot resume there.
-    """
-    same = replace(point, size=size, check=_check(stream, point.offset))
+def _settled(stream: BinaryIO, point: ResumePoint, entries: Sequence[Entry], begun: int) -> ResumePoint:
+    """Return the point before the last turn of *entries*; *point* itself if it cannot be there."""
     last_turn = entries[-1].turn if entries else begun
     prompt = next((entry for entry in entries if entry.turn == last_turn), None)
     if prompt is None or last_turn == begun or not _can_go_on(stream, point, prompt.offset):
-        return same
-    parser_state = _restored(point.format, point.state)
+        return point
+    parser_state = _restored(point)
     settled = parser_state.read(stream, point, prompt.offset) if parser_state else []
     if parser_state is None or not settled or settled != list(entries[: len(settled)]):
-        return same
+        return point
     return replace(
-        same,
+        point,
         offset=prompt.offset,
         line=prompt.line,
         kept=point.kept + len(settled),
@@ -228,8 +183,8 @@ def _can_go_on(stream: BinaryIO, point: ResumePoint, offset: int) -> bool:
     if is_packed(stream.read(8)):
         return False
     stream.seek(0)
-    reading = reader_named(point.format).begin(ReadNotes())
-    return reading.STANDS_HERE and (isinstance(reading, LineReading) or is_one_a_line(stream))
+    reading = reader_named(point.format).reading
+    return reading.STANDS_HERE and (issubclass(reading, LineReading) or is_one_a_line(stream))
 
 
 def _check(stream: BinaryIO, offset: int) -> str:

@@ -37,11 +37,7 @@ class Survey:
 
 
 def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
-    """Read every file in *paths*, and below those that are folders.
-
-    Hidden files in folders are skipped. Files without a session are refused, as they are when published. So are folders
-    that cannot be read.
-    """
+    """Read every file in and below *paths*; refuse those without a session, and bad folders."""
     found = Survey()
     for path in _files(paths, found.refused.__setitem__):
         began = clock()

@@ -14,12 +14,13 @@ import orjson
 
 from nous.domain.errors import BadInput, NotFound, Unavailable
 from nous.transcript.detect import Sniffed, UnknownFormat, reader_for, reader_named, sample_of
-from nous.transcript.discovery import find_transcript, safe_session_id, sub_agents_beside
+from nous.transcript.discovery import find_transcript, is_plain_name, safe_session_id, sub_agents_beside
 from nous.transcript.io.byte_source import DAMAGED, ByteSource
 from nous.transcript.io.lines import Line, ReadPosition, lines
 from nous.transcript.model import Kind, ReadNotes, Transcript
+from nous.transcript.parsing.fields import text_at
 from nous.transcript.parsing.turns import RESULT_LIMIT, Finishing, extras
-from nous.transcript.parsing.values import as_object, as_text
+from nous.transcript.parsing.values import as_object
 
 _BLANK = re.compile(r"[\s\0]*(?:\[\s*\])?[\s\0]*")
 
@@ -54,10 +55,7 @@ def read_transcript(
 
 @contextmanager
 def session_content(path: Path, *, format: str | None = None) -> Generator[BinaryIO]:  # noqa: A002  as above
-    """Open the file at *path*, or all files of a session that spans many, joined as one.
-
-    Raises as `read_transcript`.
-    """
+    """Open the file at *path*, or all files of its session as one; raises as `read_transcript`."""
     with opened(path) as stream:
         whole = None
         if stream.seekable():
@@ -74,13 +72,10 @@ def parse_transcript(
     source: str = "",
     result_limit: int = RESULT_LIMIT,
 ) -> Transcript:
-    """Parse a transcript in memory: the content of a file, or a list of messages.
-
-    The digest of a list is that of its compact JSON. Raises as `read_transcript`.
-    """
+    """Parse the content of a file or a list of messages; raises as `read_transcript`."""
     if isinstance(data, str):
         data = data.encode(errors="replace")
-    elif not isinstance(data, bytes):
+    if not isinstance(data, bytes):
         try:
             data = orjson.dumps([dict(message) for message in data])
         except (TypeError, ValueError) as error:
@@ -133,20 +128,15 @@ def sniffed(byte_source: ByteSource) -> Sniffed:
 
 
 def located(source: str | Path, *, base: Path | str | None = None) -> Path:
-    """Return the file *source*, or the transcript of the session with that id.
-
-    Raises as `read_transcript`.
-    """
+    """Return the file *source*, or the transcript of that session; raises as `read_transcript`."""
     if "\0" in str(source) or not str(source).strip():
         raise BadInput(f"{str(source)!r} names no transcript")
     path = Path(source)
     with _translated(path):
         if path.is_dir():
             raise BadInput(f"{path} is a directory; name a transcript in it")
-        if path.is_file() or path.is_fifo():
-            return path
         if path.exists():
-            raise BadInput(f"{path} is a device, not a file")
+            return path
         if isinstance(source, Path) or path.name != source:
             raise NotFound(f"there is no file {path}")
         kept = find_transcript(safe_session_id(source), base=base)
@@ -168,8 +158,6 @@ def _translated(path: Path) -> Generator[None]:
         yield
     except FileNotFoundError as error:
         raise NotFound(f"there is no file {path}") from error
-    except PermissionError as error:
-        raise BadInput(f"{path} may not be read by this user: permission denied") from error
     except OSError as error:
         kind = Unavailable if error.errno == errno.EIO else BadInput
         raise kind(f"{path} could not be read: {error.strerror or error}") from error
@@ -199,10 +187,7 @@ def refusal(transcript: Transcript, *, was_told: bool = False) -> str | None:
 
 
 def damage(skipped: Mapping[str, int]) -> str | None:
-    """Return the reason in *skipped* why a compressed file could not be fully unpacked.
-
-    None if all of it was unpacked.
-    """
+    """Return why a compressed file was not fully unpacked, by *skipped*; None if it was."""
     return next((reason for reason in skipped if reason.startswith(DAMAGED)), None)
 
 
@@ -230,7 +215,8 @@ def split_sessions(path: Path, notes: ReadNotes | None = None) -> Iterator[Sessi
         first = list(islice(written, 2))
         if len(first) == 2 and all(isinstance(_object(line).get("messages"), list) for line in first):
             for line in chain(first, written):
-                yield SessionPart(_own_id(line) or f"{stem}-{line.number}", line.data.strip())
+                own = text_at(_object(line), *_ID_KEYS)
+                yield SessionPart(own if is_plain_name(own) else f"{stem}-{line.number}", line.data.strip())
         if byte_source.damage:
             notes.trouble(byte_source.damage, 0)
 
@@ -240,12 +226,3 @@ def _object(line: Line) -> dict[str, Any]:
         return as_object(orjson.loads(line.data))
     except orjson.JSONDecodeError:
         return {}
-
-
-def _own_id(line: Line) -> str | None:
-    record = _object(line)
-    own = next((value for key in _ID_KEYS if (value := as_text(record.get(key)))), "")
-    try:
-        return safe_session_id(own)
-    except BadInput:
-        return None

@@ -132,10 +132,7 @@ class SubAgent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A user prompt and everything up to the next one.
-
-    Turn 0 holds everything before the first prompt.
-    """
+    """A user prompt and everything up to the next one; turn 0 is everything before the first."""
 
     number: int
     entries: tuple[Entry, ...]

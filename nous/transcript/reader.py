@@ -84,10 +84,7 @@ class Reading(ABC):
 
     @abstractmethod
     def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
-        """Yield the entries in *stream*, in file order.
-
-        The first byte of *stream* is at *cursor*, which advances.
-        """
+        """Yield the entries in *stream*, in file order; it begins at *cursor*, which advances."""
 
     def conclude(self) -> Iterable[Draft]:
         """Return the entries that only the end of the file completes."""
@@ -125,10 +122,6 @@ class LineReading(Reading):
         """Return the entries that *line* completes."""
 
 
-def is_whole(_: Path, /) -> None:
-    """Return None: a file is a whole session."""
-
-
 @dataclass(frozen=True)
 class FormatReader:
     """Reader of one format. Every module in `nous.transcript.readers` has one, named `READER`.
@@ -142,7 +135,7 @@ class FormatReader:
     format: str
     confidence: Callable[[Sample], float]
     reading: type[Reading]
-    gather: Callable[[Path], bytes | None] = is_whole
+    gather: Callable[[Path], bytes | None] = lambda _: None
 
     def sniff(self, sample: Sample) -> float:
         is_of_records = issubclass(self.reading, RecordReading)

@@ -59,10 +59,7 @@ class Action(NamedTuple):
 
 
 def action_of(call: Entry) -> Action:
-    """Classify *call*.
-
-    Its paths are those recorded with it, or else those in its input or its patch.
-    """
+    """Classify *call*; its paths are the recorded ones, or else those in its input or patch."""
     given, paths = call.tool_input, call.paths
     if not given:
         return Action(call, call.tool or _opening(call.text), "", paths)
@@ -113,10 +110,7 @@ def written_files(action: Action) -> Sequence[str]:
 
 @lru_cache(maxsize=1024)
 def _is_named_for_writing(tool: str) -> bool:
-    """Return whether a verb in the name of *tool* means writing.
-
-    Cached, because a session calls few tools, and often.
-    """
+    """Return whether the name says so; cached, because a session calls few tools, and often."""
     return not _BOOKKEEPING.search(tool) and not _verbs(tool).isdisjoint(words().sets["writing"])
 
 
@@ -158,10 +152,7 @@ def taken_away_by(command: str) -> list[str]:
 
 
 def _named(removal: re.Match[str]) -> list[str]:
-    """Return the paths that a removal deletes.
-
-    Empty for options that leave the files in place, such as `git rm --cached` and dry runs.
-    """
+    """Return the paths that a removal deletes; none for `--cached` and dry runs."""
     names = [name.strip("'\"") for name in removal["named"].split()]
     if _REMOVES_NOTHING.search(removal["options"]):
         return []

@@ -65,23 +65,15 @@ _NAMES = (
     (_FILE, "str_replace_editor str_replace_based_edit_tool search_replace read_file write_file edit_file create_file"),
     (_FILE, "delete_file view_file write_to_file replace_file_content multi_replace_file_content view_image"),
     (_FILE, "ReadMediaFile EditNotebook Create Delete"),
-    (
-        _SHELL,
-        "Bash bash shell Shell terminal powershell Execute exec exec_command local_shell shell_command shell_exec",
-    ),
-    (_SHELL, "unified_exec run_shell_command run_command run_pty_cmd run_terminal run_terminal_cmd"),
+    (_SHELL, "Bash bash shell Shell terminal powershell Execute exec exec_command local_shell shell_command"),
+    (_SHELL, "shell_exec unified_exec run_shell_command run_command run_pty_cmd run_terminal run_terminal_cmd"),
     (_SHELL, "python code_interpreter"),
-    (
-        _SEARCH,
-        "Grep Glob grep glob rg find find_file find_files find_by_name search_file search_dir grep_file ast_grep",
-    ),
-    (_SEARCH, "grep_search search_file_content codebase_search SemanticSearch"),
+    (_SEARCH, "Grep Glob grep glob rg find find_file find_files find_by_name search_file search_dir grep_file"),
+    (_SEARCH, "ast_grep grep_search search_file_content codebase_search SemanticSearch"),
     (_FOLDER, "LS ls list list_dir list_directory"),
     (_FETCH, "FetchUrl FetchURL webfetch web_fetch read_url_content"),
-    (
-        _QUERY,
-        "WebSearch websearch web_search search_web google_web_search codesearch file_search tool_search memory sql",
-    ),
+    (_QUERY, "WebSearch websearch web_search search_web google_web_search codesearch file_search tool_search"),
+    (_QUERY, "memory sql"),
     (_PATCH, "patch ApplyPatch apply_patch"),
     (_DELEGATE, "Task Agent task agent AgentSwarm sessions_spawn browser_subagent codebase_investigator spawn_agent"),
     (_DELEGATE, "send_input"),
@@ -106,10 +98,7 @@ _IN_PATCH = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (\S[^\n
 
 
 def paths_touched(name: str, tool_input: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the files that a call reads or writes according to its input, each once.
-
-    Empty for a search.
-    """
+    """Return the files that a call reads or writes by its input, each once; none for a search."""
     shape = TABLE.get(name)
     if shape is None:
         shape = _NO_SHAPE if _SEARCHES.search(name) else _FILE

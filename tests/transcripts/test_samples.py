@@ -1,22 +1,10 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from nous import samples
 from nous.samples import bundled_sessions
-from nous.transcript import Kind, read_transcript
 
 SOURCE = Path(samples.__file__).with_name("SOURCE.md")
-
-
-@pytest.mark.parametrize("path", bundled_sessions(), ids=lambda path: path.name)
-def test_a_bundled_session_is_of_the_format_of_its_folder(path: Path) -> None:
-    transcript = read_transcript(path)
-
-    assert transcript.format == path.parent.name
-    assert {Kind.USER, Kind.ASSISTANT} <= {entry.kind for entry in transcript}
-    assert transcript.problems == ()
 
 
 def test_there_are_enough_of_enough_kinds_and_they_are_small() -> None:

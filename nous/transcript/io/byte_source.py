@@ -62,10 +62,7 @@ class ByteSource(io.RawIOBase):
 
     @classmethod
     def on(cls, source: BinaryIO) -> Self:
-        """Wrap *source*, and decompress it if it is compressed.
-
-        Raises BadInput if a library for that is missing.
-        """
+        """Wrap *source*, and decompress it; raises BadInput if a library for that is missing."""
         byte_source = cls(source.read)
         head = byte_source.look(_LONGEST_MAGIC)
         return cls(*_unpacker(head, byte_source.buffered())) if is_packed(head) else byte_source
@@ -114,9 +111,6 @@ _CONTROLS = tuple(map(chr, (*range(9), 11, *range(14, 27), *range(28, 32))))
 
 
 def is_text(text: str) -> bool:
-    """Return whether *text* is readable for a person.
-
-    It has next to no control characters (1 in 200), and few undecodable bytes (1 in 10).
-    """
+    """Return whether *text* has few control characters (1 in 200) and bad bytes (1 in 10)."""
     strange = sum(map(text.count, _CONTROLS))
     return strange * 200 <= len(text) and text.count("\ufffd") * 10 <= len(text)

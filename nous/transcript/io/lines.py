@@ -35,10 +35,7 @@ class ReadPosition:
 
 
 def lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[Line]:
-    """Yield every line of *stream*, without a byte order mark.
-
-    *stream* begins at *cursor*, which advances. Lines longer than `LONGEST_LINE` are skipped and counted in *notes*.
-    """
+    """Yield every line of *stream* from *cursor* on; skip and count those over `LONGEST_LINE`."""
     while data := stream.readline(LONGEST_LINE):
         number, offset = cursor.line, cursor.offset
         cursor.offset += len(data)
@@ -52,15 +49,16 @@ def lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[
         yield Line(number, offset + mark, data[mark:] if mark else data)
 
 
-def many_lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[list[bytes]]:
-    """Yield the lines of *stream* without their ends, in batches; faster than `lines`.
+def many_lines(stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition, begun: bytes = b"") -> Iterator[list[bytes]]:
+    """Yield the lines of *begun* and then *stream* without ends, in batches; fast.
 
     *cursor* is the position of the first line in the batch. Every batch ends with an empty line, except for the last,
     which holds only an unterminated last line. Lines that are too long are skipped, as in `lines`.
     """
     pieces: list[bytes] = []
     length = 0
-    while data := stream.read(_CHUNK):
+    while data := begun or stream.read(_CHUNK):
+        begun = b""
         end = data.rfind(b"\n") + 1
         if end:
             block = b"".join((*pieces, data[:end]))

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from enum import Enum
-from io import BytesIO
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -122,41 +121,15 @@ def records(
     *stream* begins at *cursor*, which advances. *pass_over* may inspect a line before it is parsed and return a reason
     to skip it.
     """
-    incoming = lines(stream, notes, cursor)
-    first = next((line for line in incoming if line.data.strip(_BLANK)), None)
+    first = next((line for line in lines(stream, notes, cursor) if line.data.strip(_BLANK)), None)
     if first is None:
         return
-    if _spans_lines(first.data):
-        left = yield from _spread(first, stream, notes, cursor)
-        for line in left:
-            yield from _on_line(line, notes)
-    elif reason := pass_over(first.data):
-        notes.skip(reason)
-    else:
-        yield from _on_line(first, notes)
-    yield from _one_a_line(stream, notes, cursor, pass_over)
-
-
-def is_one_a_line(stream: BinaryIO) -> bool:
-    """Return whether *stream* has one value per line, judged by the first non-blank line."""
-    first = next((line for line in lines(stream, ReadNotes(), ReadPosition()) if line.data.strip(_BLANK)), None)
-    return first is None or not _spans_lines(first.data)
-
-
-def _spans_lines(first: bytes) -> bool:
-    """Return whether a file with this first line holds an array or a multi-line object."""
-    start = first.lstrip(_BLANK)
-    if start.startswith(b"["):
-        return True
-    return start.startswith(b"{") and not (found := scan(start)).spans and found.end is End.OUT_OF_DATA
-
-
-def _one_a_line(
-    stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition, pass_over: Callable[[bytes], str | None]
-) -> Iterator[Record]:
+    begun, cursor.line, cursor.offset = first.data, first.number, first.offset
+    if _spans_lines(begun):
+        begun = yield from _spread(begun, stream, notes, cursor)
     # Hot path: nearly all lines of nearly all sessions are valid, so a valid line must be cheap.
     loads, skipped = orjson.loads, notes.skipped
-    for found in many_lines(stream, notes, cursor):
+    for found in many_lines(stream, notes, cursor, begun):
         number, end = cursor.line - 1, cursor.offset
         for data in found:
             number, offset, end = number + 1, end, end + len(data) + 1
@@ -174,18 +147,21 @@ def _one_a_line(
                 yield from _objects(value, number, offset, notes)
 
 
-def _on_line(line: Line, notes: ReadNotes) -> Iterator[Record]:
-    """Yield the objects on one line, valid or damaged."""
-    try:
-        value = orjson.loads(line.data)
-    except orjson.JSONDecodeError:
-        yield from _salvaged(line, notes)
-    else:
-        yield from _objects(value, line.number, line.offset, notes)
+def is_one_a_line(stream: BinaryIO) -> bool:
+    """Return whether *stream* has one value per line, judged by the first non-blank line."""
+    first = next((line for line in lines(stream, ReadNotes(), ReadPosition()) if line.data.strip(_BLANK)), None)
+    return first is None or not _spans_lines(first.data)
+
+
+def _spans_lines(first: bytes) -> bool:
+    """Return whether a file with this first line holds an array or a multi-line object."""
+    start = first.lstrip(_BLANK)
+    if start.startswith(b"["):
+        return True
+    return start.startswith(b"{") and not (found := scan(start)).spans and found.end is End.OUT_OF_DATA
 
 
 def _objects(value: Any, number: int, offset: int, notes: ReadNotes) -> Iterator[Record]:
-    """Yield the object *value*, or the objects in a list."""
     if isinstance(value, dict):
         yield Record(cast("dict[str, Any]", value), number, offset)
     elif isinstance(value, list):
@@ -195,15 +171,11 @@ def _objects(value: Any, number: int, offset: int, notes: ReadNotes) -> Iterator
         notes.trouble("not an object", number)
 
 
-def _spread(
-    first: Line, stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition
-) -> Generator[Record, None, Iterator[Line]]:
-    """Yield the elements of an array, or objects that span lines.
+def _spread(data: bytes, stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Generator[Record, None, bytes]:
+    """Yield the elements of an array, or objects that span lines; *data* is the first line.
 
-    Returns the lines that could not be read this way.
+    Returns what follows the array. After a torn value, that begins at the first line that starts like an object.
     """
-    data = first.data
-    cursor.line, cursor.offset = first.number, first.offset
     start = data.find(b"[") + 1 if data.lstrip(_BLANK).startswith(b"[") else 0
     while True:
         found = scan(data, start)
@@ -214,20 +186,29 @@ def _spread(
             yield from _parsed(data[begin:end], line, cursor.offset + begin, notes)
         cursor.pass_over(data[: found.rest])
         data, start = data[found.rest :], 0
-        more = _more(stream, data) if found.end is End.OUT_OF_DATA else b""
-        if not more and found.end is not End.CLOSED and (used := (yield from _inside_torn(data, cursor, notes))):
-            is_long = len(data) > LONGEST_LINE
-            cursor.pass_over(data[:used])
-            data = data[used:]
-            if is_long:
-                continue  # more messages follow, as in an array
-            if found.end is End.OUT_OF_DATA:
-                notes.trouble(TORN, cursor.line)
-                cursor.pass_over(data)
-                return iter(())
-        if not more:
-            return _after(data, found.end, stream, notes, cursor)
-        data += more
+        if found.end is End.CLOSED:
+            return data
+        is_long = len(data) > LONGEST_LINE
+        # At least as much as there is, so that a long value is not scanned too many times.
+        more = b"" if is_long or found.end is End.TORN else stream.read(max(_CHUNK, len(data)))
+        if more:
+            data += more
+            continue
+        used = yield from _inside_torn(data, cursor, notes)
+        cursor.pass_over(data[:used])
+        data = data[used:]
+        if used and is_long:
+            continue  # more messages follow, as in an array
+        if used and found.end is End.OUT_OF_DATA:
+            notes.trouble(TORN, cursor.line)
+            return b""
+        blank = len(data) - len(data.lstrip(_BLANK + b"],"))
+        cursor.pass_over(data[:blank])
+        if data[blank:]:
+            notes.trouble(TOO_LONG if is_long else TORN, cursor.line)
+        following = data.find(b"\n{", blank) + 1 or len(data)
+        cursor.pass_over(data[blank:following])
+        return data[following:]
 
 
 def _inside_torn(data: bytes, cursor: ReadPosition, notes: ReadNotes) -> Generator[Record, None, int]:
@@ -252,33 +233,6 @@ def _inside_torn(data: bytes, cursor: ReadPosition, notes: ReadNotes) -> Generat
         line, counted = line + data.count(b"\n", counted, start), start
         yield from _parsed(data[start:used], line, cursor.offset + start, notes)
     return used
-
-
-def _more(stream: BinaryIO, data: bytes) -> bytes:
-    """Read more of *stream*, enough that a long value is not rescanned too many times.
-
-    Empty if the value is longer than memory can hold.
-    """
-    return b"" if len(data) > LONGEST_LINE else stream.read(max(_CHUNK, len(data)))
-
-
-def _after(data: bytes, end: End, stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition) -> Iterator[Line]:
-    """Yield the lines after an array, or after a torn value.
-
-    After a torn value, these begin at the first line that starts like an object.
-    """
-    if end is not End.CLOSED:
-        blank = len(data) - len(data.lstrip(_BLANK + b"],"))
-        cursor.pass_over(data[:blank])
-        if data[blank:]:
-            notes.trouble(TOO_LONG if len(data) > LONGEST_LINE else TORN, cursor.line)
-        following = data.find(b"\n{", blank) + 1 or len(data)
-        cursor.pass_over(data[blank:following])
-        data = data[following:]
-    if data and not data.endswith(b"\n"):
-        data += stream.readline(LONGEST_LINE)
-    yield from lines(BytesIO(data), notes, cursor)
-    yield from lines(stream, notes, cursor)
 
 
 def _parsed(data: bytes, line: int, offset: int, notes: ReadNotes) -> Iterator[Record]:

@@ -53,11 +53,7 @@ class BlockReading(SessionReading):
         return drafts
 
     def of_assistant(self, content: object, place: RecordPlace, *, message: str) -> list[Draft]:
-        """Return drafts of a model message: text, thinking and tool calls, in block order.
-
-        Text gets the id *message*, so that the parts of one answer can be merged. Thinking and calls get ids from
-        *place*.
-        """
+        """Return drafts of a model message; all its text gets the id *message*, to be merged."""
         drafts: list[Draft] = []
         if not content:
             self.notes.skip("empty message")

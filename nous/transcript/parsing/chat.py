@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading, blocks_in
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, parse_time
 from nous.transcript.reader import Draft, RecordPlace, Sample
 
@@ -39,7 +39,6 @@ def sniff_anthropic(sample: Sample) -> float:
 
 
 def _chat_in(sample: Sample) -> list[JsonObject]:
-    """Return the messages in *sample*; none if it holds mostly something else."""
     found = [message for record in sample.records for message in messages_in(record)]
     chat = [message for message in found if is_message(message)]
     return chat if len(chat) >= _ENOUGH * max(len(found), len(sample.records)) else []
@@ -137,7 +136,6 @@ def parts_of(content: object) -> Parts:
 
 
 def _thought(block: JsonObject) -> str:
-    """Return the text of a thought from any provider."""
     said = (text_at(block, key) for key in ("reasoning", "thinking", "text"))
     summary = (text_at(as_object(part), "text") for part in as_list(block.get("summary")))
     return next(filter(None, said), "") or "\n\n".join(summary)
@@ -145,10 +143,7 @@ def _thought(block: JsonObject) -> str:
 
 @dataclass(slots=True)
 class ChatReading(BlockReading):
-    """Base reading for messages with a role. A reader only says how its container differs.
-
-    It marks where another session starts in the same file.
-    """
+    """Base reading for messages with a role; a reader only says how its container differs."""
 
     messages: int = 0
     sessions: int = 0
@@ -192,17 +187,10 @@ class ChatReading(BlockReading):
         self.notes.skipped.update(found.passed)
         return found
 
-    def used(self, usage: JsonObject) -> None:
-        """Add the tokens of one answer."""
-        self.add_tokens(count_at(usage, "input_tokens"), count_at(usage, "output_tokens"))
-
     def of_role(
         self, role: str, found: Parts, place: RecordPlace, *, call_id: str = "", tool: str = "", is_error: bool = False
     ) -> Iterable[Draft]:
-        """Return the drafts of a message.
-
-        *call_id* and *tool* are those of the call that a result answers.
-        """
+        """Return the drafts of a message; *call_id* and *tool* are of the call that it answers."""
         match role:
             case "user":
                 return self.said([found.text], place)
@@ -212,7 +200,7 @@ class ChatReading(BlockReading):
                 failed = is_error or reports_failure(found.text)
                 return (self.result(found.text, call_id, place, is_error=failed, tool=tool),)
             case _:
-                return self.stated(found.text, place)
+                return self.text_or_skip(Kind.SYSTEM, found.text, place)
 
     def answered(self, found: Parts, place: RecordPlace) -> Iterator[Draft]:
         """Yield an answer of the model: its thoughts, its text and its calls."""
@@ -224,9 +212,3 @@ class ChatReading(BlockReading):
             yield self.call(requested.tool, requested.given, requested.id, place, part)
         if not (thoughts or text or found.calls or found.passed):
             self.notes.skip("empty message")
-
-    def stated(
-        self, text: str, place: RecordPlace, kind: Kind = Kind.SYSTEM, *, is_meta: bool = False
-    ) -> Iterable[Draft]:
-        """Return the draft of one *text*; blank text is counted."""
-        return self.text_or_skip(kind, text, place, "empty message", is_meta=is_meta)

@@ -6,24 +6,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nous.transcript.model import Kind
-from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL
 from nous.transcript.parsing.fields import JsonObject, object_at, text_at
-from nous.transcript.parsing.sessions import SessionReading
+from nous.transcript.parsing.sessions import QUESTION_TOOLS, SessionReading
 from nous.transcript.parsing.user_text import without_insertions
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, RecordPlace
 
-_CONTEXT = ("<session_context>", "This is the Gemini CLI.", "This is the Qwen Code.")
-_BY_A_PROGRAM = (*_CONTEXT, "System: Please continue.", "[System Notification")
+_BY_A_PROGRAM = (
+    *("<session_context>", "This is the Gemini CLI.", "This is the Qwen Code."),
+    *("System: Please continue.", "[System Notification"),
+)
 _SNAPSHOT = "<state_snapshot>"
 _FILES = "--- Content from referenced files ---"
 _SHELL = "I ran the following shell command:"
 _STEERING = "User steering update:"
 _BARE_COMMAND = re.compile(r"[/?][A-Za-z][\w:-]*")
-_FOLDER = re.compile(
-    r"(?:Workspace Directories:\*\*\s*- |working in the directory: |working in the following directories:\s*- )"
-    r"(?P<folder>[^\n]+)"
-)
 
 
 def _classified(text: str) -> tuple[Kind, str]:
@@ -39,39 +36,21 @@ def _classified(text: str) -> tuple[Kind, str]:
     return Kind.SYSTEM if is_from_a_program else Kind.USER, text
 
 
-def _working_folder(text: str) -> str:
-    """Return the first directory that a session context names; empty if *text* is no context."""
-    found = _FOLDER.search(text) if text.lstrip().startswith(_CONTEXT) else None
-    return found["folder"].strip() if found else ""
-
-
 def _between(text: str, begin: str, end: str) -> str:
     return text.partition(begin)[2].partition(end)[0].strip()
 
 
 CANCELLED = "cancelled"
 _SHELLS = frozenset({"run_shell_command", "shell"})
-_QUESTIONS = frozenset({"ask_user", "ask_user_question"})
 _CANCELLATION = "[Operation Cancelled] Reason:"
-_NO_REASON = re.compile(
-    r"(?:user|tool call) (?:did not allow|denied|cancelled|canceled|abort(?:ed)?)[^\n]*", re.IGNORECASE
-)
-_INTERRUPTED = "Command was cancelled by user"
+_NO_REASON = re.compile(r"(?:user|tool call) (?:did not allow|denied|cancelled|canceled|abort)[^\n]*", re.IGNORECASE)
 _EXIT_CODE = re.compile(r"(?:^|\n|\\n)Exit Code: -?[1-9]")
 _TAIL = 400
-_PLAN_APPROVED = ("Plan approved", "User has approved", "User approved")
-_PLAN_REJECTED = ("Plan rejected", "User cancelled the plan", "User rejected", "Plan execution was not approved")
-_FEEDBACK, _AFTER_FEEDBACK = "User feedback:", "\n\nThe plan is stored at:"
-_ANSWERS = "User has provided the following answers:"
-_UNANSWERED = ("User dismissed", "User declined", "User cancelled")
 
 
 @dataclass(slots=True)
 class GeminiPartReading(SessionReading):
-    """Turns messages into drafts.
-
-    Emits each call (`asked`) and each result (`answered`) once, because files repeat their messages.
-    """
+    """Emits each call (`asked`) and each result (`answered`) once: files repeat messages."""
 
     asked: set[str] = field(default_factory=set[str])
     answered: set[str] = field(default_factory=set[str])
@@ -85,7 +64,6 @@ class GeminiPartReading(SessionReading):
             if kind is Kind.USER and not self.is_sub_agents:
                 typed.append(text)
             elif text:
-                self.notes.learn(cwd=_working_folder(text))
                 kind = Kind.SUB_AGENT if kind is Kind.USER else kind
                 yield place.draft(kind, text, number, is_meta=text.startswith(_BY_A_PROGRAM))
             if files:  # nothing behind is the user's text
@@ -95,10 +73,7 @@ class GeminiPartReading(SessionReading):
             yield from self.said(["\n\n".join(filter(None, typed))], place)
 
     def of_model(self, content: object, place: RecordPlace, *, has_calls: bool = False) -> Iterator[Draft]:
-        """Yield thoughts, text and calls of a model message, in the order of its parts.
-
-        With *has_calls* the calls are also listed elsewhere, so calls among the parts are skipped.
-        """
+        """Yield the parts of a model message in order; with *has_calls*, calls are listed elsewhere."""
         for number, part in enumerate(parts_in(content)):
             text = text_at(part, "text").strip()
             if "functionCall" in part and has_calls:
@@ -126,7 +101,6 @@ class GeminiPartReading(SessionReading):
         """Yield the draft for the result of a call, unless it is already emitted.
 
         A response without an id answers the first open call of its tool. A cancelled call is a rejection by the user.
-        So is a plan that was sent back.
         """
         tool = text_at(value, "name")
         own = text_at(value, "id") or next((own for own, made in self.calls.items() if made.tool == tool), "")
@@ -134,20 +108,13 @@ class GeminiPartReading(SessionReading):
             self.notes.skip("repeated result")
             return
         self.answered.add(own)
-        place, tool = _under(place, "result"), self.calls.get(own, UNKNOWN_CALL).tool or tool
+        place, tool = _under(place, "result"), self.made(own).tool or tool
         text = _text_of_response(value.get("response"))
         is_rejected = status == CANCELLED or (not status and text.startswith(_CANCELLATION))
-        is_error = status == "error" or "error" in object_at(value, "response")
-        if tool in _QUESTIONS and not (is_rejected or status == "error"):
-            self.calls.pop(own, None)
-            yield place.draft(Kind.DECISION, _answered(text), number, tool=tool, call_id=own or None)
-            return
+        is_error = status == "error" or ("error" in object_at(value, "response") and tool not in QUESTION_TOOLS)
         if is_rejected:
-            text = _reason(text)
-        elif tool in PLAN_TOOLS and text.startswith(_PLAN_REJECTED):
-            is_rejected, text = True, text.partition(_FEEDBACK)[2].partition(_AFTER_FEEDBACK)[0].strip()
-        elif tool in PLAN_TOOLS:
-            is_error = is_error or not text.startswith(_PLAN_APPROVED)
+            text = text.removeprefix(_CANCELLATION).strip()
+            text = "" if _NO_REASON.fullmatch(text) else text
         elif tool in _SHELLS:
             is_error = is_error or _EXIT_CODE.search(text[-_TAIL:]) is not None
         yield self.result(text, own, place, number, is_error=is_error, is_rejected=is_rejected, tool=tool)
@@ -177,27 +144,9 @@ def others_in(content: object) -> list[str]:
 
 
 def _text_of_response(response: object) -> str:
-    """Return the output or error in *response*; if it has neither, all of it as text."""
     held = as_object(response)
     shown = next((held[key] for key in ("output", "error") if key in held), response or None)
     return as_shown(shown)
-
-
-def _answered(text: str) -> str:
-    """Return the user's answers to questions, given in JSON or in prose."""
-    if text.startswith(_UNANSWERED):
-        return "Declined to answer"
-    answers = as_object(as_arguments(text).get("answers"))
-    given = "; ".join(as_shown(answer) for answer in answers.values())
-    return f"Answered: {given or text.removeprefix(_ANSWERS).strip()}"
-
-
-def _reason(text: str) -> str:
-    """Return the user's reason for a cancellation; empty if *text* gives none."""
-    given = text.removeprefix(_CANCELLATION).strip()
-    if given.startswith(_INTERRUPTED):
-        return "cancelled while it ran"
-    return "" if _NO_REASON.fullmatch(given) else given
 
 
 def _under(place: RecordPlace, name: str) -> RecordPlace:

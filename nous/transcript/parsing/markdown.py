@@ -87,10 +87,7 @@ class Fences:
     size: int = 0
 
     def classify(self, line: TextLine, *, is_mark: bool) -> list[FenceLine]:
-        """Return the lines up to *line* that can be classified by now, in order.
-
-        Outside of code, *is_mark* has no effect.
-        """
+        """Return the lines that can be classified by now; *is_mark* matters in code only."""
         fence = fence_in(line.text)
         if not self.opened:
             self.opened = fence.run if fence else ""

@@ -24,10 +24,7 @@ _LONGEST = 400
 
 
 class Heading(NamedTuple):
-    """A message heading: its speaker, and the model and time if given.
-
-    `is_former`: a heading of older versions, which wrote `Assistant` or no name.
-    """
+    """A message heading; `is_former`: of older versions, which wrote `Assistant` or no name."""
 
     is_user: bool
     is_former: bool
@@ -37,10 +34,7 @@ class Heading(NamedTuple):
 
 
 def heading_in(text: str) -> Heading | None:
-    """Return the heading on the line *text*; None if it is no heading.
-
-    A heading without a name continues the agent's message.
-    """
+    """Return the heading on the line *text*, or None; without a name it continues the agent's."""
     found = _HEADING.fullmatch(text) if text.startswith("_**") and len(text) <= _LONGEST else None
     if found is None:
         return None
@@ -84,13 +78,10 @@ _LABELLED = re.compile(
     r"\s*(?P<label>Directory|Path|Pattern|Query|URL|(?:Read|Edit|Write|Create|Delete) file):(?P<value>.*)",
     re.IGNORECASE,
 )
-_PARAMETER = re.compile(r"- (?P<name>\w{1,80}):(?P<value>.*)")
 _FILE_OF_PATCH = re.compile(r"\*\*(?P<what>Add|Update|Modify|Delete): `(?P<path>[^`]+)`\*\*\s*")
-_NAMED = re.compile(r"(?P<name>path|pattern|include) `(?P<value>[^`]*)`")
 _ANSWER = "answer"
 _INPUT = re.compile(r"Input(?: \(truncated\))?: ?(?P<run>`{3,})\s*")
 _KEYS = {"directory": "workdir", "path": "path", "pattern": "pattern", "query": "query", "url": "url"}
-_WEB = {"WebFetch": "url", "WebSearch": "query", "web_fetch": "url", "google_web_search": "query"}
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "powershell", "cmd"})
 _PLAIN = frozenset({"", "text", "output"})
 """Info strings of fences that hold output."""
@@ -165,7 +156,6 @@ class _Shown:
     given: dict[str, Any] = field(default_factory=dict[str, Any])
     words: list[str] = field(default_factory=list[str])
     patch: list[str] = field(default_factory=list[str])
-    awaits: str = ""
 
     def parse(self, lines: list[str]) -> ToolUse:
         number = 0
@@ -179,7 +169,7 @@ class _Shown:
                 output = _unfenced([result["rest"].strip(), *lines[number + 1 :]])
             elif inline := _INPUT.fullmatch(line):
                 number = self.code("input", lines, number, inline["run"])
-            elif fence and not self.awaits and (fence.info in _PLAIN or self.kind in _LOOKING):
+            elif fence and (fence.info in _PLAIN or self.kind in _LOOKING):
                 output = _unfenced(lines[number:])
             elif fence:
                 number = self.code(fence.info, lines, number, fence.run)
@@ -194,10 +184,7 @@ class _Shown:
         while end < len(lines) and not ((fence := fence_in(lines[end])) and fence.closes(run)):
             end += 1
         code = "\n".join(lines[start + 1 : end])
-        if self.awaits:
-            self.given[self.awaits] = code
-            self.awaits = ""
-        elif info in _SHELLS:
+        if info in _SHELLS:
             self.given.setdefault("command", code)
         elif self.patch:
             self.patch.append(code)
@@ -214,13 +201,8 @@ class _Shown:
         if patched := _FILE_OF_PATCH.fullmatch(line):
             what = "Update" if patched["what"] == "Modify" else patched["what"]
             self.patch.append(f"*** {what} File: {patched['path']}")
-        elif parameter := _PARAMETER.fullmatch(line):
-            self.awaits = "" if parameter["value"].strip() else parameter["name"]
-            self.given.setdefault(parameter["name"], parameter["value"].strip(" `"))
         elif labelled := _LABELLED.fullmatch(line):
             self.given.setdefault(_KEYS.get(labelled["label"].lower(), "file_path"), labelled["value"].strip(" `"))
-        elif self.kind == "search" and (named := list(_NAMED.finditer(line))):
-            self.given |= {found["name"]: found["value"] for found in named}
         elif value.startswith("`"):
             words, _, more = value[1:].partition("`") if self.kind != "shell" else (value.strip("`"), "", "")
             self.given.setdefault(self.key(is_set_off=line[:1] == " "), words)
@@ -232,12 +214,7 @@ class _Shown:
         return True
 
     def key(self, *, is_set_off: bool) -> str:
-        """Return the argument name for a value without a label.
-
-        A command stands at the start of its line, a path is indented.
-        """
-        if self.tool in _WEB:
-            return _WEB[self.tool]
+        """Return the argument name for a value without a label; commands start a line, paths do not."""
         if self.kind == "search":
             return "pattern"
         if self.kind in {"read", "write"}:
@@ -252,7 +229,6 @@ class _Shown:
 
 
 def _unfenced(lines: list[str]) -> str:
-    """Return output without the fence around all of it."""
     begin, end = 0, len(lines)
     while begin < end and not lines[begin].strip():
         begin += 1

@@ -121,7 +121,6 @@ def _cut_once(text: str, limit: int) -> str:
 
 
 def _cut_input(given: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
-    """Return *given*, or a copy in which long values are cut."""
     for value in given.values():
         if (isinstance(value, str) and len(value) > limit) or isinstance(value, dict | list):
             return _cut_value(given, limit)

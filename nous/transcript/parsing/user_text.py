@@ -25,10 +25,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)
 
 
 class UserText(NamedTuple):
-    """Classified text of a user message.
-
-    Without a kind no person said it; `text` then names what it is.
-    """
+    """Classified text of a user message; without a kind no person said it, and `text` names it."""
 
     kind: Kind | None
     text: str
@@ -85,7 +82,6 @@ def without_colour(text: str) -> str:
 
 
 def _command(text: str) -> UserText:
-    """Parse a slash command with its arguments, and the text typed after it."""
     name = _COMMAND.search(text)
     if name is None:
         return UserText(None, "not the user's words")

@@ -26,10 +26,7 @@ def as_count(value: object) -> int:
 
 
 def as_arguments(value: object) -> dict[str, Any]:
-    """Return the arguments of a call, given as an object or as JSON in a string.
-
-    Any other value is returned under the key `arguments`.
-    """
+    """Return the arguments of a call, an object or JSON; any other value under `arguments`."""
     parsed = value
     if isinstance(value, str):
         try:

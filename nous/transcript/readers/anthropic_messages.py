@@ -7,6 +7,7 @@ in Chat Completions, calls and results are content.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import text_of
 from nous.transcript.parsing.chat import ChatReading, sniff_anthropic
 from nous.transcript.parsing.fields import JsonObject
@@ -23,7 +24,7 @@ class _Conversation(ChatReading):
             case "assistant":
                 return self.of_assistant(content, place, message=place.id)
             case _:
-                return self.stated(text_of(content), place)
+                return self.text_or_skip(Kind.SYSTEM, text_of(content), place)
 
 
 READER = FormatReader("anthropic_messages", sniff_anthropic, _Conversation)

@@ -1,8 +1,7 @@
 """Reader for Antigravity transcripts: conversation steps as JSON lines.
 
 The file is `brain/<id>/.system_generated/logs/transcript.jsonl`. Nothing links a result to its call: results follow in
-the order of the calls. The user's text stands in `<USER_REQUEST>`, among insertions of the editor. The approval of an
-artifact comes as a comment before it.
+the order of the calls. The user's text stands in `<USER_REQUEST>`, among insertions of the editor.
 """
 
 import re
@@ -14,9 +13,8 @@ import orjson
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.conversation import UNKNOWN_CALL
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import SessionReading, digest_of
+from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, digest_of
 from nous.transcript.parsing.values import as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -26,8 +24,6 @@ _CANCELLED = frozenset({"CANCELED", "CANCELLED", "REJECTED"})
 _SETTINGS, _MODEL = "<USER_SETTINGS_CHANGE>", "setting `Model Selection` from "
 _REQUEST, _REQUEST_ENDS = "<USER_REQUEST>", "</USER_REQUEST>"
 _INSERTED = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "EPHEMERAL_MESSAGE")
-_COMMENTS = re.compile(r"Comments on artifact URI: *(?P<uri>\S*)")
-_APPROVED = "The user has approved this document."
 _BOOKKEEPING = re.compile(r"\A(?:(?:Created|Completed) At: [^\n]*\n)+")
 _DENIED = re.compile(r"user denied permission", re.IGNORECASE)
 _FAILED = re.compile(r"(?:exited with code|failed with exit code|exit code):? -?[1-9]", re.IGNORECASE)
@@ -77,13 +73,7 @@ class _Conversation(SessionReading):
         if text_at(step, "source") in _NOT_TYPED:
             yield place.draft(Kind.SYSTEM, text, is_meta=True)
             return
-        before, request = _request(text)
-        if comment := _COMMENTS.match(before):
-            yield place.draft(Kind.DECISION, _decision(comment["uri"], before[comment.end() :]), 1)
-        elif before:
-            self.notes.skip("inserted context")
-        if request or not before:
-            yield from self.said([request], place)
+        yield from self.said([_request(text)], place)
 
     def _planned(self, step: JsonObject, text: str, place: RecordPlace) -> Iterator[Draft]:
         if thought := text_at(step, "thinking").strip():
@@ -117,31 +107,19 @@ class _Conversation(SessionReading):
 READER = FormatReader("antigravity", _confidence, _Conversation)
 
 
-def _request(text: str) -> tuple[str, str]:
-    """Split *text* into what precedes the user's words, and the words."""
+def _request(text: str) -> str:
     if _REQUEST not in text:
         for name in _INSERTED:
             text = text.partition(f"<{name}>")[0]
-        if _COMMENTS.match(text):
-            return text.strip(), ""
-        return "", text.strip()
-    before, _, rest = text.partition(_REQUEST)
-    words = rest.rpartition(_REQUEST_ENDS)[0] if _REQUEST_ENDS in rest else rest
-    return before.strip(), words.strip()
+        return text.strip()
+    rest = text.partition(_REQUEST)[2]
+    return (rest.rpartition(_REQUEST_ENDS)[0] if _REQUEST_ENDS in rest else rest).strip()
 
 
 def _chosen_model(text: str) -> str:
-    """Return the model that the user changed to; empty if *text* reports no such change."""
     settings = text.partition(_SETTINGS)[2]
     change = settings.partition(_MODEL)[2].partition("\n")[0]
     return change.partition(" to ")[2].partition(". ")[0].removesuffix(".")
-
-
-def _decision(uri: str, comment: str) -> str:
-    name = uri.rpartition("/")[2] or "an artifact"
-    verdict = f"Approved {name}" if _APPROVED in comment else f"Commented on {name}"
-    remark = comment.replace(_APPROVED, "").strip()
-    return f"{verdict}: {remark}" if remark else verdict
 
 
 def _decoded(value: object) -> object:

@@ -6,7 +6,6 @@ below it is the result.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
@@ -71,10 +70,7 @@ def content_of(message: JsonObject) -> Parts:
 
 @dataclass(slots=True)
 class _Export(ChatReading):
-    """The conversations of an export.
-
-    `asked` maps each tool to its last call in this turn. `last` is the last call of all.
-    """
+    """The conversations; `asked` maps tools to their last calls in this turn, `last` is of all."""
 
     asked: dict[str, str] = field(default_factory=dict[str, str])
     last: str = ""
@@ -106,15 +102,18 @@ class _Export(ChatReading):
         if metadata.get("is_user_system_message") is True or kind in _INSTRUCTIONS:
             about = object_at(metadata, "user_context_message_data")
             said = "\n\n".join(filter(None, (text_at(about, key).strip() for key in _ABOUT)))
-            return self.stated(found.text.strip() or said, place)
+            return self.text_or_skip(Kind.SYSTEM, found.text.strip() or said, place)
         self.notes.skipped.update(found.passed)
         if role == "assistant" and kind == "reasoning_recap":
             return self.skip(kind)
         if role == "assistant" and recipient not in _EVERYBODY:
             self.asked[recipient] = self.last = place.id
-            return (self.call(recipient, _given(found.text, kind), place.id, place),)
+            given = as_arguments(found.text)
+            if found.text and given == {"arguments": found.text}:
+                given = {"code" if kind == "code" else "text": found.text}
+            return (self.call(recipient, given, place.id, place),)
         if role != "tool" and metadata.get("is_visually_hidden_from_conversation") is True:
-            return self.stated(found.text, place, is_meta=True)
+            return self.text_or_skip(Kind.SYSTEM, found.text, place, is_meta=True)
         return self._spoken(role, found, message, place)
 
     def _spoken(self, role: str, found: Parts, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
@@ -137,12 +136,6 @@ class _Export(ChatReading):
     def _forget_calls(self) -> None:
         self.asked.clear()
         self.last = ""
-
-
-def _given(text: str, kind: str) -> dict[str, Any]:
-    """Return the arguments of a call: JSON, or else code or text."""
-    given = as_arguments(text)
-    return {"code" if kind == "code" else "text": text} if text and given == {"arguments": text} else given
 
 
 READER = FormatReader("chatgpt", _confidence, _Export)

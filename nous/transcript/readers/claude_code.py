@@ -49,10 +49,7 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class QueuedPrompt:
-    """A queued message and the place where it was typed.
-
-    `is_said`: a separate prompt record has repeated it since.
-    """
+    """A queued message; `is_said`: a separate prompt record has repeated it since."""
 
     text: str
     place: RecordPlace
@@ -125,7 +122,10 @@ class _Session(BlockReading):
             case "attachment":
                 return self._attachment(value, place)
             case "pr-link":
-                return self._link(value, place)
+                url = text_at(value, "prUrl")
+                text = "" if url in self.seen else f"Pull request #{value.get('prNumber')}: {url}"
+                self.seen.add(url)
+                return self.text_or_skip(Kind.SYSTEM, text, place, "repeated pr-link")
             case "summary" if text_at(value, "leafUuid") not in self.seen:
                 # Most summaries at the head of a file belong to other sessions: no record here is their leaf.
                 return (place.draft(Kind.SYSTEM, f"An earlier session: {text_at(value, 'summary')}"),)
@@ -159,7 +159,6 @@ class _Session(BlockReading):
         return drafts
 
     def _sidechain(self, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield drafts from a conversation other than the file's own: one inside a sub-agent."""
         message = object_at(value, "message")
         if value.get("type") == "assistant":
             drafts = self.of_assistant(message.get("content"), place, message=text_at(message, "id") or place.id)
@@ -173,7 +172,9 @@ class _Session(BlockReading):
         subtype, content = str(value.get("subtype")), text_at(value, "content")
         match subtype:
             case "compact_boundary":
-                return (place.draft(Kind.SYSTEM, _compaction(value)),)
+                about = object_at(value, "compactMetadata")
+                how, tokens = about.get("trigger", "auto"), about.get("preTokens", "?")
+                return (place.draft(Kind.SYSTEM, f"Conversation compacted ({how}, {tokens} tokens)"),)
             case "api_error" | "error" | "api_refusal":
                 return (place.draft(Kind.ERROR, _api_error(value), is_error=True),)
             case "local_command" if content:
@@ -191,14 +192,7 @@ class _Session(BlockReading):
         is_meta = is_task or attachment.get("isMeta") is True or _is_from_a_program(attachment)
         return self._new(self.of_user(attachment.get("prompt"), place, is_meta=is_meta))
 
-    def _link(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        url = text_at(value, "prUrl")
-        if self.is_repeated(url, "repeated pr-link"):
-            return ()
-        return (place.draft(Kind.SYSTEM, f"Pull request #{value.get('prNumber')}: {url}"),)
-
     def _moved(self, operation: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Apply a change of the queue; return the draft of a message that goes to the model."""
         text = text_of(operation.get("content"))
         match operation.get("operation"):
             case "enqueue":
@@ -247,11 +241,6 @@ READER = FormatReader("claude_code", _confidence, _Session)
 
 def _is_from_a_program(value: JsonObject) -> bool:
     return str(object_at(value, "origin").get("kind")) in _NOT_FROM_A_PERSON
-
-
-def _compaction(value: JsonObject) -> str:
-    metadata = object_at(value, "compactMetadata")
-    return f"Conversation compacted ({metadata.get('trigger', 'auto')}, {metadata.get('preTokens', '?')} tokens)"
 
 
 def _api_error(value: JsonObject) -> str:

@@ -57,8 +57,6 @@ def _is_flat(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(EventReading):
-    """The records of a session."""
-
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         payload = object_at(value, "payload")
@@ -93,7 +91,11 @@ class _Session(EventReading):
             case "event_msg":
                 return self.of_event(payload, place)
             case "compacted":
-                return self._compacted(text_at(payload, "message"), place)
+                # The messages that the summary replaces are in the file already.
+                message = text_at(payload, "message").strip()
+                if message and self.is_repeated(digest_of(message), "repeated summary"):
+                    return ()
+                return self.text_or_skip(Kind.SUMMARY, message, place, kind)
             case "inter_agent_communication":
                 return self.between_agents(payload, EVENT, place)
             case "session_meta":
@@ -104,12 +106,6 @@ class _Session(EventReading):
             case _:
                 self.notes.skip(kind)
         return ()
-
-    def _compacted(self, message: str, place: RecordPlace) -> Iterable[Draft]:
-        """Return the summary that replaces all messages before it; these are in the file already."""
-        if message.strip() and self.is_repeated(digest_of(message), "repeated summary"):
-            return ()
-        return self.text_or_skip(Kind.SUMMARY, message, place, "compacted")
 
 
 READER = FormatReader("codex", _confidence, _Session)

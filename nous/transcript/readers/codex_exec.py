@@ -42,8 +42,12 @@ class _Run(EventReading):
         self.is_asked = False
         time = parse_time(value.get("timestamp"))
         place = RecordPlace(f"line-{record.line}-{record.offset}", record.line, record.offset, time)
+        event = object_at(value, "msg")
+        if event.get("type") == "session_configured":
+            self.notes.learn(session_id=text_at(event, "session_id"), model=text_at(event, "model"))
+            return ()
         if "msg" in value:
-            return self._legacy(as_object(value["msg"]), place)
+            return self.of_event(event, place)
         if "type" not in value:
             return self._introduction(value, place)
         return self._of(str(value["type"]), value, place)
@@ -53,9 +57,7 @@ class _Run(EventReading):
         match kind:
             case "item.completed":
                 return self.of_item(item, place)
-            case "item.started":
-                return self.begins(item, place)
-            case "item.updated":
+            case "item.started" | "item.updated":
                 self.notes.skip("item under way")
             case "thread.started" | "thread.resumed":
                 self.notes.learn(session_id=text_at(value, "thread_id"))
@@ -69,12 +71,6 @@ class _Run(EventReading):
             case _:
                 self.notes.skip(kind)
         return ()
-
-    def _legacy(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        if event.get("type") == "session_configured":
-            self.notes.learn(session_id=text_at(event, "session_id"), model=text_at(event, "model"))
-            return ()
-        return self.of_event(event, place)
 
     def _introduction(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         if "prompt" in value:

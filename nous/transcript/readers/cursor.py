@@ -23,12 +23,9 @@ _TIME = re.compile(
 )
 _TAG = re.compile(r"\s*<(?P<name>[a-z]+(?:_[a-z]+)+|timestamp|rules)(?: [^<>\n]*)?>")
 _FOLDER = re.compile(r"^Workspace Path: (?P<path>[^\n]+)", re.MULTILINE)
-_FIELD = re.compile(r"^(?P<name>kind|status|title|detail): ?(?P<value>[^\n]*)", re.MULTILINE)
-_NOTIFIED = "<system_notification>"
 
 
 def _words_in(text: str) -> str:
-    """Return the text that the user typed; empty if all of *text* is Cursor's."""
     if _QUERY in text:
         queries = (query.partition(_QUERY_END)[0].strip() for query in text.split(_QUERY)[1:])
         return "\n\n".join(filter(None, queries))
@@ -39,7 +36,6 @@ def _words_in(text: str) -> str:
 
 
 def _time_in(text: str) -> datetime | None:
-    """Return the time when the prompt was sent; None if *text* does not give it."""
     found = _TIME.search(text)
     if found is None:
         return None
@@ -50,22 +46,6 @@ def _time_in(text: str) -> datetime | None:
         return datetime.strptime(when, "%b %d %Y %I:%M %p").replace(tzinfo=timezone(east)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def _folder_in(text: str) -> str:
-    """Return the directory that was open; empty if *text* does not give it."""
-    found = _FOLDER.search(text) if "<user_info>" in text else None
-    return found["path"].strip() if found else ""
-
-
-def _notice_in(text: str) -> tuple[Kind, str] | None:
-    """Return the notice of an ended task, and whose it is; None if *text* is no notification."""
-    if _QUERY in text or not (text.partition("</timestamp>")[2] or text).lstrip().startswith(_NOTIFIED):
-        return None
-    fields = {found["name"]: found["value"].strip() for found in reversed(list(_FIELD.finditer(text)))}
-    detail = text.partition("\ndetail:")[2].partition("\n</task>")[0].partition("\noutput_path:")[0].strip()
-    notice = f"{fields.get('title', 'a task')} ({fields.get('status', 'ended')})" + (f": {detail}" if detail else "")
-    return Kind.SUB_AGENT if fields.get("kind") == "subagent" else Kind.SYSTEM, notice
 
 
 _ROLES = frozenset({"user", "assistant"})
@@ -89,8 +69,6 @@ def _is_message(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(BlockReading):
-    """The lines of a session."""
-
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         content = object_at(value, "message").get("content")
@@ -122,12 +100,11 @@ class _Session(BlockReading):
 
     def _prompt(self, texts: list[str], place: RecordPlace) -> Iterator[Draft]:
         place = place._replace(time=next(filter(None, map(_time_in, texts)), None))
-        self.notes.learn(cwd=next(filter(None, map(_folder_in, texts)), None))
+        folder = next(filter(None, map(_FOLDER.search, texts)), None)
+        self.notes.learn(cwd=folder["path"].strip() if folder else None)
         said: list[str] = []
-        for part, text in enumerate(texts, 1):
-            if notice := _notice_in(text):
-                yield place.draft(*notice, part, is_meta=notice[0] is Kind.SYSTEM)
-            elif words := _words_in(text):
+        for text in texts:
+            if words := _words_in(text):
                 said.append(words)
             else:
                 self.notes.skip("inserted context" if text.strip() else "empty message")

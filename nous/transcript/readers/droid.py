@@ -34,15 +34,12 @@ _UNTITLED = "New Session"
 
 
 def _confidence(sample: Sample) -> float:
-    return 0.95 if any(_is_start(record) or _is_of_stream(record) for record in sample.records) else 0.0
+    return 0.95 if any(map(_is_sure, sample.records)) else 0.0
 
 
-def _is_start(record: JsonObject) -> bool:
-    is_described = any(key in record for key in ("sessionTitle", "title", "owner", "cwd"))
-    return record.get("type") == "session_start" and "id" in record and is_described
-
-
-def _is_of_stream(record: JsonObject) -> bool:
+def _is_sure(record: JsonObject) -> bool:
+    if record.get("type") == "session_start":
+        return "id" in record and any(key in record for key in ("sessionTitle", "title", "owner", "cwd"))
     sure = _SURE_KEYS.get(str(record.get("type")), ())
     return ("session_id" in record or "sessionId" in record) and any(keys <= record.keys() for keys in sure)
 
@@ -74,7 +71,7 @@ class _Session(BlockReading):
             case "completion":
                 return self._completed(value, place)
             case _:
-                return self._other(kind, value, place)
+                return self.from_template(_TEMPLATES, kind, value, place)
         return self.skip(kind)
 
     def _introduce(self, value: JsonObject) -> None:
@@ -99,8 +96,6 @@ class _Session(BlockReading):
             case "assistant":
                 self.answer = text_of(content).strip() or self.answer
                 return self.of_assistant(content, place, message=place.id)
-            case "system":
-                return (place.draft(Kind.SYSTEM, text_of(content)),)
             case role:
                 return self.skip(f"message of {role}")
 
@@ -131,21 +126,10 @@ class _Session(BlockReading):
         self.answer = text or self.answer
         return self.text_or_skip(Kind.ASSISTANT, text, place, "empty completion")
 
-    def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        match kind:
-            case "agent_turn_outcome" if value.get("reason") == "cancelled":
-                return (place.draft(Kind.SYSTEM, "Interrupted by the user"),)
-            case "agent_turn_outcome" if value.get("reason") == "error":
-                text = as_shown(value.get("error") or value.get("message")) or "The turn failed"
-                return (place.draft(Kind.ERROR, text, is_error=True),)
-            case _:
-                return self.from_template(_TEMPLATES, kind, value, place)
-
 
 READER = FormatReader("droid", _confidence, _Session)
 
 
 def _judged(block: JsonObject) -> JsonObject:
-    """Return *block*, marked as an error if it is a result whose text reports one."""
     is_failed = block.get("type") == "tool_result" and text_of(block.get("content")).startswith(_FAILED)
     return {**block, "is_error": True} if is_failed else block

@@ -1,18 +1,16 @@
 """Reader for Gemini CLI sessions: a JSON document, or JSON lines patched by `$set`.
 
 Up to 0.39 it is one document with `messages`, later JSON lines after a header. A message is written again, under its
-id, each time its calls return. `$set` may repeat the whole history, after a compression with new ids. So each message
-and call is emitted once, at its first place. Messages of the bare API are read too.
+id, each time its calls return, so each message and call is emitted once, at its first place.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.gemini import CANCELLED, GeminiPartReading, others_in, parts_in, responses_in, texts_in
-from nous.transcript.parsing.sessions import digest_of
 from nous.transcript.parsing.values import as_list, as_object, as_shown, as_text, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -22,7 +20,6 @@ _ABOUT = frozenset({"projectHash", "startTime", "start_time", "lastUpdated"})
 _PATCHES = frozenset({"$set", "$rewindTo"})
 _ENOUGH = 0.5
 _KEPT_NOTICES = ("Request cancelled", "Chat history compressed", "User cancelled")
-_ACKNOWLEDGED = "Got it. Thanks for the additional context!"
 _ENDED = frozenset({"success", "error", CANCELLED})
 
 
@@ -45,20 +42,15 @@ def _is_message(value: JsonObject) -> bool:
 
 
 def _is_bare(record: JsonObject) -> bool:
-    """Return whether *record* is a message of the API, or holds such messages."""
     held = objects_at(record, "history") or [record]
     return any(isinstance(message.get("parts"), list) and text_at(message, "role") in _ROLES for message in held)
 
 
 @dataclass(slots=True)
 class _Session(GeminiPartReading):
-    """The messages of a session.
-
-    `seen` are the ids of emitted thoughts, and of messages whose words are emitted; `spoken` the digests of such words.
-    """
+    """The messages of a session; `seen` are the ids of emitted thoughts and messages."""
 
     messages: int = 0
-    spoken: set[str] = field(default_factory=set[str])
 
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
@@ -66,7 +58,8 @@ class _Session(GeminiPartReading):
             place = RecordPlace(f"line-{record.line}-{record.offset}", record.line, record.offset)
             return (place.draft(Kind.SYSTEM, "Rewound to an earlier point"),)
         if "$set" in value:
-            return self._patched(as_object(value["$set"]), record)
+            self._introduce(as_object(value["$set"]))
+            return self.skip("$set")
         if isinstance(value.get("messages", value.get("history")), list):
             return self._document(value, record)
         if "type" in value or "role" in value:
@@ -88,25 +81,12 @@ class _Session(GeminiPartReading):
             yield from self._message(message, record)
         self.notes.learn(model=text_at(object_at(value, "meta"), "model"))
 
-    def _patched(self, patch: JsonObject, record: Record) -> Iterator[Draft]:
-        self._introduce(patch)
-        if "messages" not in patch:
-            self.notes.skip("$set")
-        for message in objects_at(patch, "messages"):
-            own, is_copy = text_at(message, "id"), _mark(message) in self.spoken
-            if is_copy and own:
-                self.seen.add(own)
-            if is_copy and not own:
-                self.notes.skip("repeated message")
-            else:
-                yield from self._message(message, record)
-
     def _message(self, message: JsonObject, record: Record) -> Iterable[Draft]:
         self.messages += 1
         own = text_at(message, "id") or f"message-{self.messages}"
         time = parse_time(message.get("timestamp", message.get("ts")))
         place = RecordPlace(own, record.line, record.offset, time)
-        match kind := _kind_of(message):
+        match kind := text_at(message, "type", "role") or "no type":
             case "user":
                 return self._user(message, place)
             case "gemini" | "model":
@@ -122,9 +102,8 @@ class _Session(GeminiPartReading):
             yield from self.of_response(response, place, number)
         texts = texts_in(message.get("displayContent")) or texts_in(content)
         self.notes.skipped.update(others_in(content) if place.id not in self.seen else ())
-        if not texts or self._is_repeated(message, place):
-            return
-        yield from self.of_prompt(texts, place)
+        if texts and not self.is_repeated(place.id, "repeated message"):
+            yield from self.of_prompt(texts, place)
 
     def _model(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         calls = objects_at(message, "toolCalls")
@@ -135,17 +114,12 @@ class _Session(GeminiPartReading):
         self.charge(read, count_at(tokens, "output", "thoughts"), place.id)
         yield from self._thoughts(message, place)
         is_empty = place.id not in self.seen and parts_in(content) in ([], [{"text": ""}])
-        if not is_empty and not self._is_repeated(message, place):
-            for draft in self.of_model(content, place, has_calls=bool(calls)):
-                if draft.text == _ACKNOWLEDGED:
-                    self.notes.skip("acknowledgement")
-                else:
-                    yield draft
+        if not is_empty and not self.is_repeated(place.id, "repeated message"):
+            yield from self.of_model(content, place, has_calls=bool(calls))
         for number, call in enumerate(calls):
             yield from self._called(call, place, number)
 
     def _thoughts(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the thoughts not emitted yet; a repeated message only adds thoughts."""
         for number, thought in enumerate(objects_at(message, "thoughts")):
             said = (text_at(thought, key).strip() for key in ("subject", "description"))
             own, text = f"{place.id}/thoughts/{number}", "\n\n".join(filter(None, said))
@@ -169,20 +143,8 @@ class _Session(GeminiPartReading):
         is_kept = kind != "info" or text.startswith(_KEPT_NOTICES)
         return self.text_or_skip(Kind.ERROR if kind == "error" else Kind.SYSTEM, text if is_kept else "", place, kind)
 
-    def _is_repeated(self, message: JsonObject, place: RecordPlace) -> bool:
-        if self.is_repeated(place.id, "repeated message"):
-            return True
-        if mark := _mark(message):
-            self.spoken.add(mark)
-        return False
-
 
 READER = FormatReader("gemini", _confidence, _Session)
-
-
-def _kind_of(message: JsonObject) -> str:
-    """Return the author of *message*: its type in a session, its role in the bare API."""
-    return text_at(message, "type", "role") or "no type"
 
 
 def _response(call: JsonObject, own: str) -> object:
@@ -191,9 +153,3 @@ def _response(call: JsonObject, own: str) -> object:
     found = next((response for response in responses if response.get("id") == own), next(iter(responses), {}))
     texts = "\n\n".join(texts_in(call.get("result")))
     return found.get("response") or {"output": texts or as_shown(call.get("resultDisplay"))}
-
-
-def _mark(message: JsonObject) -> str:
-    """Return a digest of the author and words of *message*; empty if it has no words."""
-    words = "\n\n".join(text.strip() for text in texts_in(message.get("content", message.get("parts"))))
-    return digest_of("user" if _kind_of(message) == "user" else "model", words) if words else ""

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import orjson
 
-from nous.transcript.io.lines import LONGEST_LINE
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, calls_in
@@ -23,9 +22,6 @@ from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 _HISTORY = "chat_history.jsonl"
 _SUMMARY = "summary.json"
 _TYPES = frozenset({"system", "user", "assistant", "tool_result", "reasoning", "backend_tool_call"})
-_LONGEST_HISTORY = 8 * LONGEST_LINE
-"""Limit in bytes of a history that is gathered; a longer one is read without its summary."""
-
 _SURE_KEYS = ("prompt_index", "synthetic_reason", "model_fingerprint")
 _FOREIGN_KEYS = ("role", "message", "uuid")
 _LASTING = (
@@ -42,8 +38,6 @@ def _gathered(path: Path) -> bytes | None:
     """Return the history with the stable fields of the summary before it, as one more line."""
     summary, history = path.with_name(_SUMMARY), path.with_name(_HISTORY)
     if path.name not in {_SUMMARY, _HISTORY} or not (summary.is_file() and history.is_file()):
-        return None
-    if summary.stat().st_size > LONGEST_LINE or history.stat().st_size > _LONGEST_HISTORY:
         return None
     try:
         fields = as_object(orjson.loads(summary.read_bytes()))
@@ -74,8 +68,6 @@ def _is_summary(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(ChatReading):
-    """The records of a session."""
-
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         place = RecordPlace(f"line-{record.line}", record.line, record.offset)

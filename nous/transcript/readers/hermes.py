@@ -49,8 +49,6 @@ def _likeness(record: JsonObject) -> float:
 
 @dataclass(slots=True)
 class _Session(ChatReading):
-    """The messages of a session, in one document or one per line."""
-
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
         if not isinstance(value.get("messages"), list):

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
-from nous.transcript.parsing.conversation import PLAN_TOOLS, UNKNOWN_CALL, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionReading, digest_of
+from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -80,8 +79,6 @@ class _Journal(BlockReading):
 
     def conclude(self) -> Iterable[Draft]:
         self.notes.learn(model=self.model)
-        if self.verdicts:
-            self.notes.skipped["decision on a call that was not made"] += len(self.verdicts)
         return SessionReading.conclude(self)
 
     def tokens(self) -> tuple[int, int]:
@@ -94,16 +91,11 @@ class _Journal(BlockReading):
             if times > 1:
                 self.typed[text] = times - 1
             return self.skip("repeated prompt")
-        match message.get("role"):
-            case "user":
-                return self._in_users_place(text, object_at(message, "origin"), place)
-            case "assistant":
-                return self.text_or_skip(Kind.ASSISTANT, text, place, "message of assistant")
-            case role:
-                return self.skip(f"message of {role}")
+        if message.get("role") != "user":
+            return self.skip(f"message of {message.get('role')}")
+        return self._in_users_place(text, object_at(message, "origin"), place)
 
     def _in_users_place(self, text: str, origin: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return drafts of a user message, from the user or from the program named by *origin*."""
         match text_at(origin, "kind"):
             case "user" | "":
                 return self.said([text], place)
@@ -118,13 +110,10 @@ class _Journal(BlockReading):
                 return (place.draft(Kind.SUB_AGENT, text),)
             case "compaction_summary":
                 return self.skip("repeated summary")
-            case "shell_command" if origin.get("phase") == "input":
-                return self.said([text if text.startswith("<bash-input>") else f"! {text}"], place)
             case _:
                 return (place.draft(Kind.SYSTEM, text, is_meta=True),)
 
     def _configured(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Learn the directory and model; return the system prompt unless it is a repetition."""
         disclosed = object_at(value, "environmentDisclosure")
         self.notes.learn(cwd=text_at(value, "cwd") or text_at(disclosed, "cwd"))
         self.model = self.model or text_at(value, "modelAlias")
@@ -165,8 +154,6 @@ class _Journal(BlockReading):
     def _came_back(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         call_id, result = text_at(event, "toolCallId"), object_at(event, "result")
         if call_id in self.refused:
-            self.refused.remove(call_id)
-            self.calls.pop(call_id, None)
             return self.skip("result of a refused call")
         output = result.get("output")
         text = self.text(output) if isinstance(output, str | list) else as_shown(output)
@@ -189,9 +176,9 @@ class _Journal(BlockReading):
         return ()
 
     def _decision(self, verdict: tuple[bool, str], call_id: str, place: RecordPlace, part: int = 0) -> Draft:
-        (is_yes, words), made = verdict, self.calls.get(call_id, UNKNOWN_CALL)
+        (is_yes, words), made = verdict, self.made(call_id)
         text = f"Approved {made.summary}{words}" if is_yes else rejection(words, made)
-        return place.draft(Kind.DECISION, text, part, tool=made.tool or None, call_id=call_id or None)
+        return self.decision(text, call_id, place, part)
 
     def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:

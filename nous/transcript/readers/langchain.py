@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, RequestedCall, calls_in, own_name
-from nous.transcript.parsing.fields import JsonObject, object_at, text_at
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -27,10 +27,7 @@ _REASON = re.compile(r" with reason: (?P<reason>.+)", re.DOTALL)
 
 
 class Message(NamedTuple):
-    """A LangChain message: its type and fields.
-
-    `is_piece`: a chunk of a streamed answer. `is_marked`: the form is certainly LangChain's.
-    """
+    """A message: a chunk of an answer (`is_piece`), in a form only of LangChain (`is_marked`)."""
 
     kind: str
     fields: JsonObject
@@ -39,10 +36,7 @@ class Message(NamedTuple):
 
 
 def message(value: JsonObject) -> Message | None:
-    """Parse a message; None if *value* is no message.
-
-    Reads the output of `messages_to_dict`, of `dumpd`, and of a plain dump of the model.
-    """
+    """Parse a message of `messages_to_dict`, of `dumpd` or of a plain dump; None if it is none."""
     name, fields, is_marked = text_at(value, "type"), value, not _ONLY_HERE.isdisjoint(value)
     if isinstance(value.get("kwargs"), dict) and "lc" in value:
         name, fields, is_marked = str((as_list(value.get("id")) or [""])[-1]), as_object(value["kwargs"]), True
@@ -75,10 +69,7 @@ def _confidence(sample: Sample) -> float:
 
 @dataclass(slots=True)
 class _Conversation(ChatReading):
-    """The messages of a conversation.
-
-    `pieces` are the chunks so far of the answer that still grows at `growing`.
-    """
+    """The messages; `pieces` are the chunks of the answer that still grows at `growing`."""
 
     growing: RecordPlace | None = None
     pieces: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -86,7 +77,7 @@ class _Conversation(ChatReading):
     def entries(self, record: Record) -> Iterator[Draft]:
         inside = held(record.value)
         if inside is not None:
-            yield from self._begin(record, inside)
+            self.notes.learn(session_id=own_name({} if "lc" in record.value else record.value))
         for found in [record.value] if inside is None else inside:
             known = message(found)
             if known is None:
@@ -97,14 +88,6 @@ class _Conversation(ChatReading):
     def conclude(self) -> Iterable[Draft]:
         yield from self._grown()
         yield from ChatReading.conclude(self)  # a class with slots has no super()
-
-    def _begin(self, record: Record, inside: list[JsonObject]) -> Iterator[Draft]:
-        """Start another list of messages: another session, unless it repeats known messages."""
-        own = own_name({} if "lc" in record.value else record.value)
-        self.notes.learn(session_id=own)
-        if not any(text_at(known.fields, "id") in self.seen for found in inside if (known := message(found))):
-            yield from self._grown()
-            yield from self.begun(own, record)
 
     def _message(self, known: Message, record: Record) -> Iterator[Draft]:
         own = text_at(known.fields, "id")
@@ -121,21 +104,21 @@ class _Conversation(ChatReading):
             yield from self._of(known.kind, known.fields, place)
             return
         self.notes.learn(model=text_at(about, "model_name", "model"))
-        self.used(object_at(known.fields, "usage_metadata"))
+        usage = object_at(known.fields, "usage_metadata")
+        self.add_tokens(count_at(usage, "input_tokens"), count_at(usage, "output_tokens"))
         self.growing = self.growing or place
         self.pieces.append(dict(known.fields))
         if not known.is_piece or known.fields.get("chunk_position") == "last":
             yield from self._grown()
 
     def _grown(self) -> Iterator[Draft]:
-        """Yield the drafts of the growing answer, which is complete now."""
         if self.growing:
             yield from self.answered(self._joined(self.pieces), self.growing)
             self.growing, self.pieces = None, []
 
     def _joined(self, pieces: list[dict[str, Any]]) -> Parts:
-        """Return the content of an answer, given its chunks or its only message."""
-        answer = self.parts(list(chain.from_iterable(map(_contents, pieces))))
+        contents = [piece.get("content") for piece in pieces]
+        answer = self.parts([part for found in contents for part in (as_list(found) or [found])])
         extras = [object_at(piece, "additional_kwargs") for piece in pieces]
         answer.thoughts = answer.thoughts or [text_at(extra, "reasoning_content") for extra in extras]
         if len(pieces) > 1:
@@ -151,7 +134,7 @@ class _Conversation(ChatReading):
             return self.skip(kind)
         found = self.parts(fields.get("content"))
         if kind == "human" and object_at(fields, "additional_kwargs").get("lc_source") == "summarization":
-            return self.stated(found.text, place, Kind.SUMMARY)
+            return self.text_or_skip(Kind.SUMMARY, found.text, place)
         tool = text_at(fields, "name")
         own = text_at(fields, "tool_call_id") or tool
         if kind in {"tool", "function"}:
@@ -163,11 +146,6 @@ class _Conversation(ChatReading):
         return self.of_role(role, found, place, call_id=own, tool=tool, is_error=fields.get("status") == "error")
 
 
-def _contents(piece: JsonObject) -> list[Any]:
-    content = piece.get("content")
-    return [content] if isinstance(content, str) else as_list(content)
-
-
 def _streamed_calls(pieces: list[dict[str, Any]]) -> list[RequestedCall]:
     """Return the calls whose arguments came as fragments; only the first one has an id."""
     calls: list[list[JsonObject]] = []
@@ -177,13 +155,8 @@ def _streamed_calls(pieces: list[dict[str, Any]]) -> list[RequestedCall]:
             calls.append([part])
         else:
             begun[-1].append(part)
-    return [_joined_call(call) for call in calls]
-
-
-def _joined_call(parts: list[JsonObject]) -> RequestedCall:
-    """Return a call whose arguments came as fragments of JSON."""
-    own, tool, given = ("".join(text_at(part, key) for part in parts) for key in ("id", "name", "args"))
-    return RequestedCall(own or tool, tool, as_arguments(given))
+    joined = [["".join(text_at(part, key) for part in call) for key in ("id", "name", "args")] for call in calls]
+    return [RequestedCall(own or tool, tool, as_arguments(given)) for own, tool, given in joined]
 
 
 READER = FormatReader("langchain", _confidence, _Conversation)

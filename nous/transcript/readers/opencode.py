@@ -5,16 +5,13 @@ The tree is below `~/.local/share/opencode/storage/`. Both are read as one docum
 of `opencode run --format json` are read too, as far as they name the speaker.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
-from nous.domain.errors import BadInput
-from nous.transcript.discovery import safe_session_id
-from nous.transcript.io.lines import LONGEST_LINE
+from nous.transcript.discovery import is_plain_name
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
@@ -31,13 +28,6 @@ _LEGACY_PART = {"id", "type", "text", "time"}
 _REFUSED = "The user rejected permission to use this specific tool call"
 _FEEDBACK = "with the following feedback:"
 _ENDED = frozenset({"completed", "success", "error"})
-_LEFT_OUT = "left_out"
-"""Key under which the gathered document counts omitted files, by reason."""
-
-TOO_MUCH = "file that would make the session too long"
-UNREADABLE = "file that is no JSON object"
-MOST = LONGEST_LINE - (1 << 20)
-"""Limit in bytes of a gathered session, because a document is read as one line."""
 
 
 def _confidence(sample: Sample) -> float:
@@ -75,7 +65,7 @@ class _Session(SessionReading):
         place = RecordPlace(f"line-{record.line}", record.line, record.offset, parse_time(value.get("timestamp")))
         info = object_at(value, "info")
         if isinstance(value.get("messages"), list):
-            self._introduce(info, as_object(value.get(_LEFT_OUT)))
+            self._introduce(info)
             for message in objects_at(value, "messages"):
                 yield from self._message(object_at(message, "info"), message, place)
         elif "parts" in value:
@@ -83,7 +73,7 @@ class _Session(SessionReading):
         elif _is_message(value):
             yield from self._message(value, {}, place)
         elif "projectID" in value:
-            self._introduce(value, {})
+            self._introduce(value)
             self.notes.skip("session without its messages")
         else:
             yield from self._loose(value, place)
@@ -92,7 +82,7 @@ class _Session(SessionReading):
         """Return the larger sum: steps and messages report the same tokens, old sessions only one."""
         return max(self.usage.values(), default=(0, 0))
 
-    def _introduce(self, info: JsonObject, left_out: JsonObject) -> None:
+    def _introduce(self, info: JsonObject) -> None:
         title, parent = text_at(info, "title"), text_at(info, "parentID")
         self.is_sub_agents = bool(parent)
         self.notes.learn(
@@ -101,9 +91,6 @@ class _Session(SessionReading):
             title="" if title.startswith(_UNTITLED) else title,
             cwd=text_at(info, "directory"),
         )
-        for reason in (TOO_MUCH, UNREADABLE):
-            if times := as_count(left_out.get(reason)):
-                self.notes.skipped[reason] += times
 
     def _message(self, info: JsonObject, message: JsonObject, within: RecordPlace) -> Iterator[Draft]:
         self.messages += 1
@@ -121,7 +108,6 @@ class _Session(SessionReading):
                 self.notes.skip(f"message of {role}")
 
     def _user(self, info: JsonObject, parts: list[dict[str, object]], place: RecordPlace) -> Iterator[Draft]:
-        """Yield drafts of a user message: its text, joined, then attachments and insertions."""
         if not parts:  # only the title is left, which the program gave it
             title = text_at(object_at(info, "summary"), "title", "body")
             text = title and f"A prompt of which only the title is left: {title}"
@@ -134,12 +120,10 @@ class _Session(SessionReading):
             match part.get("type"):
                 case "text" if part.get("synthetic") is True:
                     added.append(own.draft(Kind.SYSTEM, text, is_meta=True))
-                case "text" if part.get("ignored") is True:
-                    self.notes.skip("ignored text")
                 case "text":
                     said.append(text)
                 case "file":
-                    added.append(own.draft(Kind.SYSTEM, f"Attached {_file_name(part)}"))
+                    added.append(own.draft(Kind.SYSTEM, f"Attached {text_at(part, 'filename') or 'a file'}"))
                 case _:
                     added += self._other(part, own)
         yield from self.said(said, place)
@@ -241,83 +225,41 @@ def _own(part: JsonObject, place: RecordPlace) -> RecordPlace:
     return place._replace(id=text_at(part, "id") or place.id, time=began or place.time)
 
 
-def _file_name(part: JsonObject) -> str:
-    url = text_at(part, "url")
-    return text_at(part, "filename") or ("a file" if url.startswith("data:") else url) or "a file"
-
-
-def gather_session(path: Path, most: int = MOST) -> bytes | None:
+def _gathered(path: Path) -> bytes | None:
     """Return the session file at *path* with its messages and parts, as one document.
 
     The parts of a message are in a folder per message, or, in the first layout, all in one folder. File names are built
     from ids in other files. An id that is no plain file name is ignored, so that no path leads out of the folder. None
-    if *path* is no session file. Files that would exceed *most* bytes are omitted and counted.
-
-    Raises OSError.
+    if *path* is no session file.
     """
     sessions = (folder for folder in path.absolute().parents if folder.name == "session")
     root = next((folder.parent for folder in sessions if folder.with_name("message").is_dir()), None)
-    if root is None:
+    info = _object_in(path) if root else {}
+    session = text_at(info, "id")
+    if root is None or not is_plain_name(session):
         return None
-    tree = _Tree(root, most)
-    info = tree.read(path)
-    session = _plain(info.get("id"))
-    if session is None:
-        return None
-    messages = [{"info": found, "parts": tree.parts(found)} for found in tree.files(f"message/{session}")]
-    return orjson.dumps({"info": info, "messages": messages, _LEFT_OUT: tree.left_out})
+    messages = _objects_in(root / "message" / session)
+    ids = [text_at(message, "id") for message in messages]
+    parts = {own: _objects_in(root / "part" / own) for own in ids if is_plain_name(own)}
+    if not any(parts.values()):
+        for part in _objects_in(root / "part"):
+            parts.setdefault(text_at(part, "messageID"), []).append(part)
+    listed = [{"info": message, "parts": parts.get(own, [])} for own, message in zip(ids, messages, strict=True)]
+    # An earlier release counted omitted files here; the key stays, so that the digests of known sessions do not change.
+    return orjson.dumps({"info": info, "messages": listed, "left_out": {}})
 
 
-class _Tree:
-    """Reads JSON files below *root* up to a total size in bytes; counts the files it omits."""
-
-    def __init__(self, root: Path, most: int) -> None:
-        self.root = root
-        self.left = most
-        self.left_out: Counter[str] = Counter()
-        self._flat: dict[str, list[JsonObject]] | None = None
-
-    def read(self, path: Path) -> JsonObject:
-        """Return the object in the file at *path*; an empty one, counted as omitted, if none."""
-        size = path.stat().st_size
-        if size > self.left:
-            self.left_out[TOO_MUCH] += 1
-            return {}
-        try:
-            found = as_object(orjson.loads(path.read_bytes()))
-            size = len(orjson.dumps({"messages": [{"parts": [found]}]}))
-        except (orjson.JSONDecodeError, orjson.JSONEncodeError):
-            found = {}
-        if found:
-            self.left -= size
-        else:
-            self.left_out[UNREADABLE] += 1
-        return found
-
-    def files(self, folder: str) -> list[JsonObject]:
-        """Return the objects in *folder*, sorted by file name, which is the order of time."""
-        paths = sorted(path for path in (self.root / folder).glob("*.json") if path.is_file())
-        return [found for path in paths if (found := self.read(path))]
-
-    def parts(self, message: JsonObject) -> list[JsonObject]:
-        own = _plain(message.get("id"))
-        if own is None:
-            return []
-        if found := self.files(f"part/{own}"):
-            return found
-        if self._flat is None:
-            self._flat = {}
-            for part in self.files("part"):
-                self._flat.setdefault(text_at(part, "messageID"), []).append(part)
-        return self._flat.get(own, [])
+def _objects_in(folder: Path) -> list[JsonObject]:
+    """Return the objects in *folder*, sorted by file name, which is the order of time."""
+    return [_object_in(path) for path in sorted(folder.glob("*.json"))]
 
 
-def _plain(own: object) -> str | None:
-    """Return *own* if it is safe as the name of a file inside its folder; else None."""
+def _object_in(path: Path) -> JsonObject:
+    """Return the object in the file at *path*; else an empty one, which is counted later."""
     try:
-        return safe_session_id(own if isinstance(own, str) else "")
-    except BadInput:
-        return None
+        return as_object(orjson.loads(path.read_bytes()))
+    except orjson.JSONDecodeError:
+        return {}
 
 
-READER = FormatReader("opencode", _confidence, _Session, gather_session)
+READER = FormatReader("opencode", _confidence, _Session, _gathered)

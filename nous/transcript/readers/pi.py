@@ -1,7 +1,6 @@
 """Reader for pi and OpenClaw sessions: JSON lines that form a tree by `parentId`.
 
-The first line is a `session`. File order is the order of events. All branches of the tree are read; a system entry
-marks where the user went back to an earlier point.
+The first line is a `session`. File order is the order of events. All branches of the tree are read.
 """
 
 import re
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading, blocks_in, text_of
-from nous.transcript.parsing.conversation import UNKNOWN_CALL
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.values import as_arguments, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
@@ -79,37 +77,22 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(BlockReading):
-    """The records of a session; `last` is the id of the previous one, `answer` the last answer."""
+    """The records of a session; `answer` is the last answer."""
 
-    last: str = ""
     answer: str = ""
 
-    def entries(self, record: Record) -> Iterator[Draft]:
+    def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         own, kind = text_at(value, "id"), str(value.get("type", "no type"))
-        if own and own in self.seen:
-            self.notes.skip("repeated record")
-            return
+        if own and kind != "session" and self.is_repeated(own):
+            return ()
         message = object_at(value, "message")
         time = parse_time(value.get("timestamp")) or parse_time(message.get("timestamp"))
         place = RecordPlace(own or f"line-{record.line}", record.line, record.offset, time)
-        self._recognise(value, message)
-        if message.get("role") == "user" and self._goes_back(value):
-            yield place._replace(id=f"{place.id}/back").draft(Kind.SYSTEM, "Went back to an earlier point")
-        if own and kind != "session":
-            self.seen.add(own)
-            self.last = own
-        yield from self._message(message, place) if kind == "message" else self._other(kind, value, place)
-
-    def _recognise(self, value: JsonObject, message: JsonObject) -> None:
         names = (*(text_at(value, key) for key in ("provider", "customType", "agent")), text_at(message, "provider"))
         if any(name.startswith(_OPENCLAW) for name in names):
             self.notes.learn(agent="openclaw")
-
-    def _goes_back(self, value: JsonObject) -> bool:
-        """Return whether the parent of *value* is a record other than the last one."""
-        parent = text_at(value, "parentId")
-        return parent in self.seen and parent != self.last
+        return self._message(message, place) if kind == "message" else self._other(kind, value, place)
 
     def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
@@ -197,7 +180,6 @@ class _Session(BlockReading):
             yield from self.text_or_skip(Kind.ERROR if stopped == "error" else Kind.SYSTEM, why, ended, stopped)
 
     def _block(self, block: JsonObject, place: RecordPlace, part: int, *, is_cut_short: bool) -> Iterable[Draft]:
-        """Return drafts of a *block* of an answer; an answer cut short made none of its calls."""
         match block.get("type"):
             case "text":
                 return self.text_or_skip(Kind.ASSISTANT, text_at(block, "text"), place, "empty text")
@@ -221,10 +203,7 @@ class _Session(BlockReading):
         yield self.result(text, own, place, is_error=failed, tool=tool)
 
     def _interrupted(self, text: str, own: str, tool: str, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the user's interruption of the call *own*, then its output up to there."""
-        made = self.calls.get(own, UNKNOWN_CALL)
-        tool = made.tool or tool
-        yield place.draft(Kind.DECISION, f"Interrupted {made.summary}", tool=tool or None, call_id=own or None)
+        yield self.decision(f"Interrupted {self.made(own).summary}", own, place)
         if so_far := text.rstrip().removesuffix(_ABORTED[0]).removesuffix(_ABORTED[1]).rstrip():
             yield self.result(so_far, own, place, 1, tool=tool)
 

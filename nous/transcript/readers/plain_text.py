@@ -13,8 +13,8 @@ from nous.transcript.io.byte_source import is_text
 from nous.transcript.io.lines import Line
 from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.chat import reports_failure
-from nous.transcript.parsing.conversation import drafts_of_user
 from nous.transcript.parsing.markdown import BoundedText, Fences, TextLine
+from nous.transcript.parsing.sessions import drafts_of_user
 from nous.transcript.parsing.user_text import without_colour
 from nous.transcript.reader import Draft, FormatReader, LineReading, RecordPlace, Sample
 
@@ -55,8 +55,6 @@ class _Label:
 
 @dataclass(slots=True)
 class _Turn:
-    """A turn while it is read."""
-
     kind: Kind
     place: RecordPlace
     is_labelled: bool = False
@@ -99,14 +97,12 @@ class _Text(LineReading):
             yield from self.turn.drafts(self.notes)
 
     def _begun_by(self, text: str) -> _Label | None:
-        """Return the label that begins a turn on the line *text*; None if none does."""
         label = _label(text)
         if label is None or self.style not in {None, label.style}:
             return None
         return label if self.names.get(label.kind, label.name) == label.name else None
 
     def _next(self, line: TextLine, label: _Label | None) -> Iterable[Draft]:
-        """Return the drafts that *line* completes; *label* begins it, if given."""
         ended: Iterable[Draft] = ()
         if label:
             if self.turn and not self.turn.is_labelled:

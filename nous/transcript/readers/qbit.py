@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
-from nous.transcript.parsing.conversation import call, rejection
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import SessionReading
+from nous.transcript.parsing.sessions import SessionReading, call, rejection
 from nous.transcript.parsing.values import as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -46,12 +45,8 @@ def _confidence(sample: Sample) -> float:
 
 @dataclass(slots=True)
 class _Session(SessionReading):
-    """The events of a session; a sub-agent's calls may be in a file that begins with one.
+    """The events of a session or a sub-agent; `asked` are calls for the user to approve."""
 
-    `asked` are the calls that the user was asked to approve.
-    """
-
-    is_begun: bool = False
     asked: set[str] = field(default_factory=set[str])
 
     def entries(self, record: Record) -> Iterable[Draft]:
@@ -59,8 +54,8 @@ class _Session(SessionReading):
         kind = str(event.get("type", "no type"))
         own = f"line-{record.line}-{record.offset}"
         place = RecordPlace(own, record.line, record.offset, parse_time(event.get(_STAMP)))
-        if not self.is_begun:
-            self.is_begun, self.is_sub_agents = True, kind in _BY_SUB_AGENTS
+        if not self.is_introduced:
+            self.is_introduced, self.is_sub_agents = True, kind in _BY_SUB_AGENTS
         match kind:
             case "user_message":
                 return self.said([text_at(event, "content")], place)

@@ -12,7 +12,7 @@ from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.gemini import GeminiPartReading, others_in, parts_in, responses_in, texts_in
 from nous.transcript.parsing.sessions import digest_of
-from nous.transcript.parsing.values import as_count, as_object, as_shown, parse_time
+from nous.transcript.parsing.values import as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MESSAGES = frozenset({"user", "assistant", "tool_result"})
@@ -101,7 +101,9 @@ class _Session(GeminiPartReading):
             case "slash_command":
                 return self._slash_command(payload, place)
             case "chat_compression":
-                return (place.draft(*_compression(payload)),)
+                history = objects_at(payload, "compressedHistory")
+                texts = (text for content in history for text in texts_in(content.get("parts")) if _SNAPSHOT in text)
+                return self.text_or_skip(Kind.SUMMARY, next(texts, ""), place, subtype)
             case "ui_telemetry" if error := text_at(object_at(payload, "uiEvent"), "error_message"):
                 return (place.draft(Kind.ERROR, f"API error: {error}", is_error=True),)
             case "rewind":
@@ -120,7 +122,7 @@ class _Session(GeminiPartReading):
     def _slash_command(self, payload: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         command = text_at(payload, "rawCommand").strip()
         is_result = payload.get("phase") == "result" or "outputHistoryItems" in payload
-        if is_result or payload.get("hiddenInvocation") is True or not command:
+        if is_result or payload.get("hiddenInvocation") is True:
             return self.skip("result of a slash command" if is_result else "hidden slash command")
         self.command = command if payload.get("sentToModel") is True else ""
         return self.of_prompt([command], place)
@@ -134,17 +136,6 @@ class _Session(GeminiPartReading):
 
 
 READER = FormatReader("qwen", _confidence, _Session)
-
-
-def _compression(payload: JsonObject) -> tuple[Kind, str]:
-    """Return the summary that a compression leaves, or else a note that there was one."""
-    history = objects_at(payload, "compressedHistory")
-    texts = [text for content in history for text in texts_in(content.get("parts"))]
-    summary = next((text for text in texts if _SNAPSHOT in text), next(iter(texts), ""))
-    if summary:
-        return Kind.SUMMARY, summary
-    tokens = as_count(object_at(payload, "info").get("originalTokenCount"))
-    return Kind.SYSTEM, f"Conversation compacted ({tokens or '?'} tokens)"
 
 
 def _mark(own: str, kind: str, message: object) -> str:

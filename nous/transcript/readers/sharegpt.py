@@ -50,7 +50,6 @@ def _sureness(record: JsonObject) -> float:
 
 
 def _held(record: JsonObject) -> Sequence[Any] | None:
-    """Return the turns that *record* lists; None if it is no conversation."""
     return next((as_list(record[key]) for key in _LISTS if isinstance(record.get(key), list)), None)
 
 
@@ -62,7 +61,7 @@ def _role(turn: JsonObject) -> str:
 class _Shared(ChatReading):
     """The turns of shared chats; `open` are the calls without a result, oldest first."""
 
-    made: int = 0
+    requests: int = 0
     open: list[str] = field(default_factory=list[str])
 
     def entries(self, record: Record) -> Iterator[Draft]:
@@ -74,13 +73,12 @@ class _Shared(ChatReading):
             yield from self._turn(turn, self.place(record, value))
 
     def _begin(self, value: JsonObject, record: Record) -> Iterator[Draft]:
-        """Begin a conversation: learn its name, and yield its system prompt."""
         self.open.clear()
         own = own_name(value)
         self.notes.learn(session_id=own, title=text_at(value, "title"), model=text_at(value, "model"))
         yield from self.begun(own, record)
         if system := text_at(value, "system"):
-            yield from self.stated(system, self.place(record, value))
+            yield from self.text_or_skip(Kind.SYSTEM, system, self.place(record, value))
         self.notes.skipped.update(name for name in _BESIDE if value.get(name))
 
     def _turn(self, turn: JsonObject, place: RecordPlace) -> Iterable[Draft]:
@@ -104,8 +102,8 @@ class _Shared(ChatReading):
     def _requested(self, said: str, place: RecordPlace, first: int = 0) -> Iterator[Draft]:
         """Yield the calls in a JSON text; other text becomes arguments of a nameless call."""
         for part, requested in enumerate(_calls(said) or [{"arguments": said}], first):
-            self.made += 1
-            self.open.append(f"call-{self.made}")
+            self.requests += 1
+            self.open.append(f"call-{self.requests}")
             given = as_arguments(requested.get("arguments", requested.get("parameters")))
             yield self.call(text_at(requested, "name"), given, self.open[-1], place, part)
 
@@ -125,14 +123,12 @@ def _parsed(said: str) -> object:
 
 
 def _calls(said: str) -> Sequence[JsonObject]:
-    """Return the calls in a JSON text, which may hold one or several."""
     found = _parsed(said)
     calls = [as_object(call) for call in (as_list(found) or [found])]
     return calls if any("name" in call for call in calls) else []
 
 
 def _result(said: str) -> str:
-    """Return the text of a result, without the note that names its call."""
     found = as_object(_parsed(said))
     is_wrapped = "content" in found and ("name" in found or "tool_call_id" in found)
     return as_shown(found["content"]) if is_wrapped else said

@@ -12,7 +12,8 @@ from itertools import islice
 
 from nous.transcript.io.lines import Line
 from nous.transcript.model import Kind
-from nous.transcript.parsing.conversation import (
+from nous.transcript.parsing.markdown import BoundedText, Fences, TextLine
+from nous.transcript.parsing.sessions import (
     REJECTED,
     ToolOutcome,
     call,
@@ -21,7 +22,6 @@ from nous.transcript.parsing.conversation import (
     drafts_of_user,
     outcome,
 )
-from nous.transcript.parsing.markdown import BoundedText, Fences, TextLine
 from nous.transcript.parsing.specstory import (
     FORMER_OPENING,
     OPENING,
@@ -97,7 +97,6 @@ class _Export(LineReading):
         yield from self._ended()
 
     def _next(self, line: TextLine) -> Iterator[Draft]:
-        """Yield the drafts that a line outside of code completes."""
         if self.block or self.thinking:
             yield from self._inside(line)
         elif heading := heading_in(line.text):
@@ -113,27 +112,20 @@ class _Export(LineReading):
             self._add(line)
 
     def _is_mark(self, text: str) -> bool:
-        """Return whether the line *text* begins an element, if it is outside of code.
-
-        Only agents think and call tools.
-        """
+        """Return whether *text* begins an element outside of code; only agents think and call."""
         if self.heading is None or self.heading.is_user:
             return heading_in(text) is not None
         begins = text.startswith((OPENING, _THINKING)) or (self.heading.is_former and text == FORMER_OPENING)
         return begins or heading_in(text) is not None
 
     def _begin(self, heading: Heading, line: TextLine) -> Iterator[Draft]:
-        """Begin another message; yield the rest of the previous one."""
         yield from self._ended()
         if not heading.is_user and not heading.is_sidechain:
             self.notes.learn(model=heading.model)
         self.heading, self.id, self.part = heading, f"line-{line.number}", 0
 
     def _ended(self) -> Iterator[Draft]:
-        """Yield the rest of the message, which ends here.
-
-        A separator line at its end divides it from another speaker's message.
-        """
+        """Yield the rest of the message, without the separator line before another speaker's."""
         lines = self.text.lines
         while lines and not lines[-1].strip():
             lines.pop()
@@ -158,7 +150,6 @@ class _Export(LineReading):
         yield from self._inside(line)
 
     def _inside(self, line: TextLine) -> Iterator[Draft]:
-        """Take a line of a tool use or of thoughts, which may end on it."""
         if self.block:
             if self.block.ends_with(line.text):
                 yield from self._used()
@@ -179,7 +170,6 @@ class _Export(LineReading):
             self.notes.skip("lines of an endless message")
 
     def _said(self) -> Iterable[Draft]:
-        """Return drafts of the text or the thoughts up to here."""
         text = without_colour("\n".join(self.text.lines)).strip()
         place, is_thought = self._place(), self.thinking
         self.start, self.text, self.thinking = None, BoundedText(), False
@@ -198,7 +188,6 @@ class _Export(LineReading):
         return drafts
 
     def _used(self) -> Iterator[Draft]:
-        """Yield the call that ends here, and its result."""
         block, place = self.block, self._place()
         self.block, self.start = None, None
         if not block or not place:
@@ -236,7 +225,6 @@ class _Export(LineReading):
 
 
 def _unwrapped(thought: str) -> str:
-    """Return a line of thoughts without the tags around them."""
     text = thought.removeprefix(_THINKING)
     for tag in _WRAPPING:
         text = text.removeprefix(tag).removesuffix(tag)

@@ -45,10 +45,7 @@ def _confidence(sample: Sample) -> float:
 
 @dataclass(slots=True)
 class _Run(ChatReading):
-    """The messages of a run.
-
-    `leader` is the main agent. `has_answered`: it has answered at least once. `waiting` is the call without a result.
-    """
+    """The messages; `leader` is the main agent, `waiting` the call without a result."""
 
     leader: str = ""
     has_answered: bool = False
@@ -59,14 +56,16 @@ class _Run(ChatReading):
         steps = _objects(value.get("trajectory"))
         self._introduce(value, steps)
         history = _objects(value.get("history"))
-        for message in history or _as_messages(steps):
-            yield from self._message(message, self.place(record))
         if history and steps:
             self.notes.skipped["step that the history tells"] += len(steps)
-        if not history and not steps:
+        for step in () if history else steps:
+            history.append({**step, "role": "assistant", "content": step.get("response")})
+            if parts_of(observation := step.get("observation")).text.strip():
+                history.append({"role": "tool", "content": observation})
+        for message in history:
+            yield from self._message(message, self.place(record))
+        if not history:
             self.notes.skip("neither history nor trajectory")
-        if value.get("attempts"):
-            self.notes.skip("attempts")
         yield from self._ended(object_at(value, "info"), self.place(record))
 
     def _introduce(self, value: JsonObject, steps: list[dict[str, Any]]) -> None:
@@ -99,7 +98,7 @@ class _Run(ChatReading):
         found, role = parts_of(message.get("content")), message.get("role")
         match role:
             case "system":
-                return self.stated(found.text, place)
+                return self.text_or_skip(Kind.SYSTEM, found.text, place)
             case "user" if not self.has_answered:
                 return self.said([found.text], place)
             case "user" | "tool":
@@ -127,14 +126,6 @@ class _Run(ChatReading):
             return
         failed = status != _ENDED_WELL
         yield place.draft(Kind.ERROR if failed else Kind.SYSTEM, f"The run ended: {status}", is_error=failed)
-
-
-def _as_messages(steps: list[dict[str, Any]]) -> Iterator[JsonObject]:
-    """Yield the steps of a trajectory as an answer and an observation each."""
-    for step in steps:
-        yield {**step, "role": "assistant", "content": step.get("response")}
-        if parts_of(observation := step.get("observation")).text.strip():
-            yield {"role": "tool", "content": observation}
 
 
 def _objects(value: object) -> list[dict[str, Any]]:

@@ -64,10 +64,7 @@ def _opened(path: Path) -> int:
 
 
 def _is_at(path: Path, file: int) -> bool:
-    """Return whether *file* is still the one at *path*.
-
-    It may have been replaced while this process waited for the lock.
-    """
+    """Return whether *file* is still at *path*: it may be replaced during the wait for the lock."""
     try:
         return os.path.samestat(path.stat(), os.fstat(file))
     except FileNotFoundError:
@@ -129,10 +126,7 @@ def save_summary(
     base: Path | str | None = None,
     clock: Callable[[], datetime] = _now,
 ) -> Path:
-    """Save a *summary* of *session*, and return the path; otherwise as `save_summarizer_input`.
-
-    The file is `summary-{session}-{epoch seconds}.md`. The default of *base* is `~/.qbit/artifacts/summaries`.
-    """
+    """Save `summary-{session}-{epoch seconds}.md`, otherwise as `save_summarizer_input`."""
     return _save("summary", session, summary, base or f"{ARTIFACTS}/summaries", clock)
 
 

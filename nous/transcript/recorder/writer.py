@@ -71,10 +71,7 @@ class TranscriptWriter:
         self._clock = clock
 
     def append(self, event: TranscriptEvent | Mapping[str, Any]) -> bool:
-        """Write *event*, or the event in an object with a `type`; return whether it was written.
-
-        Events that a transcript does not keep (`should_transcript`) return False without a failure.
-        """
+        """Write *event*; return whether it was written: False too if it is not kept."""
         try:
             return self._append(event)
         except OSError as error:
@@ -111,10 +108,7 @@ class TranscriptWriter:
 
 
 def _line(event: Mapping[str, Any]) -> bytes:
-    """Encode *event* on one line.
-
-    Values that strict JSON cannot express are approximated rather than lost.
-    """
+    """Encode *event* on one line; values that JSON cannot express are approximated, not lost."""
     try:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:

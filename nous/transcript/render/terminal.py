@@ -30,10 +30,7 @@ def plain(text: str, _: str, /) -> str:
 
 
 def render(transcript: Transcript, *, paint: Paint = plain) -> Iterator[str]:
-    """Yield the lines of the view: a heading, the turns, and a footer of skipped content.
-
-    Each tool call takes one line.
-    """
+    """Yield a heading, the turns with one line per tool call, and a footer of skipped content."""
     yield from _heading(transcript, paint)
     for turn in transcript.turns:
         yield ""
@@ -84,10 +81,7 @@ def _turn(turn: Turn, paint: Paint, *, root: str) -> Iterator[str]:
 
 
 def _calls(calls: Sequence[Entry], paint: Paint, *, root: str) -> Iterator[str]:
-    """Yield one line per call; repeated calls share a line.
-
-    Paths are relative to the session's directory.
-    """
+    """Yield one line per call, or per repeated call; paths are relative to the session's."""
     for summary, repeated in groupby(calls, key=lambda call: call.text.replace(root, "")):
         times = len(list(repeated))
         yield paint(f"{_INDENT}→ {_line(summary)}{f' x{times}' if times > 1 else ''}", Kind.TOOL_CALL)
@@ -105,7 +99,6 @@ def _said(entry: Entry, paint: Paint) -> str:
 
 
 def _first_lines(text: str, most: int) -> str:
-    """Return at most *most* non-blank lines, each cut to the maximum width."""
     lines = [line for line in text.splitlines() if line.strip()]
     rest = len(lines) - most
     return "\n  ".join([*map(_line, lines[:most]), *([f"... {rest} more lines"] if rest > 0 else [])])
@@ -126,10 +119,7 @@ def _footer(transcript: Transcript, paint: Paint) -> Iterator[str]:
 
 
 def transcript_as_json(transcript: Transcript) -> bytes:
-    """Serialize *transcript* as JSON lines: header, one line per entry, skipped content.
-
-    Times are ISO 8601 in UTC. Empty fields are omitted.
-    """
+    """Serialize *transcript* as JSON lines without empty fields; times are ISO 8601 in UTC."""
     options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
     return b"".join(orjson.dumps(line, option=options, default=str) for line in _lines(transcript))
 

@@ -48,7 +48,6 @@ def group_into_turns(entries: Transcript | Iterable[Entry]) -> tuple[TurnText, .
 
 
 def _blocks(owned: Sequence[Entry]) -> Iterator[str]:
-    """Yield the labelled parts of a turn; nothing if there is only a prompt."""
     said = {kind: _texts(owned, kind) for kind in _LABELS}
     summaries = (extract_tool_summary(entry.tool, entry.tool_input) for entry in owned if entry.kind is Kind.TOOL_CALL)
     calls = BETWEEN_CALLS.join(filter(None, summaries))
@@ -87,10 +86,7 @@ class Chunk:
 
 
 def chunk(text: str, *, turn: int = 0, size: int = SIZE, overlap: int = OVERLAP) -> tuple[Chunk, ...]:
-    """Split *text* into chunks of *size* tokens that overlap by *overlap* tokens.
-
-    Together they hold every character of *text*; a short one is one chunk.
-    """
+    """Split *text* into chunks of *size* tokens that overlap by *overlap* and lose no character."""
     starts = [found.start() for found in _TOKEN.finditer(text)]
     firsts = range(0, max(1, len(starts) - overlap), size - overlap)
     begins = [starts[first] if first else 0 for first in firsts]

@@ -1,13 +1,11 @@
 """T1 and T6: what an agent tells is kept as it was told."""
 
-from io import BytesIO
 from typing import Any
 
-import orjson
 import pytest
 from builders.agent_events import ALL, EVENTS, MAIN, OF_STEP, told
 
-from nous.transcript import TranscriptEvent, read_events, should_transcript
+from nous.transcript import TranscriptEvent, should_transcript
 from nous.transcript.recorder.events import EVENT_TYPES
 
 NOT_KEPT = {
@@ -45,17 +43,14 @@ def test_reasoning_and_the_steps_of_a_source_are_left_out_rather_than_null() -> 
     assert again(told("tool_request", source={**source, "step_name": None}))["source"] == source
 
 
-def test_a_source_may_say_more_than_is_known() -> None:
+def test_a_source_may_say_more_than_is_known_and_less_than_that_is_the_agent() -> None:
+    own = told("tool_request")
+    del own["source"]
+
+    assert again(own)["source"] == MAIN
     for source in ({**MAIN, "depth": 1}, {**OF_STEP, "new": {"a": None}}, {"type": "of_next_year"}):
         assert TranscriptEvent.of(told("tool_denied", source=source)).is_known
         assert again(told("tool_denied", source=source))["source"] == source
-
-
-def test_a_call_without_a_source_is_the_agents_own() -> None:
-    value = told("tool_request")
-    del value["source"]
-
-    assert again(value)["source"] == MAIN
 
 
 @pytest.mark.parametrize(
@@ -63,10 +58,6 @@ def test_a_call_without_a_source_is_the_agents_own() -> None:
     [
         {"type": "of_next_year", "x": [1, {"y": None}]},
         {"type": "user_message"},
-        {"type": "user_message", "content": 7},
-        {"type": "tool_result", **EVENTS["tool_result"], "success": 1},
-        {"type": "context_warning", **EVENTS["context_warning"], "total_tokens": True},
-        {"type": "tool_request", **EVENTS["tool_request"], "source": "main"},
         {"type": None, "x": 1},
         {"type": ["started"]},
         {"x": 1},
@@ -78,23 +69,9 @@ def test_what_is_not_understood_is_kept_as_it_came(value: dict[str, Any]) -> Non
     assert again(value) == value
 
 
-def test_a_whole_number_is_a_share_too() -> None:
-    assert TranscriptEvent.of(told("context_warning", utilization=1)).is_known
-
-
 @pytest.mark.parametrize("kind", [*EVENTS, "of_next_year"])
 def test_a_transcript_keeps_all_but_what_is_streamed_and_what_sub_agents_do(kind: str) -> None:
     value = told(kind) if kind in EVENTS else {"type": kind}
 
     for event in (kind, value, TranscriptEvent.of(value)):
         assert should_transcript(event) is (kind not in NOT_KEPT)
-
-
-def test_events_are_read_past_whatever_is_damaged() -> None:
-    whole = b"".join(orjson.dumps({"_timestamp": "2026-01-01T00:00:00.123456789Z", **value}) + b"\n" for value in ALL)
-
-    found = list(read_events(BytesIO(b"[]\n" + whole[:3_000] + b"{torn\n\xff\n" + whole[3_000:])))
-
-    assert len(found) >= len(ALL) - 1
-    assert (found[0].event.type, found[0].line) == ("started", 2)
-    assert found[0].time is not None

@@ -9,7 +9,7 @@ import pytest
 from builders.claude import assistant, result, text, use, user
 
 from nous.transcript import Kind, read_transcript
-from nous.transcript.follow import Change, Growth, follow
+from nous.transcript.follow import Growth, follow
 
 FIRST = [user("go"), assistant(text("I look"), own="m1"), assistant(use("Bash", own="c1", command="ls"), own="m1")]
 SECOND = [result("a.txt", own="c1"), user("and now?"), assistant(text("Done"), own="m2")]
@@ -46,10 +46,10 @@ def test_the_last_turn_is_replaced_and_what_came_before_stays(live: Path) -> Non
     append(live, lines(*THIRD, first=6))
     third = follow(live, second.resume)
 
-    assert (first.change, first.keep, texts(first)) == (Change.FIRST, 0, ["go", "I look", 'Bash(cmd="ls")'])
-    assert (second.change, second.keep) == (Change.GROWN, 0)
+    assert (first.keep, texts(first)) == (0, ["go", "I look", 'Bash(cmd="ls")'])
+    assert second.keep == 0
     assert texts(second) == ["go", "I look", 'Bash(cmd="ls")', "a.txt", "and now?", "Done"]
-    assert (third.change, third.keep, texts(third)) == (Change.GROWN, 4, ["and now?", "Done", "thanks"])
+    assert (third.keep, texts(third)) == (4, ["and now?", "Done", "thanks"])
     assert third.applied_to(second.entries) == read_transcript(live).entries
 
 
@@ -60,7 +60,7 @@ def test_a_second_look_changes_nothing_and_begins_at_the_last_turn(live: Path) -
     second = follow(live, point)
 
     assert (point.offset, point.line, point.kept) == (len(lines(*FIRST, SECOND[0])), 5, 4)
-    assert (second.change, second.entries[0].text, second.entries[0].turn) == (Change.UNCHANGED, "and now?", 2)
+    assert (second.entries[0].text, second.entries[0].turn) == ("and now?", 2)
     assert second.applied_to(first.entries) == first.entries
     assert follow(live, second.resume) == second
     with pytest.raises(ValueError, match="are not those that were kept"):
@@ -80,18 +80,6 @@ def test_what_was_read_and_what_was_asked_for_is_remembered(live: Path) -> None:
     assert prompt.text == "now", "a repetition of the first record is none of the entries"
 
 
-def test_a_torn_line_is_told_until_it_is_whole(live: Path) -> None:
-    whole = lines(user("and then"), first=3)
-    append(live, whole[:30])
-    torn = follow(live)
-    append(live, whole[30:])
-    mended = follow(live, torn.resume)
-
-    assert len(torn.problems) == 1
-    assert mended.problems == ()
-    assert texts(mended)[-1] == "and then"
-
-
 def test_a_file_that_shrank_or_forked_is_read_anew(live: Path) -> None:
     append(live, lines(*SECOND, first=3))
     point = follow(live).resume
@@ -101,8 +89,8 @@ def test_a_file_that_shrank_or_forked_is_read_anew(live: Path) -> None:
     live.write_bytes(lines(user("stop"), *FIRST[1:], *SECOND, *THIRD))
     forked = follow(live, point)
 
-    assert (shrunk.change, shrunk.keep, len(shrunk.entries)) == (Change.SHRUNK, 0, 3)
-    assert (forked.change, forked.keep, texts(forked)[0]) == (Change.REWRITTEN, 0, "stop")
+    assert (shrunk.keep, len(shrunk.entries)) == (0, 3)
+    assert (forked.keep, texts(forked)[0]) == (0, "stop")
 
 
 def test_a_point_of_another_release_is_no_reason_to_fail(live: Path) -> None:
@@ -111,7 +99,7 @@ def test_a_point_of_another_release_is_no_reason_to_fail(live: Path) -> None:
 
     growth = follow(live, point)
 
-    assert (growth.change, growth.keep) == (Change.FORGOTTEN, 0)
+    assert growth.keep == 0
     assert growth.entries == read_transcript(live).entries
 
 
@@ -131,7 +119,7 @@ def test_where_records_stand_on_no_lines_the_whole_is_read_each_time(content: by
     first = follow(path)
     second = follow(path, first.resume)
 
-    assert (second.change, second.keep, texts(second)) == (Change.UNCHANGED, 0, ["a", "b"])
+    assert (second.keep, texts(second)) == (0, ["a", "b"])
     assert second.entries == first.entries
 
 
@@ -145,13 +133,3 @@ def test_a_file_that_held_nothing_yet_is_looked_at_again(tmp_path: Path) -> None
 
     assert growth.resume.format == "claude_code"
     assert growth.entries == read_transcript(path).entries
-
-
-def test_a_turn_that_begins_in_the_middle_of_a_line_is_no_place_to_go_on_from(tmp_path: Path) -> None:
-    path = tmp_path / "live.jsonl"
-    path.write_bytes(lines(*FIRST) + b'{"torn' + lines(user("again"), first=3))
-
-    growth = follow(path)
-
-    assert growth.resume.offset == 0
-    assert follow(path, growth.resume).entries == read_transcript(path).entries

@@ -53,10 +53,3 @@ def test_two_in_one_second_are_two_files(tmp_path: Path) -> None:
     paths = [save_summary("s1", text, base=tmp_path, clock=lambda: NOW) for text in ("one", "two", "three")]
 
     assert [path.read_text() for path in paths] == ["one", "two", "three"]
-
-
-def test_without_a_base_they_are_where_qbit_keeps_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-
-    assert save_summarizer_input("s1", "x").parent == tmp_path / ".qbit" / "artifacts" / "compaction"
-    assert save_summary("s1", "x").parent == tmp_path / ".qbit" / "artifacts" / "summaries"

@@ -41,27 +41,6 @@ def test_what_the_editor_adds_is_left_out_and_a_repeated_step_is_told_once() -> 
     assert transcript.skipped == {"thinking": 1, "repeated step": 1}
 
 
-def test_a_call_without_a_result_is_not_answered_by_what_comes_later() -> None:
-    transcript = read(planned(1, "list_dir"), planned(2, "view_file"), step(3, "VIEW_FILE", "text"))
-
-    assert transcript.entries[-1].call_id == "step-2/1"
-
-
-def test_arguments_that_are_json_are_read_as_what_they_were() -> None:
-    transcript = read(
-        planned(1, "default_api:write_to_file", TargetFile='"/a"', CodeContent='say "hi"', Overwrite=True)
-    )
-
-    assert transcript.entries[0].tool == "write_to_file"
-    assert transcript.entries[0].tool_input == {"TargetFile": "/a", "CodeContent": 'say "hi"', "Overwrite": True}
-
-
-COMMENT = "Comments on artifact URI: file:///b/plan.md\n\n"
-APPROVAL = f"{COMMENT}The user has approved this document."
-NOTHING = f"\n\n\n<USER_REQUEST>\n\n</USER_REQUEST>\n{METADATA}"
-APPROVED = (Kind.DECISION, "Approved plan.md")
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -69,13 +48,9 @@ APPROVED = (Kind.DECISION, "Approved plan.md")
         (f"fix it\n{METADATA}", [(Kind.USER, "fix it")]),
         ("<USER_REQUEST>\nfix <b>it</b>\n</USER_REQUEST>", [(Kind.USER, "fix <b>it</b>")]),
         ("<USER_REQUEST>\nfix it and then", [(Kind.USER, "fix it and then")]),
-        (APPROVAL, [APPROVED]),
-        (APPROVAL + NOTHING, [APPROVED]),
-        (f"{COMMENT}Smaller steps{NOTHING}", [(Kind.DECISION, "Commented on plan.md: Smaller steps")]),
-        (f"{APPROVAL}\n<USER_REQUEST>\nGo\n</USER_REQUEST>", [APPROVED, (Kind.USER, "Go")]),
     ],
 )
-def test_only_the_request_and_the_verdict_on_an_artifact_are_the_users(content: str, expected: Said) -> None:
+def test_only_the_request_is_the_users(content: str, expected: Said) -> None:
     assert said(read(typed(0, content))) == expected
     for source in ("SYSTEM", "MODEL", "USER_IMPLICIT"):
         assert said(read(step(0, "USER_INPUT", content, source))) == []
@@ -91,27 +66,8 @@ def test_a_denied_call_is_the_users_no() -> None:
     assert said(read(planned(1, "run_command"), cancelled))[-1] == (Kind.DECISION, "Rejected run_command: stop")
 
 
-def test_a_failed_step_is_an_error() -> None:
-    failed = step(2, "VIEW_FILE", "no such file", status="ERROR")
-    message = step(3, "ERROR_MESSAGE", "quota exceeded", "SYSTEM")
-
-    transcript = read(planned(1, "view_file"), failed, message)
-
-    assert said(transcript)[1:] == [(Kind.ERROR, "no such file"), (Kind.ERROR, "quota exceeded")]
-    assert [entry.call_id for entry in transcript] == ["step-1/1", "step-1/1", None]
-
-
 @pytest.mark.parametrize("text", ["The command exited with code 2.", "The command failed with exit code: 1\nOutput:\n"])
 def test_a_command_fails_by_its_exit_code(text: str) -> None:
     assert read(step(1, "RUN_COMMAND", text)).entries[0].is_error
     assert read(planned(1, "run_command"), step(2, "GENERIC", text)).entries[1].is_error
     assert not read(step(1, "VIEW_FILE", text)).entries[0].is_error
-
-
-def test_a_checkpoint_is_a_summary_and_what_the_system_adds_is_left_out() -> None:
-    transcript = read(
-        step(1, "CHECKPOINT", "# Resuming from a compaction", "SYSTEM"), step(2, "SYSTEM_MESSAGE", "x", "SYSTEM")
-    )
-
-    assert said(transcript) == [(Kind.SUMMARY, "# Resuming from a compaction")]
-    assert transcript.skipped == {"meta message": 1}

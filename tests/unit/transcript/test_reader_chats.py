@@ -162,46 +162,8 @@ def test_arguments_that_are_no_object_are_kept_as_they_are(arguments: object, gi
 IMAGE = {"type": "image_url", "image_url": {}}
 
 
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ({"role": "function", "name": "f", "content": "done"}, (Kind.TOOL_RESULT, "done")),
-        ({"role": "assistant", "function_call": {"name": "f"}, "content": None}, (Kind.TOOL_CALL, "f")),
-        ({"role": "assistant", "content": None, "refusal": "I cannot."}, (Kind.ASSISTANT, "I cannot.")),
-        ({"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}, (Kind.ASSISTANT, "No.")),
-        ({"role": "user", "content": [{"text": "a"}, {"type": "input_text", "text": "b"}]}, (Kind.USER, "a\n\nb")),
-    ],
-)
-def test_other_forms_of_a_message_are_understood(message: dict[str, Any], expected: tuple[Kind, str]) -> None:
-    assert said(read_as("openai_chat", message)) == [expected]
-
-
 def test_what_is_no_text_or_no_message_is_counted() -> None:
     transcript = read_as("openai_chat", {"role": "user", "content": ["hi", IMAGE]}, {"kind": "note"})
 
     assert said(transcript) == [(Kind.USER, "hi")]
     assert transcript.skipped == {"image_url part": 1, "not a message": 1}
-
-
-def test_an_anthropic_body_is_read_block_by_block() -> None:
-    edit = {"type": "tool_use", "id": "t2", "name": "Edit", "input": {"file_path": "/a"}}
-    content = [{"type": "text", "text": "File has not been read"}]
-    failed = {"type": "tool_result", "tool_use_id": "t2", "is_error": True, "content": content}
-
-    transcript = read_as(
-        "anthropic_messages",
-        {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, USE, edit]},
-        {"role": "user", "content": [failed, {"type": "text", "text": "Read it first!"}]},
-        {"role": "assistant", "content": "a"},
-        {"role": "assistant", "content": "b"},
-    )
-
-    assert said(transcript) == [
-        (Kind.TOOL_CALL, 'bash(cmd="ls")'),
-        (Kind.TOOL_CALL, "Edit(/a)"),
-        (Kind.ERROR, "File has not been read"),
-        (Kind.USER, "Read it first!"),
-        (Kind.ASSISTANT, "a"),
-        (Kind.ASSISTANT, "b"),
-    ]
-    assert transcript.skipped == {"thinking": 1}

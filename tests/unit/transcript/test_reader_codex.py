@@ -4,7 +4,6 @@ from builders.codex import (
     TIME,
     Record,
     answered,
-    called,
     done,
     event,
     item,
@@ -21,25 +20,8 @@ from nous.transcript import Kind, parse_transcript
 from nous.transcript.reader import Sample
 from nous.transcript.readers.codex import READER
 
-META = {"id": "s1", "cwd": "/repo", "source": "cli", "git": {"branch": "main", "commit_hash": "abc"}}
-
-
 OLD_HEAD = {"id": "old", "timestamp": TIME, "instructions": None, "git": {"branch": "main"}}
 """The first line of a file from before October 2025."""
-
-
-def test_the_header_is_that_of_the_first_meta_and_of_the_settings() -> None:
-    header = read(
-        line("session_meta", **META),
-        line("session_meta", id="copied", cwd="/elsewhere"),
-        line("turn_context", cwd="/repo", model="gpt-5.2"),
-        event("thread_name_updated", thread_name="First"),
-        event("thread_name_updated", thread_name="Count files"),
-    ).header
-
-    assert (header.session_id, header.cwd, header.git_branch, header.git_commit) == ("s1", "/repo", "main", "abc")
-    assert (header.model, header.title, header.parent_session_id) == ("gpt-5.2", "Count files", None)
-    assert read(OLD_HEAD).header.git_branch == "main"
 
 
 def test_running_sums_of_tokens_are_not_added_up_and_go_on_where_they_begin_anew() -> None:
@@ -107,19 +89,6 @@ def test_what_stands_before_the_request_of_an_editors_user_is_left_out() -> None
     assert said(typed("# Title\nFix it")) == [(Kind.USER, "# Title\nFix it")]
 
 
-def test_images_are_counted_and_the_words_beside_them_told_once() -> None:
-    parts = [
-        {"type": "input_text", "text": "<image name=[Image #1]>"},
-        {"type": "input_image", "image_url": "data:"},
-        {"type": "input_text", "text": "</image>"},
-        {"type": "input_text", "text": "What is this?"},
-    ]
-    transcript = read(item("message", role="user", content=parts), typed("What is this?"))
-
-    assert [entry.text for entry in transcript] == ["What is this?"]
-    assert transcript.skipped == {"input_image part": 1, "image": 2, "repeated message": 1}
-
-
 def test_a_command_of_the_user_is_told_with_what_it_printed_once() -> None:
     inside = "<command>\nls\n</command>\n<result>\nExit code: 2\nOutput:\nno\n</result>"
     ran = f"<user_shell_command>\n{inside}\n</user_shell_command>"
@@ -136,13 +105,6 @@ def test_a_proposed_plan_is_told_by_itself_and_once() -> None:
         (Kind.ASSISTANT, "Here:"),
         (Kind.ASSISTANT, "1. Count"),
     ]
-
-
-def test_calls_without_ids_are_paired_by_name() -> None:
-    asked = {"timestamp": TIME, "type": "tool_call", "function": {"name": "git"}, "arguments": "status"}
-    came = {"timestamp": TIME, "type": "tool_result", "name": "git", "result": "clean"}
-
-    assert [entry.call_id for entry in read(asked, came)] == ["git", "git"]
 
 
 def sniff(*found: Record) -> float:
@@ -194,7 +156,7 @@ def test_the_thread_of_a_sub_agent_names_its_parent_and_has_no_user() -> None:
             message(
                 "user", '<subagent_notification>{"agent_path":"a","status":{"completed":"ok"}}</subagent_notification>'
             ),
-            (Kind.SUB_AGENT, "a: ok"),
+            (Kind.SUB_AGENT, '{"agent_path":"a","status":{"completed":"ok"}}'),
         ),
         (
             item("agent_message", author="a", recipient="b", content=[{"type": "input_text", "text": "ok"}]),
@@ -206,10 +168,8 @@ def test_the_thread_of_a_sub_agent_names_its_parent_and_has_no_user() -> None:
         ),
         (event("entered_review_mode", user_facing_hint="current changes"), (Kind.SYSTEM, "Review of current changes")),
         (event("error", message="quota"), (Kind.ERROR, "quota")),
-        (event("error", error={"kind": "rate_limit", "message": "slow down"}), (Kind.ERROR, "slow down")),
         (event("task_complete", error={"message": "quota"}), (Kind.ERROR, "quota")),
         (event("thread_rolled_back", num_turns=2), (Kind.DECISION, "Took back the last 2 turns")),
-        (event("undo_completed", success=True, message="restored"), (Kind.SYSTEM, "Undo: restored")),
         (
             event("thread_goal_updated", goal={"objective": "Ship", "status": "active"}),
             (Kind.SYSTEM, "Goal (active): Ship"),
@@ -224,17 +184,11 @@ def test_the_thread_of_a_sub_agent_names_its_parent_and_has_no_user() -> None:
             (Kind.DECISION, "Approved: rm"),
         ),
         (event("of_next_year"), "of_next_year"),
-        (event("guardian_assessment", status="in_progress"), "guardian_assessment"),
         (event("guardian_assessment", status="approved"), "guardian_assessment: approved"),
-        (item("ghost_snapshot"), "ghost_snapshot"),
         (item("of_next_year"), "of_next_year"),
-        (done("OfNextYear"), "item: OfNextYear"),
-        (line("of_next_year"), "of_next_year"),
         (typed(""), "empty message"),
-        (message("assistant"), "empty message"),
         (item("reasoning", summary=[], encrypted_content="x"), "empty reasoning"),
         ({"record_type": "state"}, "record: state"),
-        ({"payload": 7}, "no type"),
     ],
 )
 def test_a_record_becomes_an_entry_or_is_counted(record: Record, expected: tuple[Kind, str] | str) -> None:
@@ -245,13 +199,3 @@ def test_a_review_that_the_model_repeats_is_told_once() -> None:
     reviewed = event("exited_review_mode", review_output={"overall_explanation": "Good.", "findings": []})
 
     assert said(reviewed, message("assistant", "Good.\n\nFull review comments: none")) == [(Kind.SUB_AGENT, "Good.")]
-
-
-def test_delegation_is_told_by_the_conversation() -> None:
-    spawned = called("spawn_agent", {"message": "Count"})
-    ended = [
-        event("collab_agent_spawn_end", call_id="c1", new_agent_nickname="Ada", prompt="Count"),
-        event("collab_waiting_end", agent_statuses=[{"agent_nickname": "Ada", "status": {"completed": "2"}}]),
-    ]
-
-    assert said(spawned, *ended) == [(Kind.TOOL_CALL, 'spawn_agent(prompt="Count")')]

@@ -108,11 +108,6 @@ PATCHED = {"success": False, "stderr": "no", "changes": {"/a": {}, "/b": {}}}
         (event("mcp_tool_call_end", **MCP, result=PRINTED), "mcp__s__t", (Kind.TOOL_RESULT, "a")),
         (event("mcp_tool_call_end", **MCP, result={"Err": "no"}), "mcp__s__t", (Kind.ERROR, "no")),
         (done("CommandExecution", command=["ls"], **FAILED), 'exec_command(cmd="ls")', (Kind.ERROR, "no")),
-        (
-            event("dynamic_tool_call_response", call_id="n", tool="t", success=False, error="no"),
-            "t",
-            (Kind.ERROR, "no"),
-        ),
     ],
 )
 def test_calls_that_only_events_tell_are_told_by_them_once(ended: Record, call: str, result: tuple[Kind, str]) -> None:

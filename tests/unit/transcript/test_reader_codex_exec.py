@@ -2,7 +2,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from builders.transcripts import Record, Said, outcome, read_as, said
+from builders.transcripts import Record, outcome, read_as
 
 from nous.transcript import Kind
 
@@ -21,18 +21,8 @@ def msg(kind: str, **fields: Any) -> Record:
     return {"id": "0", "msg": {"type": kind, **fields}}
 
 
-def told(*found: Record) -> Said:
-    return said(read(*found))
-
-
-STARTED = {"type": "thread.started", "thread_id": "t1"}
-ANSWER = done("agent_message", "item_1", text="Two files.")
 LS = {"command": "bash -lc ls"}
 RAN = done("command_execution", **LS, aggregated_output="a\nb\n", exit_code=0, status="completed")
-
-
-def test_a_second_run_counts_its_items_anew() -> None:
-    assert len(told(STARTED, RAN, ANSWER, STARTED, RAN, ANSWER)) == 6
 
 
 @pytest.mark.parametrize(
@@ -51,14 +41,6 @@ def test_a_second_run_counts_its_items_anew() -> None:
         ({"type": "turn.failed", "error": {"message": "quota"}}, (Kind.ERROR, "quota")),
         (done("web_search", query="x"), (Kind.TOOL_CALL, 'web_search(query="x")')),
         ({"type": "item.completed", "item": {"item_type": "assistant_message", "text": "a"}}, (Kind.ASSISTANT, "a")),
-        (
-            done("collab_tool_call", tool="spawn_agent", prompt="Count", agents_states={}),
-            (Kind.SUB_AGENT, "spawn_agent: Count"),
-        ),
-        (
-            done("collab_tool_call", agents_states={"a": {"status": "completed", "message": "2"}}),
-            (Kind.SUB_AGENT, "a: 2"),
-        ),
         ({"type": "item.updated", "item": {"type": "todo_list"}}, "item under way"),
         (begun("todo_list"), "item under way"),
         (done("todo_list", items=[]), "item: todo_list"),
@@ -69,34 +51,6 @@ def test_a_second_run_counts_its_items_anew() -> None:
 )
 def test_a_record_becomes_an_entry_or_is_counted(record: Record, expected: tuple[Kind, str] | str) -> None:
     assert outcome(read(record)) == expected
-
-
-def test_a_failure_is_told_once() -> None:
-    assert told({"type": "error", "message": "quota"}, {"type": "turn.failed", "error": {"message": "quota"}}) == [
-        (Kind.ERROR, "quota")
-    ]
-
-
-def test_older_runs_tell_the_prompt_and_wrap_their_events() -> None:
-    run = [
-        {"model": "gpt-5", "workdir": "/repo", "provider": "openai"},
-        {"prompt": "Count the files"},
-        msg("session_configured", session_id="s1"),
-        msg("exec_command_begin", call_id="c", command=["bash", "-lc", "ls"], cwd="/repo"),
-        msg("exec_command_end", call_id="c", stdout="a\n", stderr="", exit_code=0),
-        msg("agent_message", message="One."),
-        msg("task_complete", last_agent_message="One."),
-    ]
-    transcript = read_as(None, *run)
-
-    assert transcript.format == "codex_exec"
-    assert said(transcript) == [
-        (Kind.USER, "Count the files"),
-        (Kind.TOOL_CALL, 'exec_command(cmd="ls")'),
-        (Kind.TOOL_RESULT, "a"),
-        (Kind.ASSISTANT, "One."),
-    ]
-    assert (transcript.header.session_id, transcript.header.cwd, transcript.header.model) == ("s1", "/repo", "gpt-5")
 
 
 def test_files_that_were_changed_are_known() -> None:

@@ -4,25 +4,9 @@ from typing import Any
 import pytest
 from builders.transcripts import Record, outcome, read_as, said
 
-from nous.transcript import Kind, known_readers
-from nous.transcript.reader import Sample
+from nous.transcript import Kind
 
 read = partial(read_as, "cursor")
-
-DONE = """<timestamp>Friday, Sep 4, 2026, 2:25 AM (UTC+8)</timestamp>
-<system_notification>
-The following task has finished.
-
-<task>
-kind: {kind}
-status: success
-task_id: 7
-title: Count the files
-detail: There are two.
-And no more.
-output_path: /tmp/7
-</task>
-</system_notification>"""
 
 
 def line(role: str, *blocks: Record | str, **fields: Any) -> Record:
@@ -36,43 +20,6 @@ def used(tool: str = "Shell", **given: Any) -> Record:
 
 def result(words: object, **fields: Any) -> Record:
     return {"type": "tool_result", "content": words, **fields}
-
-
-@pytest.mark.parametrize(
-    "mark",
-    [{"uuid": "u"}, {"type": "user"}, {"sessionId": "s"}, {"parentUuid": None}],
-    ids=lambda mark: next(iter(mark)),
-)
-def test_lines_of_other_programs_are_not_ours(mark: Record) -> None:
-    found = line("user", "What is here?")
-
-    assert known_readers()["cursor"].sniff(Sample("", (found,))) == 0.9
-    assert known_readers()["cursor"].sniff(Sample("", ({**found, **mark},))) == 0
-
-
-def test_results_without_the_ids_of_calls_belong_to_the_calls_of_the_turn_in_order() -> None:
-    transcript = read(
-        line("assistant", used("read", path="/a"), used("read", path="/b"), used("Shell", command="ls")),
-        line("user", result("text of a", tool_use_id="t1")),
-        line("user", result("listing", name="Shell"), result("text of b", tool_use_id="t2")),
-    )
-
-    paired = {entry.call_id: entry.text for entry in transcript if entry.kind is Kind.TOOL_CALL}
-    assert [(paired[entry.call_id], entry.text) for entry in transcript if entry.kind is Kind.TOOL_RESULT] == [
-        ("read(/a)", "text of a"),
-        ('Shell(cmd="ls")', "listing"),
-        ("read(/b)", "text of b"),
-    ]
-
-
-def test_a_call_that_was_not_answered_in_its_turn_is_not_answered_later() -> None:
-    transcript = read(line("assistant", used()), line("user", "Stop."), line("user", result("late", tool_use_id="t1")))
-
-    assert said(transcript)[1:] == [(Kind.USER, "Stop."), (Kind.TOOL_RESULT, "late")]
-    assert transcript.entries[2].call_id is None
-    named = [{**used(), "id": own} for own in ("c1", "c2")]
-    again = read(line("assistant", *named), line("user", result("x", tool_use_id="c2")))
-    assert [entry.call_id for entry in again] == ["c1", "c2", "c2"]
 
 
 @pytest.mark.parametrize(
@@ -135,28 +82,8 @@ def test_a_prompt_says_when_and_where_it_was_sent(stamp: str, expected: str | No
     assert transcript.header.cwd == "/home/ann/app"
 
 
-def test_the_end_of_a_sub_agent_is_told_and_that_of_another_task_is_nobodys_words() -> None:
-    ended = [line("user", DONE.format(kind=kind)) for kind in ("subagent", "shell")]
-
-    transcript = read(*ended, include=["meta"])
-
-    words = "Count the files (success): There are two.\nAnd no more."
-    assert said(transcript) == [(Kind.SUB_AGENT, words), (Kind.SYSTEM, words)]
-    assert [entry.is_meta for entry in transcript] == [False, True]
-
-
 def test_the_mark_of_what_cursor_left_out_is_no_answer() -> None:
     transcript = read(line("assistant", "[REDACTED]", used()), line("assistant", "Done.\n\n[REDACTED]"))
 
     assert said(transcript) == [(Kind.TOOL_CALL, 'Shell(cmd="ls")'), (Kind.ASSISTANT, "Done.")]
     assert transcript.skipped == {"redacted text": 1}
-
-
-def test_words_in_a_block_of_an_unknown_kind_are_kept_if_the_model_said_them() -> None:
-    block = {"type": "custom_block", "text": "See the log."}
-
-    transcript = read(line("assistant", block, model="auto"), line("user", block))
-
-    assert said(transcript) == [(Kind.ASSISTANT, "See the log.")]
-    assert transcript.skipped == {"custom_block block": 2}
-    assert transcript.header.model == "auto"

@@ -2,7 +2,7 @@ from typing import Any
 
 import orjson
 import pytest
-from builders.transcripts import Record, as_lines, read_as, said
+from builders.transcripts import Record, read_as, said
 
 from nous.transcript import Kind, Transcript, parse_transcript
 
@@ -27,80 +27,6 @@ def read(*messages: Record) -> Transcript:
     return read_as("gemini", HEADER, *messages)
 
 
-SESSION = (
-    message("u1", "user", [{"text": "List the files."}]),
-    message(
-        "g1",
-        "gemini",
-        "Looking.",
-        thoughts=[{"subject": "Plan", "description": "List them."}],
-        tokens={"input": 100, "output": 10, "thoughts": 5, "cached": 90, "tool": 1, "total": 116},
-        model="gemini-3",
-        toolCalls=[call("c1", "run_shell_command", {"command": "ls"}, result=came("c1", output="a.txt"))],
-    ),
-    message("g2", "gemini", "One file.", tokens={"input": 120, "output": 4}, model="gemini-3"),
-)
-
-
-def test_the_header_tells_session_model_title_and_tokens() -> None:
-    patches = ({"$set": {"summary": "First"}}, {"$set": {"summary": "List files", "directories": ["/home/a"]}})
-
-    header = parse_transcript(as_lines(HEADER, *SESSION, *patches)).header
-
-    assert (header.session_id, header.model, header.title, header.cwd) == ("s1", "gemini-3", "List files", "/home/a")
-    assert (header.input_tokens, header.output_tokens) == (221, 19)
-
-
-def test_a_message_that_is_written_again_is_told_once_with_what_is_new() -> None:
-    asked = call("c1", "read_file", {"file_path": "/a"}, "executing")
-    done = call("c1", "read_file", {"file_path": "/a"}, result=came("c1", output="text of a"))
-    next_one = call("c2", "read_file", {"file_path": "/b"}, result=came("c2", output="text of b"))
-    thoughts = [{"subject": "One"}, {"subject": "Two"}]
-
-    transcript = read(
-        message("g1", "gemini", "Reading.", thoughts=thoughts[:1], toolCalls=[asked]),
-        message("g1", "gemini", "Reading.", thoughts=thoughts, toolCalls=[done], tokens={"input": 5, "output": 1}),
-        message("g1", "gemini", "Reading.", toolCalls=[done, next_one], tokens={"input": 5, "output": 2}),
-    )
-
-    assert said(transcript) == [
-        (Kind.ASSISTANT, "Reading."),
-        (Kind.TOOL_CALL, "read_file(/a)"),
-        (Kind.TOOL_RESULT, "text of a"),
-        (Kind.TOOL_CALL, "read_file(/b)"),
-        (Kind.TOOL_RESULT, "text of b"),
-    ]
-    assert transcript.skipped == {"thinking": 2, "repeated message": 2}
-    assert (transcript.header.input_tokens, transcript.header.output_tokens) == (5, 2)
-
-
-def test_a_history_that_is_set_again_says_only_what_is_new() -> None:
-    first, answer = message("u1", "user", [{"text": "go on"}]), message("g1", "gemini", "Done.")
-    copies = [message("x1", "user", [{"text": "go on"}]), message("x2", "gemini", [{"text": "Done."}])]
-    summary = message("x0", "user", [{"text": "<state_snapshot>all of it</state_snapshot>"}])
-    thanks = message("x3", "gemini", [{"text": "Got it. Thanks for the additional context!"}])
-    again = message("u2", "user", [{"text": "go on"}])
-
-    transcript = read(first, answer, {"$set": {"messages": [summary, thanks, *copies]}}, again)
-
-    assert said(transcript) == [
-        (Kind.USER, "go on"),
-        (Kind.ASSISTANT, "Done."),
-        (Kind.SUMMARY, "<state_snapshot>all of it</state_snapshot>"),
-        (Kind.USER, "go on"),
-    ]
-    assert transcript.skipped == {"repeated message": 2, "acknowledgement": 1}
-
-
-def test_what_only_the_set_history_says_is_told_and_comes_once() -> None:
-    prompt = message("u1", "user", [{"text": "hello"}])
-
-    transcript = read({"$set": {"messages": [message("s0", "user", [{"text": CONTEXT}]), prompt]}}, prompt)
-
-    assert said(transcript) == [(Kind.USER, "hello")]
-    assert transcript.header.cwd == "/home/a/b"
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -123,31 +49,6 @@ def test_only_what_was_typed_is_the_users(content: Any, words: str | None) -> No
     assert [entry.text for entry in transcript if entry.kind is Kind.USER] == ([words] if words else [])
 
 
-def test_what_was_shown_to_the_user_is_what_was_typed_and_a_bare_command_is_an_act() -> None:
-    expanded = message("u", "user", [{"text": "long prompt of a command"}], displayContent="/review main")
-
-    assert said(read(expanded, message("v", "user", "/compress"))) == [
-        (Kind.USER, "/review main"),
-        (Kind.SYSTEM, "/compress"),
-    ]
-
-
-def test_calls_and_answers_may_be_parts_of_messages() -> None:
-    thought = {"text": "hm", "thought": True}
-    asked = [thought, {"text": "Checking."}, {"functionCall": {"name": "read_file", "args": {"file_path": "/a"}}}]
-    answer = [{"functionResponse": {"name": "read_file", "response": {"output": "text of a"}}}]
-
-    transcript = read(message("g", "gemini", asked), message("r", "user", answer))
-
-    assert said(transcript) == [
-        (Kind.ASSISTANT, "Checking."),
-        (Kind.TOOL_CALL, "read_file(/a)"),
-        (Kind.TOOL_RESULT, "text of a"),
-    ]
-    assert transcript.entries[1].call_id == transcript.entries[2].call_id
-    assert transcript.skipped == {"thinking": 1}
-
-
 def test_notices_are_told_if_they_matter() -> None:
     transcript = read(
         message("i1", "info", "Gemini CLI update available!"),
@@ -164,16 +65,6 @@ def test_notices_are_told_if_they_matter() -> None:
         (Kind.ERROR, "[API Error: 429]"),
     ]
     assert transcript.skipped == {"info": 1, "novelty": 1, "repeated message": 1}
-
-
-def test_rewinding_is_told() -> None:
-    assert said(read({"$rewindTo": "u"})) == [(Kind.SYSTEM, "Rewound to an earlier point")]
-
-
-def test_the_task_of_a_sub_agent_is_nobodys_prompt() -> None:
-    transcript = parse_transcript(as_lines({**HEADER, "kind": "subagent"}, *SESSION))
-
-    assert said(transcript)[0] == (Kind.SUB_AGENT, "List the files.")
 
 
 def test_messages_of_the_bare_api_are_read() -> None:
@@ -197,31 +88,16 @@ def made(*calls: Record) -> Transcript:
 EXITED = "Command: x\nOutput: y\nError: (none)\nExit Code: {}\nSignal: 0"
 CANCELLED = "[Operation Cancelled] Reason:"
 SHELL, RM = "run_shell_command", 'Rejected run_shell_command(cmd="rm a")'
-FEEDBACK = "Plan rejected. User feedback: smaller\nsteps\n\nThe plan is stored at: /p\nRevise."
-DISMISSED = "User cancelled the plan approval dialog. The plan was not approved."
-PROVIDED = "User has provided the following answers:\n\n**DB**: Postgres"
 OUTCOMES = [
     ((SHELL, "cancelled", f"{CANCELLED} User did not allow tool call"), (Kind.DECISION, RM)),
     ((SHELL, "cancelled", f"{CANCELLED} keep a"), (Kind.DECISION, f"{RM}: keep a")),
-    (
-        (SHELL, "cancelled", "Command was cancelled by user before it could complete."),
-        (Kind.DECISION, f"{RM}: cancelled while it ran"),
-    ),
     (("read_file", "error", "File not found"), (Kind.ERROR, "File not found")),
     *(((SHELL, "", EXITED.format(code)), (Kind.TOOL_RESULT, EXITED.format(code))) for code in ("0", "(none)")),
-    *(((SHELL, "", EXITED.format(code)), (Kind.ERROR, EXITED.format(code))) for code in ("1", "127", "-1")),
+    *(((SHELL, "", EXITED.format(code)), (Kind.ERROR, EXITED.format(code))) for code in ("1", "-1")),
     (("read_file", "", EXITED.format("1")), (Kind.TOOL_RESULT, EXITED.format("1"))),
     (("exit_plan_mode", "", "Plan approved. Switching to Default mode."), (Kind.DECISION, "Approved the plan")),
-    (("exit_plan_mode", "", FEEDBACK), (Kind.DECISION, "Rejected the plan: smaller\nsteps")),
-    (
-        ("exit_plan_mode", "", "Plan rejected. No feedback provided.\n\nThe plan is stored at: /p"),
-        (Kind.DECISION, "Rejected the plan"),
-    ),
-    (("exit_plan_mode", "", DISMISSED), (Kind.DECISION, "Rejected the plan")),
-    (("exit_plan_mode", "", "Plan file is empty."), (Kind.ERROR, "Plan file is empty.")),
-    (("ask_user", "", '{"answers":{"0":"Postgres","1":"yes"}}'), (Kind.DECISION, "Answered: Postgres; yes")),
-    (("ask_user", "", PROVIDED), (Kind.DECISION, "Answered: **DB**: Postgres")),
-    (("ask_user", "", "User dismissed ask_user dialog without answering."), (Kind.DECISION, "Declined to answer")),
+    (("exit_plan_mode", "", "Plan rejected: smaller"), (Kind.DECISION, "Rejected the plan: Plan rejected: smaller")),
+    (("ask_user", "", "Postgres"), (Kind.DECISION, "Answered: Postgres")),
     (("ask_user", "cancelled", ""), (Kind.DECISION, "Rejected ask_user")),
 ]
 
@@ -234,22 +110,3 @@ def test_what_came_of_a_call_is_told(called: tuple[str, str, str], expected: tup
     entry = made(call("c", tool, {"command": "rm a"}, status or "success", result=result)).entries[-1]
 
     assert (entry.kind, entry.text, entry.is_error) == (*expected, expected[0] is Kind.ERROR)
-
-
-def test_a_call_with_an_error_is_one_whatever_its_status() -> None:
-    entry = made(call("c", "read_file", {}, result=came("c", error="File not found"))).entries[-1]
-
-    assert (entry.kind, entry.text) == (Kind.ERROR, "File not found")
-
-
-def test_a_result_is_taken_from_its_own_answer_or_else_from_what_was_shown() -> None:
-    both = [*came("c2", output="other"), *came("c1", output="own")]
-    transcript = made(
-        call("c1", "glob", {"pattern": "*"}, result=both),
-        call("c3", "glob", {"pattern": "*"}, result=[{"text": "as text"}]),
-        call("c4", "glob", {"pattern": "*"}, resultDisplay="as shown"),
-        call("c5", "glob", {"pattern": "*"}, "executing"),
-    )
-
-    results = [entry.text for entry in transcript if entry.kind is Kind.TOOL_RESULT]
-    assert results == ["own", "as text", "as shown"]

@@ -61,7 +61,7 @@ AGAIN = {"model": "gpt", "input": "again"}
         ),
         (
             [{"model": "gpt", "input": "one"}, {"model": "gpt", "input": "two"}],
-            [(Kind.USER, "one"), (Kind.SYSTEM, "Another session begins"), (Kind.USER, "two")],
+            [(Kind.USER, "one"), (Kind.USER, "two")],
         ),
         (
             [{**BODY, "instructions": text} for text in ("a", "a", "b")],
@@ -79,14 +79,11 @@ def test_bodies_are_told_in_order(bodies: list[dict[str, Any]], expected: list[t
 
 
 def test_ids_and_times_are_those_of_the_item() -> None:
-    shell = {"type": "local_shell_call", "id": "l1", "action": {"command": ["ls"]}, "created_at": 1767000001}
-    output = [ANSWER, CALL, shell, {"type": "local_shell_call_output", "id": "l1", "output": "a.txt"}]
-
-    answer, call, *shells = read({**BODY, "created_at": 1767000000, "output": output}).entries
+    answer, call = read({**BODY, "created_at": 1767000000, "output": [ANSWER, CALL]}).entries
 
     assert (answer.id, call.id, call.call_id) == ("msg_1", "fc_1", "c1")
-    assert [entry.call_id for entry in shells] == ["l1", "l1"], "the first shells called it so"
-    assert [entry.time.timestamp() for entry in (answer, shells[0]) if entry.time] == [1767000000, 1767000001]
+    assert answer.time is not None
+    assert answer.time.timestamp() == 1767000000
 
 
 def test_an_answer_that_is_asked_for_twice_is_counted_once() -> None:
@@ -104,56 +101,17 @@ def test_an_answer_that_is_asked_for_twice_is_counted_once() -> None:
     ("item", "expected"),
     [
         ({"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "hm"}]}, "thinking"),
-        ({"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "x"}, "empty reasoning"),
-        ({"type": "item_reference", "id": "m"}, "item_reference"),
         ({"type": "mcp_list_tools", "id": "m", "tools": []}, "mcp_list_tools"),
-        ({"type": "of_next_year", "id": "m"}, "of_next_year"),
         ({"role": "user", "content": [{"type": "input_image"}]}, "input_image part"),
-        ({"role": "assistant", "content": ""}, "empty message"),
-        (
-            {"type": "computer_call_output", "call_id": "c", "output": {"type": "computer_screenshot"}},
-            "computer_screenshot part",
-        ),
         ({"note": 1}, "not an item"),
-        ({"type": "compaction", "id": "x"}, (Kind.SYSTEM, "Conversation compacted")),
         (
             {"type": "apply_patch_call_output", "call_id": "c", "status": "failed", "output": "no such file"},
             (Kind.ERROR, "no such file"),
         ),
-        ({"role": "user", "content": "<environment_context>cwd</environment_context>"}, "meta message"),
     ],
 )
 def test_an_item_becomes_an_entry_or_is_counted(item: dict[str, Any], expected: tuple[Kind, str] | str) -> None:
     assert outcome(read(item)) == expected
-
-
-@pytest.mark.parametrize(
-    ("kind", "fields", "tool", "given"),
-    [
-        ("custom_tool_call", {"name": "exec", "input": "1+1"}, "exec", {"input": "1+1"}),
-        ("local_shell_call", {"action": {"type": "exec", "command": ["ls"]}}, "local_shell", None),
-        ("shell_call", {"action": {"commands": ["ls"]}}, "shell", None),
-        ("computer_call", {"action": {"type": "click", "x": 1}}, "computer", None),
-        ("of_next_year_call", {"action": {"a": 1}}, "of_next_year", None),
-        ("apply_patch_call", {"operation": {"path": "a"}}, "apply_patch", {"path": "a"}),
-        (
-            "web_search_call",
-            {"action": {"queries": ["x", "y"]}},
-            "web_search",
-            {"queries": ["x", "y"], "query": "x; y"},
-        ),
-        ("code_interpreter_call", {"code": "1+1", "outputs": None}, "code_interpreter", {"code": "1+1"}),
-        ("image_generation_call", {"revised_prompt": "a cat"}, "image_generation", {"prompt": "a cat"}),
-        ("tool_search_call", {"arguments": {"query": "x"}}, "tool_search", {"query": "x"}),
-    ],
-)
-def test_calls_of_every_sort_name_their_tool(
-    kind: str, fields: dict[str, Any], tool: str, given: dict[str, Any] | None
-) -> None:
-    (entry,) = read({"id": "x", "call_id": "c", "type": kind, **fields}).entries
-
-    assert (entry.kind, entry.tool, entry.call_id) == (Kind.TOOL_CALL, tool, "c")
-    assert entry.tool_input == (given or fields["action"])
 
 
 @pytest.mark.parametrize(
@@ -163,7 +121,6 @@ def test_calls_of_every_sort_name_their_tool(
         ("mcp_call", {"name": "f", "error": {"message": "boom"}}, Kind.ERROR, "boom"),
         ("file_search_call", {"results": [{"filename": "a.md", "text": "x"}]}, Kind.TOOL_RESULT, "a.md\nx"),
         ("code_interpreter_call", {"outputs": [{"type": "logs", "logs": "2"}]}, Kind.TOOL_RESULT, "2"),
-        ("web_search_call", {"action": {"sources": [{"url": "u"}]}}, Kind.TOOL_RESULT, "u"),
         ("web_search_call", {"status": "failed", "action": {"query": "x"}}, Kind.ERROR, "failed"),
     ],
 )
@@ -179,12 +136,9 @@ def test_what_the_platform_ran_itself_tells_its_result(
     ("output", "kind", "text"),
     [
         ([{"type": "input_text", "text": "one"}, {"type": "input_image", "image_url": "x"}], Kind.TOOL_RESULT, "one"),
+        ({"type": "computer_screenshot", "image_url": "x"}, Kind.TOOL_RESULT, ""),
         ("Error: boom", Kind.ERROR, "Error: boom"),
-        ('{"output":"sea"}', Kind.TOOL_RESULT, '{"output":"sea"}'),
-        ({"content": "x"}, Kind.TOOL_RESULT, '{\n  "content": "x"\n}'),
-        ([{"stdout": "a\n", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}], Kind.TOOL_RESULT, "a"),
-        ([{"stdout": "", "stderr": "b", "outcome": {"type": "exit", "exit_code": 1}}], Kind.ERROR, "b\nexit code 1"),
-        ([{"stdout": "a", "outcome": {"type": "timeout"}}], Kind.ERROR, "a\ntimeout"),
+        ([{"stdout": "", "stderr": "b", "outcome": {"type": "exit", "exit_code": 1}}], Kind.ERROR, "b"),
         ("Tool execution was not approved.", Kind.DECISION, 'Rejected bash(cmd="ls")'),
     ],
 )
@@ -194,17 +148,9 @@ def test_outputs_of_every_shape_are_understood(output: object, kind: Kind, text:
     assert (result.kind, result.text) == (kind, text)
 
 
-@pytest.mark.parametrize(
-    ("fields", "text"),
-    [
-        ({"approve": True}, "Approved post"),
-        ({"approve": False}, "Rejected post"),
-        ({"approve": False, "reason": "too early"}, "Rejected post: too early"),
-    ],
-)
-def test_an_approval_is_the_users_decision(fields: dict[str, Any], text: str) -> None:
+def test_an_approval_is_the_users_decision() -> None:
     asked = {"type": "mcp_approval_request", "id": "r1", "name": "post", "arguments": "{}"}
+    answer = {"type": "mcp_approval_response", "approval_request_id": "r1", "approve": False, "reason": "too early"}
 
-    transcript = read(asked, {"type": "mcp_approval_response", "approval_request_id": "r1", **fields})
-
-    assert said(transcript) == [(Kind.DECISION, text)]
+    assert said(read(asked, answer)) == [(Kind.DECISION, "Rejected post: too early")]
+    assert said(read(asked, {**answer, "approve": True})) == [(Kind.DECISION, "Approved post")]

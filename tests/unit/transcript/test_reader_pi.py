@@ -7,7 +7,6 @@ from builders.transcripts import Record, outcome, read_as, said
 from nous.transcript import Kind
 
 TIME = "2026-05-12T01:02:27.657Z"
-HEAD = {"type": "session", "version": 3, "id": "s1", "timestamp": TIME, "cwd": "/p"}
 
 read = partial(read_as, "pi")
 with_meta = partial(read, include=("meta", "thinking"))
@@ -29,63 +28,6 @@ def text(words: str) -> list[Record]:
 
 def called(own: str = "c1", **fields: Any) -> Record:
     return {"type": "toolCall", "id": own, "name": "bash", "arguments": {"command": "ls"}, **fields}
-
-
-SESSION = [
-    HEAD,
-    record("model_change", id="a0", parentId=None, provider="x", modelId="m-1"),
-    message("user", text("List the files."), own="a1", parent="a0"),
-    message("assistant", text("Looking."), own="a2", parent="a1", usage={"input": 3, "cacheRead": 10, "output": 5}),
-    message("assistant", text("One file."), own="a3", parent="a2", usage={"cacheWrite": 8, "output": 2}),
-]
-
-
-def test_the_header_is_learned_and_tokens_are_summed_with_the_cached_ones() -> None:
-    names = [record("session_info", id=own, name=name) for own, name in (("5", "First"), ("6", "Files"), ("7", ""))]
-
-    header = read(*SESSION, *names).header
-
-    assert (header.session_id, header.cwd, header.model, header.title) == ("s1", "/p", "m-1", "Files")
-    assert (header.input_tokens, header.output_tokens) == (21, 7)
-    assert header.agent is None
-
-
-@pytest.mark.parametrize("key", ["parentSession", "branchedFrom"])
-def test_a_fork_names_the_session_that_it_came_from(key: str) -> None:
-    assert read({**HEAD, key: "/s/--p--/2026-05-12T01-02_0af3-77.jsonl"}).header.parent_session_id == "0af3-77"
-
-
-@pytest.mark.parametrize(
-    "mark",
-    [
-        record("custom", id="x", customType="openclaw:cache", data={}),
-        record("model_change", id="x", provider="openclaw-model", modelId="m"),
-        message("assistant", text("hi"), provider="openclaw", model="delivery-mirror"),
-    ],
-)
-def test_openclaw_is_told_by_its_marks(mark: Record) -> None:
-    assert read(HEAD, mark).header.agent == "openclaw"
-
-
-def test_a_record_that_is_repeated_comes_once() -> None:
-    transcript = read(*SESSION, *SESSION[1:])
-
-    assert said(transcript) == said(read(*SESSION))
-    assert transcript.skipped["repeated record"] == 4
-    assert transcript.header.output_tokens == 7
-
-
-def test_where_the_user_went_back_is_told_and_both_branches_stay() -> None:
-    again = message("user", text("Only text files."), own="b1", parent="a0")
-
-    assert said(read(*SESSION, again))[-2:] == [
-        (Kind.SYSTEM, "Went back to an earlier point"),
-        (Kind.USER, "Only text files."),
-    ]
-    assert said(read(*SESSION, message("user", text("Thanks."), own="b1", parent="s1")))[-2:] == [
-        (Kind.ASSISTANT, "One file."),  # the head is no record to go back to
-        (Kind.USER, "Thanks."),
-    ]
 
 
 OVERTAKEN = "Skipped due to queued user message."
@@ -150,22 +92,6 @@ def test_a_call_that_the_user_stopped_is_a_decision_and_what_it_gave_is_not_the_
     assert [entry.call_id for entry in transcript] == ["c1", "c1", "c1"]
 
 
-def test_calls_in_an_answer_that_was_cut_short_were_not_made() -> None:
-    aborted = message(
-        "assistant", [*text("Let me"), called()], stopReason="aborted", errorMessage="Request was aborted."
-    )
-    failed = message("assistant", [called("c2")], stopReason="error", errorMessage="terminated")
-
-    transcript = read(aborted, failed)
-
-    assert said(transcript) == [
-        (Kind.ASSISTANT, "Let me"),
-        (Kind.SYSTEM, "Request was aborted."),
-        (Kind.ERROR, "terminated"),
-    ]
-    assert transcript.skipped == {"call that was not made": 2}
-
-
 def test_a_shell_command_of_the_user_is_theirs_and_its_output_is_not() -> None:
     worked = message("bashExecution", command="git status", output="clean\n", exitCode=0)
     failed = message("bashExecution", command="make", output="no rule", exitCode=2)
@@ -212,12 +138,3 @@ def test_what_openclaw_repeats_for_a_channel_comes_once_and_names_no_model() -> 
     assert [entry.text for entry in transcript] == ["Bought.", "Bought.", "Sent."]
     assert transcript.header.model == "m-1"
     assert transcript.skipped == {"repeated message": 1}
-
-
-def test_messages_without_a_head_are_less_sure_and_those_of_droid_are_not_ours() -> None:
-    droid = {"type": "session_start", "id": "d", "title": "x", "timestamp": TIME}
-    used = {"type": "tool_use", "id": "t", "name": "Read", "input": {}}
-
-    assert read_as(None, *SESSION[2:]).confidence == 0.5
-    assert read_as(None, droid, *SESSION[2:]).format != "pi"
-    assert read_as(None, droid, message("assistant", [used])).format != "pi"

@@ -73,10 +73,6 @@ def test_what_says_nothing_is_counted() -> None:
     assert parse_transcript(SAID["inserted words"][0]).skipped == {"inserted context": 1, "empty turn": 1}
 
 
-def test_each_turn_knows_its_line() -> None:
-    assert [entry.line for entry in parse_transcript("user: a\nb\nassistant: c\n")] == [1, 3]
-
-
 def test_a_text_of_another_encoding_is_still_read() -> None:
     transcript = parse_transcript("User: Grüße aus Köln, wie geht es Ihnen?\nAssistant: gut\n".encode("latin-1"))
 

@@ -75,14 +75,6 @@ def test_what_a_policy_denies_is_no_decision_of_the_user() -> None:
     assert said(read(SESSION[2], denied))[1] == (Kind.SYSTEM, 'Not allowed: Bash(cmd="ls") (/home/user is off limits)')
 
 
-def test_a_failed_call_is_an_error_and_structured_results_are_shown_as_json() -> None:
-    failed = event("tool_result", tool_name="Bash", result={"stderr": "nö"}, success=False, request_id="r1")
-
-    (entry,) = read(failed).entries
-
-    assert (entry.kind, entry.text, entry.is_error) == (Kind.ERROR, '{\n  "stderr": "nö"\n}', True)
-
-
 @pytest.mark.parametrize(
     ("kind", "fields", "expected"),
     [

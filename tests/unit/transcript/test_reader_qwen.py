@@ -35,29 +35,8 @@ def answer(own: str, call: str, status: str = "success", **response: Any) -> Rec
     return line(own, "tool_result", part, toolCallResult={"callId": call, "status": status, "resultDisplay": "shown"})
 
 
-ASKED = {"functionCall": {"id": "c1", "name": "run_shell_command", "args": {"command": "ls"}}}
 PROMPT = line("u1", "user", {"text": "List the files."}, {"text": CONTEXT})
 everything = partial(read_as, "qwen", include=("meta", "sidechains"))
-
-
-def test_tokens_are_counted_with_those_of_thoughts() -> None:
-    counts = {"promptTokenCount": 100, "candidatesTokenCount": 7}
-    whole = line("a1", "assistant", {"text": "a"}, usageMetadata={**counts, "totalTokenCount": 110})
-
-    header = read(whole, line("a2", "assistant", {"text": "b"}, usageMetadata=counts)).header
-
-    assert (header.input_tokens, header.output_tokens) == (200, 17)
-    assert read_as(None, system("s", "session_source", sourceType="cli"), PROMPT).format == "qwen"
-
-
-def test_an_answer_in_several_records_is_told_once() -> None:
-    first = line("a1", "assistant", {"text": "Reading."})
-    second = line("a1", "assistant", ASKED)
-
-    transcript = read(first, second, second, first)
-
-    assert said(transcript) == [(Kind.ASSISTANT, "Reading."), (Kind.TOOL_CALL, 'run_shell_command(cmd="ls")')]
-    assert transcript.skipped == {"repeated record": 2}
 
 
 HISTORY = [{"parts": [{"text": "context"}]}, {"parts": [{"text": "<state_snapshot>x</state_snapshot>"}]}]
@@ -72,10 +51,6 @@ HISTORY = [{"parts": [{"text": "context"}]}, {"parts": [{"text": "<state_snapsho
         (
             system("s", "chat_compression", compressedHistory=HISTORY),
             (Kind.SUMMARY, "<state_snapshot>x</state_snapshot>"),
-        ),
-        (
-            system("s", "chat_compression", info={"originalTokenCount": 9000}),
-            (Kind.SYSTEM, "Conversation compacted (9000 tokens)"),
         ),
         (answer("r", "c1", "error", error="ENOENT"), (Kind.ERROR, "ENOENT")),
         (answer("r", "c1"), (Kind.TOOL_RESULT, "shown")),
@@ -92,16 +67,6 @@ HISTORY = [{"parts": [{"text": "context"}]}, {"parts": [{"text": "<state_snapsho
 )
 def test_a_record_is_of_whoever_said_it(found: Record, expected: tuple[Kind, str]) -> None:
     assert said(read(found)) == [expected]
-
-
-@pytest.mark.parametrize(
-    "more", [{"subtype": "notification"}, {"subtype": "cron"}, {"subtype": "goal_runtime"}, {"provenance": "system"}]
-)
-def test_prompts_of_a_program_are_nobodys(more: Record) -> None:
-    record = line("u", "user", {"text": "Task finished."}, **more)
-
-    assert said(read(record)) == []
-    assert [(entry.kind, entry.is_meta) for entry in everything(record)] == [(Kind.SYSTEM, True)]
 
 
 def test_a_slash_command_is_an_act_or_with_arguments_the_users_words() -> None:
@@ -122,45 +87,8 @@ def test_a_slash_command_is_an_act_or_with_arguments_the_users_words() -> None:
     }
 
 
-def test_the_header_is_learned_from_records_of_the_system() -> None:
-    titles = [system(title, "custom_title", customTitle=title) for title in ("Old", "New")]
-    fork = line("u", "user", {"text": "hi"}, forkedFrom={"sessionId": "s0", "messageUuid": "m"})
-
-    header = read(system("s", "parent_session", parentSessionId="s9"), *titles, PROMPT).header
-
-    assert (header.title, header.parent_session_id) == ("New", "s9")
-    assert read(fork).header.parent_session_id == "s0"
-
-
-def test_the_file_of_a_sub_agent_is_its_own_session_whose_task_nobody_typed() -> None:
-    mine = {"isSidechain": True, "agentId": "explore-1"}
-
-    transcript = read(line("u", "user", {"text": "Find it"}, **mine), line("a", "assistant", {"text": "Found"}, **mine))
-
-    assert said(transcript) == [(Kind.SUB_AGENT, "Find it"), (Kind.ASSISTANT, "Found")]
-    assert (transcript.header.session_id, transcript.header.parent_session_id) == ("agent-explore-1", "s1")
-
-
 def test_what_a_sub_agent_says_beside_the_session_is_left_out() -> None:
     aside = line("a", "assistant", {"text": "aside"}, isSidechain=True, agentId="explore-1")
 
     assert said(read(PROMPT, aside)) == [(Kind.USER, "List the files.")]
     assert everything(PROMPT, aside).entries[-1].agent == "explore-1"
-
-
-def test_what_is_not_known_is_counted() -> None:
-    transcript = read(
-        line("n", "novelty"),
-        line("u", "user", {"text": "see"}, {"inlineData": {"data": "AAAA"}}),
-        line("e", "user"),
-        line("a", "assistant", {"executableCode": {}}),
-        system("s", "ui_telemetry", uiEvent={"event.name": "qwen-code.api_response"}),
-    )
-
-    assert transcript.skipped == {
-        "system: ui_telemetry": 1,
-        "novelty": 1,
-        "inlineData part": 1,
-        "empty message": 1,
-        "executableCode part": 1,
-    }

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from builders.transcripts import read_as, said
 
 from nous.transcript import Kind, Transcript
@@ -12,12 +11,6 @@ from nous.transcript.readers.sharegpt import tagged
 def read(*turns: tuple[str, Any], **beside: Any) -> Transcript:
     named = [{"from": name, "value": value} for name, value in turns]
     return read_as("sharegpt", {"conversations": named, **beside})
-
-
-def test_a_conversation_may_name_its_speakers_by_role() -> None:
-    turns = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
-
-    assert said(read_as("sharegpt", {"conversations": turns})) == [(Kind.USER, "hi"), (Kind.ASSISTANT, "hello")]
 
 
 def test_results_come_in_the_order_of_the_calls_even_if_one_is_empty() -> None:
@@ -30,12 +23,6 @@ def test_results_come_in_the_order_of_the_calls_even_if_one_is_empty() -> None:
         (Kind.TOOL_RESULT, "b", "of b"),
     ]
     assert transcript.entries[1].tool_input == {"x": 1}
-
-
-def test_a_call_without_a_result_is_forgotten_when_the_user_speaks() -> None:
-    transcript = read(("function_call", '{"name": "f"}'), ("human", "never mind"), ("observation", "late"))
-
-    assert transcript.entries[-1].call_id is None
 
 
 def test_what_a_turn_is_depends_on_who_says_it_and_what() -> None:
@@ -73,33 +60,5 @@ def test_thoughts_calls_and_results_are_taken_out_of_their_tags() -> None:
     assert transcript.entries[1].call_id == transcript.entries[2].call_id
 
 
-@pytest.mark.parametrize(
-    ("text", "pieces"),
-    [
-        ("a <think> b", [("", "a <think> b")]),
-        ("b</think>c", [("think", "b"), ("", "c")]),
-        ("<think>a <tool_call> b</think>c", [("think", "a <tool_call> b"), ("", "c")]),
-        ("a</tool_call>b", [("", "a</tool_call>b")]),
-        ("<think></think>", []),
-    ],
-)
-def test_a_tag_that_is_not_closed_is_text_but_thoughts_need_not_be_opened(
-    text: str, pieces: list[tuple[str, str]]
-) -> None:
-    assert list(tagged(text)) == pieces
-
-
 def test_endless_tags_are_read_in_one_go() -> None:
     assert len(list(tagged("<think>" * 200_000 + "</tool_call>"))) == 1
-
-
-def test_what_stands_beside_the_turns_is_told_or_counted() -> None:
-    beside = {"system": "S", "tools": "[]", "id": "a", "model": "m", "timestamp": "2026-01-02T03:04:05Z"}
-
-    transcript = read(("human", "Where?"), ("gpt", ""), ("nobody", "x"), (1, {}), **beside)  # type: ignore[arg-type]
-
-    assert said(transcript) == [(Kind.SYSTEM, "S"), (Kind.USER, "Where?")]
-    assert transcript.skipped == {"tools": 1, "empty turn": 1, "not a turn": 2}
-    assert (transcript.header.session_id, transcript.header.model) == ("a", "m")
-    assert transcript.started_at
-    assert transcript.started_at.isoformat() == "2026-01-02T03:04:05+00:00"

@@ -22,20 +22,6 @@ def read(*history: dict[str, Any], **more: Any) -> Transcript:
     return read_as("sweagent", {"environment": "swe_main", "history": list(history), **more})
 
 
-def test_a_call_of_a_function_counts_more_than_its_text() -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "open", "arguments": "{}"}}
-    answer = message("assistant", "Open it.", thought="Open it.", action="open a.py", tool_calls=[call])
-
-    transcript = read(TASK, answer, message("tool", "[File: a.py]", tool_call_ids=["c1"]))
-
-    assert said(transcript)[1:] == [
-        (Kind.ASSISTANT, "Open it."),
-        (Kind.TOOL_CALL, "open"),
-        (Kind.TOOL_RESULT, "[File: a.py]"),
-    ]
-    assert transcript.entries[-1].tool == "open"
-
-
 @pytest.mark.parametrize(
     ("other", "reason"),
     [
@@ -73,32 +59,3 @@ def test_what_could_not_be_done_is_an_error_and_thoughts_are_apart(text: str) ->
     assert said(transcript)[1:3] == [(Kind.ASSISTANT, "Run."), (Kind.TOOL_CALL, 'bash(cmd="a")')]
     assert transcript.entries[-1].kind is Kind.ERROR
     assert transcript.skipped == {"thinking": 1}
-
-
-@pytest.mark.parametrize(
-    ("status", "kind"), [("submitted", Kind.SYSTEM), ("exit_cost", Kind.ERROR), ("submitted (exit_cost)", Kind.ERROR)]
-)
-def test_how_the_run_ended_is_told(status: str, kind: Kind) -> None:
-    assert said(read(TASK, info={"exit_status": status}))[-1] == (kind, f"The run ended: {status}")
-
-
-def test_the_configuration_says_what_the_session_is() -> None:
-    config = {
-        "problem_statement": {"id": "proj-1", "text": "A bug\nIt fails."},
-        "env": {"repo": {"base_commit": "abc"}},
-        "agent": {"model": {"name": "gpt-4o"}},
-    }
-    stats = {"model_stats": {"tokens_sent": 10, "tokens_received": 2}}
-    step = {**STEP, "state": '{"working_dir": "/testbed"}'}
-
-    header = read(TASK, trajectory=[step], info=stats, replay_config=orjson.dumps(config).decode()).header
-
-    assert (header.session_id, header.title, header.git_commit) == ("proj-1", "A bug", "abc")
-    assert (header.model, header.cwd) == ("gpt-4o", "/testbed")
-    assert (header.input_tokens, header.output_tokens) == (10, 2)
-
-
-def test_a_history_of_bare_messages_is_a_weak_sign() -> None:
-    transcript = parse_transcript(orjson.dumps({"history": [{"role": "user", "content": "hi"}]}))
-
-    assert (transcript.format, transcript.confidence) == ("sweagent", 0.5)

@@ -1,7 +1,7 @@
 import json
 
 from nous.transcript import parse_transcript
-from nous.transcript.render.terminal import plain, render, transcript_as_json
+from nous.transcript.render.terminal import render, transcript_as_json
 
 SESSION = [
     {"role": "user", "content": "List the files.", "timestamp": "2026-02-03T10:00:00Z"},
@@ -38,18 +38,6 @@ passed over: not a message"""
 
 def test_a_session_is_shown_turn_by_turn_with_what_was_passed_over() -> None:
     assert "\n".join(render(parse_transcript(SESSION, source="inline"))) == VIEW
-
-
-def test_every_line_is_painted_in_the_manner_of_its_role() -> None:
-    roles: set[str] = set()
-
-    def paint(text: str, role: str) -> str:
-        roles.add(role)
-        return plain(text, role)
-
-    list(render(parse_transcript(SESSION), paint=paint))
-
-    assert roles == {"heading", "faint", "user", "assistant", "tool_call", "error"}
 
 
 def test_a_transcript_is_json_lines_with_only_the_fields_that_say_something() -> None:

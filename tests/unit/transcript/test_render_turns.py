@@ -50,15 +50,6 @@ def test_a_turn_is_what_was_asked_said_and_done(said: list[tuple[Kind, str]], te
     assert [turn.is_provisional for turn in turns if Q2[1] in turn.text] in ([], [False], [False, True])
 
 
-def test_a_turn_owns_everything_up_to_the_next_prompt() -> None:
-    results = (Kind.TOOL_RESULT, "r"), (Kind.ERROR, "e")
-
-    (turn,) = group_into_turns(entries(Q1, A1, EDIT, results[0], A1, EDIT, results[1], A1))
-
-    assert len(turn.entries) == 8
-    assert turn.text.count("A1") == 3
-
-
 def test_a_long_turn_is_pieces_of_256_tokens_that_have_40_in_common() -> None:
     pieces = chunk(WORDS)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from nous.transcript import Kind
-from nous.transcript.parsing.conversation import UNKNOWN_CALL, ToolCall, call, outcome
+from nous.transcript.parsing.sessions import UNKNOWN_CALL, ToolCall, call, outcome
 
 EDIT = call("Edit", {"file_path": "/a.go"})
 PLAN = call("ExitPlanMode", {"plan": "..."})

@@ -44,12 +44,6 @@ def test_each_type_has_its_lines_or_none(kind: str) -> None:
         assert shown(told(kind)) == BLOCKS.get(kind, "")
 
 
-def test_no_events_are_no_text() -> None:
-    assert format_for_summarizer([]) == ""
-    assert format_for_summarizer([told("started")]) == ""
-    assert format_for_summarizer([{"type": "of_next_year"}]) == ""
-
-
 @pytest.mark.parametrize(("started", "turn"), [(0, "000"), (1, "001"), (12, "012"), (999, "999"), (1000, "1000")])
 def test_turns_are_counted_by_what_started(started: int, turn: str) -> None:
     text = format_for_summarizer([*[told("started")] * started, told("user_message", content="hi")])

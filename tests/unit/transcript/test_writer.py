@@ -51,24 +51,6 @@ def test_the_base_of_the_environment_holds_for_writing_and_reading(
     assert len(read_transcript("s1").entries) == 1
 
 
-def test_a_writer_that_comes_later_goes_on_and_ends_a_torn_line(writer: TranscriptWriter, tmp_path: Path) -> None:
-    writer.append(told("started"))
-    with writer.path.open("ab") as stream:
-        stream.write(b'{"_timestamp":"2026-01-01T00:00:00Z","type":"us')
-    TranscriptWriter("s1", base=tmp_path).append(told("user_message"))
-
-    assert types(writer.path) == ["started", "user_message"]
-    assert read_transcript("s1", base=tmp_path).problems[0].line == 2
-
-
-def test_what_is_streamed_is_not_written_and_is_no_failure(writer: TranscriptWriter) -> None:
-    assert not any(
-        writer.append(told(kind)) for kind in ("text_delta", "reasoning", "tool_output_chunk", "sub_agent_text_delta")
-    )
-    assert not writer.path.exists()
-    assert writer.failures == 0
-
-
 def test_what_sub_agents_do_with_tools_is_written_apart(writer: TranscriptWriter) -> None:
     kinds = [kind for kind in EVENTS if kind.startswith("sub_agent")]
     for kind in kinds:
@@ -166,15 +148,3 @@ def test_an_array_that_is_damaged_is_not_written_anew(tmp_path: Path) -> None:
 
     assert array.path.read_bytes().startswith(damaged)
     assert "user_message" in types(array.path)
-
-
-def test_a_link_stays_a_link_in_either_layout(tmp_path: Path) -> None:
-    for layout in ("lines", "array"):
-        writer = TranscriptWriter(layout, base=tmp_path, layout=layout)
-        writer.path.parent.mkdir()
-        writer.path.symlink_to(tmp_path / f"{layout}.json")
-        assert writer.append(told("started"))
-        assert writer.append(told("user_message"))
-
-        assert writer.path.is_symlink()
-        assert types(tmp_path / f"{layout}.json") == ["started", "user_message"]

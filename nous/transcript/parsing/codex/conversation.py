@@ -4,16 +4,22 @@ Items have the form of the Responses API; the item types from before October 202
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import blocks_in
-from nous.transcript.parsing.codex.outputs import Output, is_text, output_of
-from nous.transcript.parsing.codex.user_text import MessagePiece, Sort, piece_of, words_and_plan
-from nous.transcript.parsing.conversation import UNKNOWN_CALL, call, rejection
+from nous.transcript.parsing.codex.contents import (
+    MessagePiece,
+    Output,
+    Sort,
+    is_text,
+    output_of,
+    piece_of,
+    words_and_plan,
+)
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import SessionReading, digest_of
+from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
 from nous.transcript.reader import Draft, RecordPlace
 
@@ -31,17 +37,17 @@ _UNPAIRED = frozenset({"web_search", "image_generation"})
 class CodexReading(SessionReading):
     """Emits each message and call once, though the file repeats them.
 
-    A call comes from the conversation if it is there, else from the events around it. `made` are calls from the
-    conversation. `observed` are calls known from events only. `failed` are calls in `made` for which an event reported
-    a failure before their output. `copies` counts the messages of a turn by channel. `counted` is the last running sum
-    of tokens. `is_interrupted`: the user's interruption of this turn is already emitted. `review` is the text of the
-    last review. `is_asked`: the user is asked for approval.
+    A call comes from the conversation if it is there, else from the events around it. `listed` are calls from the
+    conversation, `observed` those known from events only, and `failed` those of the first for which an event reported a
+    failure before their output. `copies` counts the messages of a turn by channel. `counted` is the last running sum of
+    tokens. `is_interrupted`: the user's interruption of this turn is already emitted. `review` is the text of the last
+    review. `is_asked`: the user is asked for approval.
     """
 
     is_asked: bool = True
     counted: tuple[int, int] = (0, 0)
     copies: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
-    made: set[str] = field(default_factory=set[str])
+    listed: set[str] = field(default_factory=set[str])
     observed: set[str] = field(default_factory=set[str])
     failed: set[str] = field(default_factory=set[str])
     is_interrupted: bool = False
@@ -71,10 +77,7 @@ class CodexReading(SessionReading):
         self.notes.learn(cwd=text_at(context, "cwd"), model=text_at(context, "model"))
 
     def count(self, usage: JsonObject) -> None:
-        """Add the growth of the running token sums.
-
-        They restart at zero where another process without the earlier counts resumed the session.
-        """
+        """Add the growth of the running token sums, which restart where another process resumed."""
         read, written = count_at(usage, "input_tokens"), count_at(usage, "output_tokens")
         if read or written:
             before = self.counted if read >= self.counted[0] and written >= self.counted[1] else (0, 0)
@@ -95,10 +98,7 @@ class CodexReading(SessionReading):
                 yield from self._inserted(piece, way, place, part)
 
     def assistant(self, text: str, way: str, place: RecordPlace) -> Iterator[Draft]:
-        """Yield drafts of an answer of the model.
-
-        A plan that it proposes becomes a separate draft, because other channels carry the plan alone.
-        """
+        """Yield drafts of an answer, apart from a proposed plan: other channels carry it alone."""
         words, plan = words_and_plan(text)
         if words and self.review and words.startswith(self.review):
             self.notes.skip("repeated review")
@@ -136,20 +136,14 @@ class CodexReading(SessionReading):
         return (draft,)
 
     def is_copy(self, who: str, text: str, way: str) -> bool:
-        """Return whether *text* came by another channel before, in this turn.
-
-        The same words from the same channel are said again.
-        """
+        """Return whether *text* came by another channel before; from the same one it is said again."""
         ways = self.copies.setdefault(digest_of(who, *text.split()), {})
         most = max(ways.values(), default=0)
         ways[way] = ways.get(way, 0) + 1
         return ways[way] <= most
 
     def came(self, output: Output, call_id: str, place: RecordPlace, part: int = 0, *, tool: str = "") -> Draft:
-        """Return the draft for the result of the call *call_id*.
-
-        A rejection counts as a failure if the user is never asked for approval.
-        """
+        """Return the draft for a result; a rejection is a failure if the user is never asked."""
         self.notes.skipped.update(output.hidden)
         made = self.calls.get(call_id) or (call(tool, {}) if tool else UNKNOWN_CALL)
         failed = output.is_error or call_id in self.failed
@@ -180,10 +174,7 @@ class CodexReading(SessionReading):
             yield from self.once(draft, way)
 
     def search(self, tool: str, given: JsonObject, call_id: str, way: str, place: RecordPlace) -> Iterator[Draft]:
-        """Yield a search call without a result.
-
-        It has no id to pair by, so copies are found by the search terms.
-        """
+        """Yield a search, which has no id to pair by; copies are found by the search terms."""
         wanted = {name: value for name, value in given.items() if value}
         if self.is_copy(tool, as_shown(wanted), way):
             self.notes.skip("repeated call")
@@ -212,7 +203,6 @@ class CodexReading(SessionReading):
                 return self.skip(kind)
 
     def _inserted(self, piece: MessagePiece, way: str, place: RecordPlace, part: int) -> Iterable[Draft]:
-        """Return drafts of a part of a user message that the user did not write."""
         match piece.sort:
             case Sort.IMAGE:
                 return self.skip("image")
@@ -246,13 +236,13 @@ class CodexReading(SessionReading):
         return texts
 
     def _call(self, kind: str, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        tool, given = _requested(kind, item)
+        tool, given = requested(kind, item)
         call_id = text_at(item, "call_id", "id") or tool
         if tool in _UNPAIRED:
             return self.search(tool, given, call_id, RESPONSE, place)
         if call_id in self.observed:
             return self.skip("repeated call")
-        self.made.add(call_id)
+        self.listed.add(call_id)
         return (self.call(tool, given, call_id, place),)
 
     def _result(self, kind: str, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
@@ -261,10 +251,10 @@ class CodexReading(SessionReading):
         if call_id in self.observed:
             return self.skip("repeated result")
         output = _found(item) if kind == "tool_search_output" else output_of(item.get("output", item.get("result")))
-        asked = self.calls.get(call_id)
-        if asked and asked.tool == _QUESTIONS and (answers := _answers(output.text)):
-            del self.calls[call_id]
-            return (place.draft(Kind.DECISION, f"Answered: {answers}", tool=_QUESTIONS, call_id=call_id),)
+        if item.get("status") == "failed":
+            output = replace(output, is_error=True)
+        if self.made(call_id).tool == _QUESTIONS and (answers := _answers(output.text)):
+            return (self.decision(f"Answered: {answers}", call_id, place),)
         return (self.came(output, call_id, place, tool=tool),)
 
 
@@ -276,21 +266,20 @@ def sought(action: object, query: object = None) -> dict[str, Any]:
     return {"query": words, "url": text_at(wanted, "url"), "pattern": text_at(wanted, "pattern")}
 
 
-def _requested(kind: str, item: JsonObject) -> tuple[str, dict[str, Any]]:
+def requested(kind: str, item: JsonObject) -> tuple[str, dict[str, Any]]:
+    """Return the tool and the arguments of a call; a platform's tool is named after its items."""
     match kind:
         case "custom_tool_call":
             return _named(item), _free(item.get("input"))
-        case "local_shell_call":
-            return "local_shell", object_at(item, "action")
-        case "tool_search_call":
-            return "tool_search", as_arguments(item.get("arguments"))
         case "web_search_call":
             return "web_search", sought(item.get("action"), item.get("query"))
         case "image_generation_call":
             return "image_generation", {"prompt": text_at(item, "revised_prompt")}
         case _:
-            given = item.get("arguments", object_at(item, "function").get("arguments"))
-            return _named(item), as_arguments(given)
+            given = as_arguments(item.get("arguments", object_at(item, "function").get("arguments")))
+            beside = object_at(item, "action") or object_at(item, "operation")
+            beside = beside or {key: item[key] for key in ("code", "queries") if item.get(key)}
+            return _named(item) or kind.removesuffix("_call"), given or beside
 
 
 def _named(item: JsonObject) -> str:
@@ -311,7 +300,6 @@ def _found(item: JsonObject) -> Output:
 
 
 def _answers(text: str) -> str:
-    """Return the answers to questions, each after the name of its question."""
     found = as_object(as_arguments(text).get("answers"))
     return "; ".join(f"{question}: {_answer(answer)}" for question, answer in found.items())
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nous.transcript.model import Kind
+from nous.transcript.parsing.codex.contents import Output, output_of, output_of_event, output_of_mcp, text_of
 from nous.transcript.parsing.codex.conversation import ENDING, EVENT, ITEM, CodexReading, sought
-from nous.transcript.parsing.codex.outputs import Output, output_of, output_of_event, output_of_mcp, text_of
-from nous.transcript.parsing.codex.user_text import spoken
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.values import as_arguments, as_list, as_object
 from nous.transcript.reader import Draft, RecordPlace
@@ -59,7 +58,6 @@ class EventReading(CodexReading):
         yield from self.user([text_at(event, "message")], EVENT, place)
 
     def _completed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the last answer of a completed turn, mostly emitted already, and its error."""
         if last := text_at(event, "last_agent_message"):
             yield from self.assistant(last, ENDING, place)
         else:
@@ -86,7 +84,9 @@ class EventReading(CodexReading):
             case "thread_name_updated":
                 self.title = text_at(event, "thread_name", "name")
             case "thread_goal_updated":
-                return self._aims(object_at(event, "goal"), place)
+                goal = object_at(event, "goal")
+                text = f"Goal ({text_at(goal, 'status') or 'unknown'}): {text_at(goal, 'objective')}"
+                return () if self.is_repeated(text, "repeated goal") else (place.draft(Kind.SYSTEM, text),)
             case "thread_settings_applied":
                 self.settings(object_at(event, "thread_settings"))
             case "exited_review_mode":
@@ -94,10 +94,6 @@ class EventReading(CodexReading):
             case _:
                 pass
         return self.from_template(_TEMPLATES, kind, event, place)
-
-    def _aims(self, goal: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        goal_text = f"Goal ({text_at(goal, 'status') or 'unknown'}): {text_at(goal, 'objective')}"
-        return () if self.is_repeated(goal_text, "repeated goal") else (place.draft(Kind.SYSTEM, goal_text),)
 
     def _assessed(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return the verdict of an approval review, the user's only if the event says so."""
@@ -125,9 +121,13 @@ class EventReading(CodexReading):
         match kind:
             case "web_search_end" | "image_generation_end":
                 return self.search(tool, given, call_id, EVENT, place)
-            case "view_image_tool_call" | "dynamic_tool_call_request":
-                return self._began(tool, given, call_id, place)
-            case "exec_command_begin" | "patch_apply_begin" | "mcp_tool_call_begin":
+            case (
+                "view_image_tool_call"
+                | "dynamic_tool_call_request"
+                | "exec_command_begin"
+                | "patch_apply_begin"
+                | "mcp_tool_call_begin"
+            ):
                 return self._began(tool, given, call_id, place)
             case "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end" | "dynamic_tool_call_response":
                 return self._ended(tool, given, call_id, _output(kind.replace("_", ""), event), place)
@@ -136,7 +136,7 @@ class EventReading(CodexReading):
 
     def _began(self, tool: str, given: dict[str, Any], call_id: str, place: RecordPlace) -> Iterator[Draft]:
         """Yield the call whose start is reported, unless it is already emitted."""
-        if call_id in self.made or call_id in self.observed:
+        if call_id in self.listed or call_id in self.observed:
             self.notes.skip("repeated call")
             return
         if call_id:
@@ -147,9 +147,9 @@ class EventReading(CodexReading):
         self, tool: str, given: dict[str, Any], call_id: str, output: Output, place: RecordPlace
     ) -> Iterator[Draft]:
         """Yield the result of a call that has ended; of one in the conversation keep only a failure."""
-        if call_id in self.made and output.is_error and call_id in self.calls:
+        if call_id in self.listed and output.is_error and call_id in self.calls:
             self.failed.add(call_id)
-        if call_id in self.made or (call_id and call_id in self.observed and call_id not in self.calls):
+        if call_id in self.listed or (call_id and call_id in self.observed and call_id not in self.calls):
             self.notes.skip("repeated result")
             return
         if call_id not in self.calls:
@@ -173,27 +173,10 @@ class EventReading(CodexReading):
                 return self._ended(*_called(kind, item), own, _output(kind, item), place)
             case "websearch" | "extension" if item.get("query") or item.get("action"):
                 return self.search("web_search", sought(item.get("action"), item.get("query")), own, ITEM, place)
-            case "collabtoolcall":
-                return self._delegated_by(item, place)
             case "error":
                 return (place.draft(Kind.ERROR, text_at(item, "message") or "no reason given", is_error=True),)
             case _:
                 return self.skip(f"item: {text_at(item, 'type', 'item_type') or 'no type'}")
-
-    def begins(self, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the call of an item that has started; other items are emitted when they end."""
-        kind = _kind_of(item)
-        if kind not in {"commandexecution", "mcptoolcall"}:
-            return self.skip("item under way")
-        return self._began(*_called(kind, item), text_at(item, "id"), place)
-
-    def _delegated_by(self, item: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        if prompt := text_at(item, "prompt"):
-            yield place.draft(Kind.SUB_AGENT, f"{text_at(item, 'tool') or 'agent'}: {prompt}")
-        for part, (name, value) in enumerate(object_at(item, "agents_states").items(), 1):
-            state = as_object(value)
-            if said := text_at(state, "message") or spoken(state.get("status")):
-                yield place.draft(Kind.SUB_AGENT, f"{name}: {said}", part)
 
 
 def _kind_of(item: JsonObject) -> str:
@@ -229,7 +212,6 @@ def _output(kind: str, about: JsonObject) -> Output:
 
 
 def _command(event: JsonObject) -> str:
-    """Return the command line that was run; for `["bash", "-lc", script]` the script."""
     words = [str(word) for word in as_list(event.get("command"))]
     return words[2] if len(words) == 3 and words[1].startswith("-") else " ".join(words)
 

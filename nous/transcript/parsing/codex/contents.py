@@ -1,14 +1,98 @@
-"""Parser for tool outputs in the forms that different Codex versions store."""
+"""Parsers of texts in Codex files: pieces of user messages, answers, and outputs of tools.
+
+Codex puts its own context, and output of other programs, into user messages. Its versions store outputs in different
+forms.
+"""
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from enum import StrEnum
+from typing import Any, NamedTuple
 
 import orjson
 
 from nous.transcript.parsing.blocks import blocks_in
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
 from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text
+
+
+class Sort(StrEnum):
+    """Type of a piece of a message; `OWN` is text by its author."""
+
+    OWN = "own"
+    INSERTED = "inserted"
+    IMAGE = "image"
+    SHELL = "shell"
+    ABORTED = "aborted"
+    AGENT = "agent"
+
+
+class MessagePiece(NamedTuple):
+    """A piece in displayable words; `result` is the output of a command of the user."""
+
+    sort: Sort
+    text: str
+    result: str = ""
+
+
+_TAG = re.compile(r"<([A-Za-z_]+)[\s>]")
+_IMAGE = re.compile(r"</?image\b[^<>]*>")
+_INSERTED_TAGS = (
+    *("environment_context", "user_instructions", "instructions", "skill", "user_action", "permissions", "hook_prompt"),
+    *("collaboration_mode", "apps_instructions", "plugins_instructions", "skills_instructions", "personality_spec"),
+    *("model_switch", "goal_context", "recommended_plugins", "codex_internal_context", "token_budget"),
+)
+_SORTS = {
+    **dict.fromkeys(_INSERTED_TAGS, Sort.INSERTED),
+    "user_shell_command": Sort.SHELL,
+    "turn_aborted": Sort.ABORTED,
+    "subagent_notification": Sort.AGENT,
+}
+_PROJECT_RULES = "# AGENTS.md instructions for "
+_REQUEST = "## My request for Codex:"
+
+
+def piece_of(text: str) -> MessagePiece:
+    """Classify a text of a user message; without what an editor puts before the request."""
+    text = text.strip()
+    if text.startswith(_PROJECT_RULES):
+        return MessagePiece(Sort.INSERTED, text)
+    if text.startswith("# "):
+        _, mark, request = text.partition(_REQUEST)
+        text = request.strip() if mark else text
+    if _IMAGE.fullmatch(text):
+        return MessagePiece(Sort.IMAGE, text)
+    tag = _TAG.match(text)
+    match _SORTS.get(tag[1].lower(), Sort.OWN) if tag else Sort.OWN:
+        case Sort.SHELL:
+            return MessagePiece(Sort.SHELL, _inside(text, "command"), _inside(text, "result"))
+        case Sort.AGENT:
+            return MessagePiece(Sort.AGENT, _inside(text, "subagent_notification"))
+        case Sort.INSERTED if tag and (closing := f"</{tag[1]}>") in text and not text.endswith(closing):
+            return MessagePiece(Sort.OWN, text.rpartition(closing)[2].strip())  # typed behind what a program put first
+        case sort:
+            return MessagePiece(sort, text)
+
+
+def words_and_plan(text: str) -> tuple[str, str]:
+    """Return an answer without its proposed plan and without memory citations, and the plan."""
+    without_citations, _ = _split(text, "<oai-mem-citation>", "</oai-mem-citation>")
+    return _split(without_citations, "<proposed_plan>", "</proposed_plan>")
+
+
+def _inside(text: str, tag: str) -> str:
+    rest = text.partition(f"<{tag}>")[2]
+    inside, closing, _ = rest.rpartition(f"</{tag}>")
+    return (inside if closing else rest).strip()
+
+
+def _split(text: str, opening: str, closing: str) -> tuple[str, str]:
+    """Split *text* into the parts outside of the tags and the parts inside."""
+    first, *others = text.split(opening)
+    parts = [other.partition(closing) for other in others]
+    outside = first + "".join(after for _, _, after in parts)
+    return outside.strip(), "\n\n".join(inside for inside, _, _ in parts).strip()
+
 
 _HEAD = 400
 _EXIT_CODE = re.compile(r"^(?:Exit code: |Process exited with code )(-?\d{1,10})", re.MULTILINE)
@@ -21,7 +105,7 @@ _FAILED = (
 )
 _REJECTED = (
     *("exec command rejected by user", "patch rejected by user", "rejected by user", "user rejected MCP tool call"),
-    "user cancelled MCP tool call",
+    *("user cancelled MCP tool call", "Tool execution was not approved."),
 )
 _REJECTED_WITHIN = 'Rejected("rejected by user")'
 _ABORTED = re.compile(r"(?:Wall time: [\d.]{1,20} seconds\n)?aborted(?: by user(?: after [\d.]{1,20}s)?)?", re.ASCII)
@@ -45,7 +129,8 @@ def output_of(value: object) -> Output:
         return _from_string(value)
     if isinstance(value, list):
         return _from_parts(as_list(value))
-    return _from_object(as_object(value))
+    part = as_object(value)
+    return _from_parts([part]) if "type" in part else _from_object(part)
 
 
 def output_of_event(event: JsonObject) -> Output:
@@ -58,10 +143,7 @@ def output_of_event(event: JsonObject) -> Output:
 
 
 def output_of_mcp(event: JsonObject) -> Output:
-    """Parse the output in the event that ends an MCP call.
-
-    Its forms are `{"Ok": result}`, `{"Err": reason}` and the bare result.
-    """
+    """Parse the end of an MCP call: `{"Ok": result}`, `{"Err": reason}` or the bare result."""
     result = event.get("result")
     wrapped = as_object(result)
     if error := event.get("error") or wrapped.get("Err"):
@@ -96,6 +178,8 @@ def _from_string(text: str) -> Output:
 
 def _from_parts(found: list[Any]) -> Output:
     parts = blocks_in(found)
+    if ran := [output_of_event({**part, **object_at(part, "outcome")}) for part in parts if "outcome" in part]:
+        return Output("\n\n".join(one.text for one in ran), is_error=any(one.is_error for one in ran))
     judged = _judged("\n\n".join(part["text"] for part in parts if is_text(part)))
     hidden = tuple(f"{part.get('type')} part" for part in parts if not is_text(part))
     return Output(judged.text, judged.is_error, judged.is_rejected, judged.is_aborted, hidden)
