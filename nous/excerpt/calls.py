@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 from nous.excerpt.file_names import Naming
 from nous.excerpt.items import Item
 from nous.excerpt.layout import LengthAccount
-from nous.excerpt.spans import longest_closing, merged, most_added, shown_length
+from nous.excerpt.spans import merged, shown_length
 from nous.excerpt.tool_outputs import failure, looks_failed
 from nous.text.sentences import Span
 from nous.transcript.model import Entry, Kind, Transcript
@@ -188,9 +188,6 @@ def _leaves(value: object, depth: int = 0) -> Iterator[str]:
 
 
 _LEAST = 16
-_LONG = 20_000
-"""From so many characters on, exact measuring per side effect would take too long."""
-
 SideEffect = tuple[int, Span]
 """A side effect: the position of its item, and its span in that item."""
 
@@ -211,19 +208,13 @@ def take_side_effects(
     """Return the spans of the side effects that fit, in order, and whether all do."""
     limit = account.spent + most
     taken: dict[int, tuple[Span, ...]] = {}
-    closing: dict[int, int] = {}
     count = 0
     for index, side_effect in side_effects:
         if limit - account.spent < _LEAST:
             break
         text, before = items[index].text, taken.get(index, ())
         spans = merged((*before, side_effect))
-        if len(text) > _LONG:
-            if index not in closing:
-                closing[index] = longest_closing(text)
-            more = most_added(text, side_effect, closing=closing[index], to_nothing=not before)
-        else:
-            more = shown_length(text, spans) - (shown_length(text, before) if before else 0)
+        more = shown_length(text, spans) - (shown_length(text, before) if before else 0)
         if account.spent + account.cost(index, more) <= limit:
             account.take(index, more)
             taken[index] = spans

@@ -6,8 +6,7 @@ Guarantees are tried from the strongest to the weakest, and the first that fits 
 2. user and decision turns and all side effects are whole, the others visible, at `VISIBLE` characters or at `GLIMPSE`;
 3. user and decision turns are whole, the others visible at a glimpse, and as many side effects whole as there is room
    for;
-4. all but the side effects are visible, at `VISIBLE` or at `GLIMPSE`; in talk between two people a glimpse is of no
-   use, so only the first and the last have a floor;
+4. all but the side effects are visible, at `VISIBLE` or at `GLIMPSE`;
 5. the first, the last, and as many as there is room for, evenly spread.
 
 The remaining room goes to side effects, the last first. Then most of it goes to items that were cut, in proportion to
@@ -18,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nous.excerpt.calls import side_effects_in, take_side_effects
-from nous.excerpt.dialogue import is_talk
 from nous.excerpt.items import PERSONAL, Item, Items, Role
 from nous.excerpt.layout import LengthAccount
 from nous.excerpt.spans import ends, full_length, longest_closing, mark, merged, outline, shown_length
@@ -112,8 +110,7 @@ def _guarantees(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[di
     visible = {index: _visible(items[index], size) for index, size in sizes.items()}
     yield visible | personal, True
     glimpses = {index: _glimpse(items[index], size) for index, size in sizes.items()}
-    yield from ((glimpses | personal, True), (glimpses | personal, False), (visible, False))
-    yield glimpses if not is_talk(items) else {index: glimpses[index] for index in (0, len(items) - 1)}, False
+    yield from ((glimpses | personal, True), (glimpses | personal, False), (visible, False), (glimpses, False))
 
 
 def _shared(items: Items, owed: Mapping[int, int], *, spare: int, weights: Mapping[int, float]) -> Choice:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from nous.excerpt import fit
 from nous.excerpt.strategies import names
-from nous.text.token_estimate import Counter, estimate, scaled
+from nous.text.token_estimate import Counter, estimate
 from nous.transcript.model import Entry, Kind, Transcript
 
 
@@ -24,7 +24,7 @@ def unsteady(text: str, /) -> int:
     return len(text) + sum(map(ord, text)) % 7 * 30 if text else 0
 
 
-COUNTERS: list[Counter] = [estimate, len, words, scaled(3.0), scaled(0.2), in_blocks, unsteady]
+COUNTERS: list[Counter] = [estimate, len, words, lambda text: 3 * estimate(text), in_blocks, unsteady]
 SMALL: list[Counter] = [estimate, len, words]
 """Those that count one character as one."""
 

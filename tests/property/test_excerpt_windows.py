@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from nous.excerpt import Windows, fit, windows
 from nous.excerpt.strategies import names
 from nous.excerpt.windows import ONE_PASS
-from nous.text.token_estimate import Counter, estimate, scaled
+from nous.text.token_estimate import Counter, estimate
 from nous.transcript.model import Entry, Kind, Transcript
 
-FEW_TOKENS, MANY_TOKENS = scaled(0.5), scaled(2.0)
-COUNTERS: list[Counter] = [estimate, len, FEW_TOKENS, MANY_TOKENS]
+COUNTERS: list[Counter] = [estimate, len, lambda text: -(-estimate(text) // 2), lambda text: 2 * estimate(text)]
 BUDGETS = st.one_of(st.integers(0, 60), st.integers(60, 240), st.integers(0, 1200))
 MOST = st.integers(1, 12)
 MORE = settings().max_examples * 2

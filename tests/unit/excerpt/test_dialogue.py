@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nous.excerpt.dialogue import is_talk, states, topics
-from nous.excerpt.dialogue_selection import WHOLE, most_told
+from nous.excerpt.dialogue import WHOLE, is_talk, most_told, states, topics
 from nous.excerpt.items import Item, Items, Role
 from nous.excerpt.layout import laid_out, text_of
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nous.excerpt.coverage import Concepts, worths
 from nous.excerpt.floor import FloorClaim, shares
 from nous.excerpt.items import Item, Items, Role
 from nous.excerpt.layout import LengthAccount, laid_out, text_of
@@ -9,7 +10,6 @@ from nous.excerpt.spans import ends, shown
 from nous.excerpt.strategies.spec import score
 from nous.excerpt.strategy import Choice, whole_in_order
 from nous.excerpt.tool_outputs import failure
-from nous.excerpt.units import Concepts, worths
 
 
 def item(text: str, role: Role = Role.ASSISTANT) -> Item:

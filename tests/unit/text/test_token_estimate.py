@@ -3,12 +3,13 @@
 # ruff: noqa: RUF001  letters of other scripts are what it is about
 
 from itertools import pairwise
+from math import ceil
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.text.token_estimate import estimate, for_claude, scaled
+from nous.text.token_estimate import estimate, for_claude
 
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=60),
@@ -94,8 +95,6 @@ def test_a_longer_beginning_never_counts_less(text: str) -> None:
     assert all(shorter <= longer for shorter, longer in pairwise(counts))
 
 
-def test_a_counter_is_scaled_to_a_model_that_makes_more_tokens_and_rounded_up() -> None:
-    assert scaled(1.25, len)("seven..") == 9
-    assert scaled(1.25)("") == 0
-    assert scaled(2.0)(PROSE) == 2 * estimate(PROSE)
-    assert for_claude(PROSE) == scaled(1.25)(PROSE)
+def test_for_claude_a_quarter_more_is_estimated_rounded_up() -> None:
+    assert for_claude("") == 0
+    assert for_claude(PROSE) == ceil(1.25 * estimate(PROSE))
