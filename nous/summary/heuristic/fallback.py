@@ -8,8 +8,7 @@ from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import POINTS_BACK, content_words, distinct, names
 from nous.summary.heuristic.statements import fact_of, stated
-from nous.summary.llm.grounding import grounded
-from nous.summary.llm.response_checks import is_instruction
+from nous.summary.llm.grounding import grounded, is_instruction
 from nous.summary.segments import transcript_of
 from nous.text.language import words
 from nous.transcript.model import Transcript

@@ -1,8 +1,8 @@
-"""Literals of a statement: numbers, dates, paths, identifiers and quotes.
+"""Literals of a statement: numbers, paths, identifiers and quotes.
 
 No paraphrase changes them. They are compared in one normal form: NFKC, casefolded, with one kind of quote, apostrophe,
 hyphen and space, and without the marks of code and emphasis. `9,017` is 9017 and `v1.20` is 1.20; a number is separate
-from its unit.
+from its unit. Of a date in ISO 8601, year and day count: its month may be written as a word.
 """
 
 import re
@@ -18,15 +18,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff`")
 )
 
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july"),
-    *("august", "september", "october", "november", "december"),
-)
-_MONTH = f"({'|'.join(f'{name[:3]}(?:{name[3:]})?' if name != 'may' else name for name in _MONTHS)}|sept)\\.?"
-_DAY, _YEAR = r"(\d{1,2})(?:st|nd|rd|th)?", r"(\d{4})"
-_ISO = re.compile(r"(?<![\w-])(\d{4})-(\d\d)-(\d\d)(?=t\d|(?![\w-]))")
-_MONTH_FIRST = re.compile(rf"\b{_MONTH} {_DAY},? {_YEAR}\b")
-_DAY_FIRST = re.compile(rf"(?<!\w){_DAY} (?:of )?{_MONTH},? {_YEAR}\b")
+_ISO = re.compile(r"(?<![\w-])(\d{4})-\d\d-(\d\d)(?=t\d|(?![\w-]))")
 _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:[,_']\d{3})+(?!\d|[,_']\d)")
 _NUMBER = re.compile(r"(?<![^\W\d_])(?<!\d)(?<!\d\.)v?(\d+(?:\.\d+)*)(?!\d)(?=[^\W\d_]{0,12}(?!\w))")
 _TURNS = re.compile(r"\bturns? #?\d+(?:(?:,? (?:and|to|or|&)|,| ?-) ?#?\d+)*(?!\w|\.\d)", re.IGNORECASE)
@@ -68,10 +60,6 @@ class LiteralSource:
         return frozenset(_numbers(self.text))
 
     @cached_property
-    def dates(self) -> frozenset[str]:
-        return frozenset(date for date, _ in _dates(self.text))
-
-    @cached_property
     def words(self) -> str:
         """Its words alone, with one space around each."""
         return f" {' '.join(_WORD.findall(self.text))} "
@@ -80,8 +68,6 @@ class LiteralSource:
         match token.kind:
             case "number":
                 return token.text in self.numbers
-            case "date":
-                return token.text in self.dates
             case "quote":
                 return token.text in self.words
             case _:
@@ -101,10 +87,7 @@ def literals_in(text: str) -> frozenset[Literal]:
     rest = _quoted(rest, found)
     for pattern, literal_of in _FORMS:
         rest = _taken(pattern, rest, literal_of, found)
-    rest = plain(rest)
-    for date, written in _dates(rest):
-        found.add(Literal("date", date))
-        rest = rest.replace(written, " ")
+    rest = _ISO.sub(r"\1 \2", plain(rest))
     return frozenset(found | {Literal("number", number) for number in _numbers(rest)})
 
 
@@ -189,15 +172,3 @@ def _canonical(number: str) -> str:
 
 def _ungrouped(number: re.Match[str]) -> str:
     return re.sub(r"\D", "", number[0])
-
-
-def _dates(text: str) -> list[tuple[str, str]]:
-    """Return the days named in *text* as ISO 8601, each with how it is written there."""
-    iso = [(found[0][:10], found[0]) for found in _ISO.finditer(text)]
-    first = [(_iso(found[3], found[1], found[2]), found[0]) for found in _MONTH_FIRST.finditer(text)]
-    return iso + first + [(_iso(found[3], found[2], found[1]), found[0]) for found in _DAY_FIRST.finditer(text)]
-
-
-def _iso(year: str, month: str, day: str) -> str:
-    number = next(index for index, name in enumerate(_MONTHS, 1) if name.startswith(month[:3]))
-    return f"{year}-{number:02}-{int(day):02}"

@@ -4,6 +4,7 @@
 complaint that can be sent to the model.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -13,7 +14,7 @@ from nous.domain.episode import CandidateFact, Category, Outcome, Summary
 from nous.domain.errors import BadInput
 from nous.summary.llm import response_repair as repair
 from nous.summary.llm.json_recovery import object_in, summary_in
-from nous.text.sentences import shortened
+from nous.text.sentences import sentences, shortened
 
 LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT = 200, 4_000, 600, 1_000
 _LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
@@ -56,9 +57,9 @@ class _Lenient(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, value: Any) -> Any:
-        """Match field names regardless of case and separators; missing fields are null."""
-        fields = {_squeezed(name): each for name, each in cast("dict[str, Any]", value).items()}
-        return {name: fields.get(_squeezed(name)) for name in cls.model_fields}
+        """Complete missing fields as null."""
+        fields = cast("dict[str, Any]", value)
+        return {name: fields.get(name) for name in cls.model_fields}
 
 
 class FactAnswer(_Lenient):
@@ -154,7 +155,7 @@ def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tup
     """
     del coerce  # facts are always parsed leniently
     found = _object_in(text, is_whole=is_whole)
-    if not {_squeezed(name) for name in found} & set(map(_squeezed, FactsAnswer.model_fields)):
+    if "candidate_facts" not in found:
         raise BadInput('The answer has no "candidate_facts"; write the list, empty if there is nothing to keep.')
     return tuple(map(_fact, FactsAnswer.model_validate(found).candidate_facts))
 
@@ -191,5 +192,16 @@ def _complaint(blank: list[str], *, has_outcome: bool) -> str:
     return " ".join(problems)
 
 
-def _squeezed(name: str) -> str:
-    return "".join(character for character in name.casefold() if character.isalnum())
+TITLE, SUMMARY = (5, 10), (100, 150)
+"""The fewest and the most words."""
+
+
+def off_size(summary: Summary) -> Iterator[str]:
+    """Yield the parts that are not of the requested size; a summary may be shorter."""
+    fewest, most = TITLE
+    if not fewest <= len(summary.title.split()) <= most:
+        yield "title"
+    if len(summary.summary.split()) > SUMMARY[1]:
+        yield "summary"
+    if len(list(sentences(summary.outcome_rationale))) != 1:
+        yield "rationale"

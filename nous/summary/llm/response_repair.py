@@ -3,6 +3,7 @@
 A text is never split into its characters.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -10,8 +11,6 @@ from datetime import date, datetime
 from typing import cast
 
 from nous.domain.episode import Category, Outcome
-from nous.domain.errors import BadInput
-from nous.summary.llm.json_recovery import object_in
 
 LIKELY = 0.8
 """The confidence of a fact that states none."""
@@ -73,13 +72,10 @@ def items_of(value: object) -> Sequence[object]:
 
 
 def _items_in(text: str) -> Sequence[object]:
-    """Return the lines of *text*, or the items of the JSON that some models write into a text."""
-    if text.lstrip().startswith(("[", "{")):
-        with suppress(BadInput):
-            items = object_in(f'{{"items": [{text}]}}').get("items")
-            if isinstance(items, list):
-                found = cast("list[object]", items)
-                return items_of(found[0]) if len(found) == 1 else found
+    """Return the lines of *text*, or the items of the JSON list that some models write into a text."""
+    if text.lstrip().startswith("["):
+        with suppress(ValueError):
+            return json.loads(text)
     return [line for each in _LINES.split(text) if (line := _BULLET.sub("", each).strip())]
 
 

@@ -107,16 +107,10 @@ def test_a_sentence_of_the_prompt_is_an_echo_unless_the_session_says_it() -> Non
     assert held(echo, said=(*SAID, about_it)).facts == (echo,)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The Quill-Feather import takes 9,017 rows.",
-        "The gateway listens on port 47113.",
-        "A gateway listens behind a lantern proxy.",
-    ],
-)
-def test_what_only_the_example_says_is_a_leak(text: str) -> None:
-    assert held(fact(text, 1)).dropped == ((Dropped.LEAK, 1),)
+def test_what_only_the_example_says_is_dropped() -> None:
+    assert held(fact("The Quill-Feather import takes 9,017 rows.", 1)).dropped == ((Dropped.LEAK, 1),)
+    assert held(fact("The gateway listens on port 47113.", 1)).dropped == ((Dropped.NOT_SAID, 1),)
+    assert held(fact("A gateway listens behind a lantern proxy.", 1)).dropped == ((Dropped.ECHO, 1),)
 
 
 @pytest.mark.parametrize(
