@@ -5,13 +5,13 @@ Calls are shortened, repeats are counted, and commits are shown by their subject
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from nous.excerpt.file_names import Naming
 from nous.excerpt.items import Item
 from nous.excerpt.layout import LengthAccount
 from nous.excerpt.spans import merged, shown_length
-from nous.excerpt.tool_outputs import failure, looks_failed
+from nous.excerpt.tool_outputs import failure, leaves, looks_failed
 from nous.text.sentences import Span
 from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_actions import Action, hands_over, pushes, subject_of_commit, writes
@@ -74,12 +74,9 @@ def _answers(transcript: Transcript) -> Iterator[tuple[str | None, Entry]]:
         elif entry.kind in _ANSWERS and entry.call_id:
             yield calls.get(entry.call_id), entry
         elif entry.kind in _ANSWERS:
-            is_of_call = entry.kind is Kind.TOOL_RESULT or entry.tool or _is_refusal(entry)
+            is_refusal = entry.kind is Kind.DECISION and _outcome_of(entry)
+            is_of_call = entry.kind is Kind.TOOL_RESULT or entry.tool or is_refusal
             yield waiting.popleft() if waiting and is_of_call else None, entry
-
-
-def _is_refusal(answer: Entry) -> bool:
-    return answer.kind is Kind.DECISION and bool(_outcome_of(answer))
 
 
 def _outcome_of(answer: Entry) -> str:
@@ -95,7 +92,6 @@ LONGEST_SIDE_EFFECT = 400
 _LONGEST_VALUE = 80
 _SHORT_COMMAND = 40
 _LONGEST_SUBJECT = 120
-_DEEPEST = 12
 
 
 class ToolsLine(NamedTuple):
@@ -169,22 +165,8 @@ def _as_written(call: Entry) -> str:
 
 def _arguments(given: Mapping[str, Any], most: int) -> Iterator[str]:
     for name, value in given.items():
-        shown = " ".join(" ".join(_leaves(value)).split())
+        shown = " ".join(" ".join(str(leaf) for _, leaf in leaves(value)).split())
         yield f"{name}={shown if len(shown) <= most else f'{shown[: most - 3]}...'}"
-
-
-def _leaves(value: object, depth: int = 0) -> Iterator[str]:
-    """Yield the values of a nested argument without the names."""
-    if depth > _DEEPEST:
-        yield "..."
-    elif isinstance(value, Mapping):
-        for inner in cast("Mapping[str, object]", value).values():
-            yield from _leaves(inner, depth + 1)
-    elif isinstance(value, list | tuple):
-        for inner in cast("Sequence[object]", value):
-            yield from _leaves(inner, depth + 1)
-    else:
-        yield str(value)
 
 
 _LEAST = 16

@@ -145,7 +145,7 @@ _ENDS_SHARE = 1 / 8
 class _Part(NamedTuple):
     """A turn, or a sentence of a long one; *worth* is how likely a fact is per character."""
 
-    index: int
+    at: int
     span: Span
     worth: float
 
@@ -154,7 +154,7 @@ def most_told(items: Items, room: int) -> Choice:
     """Choose the first and the last item, then the most factual others that fit."""
     shown = dict(_ends(items, room))
     reasons = dict.fromkeys(shown, "first or last")
-    waiting = sorted(_parts(items), key=lambda part: (-part.worth, part.index, part.span)) if shown else []
+    waiting = sorted(_parts(items), key=lambda part: (-part.worth, part.at, part.span)) if shown else []
     for _ in range(_ROUNDS):
         waiting = _fill(items, shown, waiting, room)
     choice = Choice()
@@ -188,16 +188,16 @@ def _parts(items: Items) -> Iterator[_Part]:
 
 def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_Part], room: int) -> list[_Part]:
     account = LengthAccount.exactly(items, shown)
-    closing = {index: longest_closing(items[index].text) for index in {part.index for part in waiting}}
+    closing = {index: longest_closing(items[index].text) for index in {part.at for part in waiting}}
     misfits: list[_Part] = []
     for part in waiting:
-        spans = shown.get(part.index, ())
+        spans = shown.get(part.at, ())
         if any(part.span[0] < end and part.span[1] > start for start, end in spans):
             continue
-        length = _length(items[part.index].text, part.span, closing=closing[part.index], to_nothing=not spans)
-        if account.spent + account.cost(part.index, length) <= room:
-            account.take(part.index, length)
-            shown[part.index] = merged((*spans, part.span))
+        length = _length(items[part.at].text, part.span, closing=closing[part.at], to_nothing=not spans)
+        if account.spent + account.cost(part.at, length) <= room:
+            account.take(part.at, length)
+            shown[part.at] = merged((*spans, part.span))
         else:
             misfits.append(part)
     return misfits

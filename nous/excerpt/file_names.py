@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from itertools import accumulate, islice
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from nous.excerpt.items import PERSONAL, Items
@@ -174,7 +175,11 @@ def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Conta
             continue
         written.update(dict.fromkeys(paths, at))
         removed.update((naming.relative(name), at) for name in removed_by(action.command))
-    gone = {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _above(path))}
+    gone: set[str] = set()
+    for path, at in written.items():
+        above = (f"{parent}/" for parent in PurePosixPath(path).parents)
+        if any(removed.get(name, -1) > at for name in (path, *above)):
+            gone.add(path)
     return Files(
         edited=tuple(_in_one_line(path) for path in written if path not in gone),
         spared=tuple(_in_one_line(path) for path in spared if path not in written),
@@ -184,13 +189,6 @@ def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Conta
 
 def _in_one_line(path: str) -> str:
     return " ".join(filter(None, path.splitlines())).replace(TICKS, "'" * len(TICKS))
-
-
-def _above(path: str) -> set[str]:
-    names = {path}
-    while (path := path.rstrip("/").rpartition("/")[0]) and len(names) < _DEEPEST:
-        names.add(f"{path}/")
-    return names
 
 
 def files_line(files: Files, room: int) -> str:

@@ -1,6 +1,5 @@
 """Build an excerpt of a transcript that never exceeds its budget."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
@@ -10,7 +9,7 @@ from nous.domain.summary_input import BETWEEN, Segment
 from nous.excerpt.calls import call_outcomes
 from nous.excerpt.extract_items import items_of
 from nous.excerpt.file_names import Files, files_line, files_written, naming, room_for_files
-from nous.excerpt.items import Item, Items, no_label
+from nous.excerpt.items import Items, Role, no_label
 from nous.excerpt.layout import fits_whole, laid_out, length_of, text_of, whole
 from nous.excerpt.strategies import named
 from nous.excerpt.strategy import Choice, Manifest, ManifestEntry, Strategy, manifest_of
@@ -24,12 +23,6 @@ BUDGET = 8000
 """Default budget in characters."""
 
 Unit = Literal["chars", "tokens"]
-
-CHARACTERS_PER_TOKEN, MOST_CHARACTERS_PER_TOKEN = 4, 32
-"""First guess of a search for the character budget; and the limit up to which everything is tried whole."""
-
-QUICKLY_COUNTED = 100_000
-"""Up to so many characters everything is tried whole, for any token counter."""
 
 _ROUNDS = 10
 _CLOSE_ENOUGH = 97
@@ -130,13 +123,9 @@ def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
     if strategy.add is None or fits_whole(both, budget):
         everything = Choice.of(whole(both), reason="everything fits")
         return _Fitted(items=both, choice=everything, segments=laid_out(both, everything.spans))
-    choice = strategy.add(both, Choice.of(_whole_of(both, items), reason="everything said fits"), budget)
+    said = {index: spans for index, spans in whole(both).items() if both[index].role is not Role.OUTPUT}
+    choice = strategy.add(both, Choice.of(said, reason="everything said fits"), budget)
     return _Fitted(items=both, choice=choice, segments=laid_out(both, choice.spans))
-
-
-def _whole_of(both: Sequence[Item], said: Sequence[Item]) -> dict[int, tuple[tuple[int, int], ...]]:
-    of_said = {id(item) for item in said}
-    return {index: spans for index, spans in whole(both).items() if id(both[index]) in of_said}
 
 
 def _chosen(items: Items, strategy: Strategy, *, budget: int, heading: str) -> _Fitted:
@@ -157,9 +146,7 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
     said = length_of(material.items)
     best = _fitted(material, 0, strategy)
     fits, exceeds = 0, said + OUTPUTS_AT_MOST * len(material.transcript.entries) + 1
-    likely = [min(budget * CHARACTERS_PER_TOKEN, exceeds - 1)]
-    if said <= max(budget * MOST_CHARACTERS_PER_TOKEN, QUICKLY_COUNTED):
-        likely = [said, exceeds - 1]  # popped from the end: first everything, then everything that was said
+    likely = [said, exceeds - 1]  # popped from the end: first everything, then everything that was said
     for _ in range(_ROUNDS):
         characters = likely.pop()
         fitted = _fitted(material, characters, strategy)

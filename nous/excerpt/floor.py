@@ -14,7 +14,7 @@ their weights, and some to the last errors.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nous.excerpt.calls import side_effects_in, take_side_effects
 from nous.excerpt.items import PERSONAL, Item, Items, Role
@@ -26,8 +26,7 @@ from nous.text.sentences import Span
 _ROUNDS = 24
 
 
-@dataclass(frozen=True, slots=True)
-class FloorClaim:
+class FloorClaim(NamedTuple):
     """A weighted claim for between *owed* and *needed* characters."""
 
     weight: float

@@ -4,6 +4,7 @@ Together they cover the whole session.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import accumulate, pairwise
@@ -163,14 +164,8 @@ def truncate_transcript(text: str, max_chars: int = BUDGET) -> str:
         return text
     if max_chars < 0:
         raise BadInput(f"a budget of {max_chars} characters: it has to be 0 or more")
-    transcript = _parsed(text)
-    if transcript is not None and len(transcript.entries) > 1:
-        return fit(transcript, max_chars).text
+    with suppress(BadInput):  # text without turns
+        transcript = parse_transcript(text)
+        if len(transcript.entries) > 1:
+            return fit(transcript, max_chars).text
     return shown(text, spans) if (spans := ends(text, max_chars)) else text[:max_chars]
-
-
-def _parsed(text: str) -> Transcript | None:
-    try:
-        return parse_transcript(text)
-    except BadInput:
-        return None

@@ -29,17 +29,14 @@ def shown_decisions(transcript: Transcript) -> Iterator[Decision]:
 def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:
     """Yield recorded decisions as facts, in their recorded words."""
     sure = (each for each in recorded if not each.turns and each.confidence >= LEAST_SURE)
-    for decision in [each for each in sure if _is_fact(each.description)][-MOST:]:
+    told = [each for each in sure if len(each.description) <= _LONGEST and not looks_secret(each.description)]
+    for decision in told[-MOST:]:
         yield CandidateFact(
             text=decision.description,
             category=Category.DECISION,
             subject=next(iter(names(decision.description)), decision.category),
             confidence=decision.confidence,
         )
-
-
-def _is_fact(text: str) -> bool:
-    return len(text) <= _LONGEST and not looks_secret(text)
 
 
 def announcement(episode: Episode, *, cause: Event, by: str, at: datetime) -> EpisodeSummarized:

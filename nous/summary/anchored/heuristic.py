@@ -10,11 +10,10 @@ from nous.redaction.secrets import looks_secret
 from nous.summary.anchored.retention import kept
 from nous.summary.heuristic.lessons import MOST, found_out
 from nous.summary.heuristic.outcome import Judgement, judge, open_threads
-from nous.summary.heuristic.record import RecordedTurn, SessionRecord
+from nous.summary.heuristic.record import RecordedTurn, SessionRecord, transcript_of
 from nous.summary.heuristic.report import lead
 from nous.summary.heuristic.sentences import distinct, is_go_ahead, joined
 from nous.summary.heuristic.statements import rules
-from nous.summary.segments import transcript_of
 from nous.text.sentences import shortened
 from nous.transcript.model import Entry, Kind, Transcript
 

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache
+from typing import NamedTuple
 
 from nous.domain.episode import CandidateFact, Category, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
@@ -54,7 +55,7 @@ class Grounded:
 def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, canary: str, prompt: str) -> Grounded:
     """Return the *facts* that *summary_input* supports, without echoes of *prompt*. Idempotent."""
     session = SourceIndex.of(summary_input)
-    ours = PromptEcho(prompt, canary, session)
+    ours = _Prompt(prompt, _letters(canary))
     dropped: Counter[str] = Counter()
     kept: dict[str, CandidateFact] = {}
     for fact in facts:
@@ -71,7 +72,7 @@ def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, can
     return Grounded(facts=surest, dropped=tuple(sorted((str(reason), count) for reason, count in dropped.items())))
 
 
-def _judged(fact: CandidateFact, session: SourceIndex, ours: "PromptEcho") -> CandidateFact | Dropped:
+def _judged(fact: CandidateFact, session: SourceIndex, ours: "_Prompt") -> CandidateFact | Dropped:
     if reason := _unfit(fact):
         return reason
     claim = CitedStatement.of(fact.text)
@@ -83,7 +84,8 @@ def _judged(fact: CandidateFact, session: SourceIndex, ours: "PromptEcho") -> Ca
     if is_planted(claim, turns, session):
         return Dropped.PLANTED
     trust = trust_of(claim, session.segments(turns), enough=_RULE_SHARE if fact.category is Category.RULE else MOST)
-    return replace(fact, turns=turns, category=_category(fact, trust), trust=trust)
+    is_no_rule = fact.category is Category.RULE and trust is not Trust.USER
+    return replace(fact, turns=turns, category=Category.CONCEPT if is_no_rule else fact.category, trust=trust)
 
 
 def _unfit(fact: CandidateFact) -> Dropped | None:
@@ -94,10 +96,10 @@ def _unfit(fact: CandidateFact) -> Dropped | None:
     return Dropped.SECRET if looks_secret(fact.text) or looks_secret(fact.subject) else None
 
 
-def _foreign(fact: CandidateFact, claim: CitedStatement, session: SourceIndex, ours: "PromptEcho") -> Dropped | None:
-    if ours.is_leak(f"{fact.text} {fact.subject}"):
+def _foreign(fact: CandidateFact, claim: CitedStatement, session: SourceIndex, ours: "_Prompt") -> Dropped | None:
+    if ours.canary and ours.canary in _letters(f"{fact.text} {fact.subject}"):
         return Dropped.LEAK
-    if ours.is_echo(claim):
+    if _is_echo(claim, ours.text, session):
         return Dropped.ECHO
     is_asked = any(segment.is_personal and segment.says(claim) for segment in session.segments())
     if overrides(fact.text) or (is_instruction(fact.text) and not is_asked):
@@ -113,10 +115,6 @@ def _citation(fact: CandidateFact, claim: CitedStatement, session: SourceIndex) 
     if all(any(session.turns[turn].literals.says(token) for turn in cited) for token in claim.tokens):
         return cited
     return session.turns_saying(claim) or Dropped.NOT_SAID
-
-
-def _category(fact: CandidateFact, trust: Trust) -> Category:
-    return Category.CONCEPT if fact.category is Category.RULE and trust is not Trust.USER else fact.category
 
 
 def _form(text: str) -> str:
@@ -137,29 +135,25 @@ _ECHOED, _FEWEST_ECHOED = 0.8, 5
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
-class PromptEcho:
-    """Detector of text from our own prompt; no session holds *canary* of its example."""
+class _Prompt(NamedTuple):
+    """Our own prompt, and the letters of the name in its example that no session has."""
 
-    def __init__(self, prompt: str, canary: str, session: SourceIndex) -> None:
-        self._prompt = prompt
-        self._canary = _letters(canary)
-        self._session = session
+    text: str
+    canary: str
 
-    def is_echo(self, claim: CitedStatement) -> bool:
-        """Return whether a sentence of the prompt has most of *claim*, and no turn of the session."""
-        is_ours = any(
-            len(claim.content & sentence) >= _FEWEST_ECHOED and claim.share_in(sentence) >= _ECHOED
-            for sentence in self._sentences
-        )
-        return is_ours and not any(claim.share_in(turn.content) >= _ECHOED for turn in self._session.turns.values())
 
-    def is_leak(self, text: str) -> bool:
-        """Return whether *text* has the canary in any spelling."""
-        return bool(self._canary) and self._canary in _letters(text)
+def _is_echo(claim: CitedStatement, prompt: str, session: SourceIndex) -> bool:
+    """Return whether a sentence of *prompt* has most of *claim*, and no turn of the session."""
+    is_ours = any(
+        len(claim.content & sentence) >= _FEWEST_ECHOED and claim.share_in(sentence) >= _ECHOED
+        for sentence in _sentences_of(prompt)
+    )
+    return is_ours and not any(claim.share_in(turn.content) >= _ECHOED for turn in session.turns.values())
 
-    @cached_property
-    def _sentences(self) -> list[frozenset[str]]:
-        return [content_of(self._prompt[start:end]) for start, end in sentences(self._prompt)]
+
+@cache
+def _sentences_of(prompt: str) -> list[frozenset[str]]:
+    return [content_of(prompt[start:end]) for start, end in sentences(prompt)]
 
 
 def _letters(text: str) -> str:

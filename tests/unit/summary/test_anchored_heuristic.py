@@ -13,7 +13,7 @@ from nous.domain.summary_input import Segment
 from nous.excerpt import fit
 from nous.summary.anchored.heuristic import HeuristicAnchoredSummarizer, anchored_from
 from nous.summary.anchored.retention import SearchableText, lines_of
-from nous.summary.segments import transcript_of
+from nous.summary.heuristic.record import transcript_of
 from nous.transcript import read_transcript
 from nous.transcript.model import Kind, Transcript
 

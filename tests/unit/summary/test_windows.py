@@ -5,8 +5,8 @@ from itertools import product
 from nous.domain.episode import CandidateFact, Outcome, Summary
 from nous.domain.summary_input import MOST_CANDIDATES as MOST_FACTS
 from nous.domain.summary_input import MOST_POINTS
+from nous.summary.heuristic.narrative import MOST_TOPICS
 from nous.summary.heuristic.summarize import Extracted, merged
-from nous.summary.heuristic.title import MOST_TOPICS
 
 FRUITS = ("apples", "pears", "plums", "quinces", "cherries", "medlars", "lemons", "figs", "olives", "dates")
 SHELVES = ("cellar", "attic", "garage", "kitchen", "pantry", "barn", "shed")
