@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from nous.excerpt.file_names import Naming
 from nous.excerpt.items import Item
-from nous.excerpt.layout import LengthAccount
-from nous.excerpt.spans import merged, shown_length
+from nous.excerpt.layout import LengthAccount, merged, shown_length
 from nous.excerpt.tool_outputs import failure, leaves, looks_failed
 from nous.text.sentences import Span
 from nous.transcript.model import Entry, Kind, Transcript

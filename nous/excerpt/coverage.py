@@ -13,8 +13,7 @@ from itertools import chain
 from math import log
 
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import LengthAccount
-from nous.excerpt.spans import back_to_a_blank, complete, longest_closing, merged, most_added
+from nous.excerpt.layout import LengthAccount, back_to_a_blank, complete, longest_closing, merged, most_added
 from nous.excerpt.strategy import Choice
 from nous.text.language import words
 from nous.text.sentences import Span, sentences

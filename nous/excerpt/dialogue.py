@@ -15,14 +15,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from math import exp, fsum, prod
-from types import MappingProxyType
 from typing import NamedTuple
 
 from nous.domain.summary_input import BETWEEN
 from nous.excerpt.floor import first_and_last
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import LengthAccount, label_length
-from nous.excerpt.spans import complete, ends, full_length, longest_closing, merged, most_added
+from nous.excerpt.layout import (
+    LengthAccount,
+    complete,
+    ends,
+    full_length,
+    label_length,
+    longest_closing,
+    merged,
+    most_added,
+)
 from nous.excerpt.strategy import Choice
 from nous.text.language import words
 from nous.text.sentences import Span, sentences
@@ -58,7 +65,6 @@ _TOPIC_WORD, _FIGURE, _LONG_ENOUGH = "topic", "figure", "long enough"
 """Signs of a word that no list of `talk.toml` gives."""
 
 _OPENING = frozenset({"niceties", "pointing"})
-_NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
 def is_talk(items: Sequence[Item]) -> bool:
@@ -74,14 +80,13 @@ def is_talk(items: Sequence[Item]) -> bool:
     return of_service <= _MOST_OF_SERVICE * len(items)
 
 
-def states(sentence: str, spoken: Mapping[str, int] = _NO_COUNTS) -> float:
-    """Return the probability that *sentence* states a fact; rare topics make it more likely."""
+def states(sentence: str, spoken: Mapping[str, int]) -> float:
+    """Return the probability that *sentence* states a fact; topics *spoken* of seldom raise it."""
     found = _words(sentence)
     about, signs = _read(found)
     odds = _worth(signs) + _TOPIC * min(len(about), _MOST_TOPICS)
-    if spoken:
-        rare = fsum(1 / spoken.get(topic, 1) for topic in about)  # fsum: the order of a set does not change the result
-        odds += _RARE * (min(rare, _MOST_RARE) - _USUAL_RARE)
+    rare = fsum(1 / spoken.get(topic, 1) for topic in about)  # fsum: the order of a set does not change the result
+    odds += _RARE * (min(rare, _MOST_RARE) - _USUAL_RARE)
     if _NAME.search(sentence):
         odds += _NAMED
     if found and not _signs(found[0]).isdisjoint(_OPENING):

@@ -7,8 +7,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from nous.excerpt.items import PERSONAL, Items
-from nous.excerpt.layout import LengthAccount
-from nous.excerpt.spans import full_length
+from nous.excerpt.layout import LengthAccount, full_length
 from nous.text.sentences import TICKS
 from nous.transcript.model import Kind, Transcript
 from nous.transcript.tool_actions import Action, removed_by, written_files

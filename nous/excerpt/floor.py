@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 from nous.excerpt.calls import side_effects_in, take_side_effects
 from nous.excerpt.items import PERSONAL, Item, Items, Role
-from nous.excerpt.layout import LengthAccount
-from nous.excerpt.spans import ends, full_length, longest_closing, mark, merged, outline, shown_length
+from nous.excerpt.layout import LengthAccount, ends, full_length, longest_closing, mark, merged, outline, shown_length
 from nous.excerpt.strategy import Choice
 from nous.text.sentences import Span
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nous.excerpt.items import Item, Items
-from nous.excerpt.layout import LengthAccount
-from nous.excerpt.spans import ends, full_length
+from nous.excerpt.layout import LengthAccount, ends, full_length
 from nous.text.sentences import Span
 
 

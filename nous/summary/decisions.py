@@ -6,10 +6,7 @@ from datetime import datetime
 from nous.domain.episode import CandidateFact, Category, Decision, Episode, ExcerptSeen, TranscriptSeen
 from nous.domain.events import EpisodeSummarized, Event
 from nous.redaction.secrets import looks_secret
-from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import names
-from nous.summary.heuristic.statements import verdicts
-from nous.transcript.model import Transcript
 
 LEAST_SURE = 0.6
 """The lowest confidence of a recorded decision that becomes a fact as well."""
@@ -19,11 +16,6 @@ MOST = 20
 """
 
 _LONGEST = 1000
-
-
-def shown_decisions(transcript: Transcript) -> Iterator[Decision]:
-    """Yield what the user approved, rejected, or answered when asked."""
-    yield from verdicts(SessionRecord(transcript))
 
 
 def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:

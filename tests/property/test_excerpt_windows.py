@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nous.excerpt import Windows, fit, windows
+from nous.excerpt.fit import ONE_PASS
 from nous.excerpt.strategies import names
-from nous.excerpt.windows import ONE_PASS
 from nous.text.token_estimate import Counter, estimate
 from nous.transcript.model import Entry, Kind, Transcript
 

@@ -18,8 +18,7 @@ from typing import NamedTuple
 from nous.domain.episode import CandidateFact, Category, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.redaction.secrets import looks_secret
-from nous.summary.llm.literals import plain
-from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, SourceTurn, content_of, trust_of
+from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, SourceTurn, content_of, plain, trust_of
 from nous.text.sentences import sentences
 
 LONGEST = 4_000

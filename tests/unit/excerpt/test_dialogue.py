@@ -78,12 +78,12 @@ def _spoken(path: Path) -> list[Item]:
     ],
 )
 def test_a_fact_about_a_life_states_far_more_than_what_keeps_up_the_talk(fact: str, empty: str) -> None:
-    assert states(fact) > 2 * states(empty)
+    assert states(fact, {}) > 2 * states(empty, {})
 
 
 def test_a_regular_past_form_is_told_by_its_ending() -> None:
-    assert states("We zorbed the cellar.") > states("We zorb the cellar.")
-    assert states("The red shed.") == states("The big shed.")
+    assert states("We zorbed the cellar.", {}) > states("We zorb the cellar.", {})
+    assert states("The red shed.", {}) == states("The big shed.", {})
 
 
 def test_what_few_turns_speak_of_states_more() -> None:
@@ -95,7 +95,7 @@ def test_what_few_turns_speak_of_states_more() -> None:
 
 @pytest.mark.parametrize("sentence", ["", " ", "?", "\u65e5\u672c\u3002", "```", "x" * 5000])
 def test_any_sentence_states_something_between_nothing_and_all(sentence: str) -> None:
-    assert 0 < states(sentence) < 1
+    assert 0 < states(sentence, {}) < 1
 
 
 FACTS = ("We moved to Denver in May.", "My sister Anna is a dentist.", "I broke my wrist on Sunday.")

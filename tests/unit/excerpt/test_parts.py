@@ -5,8 +5,7 @@ import pytest
 from nous.excerpt.coverage import Concepts, worths
 from nous.excerpt.floor import FloorClaim, shares
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import LengthAccount, laid_out, text_of
-from nous.excerpt.spans import ends, shown
+from nous.excerpt.layout import LengthAccount, ends, laid_out, shown, text_of
 from nous.excerpt.strategies.spec import score
 from nous.excerpt.strategy import Choice, whole_in_order
 from nous.excerpt.tool_outputs import failure

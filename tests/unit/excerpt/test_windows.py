@@ -7,7 +7,7 @@ import pytest
 
 from nous.domain.errors import BadInput
 from nous.excerpt import windows
-from nous.excerpt.windows import MOST, ONE_PASS, PER_WINDOW
+from nous.excerpt.fit import MOST_WINDOWS, ONE_PASS, PER_WINDOW
 from nous.transcript.model import Transcript
 
 Told = Callable[..., Transcript]
@@ -40,7 +40,7 @@ def test_four_budgets_are_one_window_and_a_hundred_characters_more_are_two(told:
 def test_where_there_are_not_enough_each_covers_more_and_the_wish_is_told(told: Told) -> None:
     found = windows(session(told, *[4] * PER_WINDOW * 20), BUDGET)
 
-    assert (len(found.windows), found.wanted) == (MOST, 20)
+    assert (len(found.windows), found.wanted) == (MOST_WINDOWS, 20)
 
 
 def test_a_caller_may_allow_one_window_only(told: Told) -> None:
