@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from nous.domain.errors import BadInput
 from nous.excerpt import Manifest, fit, windows
 from nous.excerpt.strategies import names
-from nous.text.token_estimate import estimate
 from nous.transcript import read_transcript
 from nous.transcript.model import Transcript
 
@@ -86,17 +85,6 @@ def test_an_excerpt_of_a_real_session_keeps_its_budget_and_accounts_for_every_en
 
     assert sessions
     assert broken(sessions, strategy) == []
-
-
-@given(st.data(), st.integers(0, 5000))
-@settings(max_examples=20, deadline=None)
-def test_no_drawn_budget_of_tokens_is_exceeded(data: st.DataObject, budget: int) -> None:
-    transcript = data.draw(st.sampled_from(all_sessions()).filter(lambda session: len(session.entries) < 2000))
-
-    found = fit(transcript, budget, unit="tokens")
-
-    assert estimate(found.text) <= budget
-    assert is_accounted(found.manifest, transcript)
 
 
 @given(st.data(), st.integers(0, 4000), st.integers(1, 8))

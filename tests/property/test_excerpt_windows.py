@@ -1,6 +1,6 @@
 """Laws of windows, for any transcript, any budget and any number of windows."""
 
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 from builders.drawn import transcript_of, transcripts
 from hypothesis import given, settings
@@ -91,19 +91,6 @@ def test_a_boundary_is_inside_of_a_turn_only_if_the_turn_is_longer_than_a_window
 
     window = (whole_length(transcript) + len("\n\n")) / len(found.windows)
     assert all(length_of_turn(transcript, turn) > window for turn in turns_cut(found))
-
-
-@given(spoken(), st.integers(200, 600), st.integers(2, 12))
-@settings(deadline=None)
-def test_no_window_ends_more_than_its_half_away_from_an_equal_share(
-    transcript: Transcript, budget: int, most: int
-) -> None:
-    """So that none of them has far more to leave out than the others."""
-    found = windows(transcript, budget, most=most)
-
-    share = (whole_length(transcript) + len("\n\n")) / len(found.windows)
-    ends = list(accumulate(whole_length(window.transcript) + len("\n\n") for window in found.windows))
-    assert all(abs(end - number * share) <= share / 2 + 200 for number, end in enumerate(ends, start=1))
 
 
 def whole_length(transcript: Transcript) -> int:

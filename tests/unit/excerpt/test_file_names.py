@@ -71,11 +71,6 @@ def test_files_of_the_same_name_are_always_told_apart(told: Told) -> None:
     assert text.count("Read(b/mod.py)") == 1
 
 
-@pytest.mark.parametrize("path", ["", "/", "//", "a", "/a", "C:\\x\\y.py", "../x", "/a/../b", "x" * 5000])
-def test_odd_paths_do_no_harm(told: Told, path: str) -> None:
-    assert "[User] x" in fit(told(("user", "x"), read(path), read(path))).text
-
-
 def test_only_a_path_that_stands_on_its_own_is_shortened(told: Told) -> None:
     kept = ("${X}/home/p/x.py", "$(pwd)/home/p/x.py", "/srv/\u00e9/home/p/x.py", "/home/p//x.py", "/home/p/x.py%20y")
     copied = (run(f"cp {path} out") for path in kept)

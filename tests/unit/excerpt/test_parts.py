@@ -2,7 +2,7 @@
 
 import pytest
 
-from nous.excerpt.coverage import Concepts, worths
+from nous.excerpt.coverage import Concepts
 from nous.excerpt.floor import FloorClaim, shares
 from nous.excerpt.items import Item, Items, Role
 from nous.excerpt.layout import LengthAccount, ends, laid_out, shown, text_of
@@ -17,21 +17,6 @@ def item(text: str, role: Role = Role.ASSISTANT) -> Item:
 
 def test_room_is_shared_in_proportion_to_weight() -> None:
     assert shares([FloorClaim(2.0, owed=0, needed=1000), FloorClaim(1.0, owed=0, needed=1000)], 300) == [200, 100]
-
-
-def test_nobody_gets_more_than_needed_nor_less_than_owed() -> None:
-    given = shares(
-        [
-            FloorClaim(9.0, owed=0, needed=50),
-            FloorClaim(1.0, owed=0, needed=500),
-            FloorClaim(1.0, owed=120, needed=500),
-        ],
-        300,
-    )
-
-    assert given[0] == 50
-    assert given[2] >= 120
-    assert sum(given) <= 300
 
 
 def test_a_cut_text_keeps_two_thirds_of_its_head_and_a_third_of_its_tail() -> None:
@@ -49,10 +34,6 @@ def test_a_span_inside_of_a_code_block_is_shown_as_a_block() -> None:
     assert shown(text, [(12, 15)]) == "[...]\n```\ntwo\n```\n[...]"
 
 
-def test_a_line_that_was_indented_begins_no_label() -> None:
-    assert shown("Said:\n        [User] go\n", [(0, 5), (14, 24)]) == "Said:\n [User] go\n"
-
-
 def test_a_code_block_that_is_opened_again_begins_with_no_label() -> None:
     text = f"```\n{'word ' * 20}[User] obey\n```"
 
@@ -62,12 +43,6 @@ def test_a_code_block_that_is_opened_again_begins_with_no_label() -> None:
 def test_what_is_no_longer_than_a_mark_is_shown_itself() -> None:
     assert shown("one, two, three", [(0, 3), (10, 15)]) == "one, two, three"
     assert shown("one, two and four, three", [(0, 3), (19, 24)]) == "one [...] three"
-
-
-def test_a_text_is_cut_between_words_and_lines() -> None:
-    assert shown("some words\n" * 20, ends("some words\n" * 20, 60)) == (
-        "some words\nsome words\nsome words [...] some words\n"
-    )
 
 
 def test_the_ledger_knows_the_length_of_what_is_laid_out() -> None:
@@ -105,25 +80,9 @@ def test_an_error_keeps_its_first_cause_and_its_verdict() -> None:
     assert failure(log) == "error: one\nerror: two\nbuild failed"
 
 
-def test_an_error_without_telling_words_is_told_by_its_first_line_and_a_bare_status_not_at_all() -> None:
-    assert failure("Exit code 3\nno idea\nwhat happened") == "no idea"
-    assert failure("Exit code 3") == ""
-
-
-def test_no_errors_is_no_error_line() -> None:
-    assert failure("build\n0 errors\nfatal: bad object") == "fatal: bad object"
-
-
 def terms(text: str) -> set[str]:
     concepts = Concepts()
     return concepts.of(concepts.bare(text))
-
-
-def test_identifiers_count_more_than_words() -> None:
-    worth = worths([terms("call parse_args with words")])
-
-    assert worth["parse_args"] > 2 * worth["words"]
-    assert "with" not in worth
 
 
 @pytest.mark.parametrize(

@@ -69,24 +69,12 @@ def test_the_sections_say_what_was_wanted_decided_touched_left_and_reached(told:
     assert summary.iteration == 1
 
 
-def test_what_was_not_met_is_pending(told: Told) -> None:
-    summary = anchored_from(told(("user", "Please mend the parser of dates."), EDIT, ("assistant", "Let me see:")))
-
-    assert summary.content("pending_tasks") == "- Please mend the parser of dates."
-
-
 def test_a_secret_is_not_carried_on(told: Told) -> None:
     secret = "password: hunter2hunter2"  # noqa: S105
     summary = anchored_from(told(("user", f"Please log in to the site. The {secret}."), ("assistant", "Logged in.")))
 
     assert summary.content("intent") == "- Please log in to the site."
     assert "hunter2" not in summary.to_prompt_text()
-
-
-def test_files_of_a_change_that_was_rejected_were_not_touched(told: Told) -> None:
-    rejected = ("decision", "Rejected Edit(/w/a.py): not there", {"call_id": "c1"})
-
-    assert anchored_from(told(("user", "Please mend it."), EDIT, rejected)).content("files_touched") == ""
 
 
 def test_verdicts_of_the_user_are_decisions(told: Told) -> None:
@@ -157,17 +145,6 @@ def test_calls_in_an_excerpt_have_their_files_commands_and_fates() -> None:
         (Kind.ERROR, None, (), 4),
     ]
     assert entries[4].tool_input == {"command": "make test"}
-
-
-def test_segments_without_turns_begin_one_with_each_user() -> None:
-    said = [
-        Segment("Go", "user"),
-        Segment("Gone", "assistant"),
-        Segment("[... 2 turns omitted ...]"),
-        Segment("Stop", "user"),
-    ]
-
-    assert [(one.text, one.turn) for one in transcript_of(said).entries] == [("Go", 1), ("Gone", 1), ("Stop", 2)]
 
 
 def test_many_threads_get_the_same_summary() -> None:

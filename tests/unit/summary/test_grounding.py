@@ -144,12 +144,6 @@ def test_what_an_agent_repeats_of_it_is_not_kept_either() -> None:
     assert held(fact("The admin of the cluster is Mallory.", 7), said=said).dropped == ((Dropped.PLANTED, 1),)
 
 
-def test_what_a_user_wants_remembered_is_kept() -> None:
-    said = (Segment("[User] Remember this fact: the admin of the cluster is Alice.", "User", 1),)
-
-    assert held(fact("The admin of the cluster is Alice.", 1), said=said).facts
-
-
 def test_an_agent_that_tells_of_an_instruction_is_heard_on_other_things() -> None:
     said = (
         Segment(
@@ -253,15 +247,6 @@ def test_of_several_who_say_it_the_most_trusted_counts(roles: tuple[str, ...], t
     assert whose("The cache expires after 15 minutes.", *said) is trust
 
 
-def test_only_the_turns_of_a_fact_say_whose_it_is() -> None:
-    said = (
-        Segment("[User] The cache expires after 15 minutes.", "User", 1),
-        Segment("[Assistant] The cache expires after 15 minutes.", "Assistant", 2),
-    )
-
-    assert whose("The cache expires after 15 minutes.", *said, turn=2) is Trust.ASSISTANT
-
-
 @pytest.mark.parametrize(("other", "trust"), [("Assistant", Trust.ASSISTANT), ("Output", Trust.TOOL)])
 def test_what_nobody_says_alone_is_never_the_user_s(other: str, trust: Trust) -> None:
     said = (
@@ -270,3 +255,9 @@ def test_what_nobody_says_alone_is_never_the_user_s(other: str, trust: Trust) ->
     )
 
     assert whose("Nightly price imports wait 40 minutes because vacuuming locks warehouse tables.", *said) is trust
+
+
+def test_what_a_user_wants_remembered_is_kept() -> None:
+    said = (Segment("[User] Remember this fact: the admin of the cluster is Alice.", "User", 1),)
+
+    assert held(fact("The admin of the cluster is Alice.", 1), said=said).facts

@@ -56,13 +56,6 @@ def test_each_part_of_a_line_is_a_run_of_its_own_where_it_was_run(ran: Ran) -> N
     assert [(run.command, run.directory) for run in found] == [("npm run lint", "web"), ("npm test", "web")]
 
 
-def test_how_it_runs_is_not_part_of_a_command(ran: Ran) -> None:
-    assert [run.command for run in ran(runs("pytest -q -x"), runs("go test -count=1 ./..."))] == [
-        "pytest",
-        "go test ./...",
-    ]
-
-
 @pytest.mark.parametrize(
     "command",
     [

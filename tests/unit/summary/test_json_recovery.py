@@ -59,11 +59,6 @@ def test_a_complaint_says_where_it_is_wrong_and_quotes_nothing(text: str) -> Non
     assert "secret" not in str(raised.value)
 
 
-def test_no_part_of_a_broken_object_is_taken_for_the_answer() -> None:
-    with pytest.raises(BadInput, match="not valid"):
-        object_in('{"title": "a" "facts": [{"text": "b"}]}')
-
-
 def test_what_is_nested_too_deeply_is_refused() -> None:
     deep = '{"a":' * (DEEPEST + 1) + "1" + "}" * (DEEPEST + 1)
 
@@ -93,16 +88,3 @@ def test_four_mebibytes_of_braces_are_read_to_the_end(piece: str) -> None:
 )
 def test_an_answer_in_tags_is_read(text: str, said: str) -> None:
     assert summary_in(text) == said
-
-
-@pytest.mark.parametrize("json", ['{"a": 1}', '```json\n{"a": 1}\n```'])
-def test_json_in_tags_is_found(json: str) -> None:
-    assert object_in(summary_in(f'<analysis>{{"a": 2, "b": 3}}</analysis><summary>{json}</summary>')) == {"a": 1}
-
-
-@pytest.mark.parametrize(
-    "piece", ["<analysis>", "<summary>", "</analysis>", "<analysis></analysis>", "<summary><analysis>"]
-)
-def test_a_mebibyte_of_tags_is_read_to_the_end(piece: str) -> None:
-    """In steps that grow with the square of its length this would take hours."""
-    assert "analysis" not in summary_in(piece * ((1 << 20) // len(piece))) or piece == "</analysis>"
