@@ -82,7 +82,6 @@ def _worth(term: str, of_word: int, of_identifier: int) -> int:
 
 
 def _with_characters(terms: set[str]) -> set[str]:
-    """Split those *terms* into characters that are written without spaces."""
     unspaced = {term for term in terms if _HAN.search(term)}
     return (terms - unspaced).union(*(_HAN.findall(term) for term in unspaced))
 
@@ -266,7 +265,6 @@ class _Filling:
         return long
 
     def _best(self) -> _Waiting | None:
-        """Pop the unit with the highest current gain; None if none is left."""
         heap = self._waiting
         while heap:
             promised, index, span, unit = heap[0]

@@ -118,7 +118,6 @@ def _lists() -> Mapping[str, frozenset[str]]:
 
 @lru_cache(maxsize=1 << 16)
 def _signs(word: str) -> frozenset[str]:
-    """Return the names of the lists that contain *word*, and what else it is a sign of."""
     sets = _lists()
     stem = next((word.removesuffix(end) for end in sets["possessive_endings"] if word.endswith(end)), word)
     signs = {name for name in _WEIGHTS if word in sets[name] or stem in sets[name]}
@@ -133,7 +132,6 @@ def _signs(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _worth(signs: frozenset[str]) -> float:
-    """Return the log-odds that *signs* add up to."""
     did_oneself = "past" in signs and not signs.isdisjoint({"oneself", "own"})
     odds = _BASE + fsum(weight for name, weight in _WEIGHTS.items() if name in signs)
     odds += _DID_ONESELF * did_oneself + _NUMBERED * (_FIGURE in signs)
@@ -209,7 +207,6 @@ def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_P
 
 
 def _length(text: str, span: Span, *, closing: int, to_nothing: bool) -> int:
-    """Return an upper bound for the characters that *span* of *text* takes."""
     if span == (0, len(text)):
         return full_length(text)
     return most_added(text, span, closing=closing, to_nothing=to_nothing)

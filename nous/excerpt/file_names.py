@@ -85,7 +85,6 @@ def directory_of(transcript: Transcript, paths: Iterable[str]) -> str:
 
 
 def _common_to_most(paths: Sequence[str]) -> str:
-    """Return the deepest directory that contains most of *paths*, with a slash at its end."""
     inside: Counter[str] = Counter()
     for path in paths:
         inside.update(accumulate(f"{part}/" for part in path.split("/")[:-1][:_DEEPEST]))

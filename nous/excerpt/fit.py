@@ -13,8 +13,7 @@ from typing import Literal
 
 from nous.domain.errors import BadInput
 from nous.domain.summary_input import BETWEEN, Segment
-from nous.excerpt.calls import call_outcomes
-from nous.excerpt.extract_items import items_of
+from nous.excerpt.extract_items import call_outcomes, items_of
 from nous.excerpt.file_names import Files, files_line, files_written, naming, room_for_files
 from nous.excerpt.items import Item, Items, Role, no_label
 from nous.excerpt.layout import ends, fits_whole, label, label_length, laid_out, length_of, shown, text_of, whole

@@ -13,10 +13,9 @@ The remaining room goes to side effects, the last first. Then most of it goes to
 their weights, and some to the last errors.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from nous.excerpt.calls import side_effects_in, take_side_effects
 from nous.excerpt.items import PERSONAL, Item, Items, Role
 from nous.excerpt.layout import LengthAccount, ends, full_length, longest_closing, mark, merged, outline, shown_length
 from nous.excerpt.strategy import Choice
@@ -159,7 +158,6 @@ def _spread(items: Items, indexes: Sequence[int], room: int) -> Choice:
 
 
 def _visible(item: Item, size: int) -> int:
-    """Return how many characters show its beginning and end, or its side effects."""
     of_side_effects = shown_length(item.text, merged(item.side_effects)) if item.side_effects else 0
     return min(size, max(VISIBLE + 3 * longest_closing(item.text), of_side_effects))
 
@@ -177,3 +175,38 @@ def first_and_last(items: Items, room: int) -> Choice:
     each = (room - frame.spent) // len(picked)
     spans = {index: ends(items[index].text, each) for index in picked}
     return Choice.of(spans, reason="first or last") if all(spans.values()) else Choice()
+
+
+_LEAST_EFFECT = 16
+SideEffect = tuple[int, Span]
+"""A side effect: the position of its item, and its span in that item."""
+
+
+def side_effects_in(items: Sequence[Item], *, but: Collection[int]) -> list[SideEffect]:
+    """Return the side effects of *items*, the last first, without the items at *but*."""
+    return [
+        (index, side_effect)
+        for index in range(len(items) - 1, -1, -1)
+        if items[index].side_effects and index not in but
+        for side_effect in reversed(items[index].side_effects)
+    ]
+
+
+def take_side_effects(
+    items: Sequence[Item], side_effects: Sequence[SideEffect], account: LengthAccount, most: int
+) -> tuple[dict[int, tuple[Span, ...]], bool]:
+    """Return the spans of the side effects that fit, in order, and whether all do."""
+    limit = account.spent + most
+    taken: dict[int, tuple[Span, ...]] = {}
+    count = 0
+    for index, side_effect in side_effects:
+        if limit - account.spent < _LEAST_EFFECT:
+            break
+        text, before = items[index].text, taken.get(index, ())
+        spans = merged((*before, side_effect))
+        more = shown_length(text, spans) - (shown_length(text, before) if before else 0)
+        if account.spent + account.cost(index, more) <= limit:
+            account.take(index, more)
+            taken[index] = spans
+            count += 1
+    return taken, count == len(side_effects)

@@ -77,7 +77,6 @@ def _decided(record: SessionRecord) -> Iterator[str]:
 
 
 def _decides(entry: Entry) -> bool:
-    """Return whether the user approved, rejected or answered something, with or without reason."""
     return entry.kind is Kind.DECISION and entry.text.startswith(("Approved", "Rejected", "Answered"))
 
 
@@ -92,7 +91,6 @@ def _from_here(text: str, record: SessionRecord) -> str:
 
 
 def _state(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
-    """Yield how the session ended and why, and what was last reported, tested and committed."""
     yield f"{judgement.outcome.capitalize()}. {judgement.rationale}"
     reported = [turn for turn in record.turns if turn.changes and lead(turn.report)]
     for turn in reported[-_MOST_REPORTS:]:

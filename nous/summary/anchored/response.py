@@ -8,7 +8,7 @@ from nous.domain.anchored_summary import LABELS, AnchoredSummary, AnchoredSummar
 from nous.domain.errors import BadInput
 from nous.domain.summary_input import BETWEEN, Segment
 from nous.summary.anchored.retention import lines_of
-from nous.summary.llm.response_repair import text_of
+from nous.summary.llm.response import text_of
 from nous.text.sentences import TICKS
 
 _PROSE = frozenset({"intent", "current_state"})

@@ -160,7 +160,6 @@ def kept(previous: AnchoredSummary, new: AnchoredSummary) -> tuple[AnchoredSumma
 
 
 def _lost(previous: AnchoredSummary, new: AnchoredSummary) -> dict[str, list[str]]:
-    """Return the lines of *previous* that *new* lacks, each once, by the section they belong in."""
     text = SearchableText(section.content for section in new.sections)
     seen: set[str] = set()
     lost: dict[str, list[str]] = {}

@@ -11,10 +11,9 @@ from itertools import takewhile
 from nous.domain.episode import CandidateFact, Category, Summary, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.redaction.secrets import looks_secret
-from nous.summary.heuristic.answers import answered
 from nous.summary.heuristic.commands import Purpose, usual
 from nous.summary.heuristic.record import SessionRecord, transcript_of
-from nous.summary.heuristic.report import lead, passage_from
+from nous.summary.heuristic.report import answered, lead, passage_from
 from nous.summary.heuristic.sentences import (
     POINTS_BACK,
     Sentence,
@@ -111,7 +110,6 @@ def _reports_action(text: str) -> bool:
 
 
 def _is_gone(one: Sentence, record: SessionRecord) -> bool:
-    """Return whether a file that *one* names was removed after it was said."""
     mentioned = set(names(one.text))
     removed = (path for place, action in record.done if place > one.place for path in taken_away_by(action.command))
     return any(path.endswith(name) or name.endswith(path) for path in removed for name in mentioned)
@@ -160,7 +158,6 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
 
 
 def _shown(summary_input: SummaryInput) -> Transcript:
-    """Return the shown session as a transcript, without partially shown user messages."""
     return transcript_of([each for each in summary_input.segments if each.role != "User" or _GAP not in each.text])
 
 

@@ -9,11 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nous.domain.episode import Outcome
-from nous.summary.heuristic.answers import answered, reply_of
 from nous.summary.heuristic.lessons import found_out, worth
 from nous.summary.heuristic.outcome import Judgement
 from nous.summary.heuristic.record import RecordedTurn, SessionRecord
-from nous.summary.heuristic.report import OFFERED, ended, lead, result_of
+from nous.summary.heuristic.report import OFFERED, answered, ended, lead, reply_of, result_of
 from nous.summary.heuristic.sentences import content_words, is_go_ahead, names, telling_words
 from nous.text.language import words
 
@@ -101,7 +100,6 @@ def _last_part(name: str) -> str:
 
 
 def _weights(record: SessionRecord) -> Counter[str]:
-    """Return the number of turns, requests and reports in which each content word occurs."""
     return Counter(
         word
         for turn in record.turns
@@ -130,7 +128,6 @@ def _without_preamble(text: str) -> str:
 
 
 def _worth(clause: str, weights: Counter[str]) -> float:
-    """Return how many frequent words of the session the first ten words of *clause* contain."""
     head = " ".join(clause.split()[:_MOST_WORDS])
     score = sum(min(weights[word], 4) for word in set(content_words(head))) + 2 * len(set(names(head))) + 1
     factor = 1.3 if words().opens("wish", clause) else 1.0
@@ -216,7 +213,6 @@ def _result(record: SessionRecord, turn: RecordedTurn, most: int) -> str:
 
 
 def _weight(turn: RecordedTurn) -> float:
-    """Return the weight of a turn in the session: its changes, and the names it mentions."""
     said = [one.text for one in (*turn.asked, *turn.report[:6])]
     return 2 * min(turn.changes, 5) + len({name for text in said for name in names(text)}) + (not turn.is_interim)
 

@@ -111,7 +111,6 @@ def _failing_last(record: SessionRecord) -> Judgement | None:
 
 
 def _closed(record: SessionRecord) -> Judgement | None:
-    """Judge a session whose user thanked or took leave at the end."""
     closing = record.closing
     if closing is None:
         return None
@@ -159,7 +158,6 @@ def _ended_well(record: SessionRecord) -> Judgement:
 
 
 def _evidence(record: SessionRecord, later: Sequence[RecordedTurn]) -> str | None:
-    """Return the evidence, from the last request on, that it was met."""
     number = later[0].number
     commits = [subject for subject, turn in record.commits if turn >= number]
     if commits:

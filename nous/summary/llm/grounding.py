@@ -121,7 +121,6 @@ def _form(text: str) -> str:
 
 
 def _surest(facts: list[CandidateFact]) -> tuple[CandidateFact, ...]:
-    """Return the facts with the highest confidence up to the cap, in order."""
     if len(facts) <= MOST_CANDIDATES:
         return tuple(facts)
     by_surety = sorted(range(len(facts)), key=lambda at: -facts[at].confidence)
@@ -142,7 +141,6 @@ class _Prompt(NamedTuple):
 
 
 def _is_echo(claim: CitedStatement, prompt: str, session: SourceIndex) -> bool:
-    """Return whether a sentence of *prompt* has most of *claim*, and no turn of the session."""
     is_ours = any(
         len(claim.content & sentence) >= _FEWEST_ECHOED and claim.share_in(sentence) >= _ECHOED
         for sentence in _sentences_of(prompt)

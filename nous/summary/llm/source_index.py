@@ -142,8 +142,6 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[str], Literal | None]], ...] = (
 
 
 def _taken(pattern: re.Pattern[str], text: str, token_of: Callable[[str], Literal | None], found: set[Literal]) -> str:
-    """Return *text* without the literals that *pattern* finds, and add these to *found*."""
-
     def take(written: re.Match[str]) -> str:
         token = token_of(written[0])
         if token is None:
