@@ -1,4 +1,4 @@
-"""Detect small talk between two people, and choose the turns that state most facts per character.
+"""Detect small talk of two people, and choose the turns that state most for their length.
 
 Without a request for work, what counts is what a sentence states. The signs are names, possessives, times, and phrases
 that only keep the conversation going. The words for them are in `talk.toml` and `nous.text.language`. Their weights

@@ -1,4 +1,4 @@
-"""Build an excerpt of a transcript that never exceeds its budget; several for a long session.
+"""Build an excerpt of a transcript that never exceeds its budget; several for a long one.
 
 Each of several excerpts has its own budget. Together they cover the whole session.
 """

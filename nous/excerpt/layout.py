@@ -1,4 +1,4 @@
-"""Lay out an excerpt: labelled items in order, parts of their texts, and marks for what is omitted."""
+"""Lay out an excerpt: labelled items in order, parts of texts, and marks for omissions."""
 
 import re
 from bisect import bisect_left

@@ -74,15 +74,6 @@ def test_a_session_of_up_to_four_budgets_has_one_window_which_is_its_excerpt(
 
 
 @given(spoken(), st.integers(200, 600), st.integers(2, 12))
-@settings(deadline=None)
-def test_a_session_of_more_than_four_budgets_has_several(transcript: Transcript, budget: int, most: int) -> None:
-    found = windows(transcript, budget, most=most)
-
-    assert (len(found.windows) > 1) == (whole_length(transcript) + len("\n\n") > ONE_PASS * budget)
-    assert len(found.windows) == min(most, found.wanted)
-
-
-@given(spoken(), st.integers(200, 600), st.integers(2, 12))
 @settings(max_examples=MORE, deadline=None)
 def test_a_boundary_is_inside_of_a_turn_only_if_the_turn_is_longer_than_a_window(
     transcript: Transcript, budget: int, most: int

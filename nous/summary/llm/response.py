@@ -83,7 +83,7 @@ def items_of(value: object) -> Sequence[object]:
 
 
 def _items_in(text: str) -> Sequence[object]:
-    """Return the lines of *text*, or the items of the JSON list that some models write into a text."""
+    """Return the lines of *text*, or the items of a JSON list that a model wrote into a text."""
     if text.lstrip().startswith("["):
         with suppress(ValueError):
             return json.loads(text)

@@ -44,16 +44,6 @@ def test_repeated_calls_are_counted_and_commits_told_by_their_subject(told: Told
     assert text == '[User] go\n\n[Tools] Edit(a.py) x2 | git commit "Fix the cache"'
 
 
-def test_an_error_is_shown_by_its_telling_lines_and_once(told: Told) -> None:
-    log = "Exit code 1\ncompiling\nmain.go:3: undefined: foo\nok other\n[test] ERROR task failed"
-    failed = ("tool_result", log, {"is_error": True})
-
-    text = fit(told(("user", "test it"), failed, ("assistant", "Again."), failed)).text
-
-    assert text.count("undefined: foo\n[test] ERROR task failed") == 1
-    assert "compiling" not in text
-
-
 def test_user_directives_survive_long_reasoned_answers(told: Told) -> None:
     directives = ["Never touch main.", "Use tabs.", "Ship on Friday."]
     entries = [("assistant", f"{number} {REASONED}") for number in range(9)]

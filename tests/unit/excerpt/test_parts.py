@@ -3,9 +3,8 @@
 import pytest
 
 from nous.excerpt.coverage import Concepts
-from nous.excerpt.floor import FloorClaim, shares
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import LengthAccount, ends, laid_out, shown, text_of
+from nous.excerpt.layout import LengthAccount, laid_out, shown, text_of
 from nous.excerpt.strategies.spec import score
 from nous.excerpt.strategy import Choice, whole_in_order
 from nous.excerpt.tool_outputs import failure
@@ -13,19 +12,6 @@ from nous.excerpt.tool_outputs import failure
 
 def item(text: str, role: Role = Role.ASSISTANT) -> Item:
     return Item(role=role, text=text, entries=("e",))
-
-
-def test_room_is_shared_in_proportion_to_weight() -> None:
-    assert shares([FloorClaim(2.0, owed=0, needed=1000), FloorClaim(1.0, owed=0, needed=1000)], 300) == [200, 100]
-
-
-def test_a_cut_text_keeps_two_thirds_of_its_head_and_a_third_of_its_tail() -> None:
-    text = "a" * 1000 + "b" * 1000
-
-    (head, tail) = ends(text, 330)
-
-    assert head[1] - head[0] == pytest.approx(2 * (tail[1] - tail[0]), abs=3)
-    assert len(shown(text, (head, tail))) <= 330
 
 
 def test_a_span_inside_of_a_code_block_is_shown_as_a_block() -> None:
@@ -50,12 +36,6 @@ def test_the_ledger_knows_the_length_of_what_is_laid_out() -> None:
     taken = {1: ((0, 50),), 2: ((0, 360),), 7: ((3, 9), (20, 40)), 11: ((0, len(items[11].text)),)}
 
     assert LengthAccount.exactly(items, taken).spent == len(text_of(laid_out(items, taken)))
-
-
-def test_a_misfit_is_passed_over_and_the_fill_goes_on() -> None:
-    items = Items([item("short"), item("x" * 900), item("also short")])
-
-    assert sorted(whole_in_order(items, [0, 1, 2], kept=Choice(), room=120).spans) == [0, 2]
 
 
 @pytest.mark.parametrize(
@@ -106,3 +86,9 @@ def test_a_cut_through_the_ticks_of_a_code_block_leaves_none_open(start: int, en
     text = "because ```py\nx = 1\n``` and so"
 
     assert shown(text, ((start, min(end, len(text))),)).count("```") % 2 == 0
+
+
+def test_a_misfit_is_passed_over_and_the_fill_goes_on() -> None:
+    items = Items([item("short"), item("x" * 900), item("also short")])
+
+    assert sorted(whole_in_order(items, [0, 1, 2], kept=Choice(), room=120).spans) == [0, 2]

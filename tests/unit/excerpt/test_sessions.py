@@ -40,17 +40,6 @@ def test_of_a_service_dialogue_the_last_changes_are_kept_with_all_their_argument
     assert "book_reservation(user_id=mia_1, flights=HAT1 2024-05-20, insurance=no)" in text
 
 
-def test_where_not_all_deeds_have_room_the_last_ones_are_kept(told: Told) -> None:
-    deeds = [
-        call("update_order", order=f"W{number}", note="as the customer asked for on the phone") for number in range(60)
-    ]
-    transcript = told(("user", "change them"), *(said for deed in deeds for said in (deed, ("assistant", TALK))))
-
-    text = fit(transcript, 1500).text
-
-    assert all(f"order=W{number}," in text for number in range(56, 60))
-
-
 def test_a_pasted_plan_that_is_cut_keeps_its_goal_and_its_outline(told: Told) -> None:
     steps = "".join(f"## Step {number}: part {number}\n\n{'Some detail of it. ' * 60}\n\n" for number in range(1, 9))
     plan = f"Implement the following plan:\n\n# Plan: Move the cache\n\nGoal: no lost writes.\n\n{steps}That is all."

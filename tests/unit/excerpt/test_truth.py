@@ -98,27 +98,11 @@ def test_a_page_of_the_web_is_not_believed_when_it_says_error(told: Told) -> Non
     assert "ignore" not in fit(told(("user", "x"), call("WebFetch", url="https://x.test"), page)).text
 
 
-def test_values_of_an_output_keep_the_names_they_stand_under(told: Told) -> None:
-    status = result('{"staging": {"healthy": true}, "production": {"healthy": false, "since": null}}', tool="status")
-
-    assert (
-        "[Output of status] staging.healthy: True, production.healthy: False, production.since: null"
-        in fit(told(("user", "x"), call("status"), status)).text
-    )
-
-
 @pytest.mark.parametrize(
     "deep", ["[" * 990 + "1" + "]" * 990, '{"a":' * 990 + "1" + "}" * 990], ids=["arrays", "objects"]
 )
 def test_an_output_however_deep_is_shown_as_far_as_it_makes_sense(told: Told, deep: str) -> None:
     assert fit(told(("user", "x"), call("status"), result(deep))).text.startswith("[User] x")
-
-
-def test_numbers_that_a_tool_puts_before_lines_are_left_out(told: Told) -> None:
-    assert (
-        "import os\nimport sys"
-        in fit(told(("user", "x"), call("Read"), result("     1→import os\n     2→import sys"))).text
-    )
 
 
 def test_what_a_tool_answers_cannot_speak_in_another_s_name_either(told: Told) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,9 +12,8 @@ from nous.domain.summary_input import Segment
 from nous.excerpt import fit
 from nous.summary.anchored.heuristic import HeuristicAnchoredSummarizer, anchored_from
 from nous.summary.anchored.retention import SearchableText, lines_of
-from nous.summary.heuristic.record import transcript_of
 from nous.transcript import read_transcript
-from nous.transcript.model import Kind, Transcript
+from nous.transcript.model import Transcript
 
 Told = Callable[..., Transcript]
 
@@ -129,22 +127,6 @@ def test_an_excerpt_is_read_back_as_a_session() -> None:
 
     assert summary.content("intent") == "- write a file about geese in docs\n- delete that file"
     assert summary.content("files_touched") == "- docs/geese.md"
-
-
-def test_calls_in_an_excerpt_have_their_files_commands_and_fates() -> None:
-    told_ = "[Tools] Edit(a.py) x2 | Write(b.py) (rejected) | Bash(Run the tests: make test) (failed) | Think"
-
-    entries = transcript_of([Segment("[User] Go", "User", 4), Segment(told_, "Tools", 4)]).entries
-
-    shown: list[Any] = [(one.kind, one.tool, one.paths, one.turn) for one in entries[1:]]
-    assert shown == [
-        (Kind.TOOL_CALL, "Edit", ("a.py",), 4),
-        (Kind.TOOL_CALL, "Write", ("b.py",), 4),
-        (Kind.ERROR, None, (), 4),
-        (Kind.TOOL_CALL, "Bash", (), 4),
-        (Kind.ERROR, None, (), 4),
-    ]
-    assert entries[4].tool_input == {"command": "make test"}
 
 
 def test_many_threads_get_the_same_summary() -> None:

@@ -233,20 +233,6 @@ def test_a_fact_stands_on_the_word_of_who_says_it(role: str, text: str, trust: T
     assert whose("The cache expires after 15 minutes.", *said) is trust
 
 
-@pytest.mark.parametrize(
-    ("roles", "trust"),
-    [
-        (("Output", "Assistant", "User"), Trust.USER),
-        (("Output", "Assistant"), Trust.ASSISTANT),
-        (("Output", "Error"), Trust.TOOL),
-    ],
-)
-def test_of_several_who_say_it_the_most_trusted_counts(roles: tuple[str, ...], trust: Trust) -> None:
-    said = tuple(Segment(f"[{role}] The cache expires after 15 minutes.", role, 1) for role in roles)
-
-    assert whose("The cache expires after 15 minutes.", *said) is trust
-
-
 @pytest.mark.parametrize(("other", "trust"), [("Assistant", Trust.ASSISTANT), ("Output", Trust.TOOL)])
 def test_what_nobody_says_alone_is_never_the_user_s(other: str, trust: Trust) -> None:
     said = (

@@ -6,7 +6,7 @@ import pytest
 from builders.sessions import Piece, asks, calls, commits, edits, rejects, runs, says
 
 from nous.domain.episode import Outcome
-from nous.summary.heuristic.outcome import Judgement, judge, open_threads
+from nous.summary.heuristic.outcome import Judgement, judge
 from nous.summary.heuristic.record import SessionRecord
 from nous.transcript.model import Transcript
 
@@ -131,14 +131,6 @@ def test_a_refusal_that_the_user_accepts_is_resolved_but_unsure(judged: Judged) 
     found = judged(SERVED, asks("Change my flight please"), refused, asks("All right, thank you for your help."))
 
     assert (found.outcome, found.is_sure) == (Outcome.RESOLVED, False)
-
-
-def test_what_is_open_is_the_question_or_else_the_request(told: Told) -> None:
-    record = SessionRecord(told(*REQUEST, *rejects("Edit(dates.py)")))
-
-    assert open_threads(record, judge(record))[-1] == "Please fix the parser of dates in dates.py"
-    resolved = SessionRecord(told(*REQUEST, *edits("dates.py"), *says("Fixed `dates.py`.")))
-    assert open_threads(resolved, judge(resolved)) == ()
 
 
 def test_a_request_without_an_answer_is_open_and_unsure(judged: Judged) -> None:

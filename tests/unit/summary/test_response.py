@@ -87,14 +87,6 @@ def test_a_list_is_made_of_whatever_was_given_and_never_of_characters(value: Any
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [(["One", "two."], "One two."), ({"text": "One."}, "One."), ({"a": "One", "b": "two."}, "One two."), (7, "7")],
-)
-def test_a_text_is_made_of_whatever_was_given(value: Any, text: str) -> None:
-    assert answer(summary=value).summary.summary == text
-
-
-@pytest.mark.parametrize(
     ("value", "outcome"),
     [
         ("Resolved.", Outcome.RESOLVED),
@@ -135,14 +127,6 @@ def test_facts_may_be_texts() -> None:
     assert [each.text for each in answer(candidate_facts="- One.\n- Two.").facts] == ["One.", "Two."]
     assert [each.text for each in answer(candidate_facts={"text": "One."}).facts] == ["One."]
     assert answer(candidate_facts=["One."]).facts == (CandidateFact(text="One."),)
-
-
-@pytest.mark.parametrize(
-    ("value", "category"),
-    [("Rules", Category.RULE), (" Tool. ", Category.TOOL), ("gossip", Category.TECHNICAL), (None, Category.TECHNICAL)],
-)
-def test_an_unknown_category_is_technical(value: Any, category: Category) -> None:
-    assert fact(category=value).category is category
 
 
 @pytest.mark.parametrize(
@@ -200,10 +184,6 @@ def test_what_is_too_long_is_cut() -> None:
     assert len(summary.summary) <= LONGEST_SUMMARY
     assert len(summary.key_points[0]) <= LONGEST_POINT
     assert len(facts[0].text) <= LONGEST_FACT
-
-
-def test_other_fields_are_ignored() -> None:
-    assert answer(mood="fine") == answer()
 
 
 def test_an_answer_in_tags_is_read_and_tags_in_its_texts_are_texts() -> None:

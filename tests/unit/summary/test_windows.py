@@ -90,10 +90,3 @@ def test_a_point_that_two_windows_make_is_made_once_and_leaves_its_place_to_anot
     points = merged(parts, overview="").summary.key_points
 
     assert points == (said, "Figs dry slowly.", "Olives need salt.")
-
-
-def test_facts_are_told_once_and_in_the_order_of_their_turns() -> None:
-    early, late, again = fact("apples cellar", 2), fact("pears attic", 30), fact("Apples, cellar!", 31)
-    parts = [part("one", facts=(early, fact("plums barn", 7))), part("two", facts=(late, again))]
-
-    assert merged(parts, overview="").candidate_facts == (early, fact("plums barn", 7), late)

@@ -51,12 +51,6 @@ KOREAN = (
     "어제 배포한 뒤로 작업자 프로세스의 메모리가 계속 늘어나고 있습니다. "
     "확인해 보니 닫지 않은 연결이 쌓이고 있었습니다."
 )
-RUSSIAN = (
-    "Вчера вечером процесс трижды завершился с ошибкой. Судя по журналу, каждый раз он обрабатывал одно и то же "
-    "событие и не смог прочитать его до конца."
-)
-DIGESTS = "4f2a9c1be07d63855aa1c0d9e4f7b3126c8e05d7 9b1d77aa0f3e42c6885d1b90ce6fa2347d5e8c01\n" * 3
-ENCODED = "UmVhZCB0aGUgZmlsZSBhbmQgdGVsbCBtZSB3aGF0IGl0IHNheXMsIHBsZWFzZS4gVGhlbiB3cml0ZSBhIHRlc3QgZm9yIGl0Lg=="
 
 
 @pytest.mark.parametrize(
@@ -68,9 +62,6 @@ ENCODED = "UmVhZCB0aGUgZmlsZSBhbmQgdGVsbCBtZSB3aGF0IGl0IHNheXMsIHBsZWFzZS4gVGhlb
         pytest.param(CHINESE, 48, id="Chinese"),
         pytest.param(JAPANESE, 39, id="Japanese"),
         pytest.param(KOREAN, 38, id="Korean"),
-        pytest.param(RUSSIAN, 39, id="Russian"),
-        pytest.param(DIGESTS, 186, id="hex"),
-        pytest.param(ENCODED, 69, id="base64"),
     ],
 )
 def test_a_short_text_of_any_kind_is_estimated_near_what_o200k_base_makes_of_it(text: str, counted: int) -> None:
