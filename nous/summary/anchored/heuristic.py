@@ -1,16 +1,15 @@
 """Heuristic anchored summary, in the session's own words, without a model."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nous.domain.anchored_summary import AnchoredSummary
 from nous.domain.episode import Outcome
-from nous.domain.summary_input import Segment
 from nous.redaction.secrets import looks_secret
 from nous.summary.anchored.retention import kept
 from nous.summary.heuristic.lessons import MOST, found_out
 from nous.summary.heuristic.outcome import Judgement, judge, open_threads
-from nous.summary.heuristic.record import RecordedTurn, SessionRecord, transcript_of
+from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.report import lead
 from nous.summary.heuristic.sentences import distinct, is_go_ahead, joined
 from nous.summary.heuristic.statements import rules
@@ -27,13 +26,6 @@ _BRIEF_SENTENCES = 4
 
 _MOST_REPORTS = _MOST_COMMITS = 5
 _SHORT = frozenset({Outcome.PARTIAL, Outcome.UNRESOLVED})
-
-
-class HeuristicAnchoredSummarizer:
-    """Summarizer that is always available: no model, no state, no errors."""
-
-    def summarize(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
-        return anchored_from(transcript_of(segments), existing_summary)
 
 
 def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = None) -> AnchoredSummary:

@@ -53,7 +53,7 @@ class Grounded:
 
 def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, canary: str, prompt: str) -> Grounded:
     """Return the *facts* that *summary_input* supports, without echoes of *prompt*. Idempotent."""
-    session = SourceIndex.of(summary_input)
+    session = SourceIndex(summary_input)
     ours = _Prompt(prompt, _letters(canary))
     dropped: Counter[str] = Counter()
     kept: dict[str, CandidateFact] = {}
@@ -111,7 +111,7 @@ def _citation(fact: CandidateFact, claim: CitedStatement, session: SourceIndex) 
     cited = tuple(sorted({turn for turn in fact.turns if turn in session.turns}))
     if not cited:
         return session.turns_saying(claim) or Dropped.UNSUPPORTED
-    if all(any(session.turns[turn].literals.says(token) for turn in cited) for token in claim.tokens):
+    if all(any(session.turns[turn].has(token) for turn in cited) for token in claim.tokens):
         return cited
     return session.turns_saying(claim) or Dropped.NOT_SAID
 

@@ -10,7 +10,7 @@ from its unit. Of a date in ISO 8601, year and day count: its month may be writt
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -56,31 +56,6 @@ class Literal(NamedTuple):
 
     kind: str
     text: str
-
-
-class LiteralSource:
-    """Text in which literals are looked up."""
-
-    def __init__(self, text: str) -> None:
-        self.text = plain(text)
-
-    @cached_property
-    def numbers(self) -> frozenset[str]:
-        return frozenset(_numbers(self.text))
-
-    @cached_property
-    def words(self) -> str:
-        """Its words alone, with one space around each."""
-        return f" {' '.join(_WORD.findall(self.text))} "
-
-    def says(self, token: Literal) -> bool:
-        match token.kind:
-            case "number":
-                return token.text in self.numbers
-            case "quote":
-                return token.text in self.words
-            case _:
-                return token.text in self.text and _bounded(token).search(self.text) is not None
 
 
 def plain(text: str) -> str:
@@ -238,32 +213,45 @@ class SourceTurn:
         return self.role in _PERSONAL
 
     @cached_property
-    def literals(self) -> LiteralSource:
-        return LiteralSource(self.text)
+    def plain(self) -> str:
+        return plain(self.text)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(_numbers(self.plain))
+
+    @cached_property
+    def words(self) -> str:
+        """Its words alone, with one space around each."""
+        return f" {' '.join(_WORD.findall(self.plain))} "
 
     @cached_property
     def content(self) -> frozenset[str]:
         return content_of(self.text)
 
+    def has(self, token: Literal) -> bool:
+        """Return whether it contains *token*."""
+        match token.kind:
+            case "number":
+                return token.text in self.numbers
+            case "quote":
+                return token.text in self.words
+            case _:
+                return token.text in self.plain and _bounded(token).search(self.plain) is not None
+
     def has_all_of(self, claim: CitedStatement) -> bool:
         """Return whether it contains all literals of *claim*."""
-        return all(self.literals.says(token) for token in claim.tokens)
+        return all(map(self.has, claim.tokens))
 
-    def says(self, claim: CitedStatement, share: float = MOST) -> bool:
-        """Return whether it contains all literals of *claim*, and *share* of its words."""
-        return claim.share_in(self.content) >= share and self.has_all_of(claim)
+    def says(self, claim: CitedStatement) -> bool:
+        """Return whether it contains all literals of *claim*, and most of its words."""
+        return claim.share_in(self.content) >= MOST and self.has_all_of(claim)
 
 
 class SourceIndex:
-    """The shown segments of a session, by turn."""
+    """The shown segments of a session, by turn. A decision belongs to the turns that show it."""
 
-    def __init__(self, segments: Mapping[int, Sequence[SourceTurn]]) -> None:
-        self._segments = segments
-        self.turns = {number: SourceTurn("\n".join(one.text for one in said)) for number, said in segments.items()}
-
-    @classmethod
-    def of(cls, summary_input: SummaryInput) -> "SourceIndex":
-        """Build the index of *summary_input*. A decision belongs to the turns that show it."""
+    def __init__(self, summary_input: SummaryInput) -> None:
         segments: defaultdict[int, list[SourceTurn]] = defaultdict(list)
         for segment in summary_input.segments:
             if segment.turn:
@@ -271,18 +259,12 @@ class SourceIndex:
         for decision in summary_input.decisions:
             for turn in decision.turns:
                 segments[turn].append(SourceTurn(decision.description, _DECISION))
-        return cls(segments)
-
-    @cached_property
-    def content(self) -> frozenset[str]:
-        return frozenset[str]().union(*(turn.content for turn in self.turns.values()))
+        self._segments = dict(segments)
+        self.turns = {number: SourceTurn("\n".join(one.text for one in said)) for number, said in segments.items()}
 
     def segments(self, turns: Iterable[int] | None = None) -> Iterable[SourceTurn]:
         """Return the segments of *turns*, or of all turns."""
         return (segment for turn in (self._segments if turns is None else turns) for segment in self._segments[turn])
-
-    def says(self, token: Literal) -> bool:
-        return any(turn.literals.says(token) for turn in self.turns.values())
 
     def turns_saying(self, claim: CitedStatement) -> tuple[int, ...]:
         """Return the few turns that each support *claim* best; none if none does."""

@@ -10,8 +10,9 @@ import pytest
 from nous.domain.anchored_summary import AnchoredSummary
 from nous.domain.summary_input import Segment
 from nous.excerpt import fit
-from nous.summary.anchored.heuristic import HeuristicAnchoredSummarizer, anchored_from
+from nous.summary.anchored.heuristic import anchored_from
 from nous.summary.anchored.retention import SearchableText, lines_of
+from nous.summary.heuristic.record import transcript_of
 from nous.transcript import read_transcript
 from nous.transcript.model import Transcript
 
@@ -95,8 +96,8 @@ def test_verdicts_of_the_user_are_decisions(told: Told) -> None:
 def test_where_nothing_was_said_all_stays_but_the_iteration() -> None:
     before = replace(planted(), iteration=4)
 
-    assert HeuristicAnchoredSummarizer().summarize([], before) == replace(before, iteration=5)
-    assert HeuristicAnchoredSummarizer().summarize([], None) == replace(AnchoredSummary.empty(), iteration=1)
+    assert anchored_from(transcript_of([]), before) == replace(before, iteration=5)
+    assert anchored_from(transcript_of([])) == replace(AnchoredSummary.empty(), iteration=1)
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
@@ -123,17 +124,17 @@ def test_a_real_session_anchored_turn_by_turn_loses_nothing(path: Path) -> None:
 def test_an_excerpt_is_read_back_as_a_session() -> None:
     session = read_transcript(SAMPLES / "claude_code" / "geese.jsonl")
 
-    summary = HeuristicAnchoredSummarizer().summarize(fit(session, 4_000).segments, None)
+    summary = anchored_from(transcript_of(fit(session, 4_000).segments))
 
     assert summary.content("intent") == "- write a file about geese in docs\n- delete that file"
     assert summary.content("files_touched") == "- docs/geese.md"
 
 
 def test_many_threads_get_the_same_summary() -> None:
-    summarizer, said = HeuristicAnchoredSummarizer(), [one for n in range(5) for one in segments(n + 1)]
+    said = transcript_of([one for n in range(5) for one in segments(n + 1)])
 
     with ThreadPoolExecutor(8) as threads:
-        running = [threads.submit(summarizer.summarize, said, planted()) for _ in range(40)]
+        running = [threads.submit(anchored_from, said, planted()) for _ in range(40)]
         summaries = [each.result() for each in running]
 
     assert len(set(summaries)) == 1
