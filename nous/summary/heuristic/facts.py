@@ -4,7 +4,7 @@ For an episode without facts of its own, `facts_of` takes the user's statements 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -12,7 +12,7 @@ from nous.domain.episode import CandidateFact, Category, Summary, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.redaction.secrets import looks_secret
 from nous.summary.heuristic.commands import Purpose, usual
-from nous.summary.heuristic.record import SessionRecord, transcript_of
+from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import answered, lead, passage_from
 from nous.summary.heuristic.sentences import (
     POINTS_BACK,
@@ -26,7 +26,7 @@ from nous.summary.heuristic.statements import fact_of, stated
 from nous.summary.llm.grounding import grounded, is_instruction
 from nous.text.language import words
 from nous.text.sentences import shortened
-from nous.transcript.model import Transcript
+from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_actions import taken_away_by
 
 _SHORT = 8
@@ -132,6 +132,19 @@ _LEAST, _MOST = 0.6, 0.7
 """The confidence of key points, and the highest confidence of any such fact."""
 
 _FEWEST_OF_POINT = 4
+_KINDS: Mapping[str, Kind] = {
+    "user": Kind.USER,
+    "assistant": Kind.ASSISTANT,
+    "decision": Kind.DECISION,
+    "error": Kind.ERROR,
+    "tools": Kind.TOOL_CALL,
+    "tool": Kind.TOOL_RESULT,
+    "output": Kind.TOOL_RESULT,
+    "sub-agent": Kind.SUB_AGENT,
+    "summary": Kind.SUMMARY,
+    "system": Kind.SYSTEM,
+}
+_LABEL = re.compile(r"\[[A-Z][\w-]*(?: of [^\]\n]{0,200})?\]\s")
 _GAP = "[..."
 """Begins the mark of a gap in an excerpt."""
 
@@ -158,7 +171,14 @@ def _points(summary: Summary) -> Iterator[CandidateFact]:
 
 
 def _shown(summary_input: SummaryInput) -> Transcript:
-    return transcript_of([each for each in summary_input.segments if each.role != "User" or _GAP not in each.text])
+    """Return the shown session as a transcript, without partially shown user messages."""
+    shown = (each for each in summary_input.segments if each.role != "User" or _GAP not in each.text)
+    entries = [
+        Entry(kind, _LABEL.sub("", segment.text, count=1), f"{place}", segment.turn)
+        for place, segment in enumerate(shown)
+        if (kind := _KINDS.get(segment.role.casefold()))
+    ]
+    return Transcript(format="segments", entries=tuple(entries), digest="", bytes=0)
 
 
 def _sound(facts: Iterable[CandidateFact], summary_input: SummaryInput) -> Iterator[CandidateFact]:

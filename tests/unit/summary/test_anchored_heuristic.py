@@ -8,11 +8,8 @@ from pathlib import Path
 import pytest
 
 from nous.domain.anchored_summary import AnchoredSummary
-from nous.domain.summary_input import Segment
-from nous.excerpt import fit
 from nous.summary.anchored.heuristic import anchored_from
 from nous.summary.anchored.retention import SearchableText, lines_of
-from nous.summary.heuristic.record import transcript_of
 from nous.transcript import read_transcript
 from nous.transcript.model import Transcript
 
@@ -32,14 +29,6 @@ TEST = ("tool_call", "Bash", {"tool": "Bash", "tool_input": {"command": "pytest 
 
 def planted() -> AnchoredSummary:
     return AnchoredSummary.of({"intent": PLANTED[0], "decisions": "\n".join(PLANTED[1:3]), "files_touched": PLANTED[3]})
-
-
-def segments(number: int) -> list[Segment]:
-    return [
-        Segment(f"[User] Please add the page number {number} to the site.", "User", number),
-        Segment(f"[Tools] Write(site/page_{number}.html) | Bash(Run tests: pytest -q)", "Tools", number),
-        Segment(f"[Assistant] Added page {number} to the site.", "Assistant", number),
-    ]
 
 
 def test_the_sections_say_what_was_wanted_decided_touched_left_and_reached(told: Told) -> None:
@@ -93,11 +82,11 @@ def test_verdicts_of_the_user_are_decisions(told: Told) -> None:
     ]
 
 
-def test_where_nothing_was_said_all_stays_but_the_iteration() -> None:
+def test_where_nothing_was_said_all_stays_but_the_iteration(told: Told) -> None:
     before = replace(planted(), iteration=4)
 
-    assert anchored_from(transcript_of([]), before) == replace(before, iteration=5)
-    assert anchored_from(transcript_of([])) == replace(AnchoredSummary.empty(), iteration=1)
+    assert anchored_from(told(), before) == replace(before, iteration=5)
+    assert anchored_from(told()) == replace(AnchoredSummary.empty(), iteration=1)
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
@@ -121,17 +110,8 @@ def test_a_real_session_anchored_turn_by_turn_loses_nothing(path: Path) -> None:
         summary = new
 
 
-def test_an_excerpt_is_read_back_as_a_session() -> None:
-    session = read_transcript(SAMPLES / "claude_code" / "geese.jsonl")
-
-    summary = anchored_from(transcript_of(fit(session, 4_000).segments))
-
-    assert summary.content("intent") == "- write a file about geese in docs\n- delete that file"
-    assert summary.content("files_touched") == "- docs/geese.md"
-
-
 def test_many_threads_get_the_same_summary() -> None:
-    said = transcript_of([one for n in range(5) for one in segments(n + 1)])
+    said = read_transcript(SAMPLES / "claude_code" / "geese.jsonl")
 
     with ThreadPoolExecutor(8) as threads:
         running = [threads.submit(anchored_from, said, planted()) for _ in range(40)]
