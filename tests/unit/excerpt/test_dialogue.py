@@ -28,11 +28,6 @@ def test_two_friends_talk_whatever_their_turns_are_labelled() -> None:
     assert is_talk(items(FRIENDS))
 
 
-@pytest.mark.parametrize("path", sorted(CHATS.glob("*_[0-9].txt")), ids=lambda path: path.stem)
-def test_a_talk_about_two_lives_is_one(path: Path) -> None:
-    assert is_talk(items([line.partition(": ")[2] for line in path.read_text("utf-8").splitlines()]))
-
-
 @pytest.mark.parametrize("texts", [SERVICE, DOCUMENTS, LECTURES], ids=["service", "documents", "lectures"])
 def test_who_serves_or_lectures_does_not_talk(texts: Sequence[str]) -> None:
     assert not is_talk(items(texts))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from nous.excerpt import fit, truncate_transcript
+from nous.excerpt import fit
 from nous.transcript.model import Transcript
 
 Told = Callable[..., Transcript]
@@ -108,12 +108,3 @@ def test_the_manifest_says_what_was_kept_cut_and_dropped_and_why(told: Told) -> 
     assert [record.entries for record in manifest.kept] == [("e0",)]
     assert [(record.entries, record.chars) for record in manifest.cut] == [(("e3",), 4499)]
     assert {record.entries[0]: record.reason for record in manifest.dropped} == {"e1": "thinking", "e2": "tool output"}
-
-
-def test_a_labelled_text_is_truncated_by_turns() -> None:
-    text = "User: Keep this short.\n\nAssistant: " + "filler " * 500 + "\n\nUser: Thanks, done."
-
-    truncated = truncate_transcript(text, 300)
-
-    assert truncated.startswith("[User] Keep this short.")
-    assert truncated.endswith("[User] Thanks, done.")

@@ -90,3 +90,8 @@ def test_what_cannot_be_is_refused_however_long_the_session_is(
     for hundreds in ([1], [2], [5], [4] * 99):
         with pytest.raises(BadInput, match=complaint):
             windows(session(told, *hundreds), **chosen)
+
+
+def test_four_budgets_are_one_window_and_a_hundred_characters_more_are_two(told: Told) -> None:
+    assert len(windows(session(told, *[4] * ONE_PASS), BUDGET).windows) == 1
+    assert len(windows(session(told, *[4] * ONE_PASS, 1), BUDGET).windows) == 2

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from builders.sessions import Piece, asks, calls, edits, rejects, runs, says
+from builders.sessions import Piece, asks, edits, rejects, runs, says
 
 from nous.domain.episode import CandidateFact, Category, Trust
 from nous.summary.heuristic.facts import candidate_facts
@@ -164,12 +164,3 @@ def test_the_reason_of_a_rejection_and_an_answer_to_the_agent_are_decisions(taug
         "Asked “Which port?”, the user answered “8443”",
     ]
     assert {(fact.category, fact.trust) for fact in facts} == {(Category.DECISION, Trust.USER)}
-
-
-def test_what_a_customer_wants_just_now_is_no_preference(taught: Taught) -> None:
-    served = says("How can I help you with your reservation?")
-    booked = calls("book", {"flight": "HAT1"})
-
-    assert taught(served, asks("I want to cancel my flight"), booked, says("Your flight has been cancelled.")) == ()
-    (fact,) = taught(served, asks("I always prefer aisle seats"), booked, says("Noted."))
-    assert fact.text == "The user always prefers aisle seats"

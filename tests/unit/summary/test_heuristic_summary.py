@@ -79,24 +79,6 @@ def test_a_summary_says_what_is_open_and_offers_as_offers(of: Of) -> None:
     assert told.open_threads[-1] == "Which approach do you prefer?"
 
 
-def test_a_long_session_is_told_within_its_length(of: Of) -> None:
-    turns = [
-        piece
-        for n in range(60)
-        for piece in (
-            asks(f"add the page number {n} to the site"),
-            edits(f"p{n}.html"),
-            says(f"Added the page number {n} to the site, with its `p{n}.html` and a link from the start page."),
-        )
-    ]
-
-    told = of(*turns).summary.summary
-
-    assert len(told.split()) <= 160
-    assert "page number 0 " in told
-    assert "page number 59 " in told
-
-
 def test_a_failure_that_was_mended_teaches_its_cause(of: Of) -> None:
     lessons = of(
         asks("make the tests pass"),
