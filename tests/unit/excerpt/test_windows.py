@@ -7,7 +7,7 @@ import pytest
 
 from nous.domain.errors import BadInput
 from nous.excerpt import windows
-from nous.excerpt.fit import MOST_WINDOWS, PER_WINDOW
+from nous.excerpt.fit import MOST_WINDOWS, ONE_PASS, PER_WINDOW
 from nous.transcript.model import Transcript
 
 Told = Callable[..., Transcript]
