@@ -1,4 +1,4 @@
-"""Decisions of a session: user verdicts in its transcript, and recorded decisions."""
+"""Recorded decisions as facts, and the event that announces an episode."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime

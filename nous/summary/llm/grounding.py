@@ -101,7 +101,7 @@ def _foreign(fact: CandidateFact, claim: CitedStatement, session: SourceIndex, o
     if _is_echo(claim, ours.text, session):
         return Dropped.ECHO
     is_asked = any(segment.is_personal and segment.says(claim) for segment in session.segments())
-    if overrides(fact.text) or (is_instruction(fact.text) and not is_asked):
+    if _OVERRIDES.search(fact.text) or (is_instruction(fact.text) and not is_asked):
         return Dropped.PLANTED
     return None
 
@@ -169,7 +169,7 @@ _OVERRIDES = re.compile(
     r"|\b(?:reveal|print|repeat|output|leak|show)\b[^.\n]{0,30}\bsystem prompt|\byou are now (?:an? |the |in )\w+",
     re.IGNORECASE,
 )
-"""Instructions that override the model's prompt."""
+"""Instructions that override the model's prompt; these never belong in a memory."""
 
 _TO_MEMORY = re.compile(
     rf"\b{_MODEL} (?:must|should|shall|need to|needs to|have to|has to|will)(?: \w+)? {_KEEP}\b"
@@ -193,11 +193,6 @@ _TO_READER = re.compile(
 def is_instruction(text: str) -> bool:
     """Return whether *text* instructs a model, or says what a memory has to keep."""
     return bool(_OVERRIDES.search(text) or _TO_MEMORY.search(text))
-
-
-def overrides(text: str) -> bool:
-    """Return whether *text* tries to override a model's prompt; this never belongs in a memory."""
-    return _OVERRIDES.search(text) is not None
 
 
 def is_planted(claim: CitedStatement, turns: Iterable[int], session: SourceIndex) -> bool:
