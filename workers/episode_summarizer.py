@@ -28,8 +28,9 @@ from nous.knowledge.candidate_filter import without_candidates
 from nous.llm.base import ModelTimeout, ModelUnreachable
 from nous.pipeline.llm_summarizer import Fallback, LlmSummarizer, SummaryResult
 from nous.pipeline.worker import Worker, WorkerContext
-from nous.summary.decisions import announcement, decided_facts, shown_decisions
+from nous.summary.decisions import announcement, decided_facts
 from nous.summary.heuristic.record import SessionRecord
+from nous.summary.heuristic.statements import verdicts
 from nous.summary.heuristic.summarize import summarize
 from nous.transcript.model import Kind, Transcript
 
@@ -82,7 +83,7 @@ class EpisodeSummarizer:
 
     def _decisions(self, event: SessionEnded, transcript: Transcript) -> tuple[Decision, ...]:
         recorded = self._context.recorded_decisions(event.scope, episode_id(event.scope, event.session_id))
-        return tuple(dict.fromkeys((*recorded, *event.decided, *shown_decisions(transcript))))
+        return tuple(dict.fromkeys((*recorded, *event.decided, *verdicts(SessionRecord(transcript)))))
 
     def _effects(self, session: "_Session", matter: CacheSubject) -> Effects:
         summarizer = self._context.summarizer

@@ -22,7 +22,7 @@ from nous.knowledge.candidate_filter import checked, mark_of
 from nous.knowledge.decision import FactDecision, announcements
 from nous.knowledge.normalize import exact_form
 from nous.pipeline.fact_learner import FactLearner
-from nous.summary.llm.response_repair import is_date
+from nous.summary.llm.response import is_date
 from nous.text.sanitize import shortened
 from workers.fact_extractor import NAME
 

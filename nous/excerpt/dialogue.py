@@ -1,20 +1,38 @@
-"""Detect small talk between two people, and rate how likely a sentence states a fact.
+"""Detect small talk of two people, and choose the turns that state most for their length.
 
 Without a request for work, what counts is what a sentence states. The signs are names, possessives, times, and phrases
 that only keep the conversation going. The words for them are in `talk.toml` and `nous.text.language`. Their weights
 were fitted to hand-labelled conversations (tests/benchmarks/chats.py) and rounded.
+
+A short turn is shown whole or left out. A statement without its context is seldom understood, and labels and marks take
+what a cut saves. Only turns longer than `WHOLE` are cut into sentences.
 """
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from math import exp, fsum
-from types import MappingProxyType
+from math import exp, fsum, prod
+from typing import NamedTuple
 
-from nous.excerpt.items import Item, Role
+from nous.domain.summary_input import BETWEEN
+from nous.excerpt.floor import first_and_last
+from nous.excerpt.items import Item, Items, Role
+from nous.excerpt.layout import (
+    LengthAccount,
+    complete,
+    ends,
+    full_length,
+    label_length,
+    longest_closing,
+    merged,
+    most_added,
+)
+from nous.excerpt.strategy import Choice
 from nous.text.language import words
+from nous.text.sentences import Span, sentences
 
 _FEWEST_EACH = 10
 _LONGEST_MEAN = 400
@@ -47,7 +65,6 @@ _TOPIC_WORD, _FIGURE, _LONG_ENOUGH = "topic", "figure", "long enough"
 """Signs of a word that no list of `talk.toml` gives."""
 
 _OPENING = frozenset({"niceties", "pointing"})
-_NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
 def is_talk(items: Sequence[Item]) -> bool:
@@ -63,14 +80,13 @@ def is_talk(items: Sequence[Item]) -> bool:
     return of_service <= _MOST_OF_SERVICE * len(items)
 
 
-def states(sentence: str, spoken: Mapping[str, int] = _NO_COUNTS) -> float:
-    """Return the probability that *sentence* states a fact; rare topics make it more likely."""
+def states(sentence: str, spoken: Mapping[str, int]) -> float:
+    """Return the probability that *sentence* states a fact; topics *spoken* of seldom raise it."""
     found = _words(sentence)
     about, signs = _read(found)
     odds = _worth(signs) + _TOPIC * min(len(about), _MOST_TOPICS)
-    if spoken:
-        rare = fsum(1 / spoken.get(topic, 1) for topic in about)  # fsum: the order of a set does not change the result
-        odds += _RARE * (min(rare, _MOST_RARE) - _USUAL_RARE)
+    rare = fsum(1 / spoken.get(topic, 1) for topic in about)  # fsum: the order of a set does not change the result
+    odds += _RARE * (min(rare, _MOST_RARE) - _USUAL_RARE)
     if _NAME.search(sentence):
         odds += _NAMED
     if found and not _signs(found[0]).isdisjoint(_OPENING):
@@ -102,7 +118,6 @@ def _lists() -> Mapping[str, frozenset[str]]:
 
 @lru_cache(maxsize=1 << 16)
 def _signs(word: str) -> frozenset[str]:
-    """Return the names of the lists that contain *word*, and what else it is a sign of."""
     sets = _lists()
     stem = next((word.removesuffix(end) for end in sets["possessive_endings"] if word.endswith(end)), word)
     signs = {name for name in _WEIGHTS if word in sets[name] or stem in sets[name]}
@@ -117,8 +132,81 @@ def _signs(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _worth(signs: frozenset[str]) -> float:
-    """Return the log-odds that *signs* add up to."""
     did_oneself = "past" in signs and not signs.isdisjoint({"oneself", "own"})
     odds = _BASE + fsum(weight for name, weight in _WEIGHTS.items() if name in signs)
     odds += _DID_ONESELF * did_oneself + _NUMBERED * (_FIGURE in signs)
     return odds if _LONG_ENOUGH in signs else odds + _CURT
+
+
+WHOLE = 600
+_LONGEST_PIECE = 400
+_ROUNDS = 3
+_ENDS_SHARE = 1 / 8
+"""Maximum share of the room for the first turn, and for the last."""
+
+
+class _Part(NamedTuple):
+    """A turn, or a sentence of a long one; *worth* is how likely a fact is per character."""
+
+    at: int
+    span: Span
+    worth: float
+
+
+def most_told(items: Items, room: int) -> Choice:
+    """Choose the first and the last item, then the most factual others that fit."""
+    shown = dict(_ends(items, room))
+    reasons = dict.fromkeys(shown, "first or last")
+    waiting = sorted(_parts(items), key=lambda part: (-part.worth, part.at, part.span)) if shown else []
+    for _ in range(_ROUNDS):
+        waiting = _fill(items, shown, waiting, room)
+    choice = Choice()
+    for index, spans in shown.items():
+        reason = reasons.get(index, "states most for its length")
+        choice.take(index, complete(spans, items[index].text), reason=reason)
+    return choice
+
+
+def _ends(items: Items, room: int) -> Mapping[int, tuple[Span, ...]]:
+    spans = {index: ends(items[index].text, int(room * _ENDS_SHARE)) for index in sorted({0, len(items) - 1})}
+    if all(spans.values()) and LengthAccount.exactly(items, spans).spent <= room:
+        return spans
+    return first_and_last(items, room).spans
+
+
+def _parts(items: Items) -> Iterator[_Part]:
+    spoken = Counter(topic for item in items for topic in topics(item.text))
+    for index, item in enumerate(items):
+        said = [(span, states(item.text[slice(*span)], spoken)) for span in sentences(item.text)]
+        beside = label_length(item) + len(BETWEEN)
+        if len(item.text) <= WHOLE:
+            likely = 1 - prod(1 - one for _, one in said)
+            yield _Part(index, (0, len(item.text)), likely / (len(item.text) + beside))
+            continue
+        for (start, end), likely in said:
+            for begun in range(start, end, _LONGEST_PIECE):
+                length = min(end - begun, _LONGEST_PIECE)
+                yield _Part(index, (begun, begun + length), likely / (length + beside))
+
+
+def _fill(items: Items, shown: dict[int, tuple[Span, ...]], waiting: Sequence[_Part], room: int) -> list[_Part]:
+    account = LengthAccount.exactly(items, shown)
+    closing = {index: longest_closing(items[index].text) for index in {part.at for part in waiting}}
+    misfits: list[_Part] = []
+    for part in waiting:
+        spans = shown.get(part.at, ())
+        if any(part.span[0] < end and part.span[1] > start for start, end in spans):
+            continue
+        length = _length(items[part.at].text, part.span, closing=closing[part.at], to_nothing=not spans)
+        if account.spent + account.cost(part.at, length) <= room:
+            account.take(part.at, length)
+            shown[part.at] = merged((*spans, part.span))
+        else:
+            misfits.append(part)
+    return misfits
+
+
+def _length(text: str, span: Span, *, closing: int, to_nothing: bool) -> int:
+    if span == (0, len(text)):
+        return full_length(text)
+    return most_added(text, span, closing=closing, to_nothing=to_nothing)

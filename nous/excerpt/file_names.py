@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from itertools import accumulate, islice
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from nous.excerpt.items import PERSONAL, Items
-from nous.excerpt.layout import LengthAccount
-from nous.excerpt.spans import full_length
+from nous.excerpt.layout import LengthAccount, full_length
 from nous.text.sentences import TICKS
 from nous.transcript.model import Kind, Transcript
 from nous.transcript.tool_actions import Action, removed_by, written_files
@@ -85,7 +85,6 @@ def directory_of(transcript: Transcript, paths: Iterable[str]) -> str:
 
 
 def _common_to_most(paths: Sequence[str]) -> str:
-    """Return the deepest directory that contains most of *paths*, with a slash at its end."""
     inside: Counter[str] = Counter()
     for path in paths:
         inside.update(accumulate(f"{part}/" for part in path.split("/")[:-1][:_DEEPEST]))
@@ -174,7 +173,11 @@ def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Conta
             continue
         written.update(dict.fromkeys(paths, at))
         removed.update((naming.relative(name), at) for name in removed_by(action.command))
-    gone = {path for path, at in written.items() if any(removed.get(name, -1) > at for name in _above(path))}
+    gone: set[str] = set()
+    for path, at in written.items():
+        above = (f"{parent}/" for parent in PurePosixPath(path).parents)
+        if any(removed.get(name, -1) > at for name in (path, *above)):
+            gone.add(path)
     return Files(
         edited=tuple(_in_one_line(path) for path in written if path not in gone),
         spared=tuple(_in_one_line(path) for path in spared if path not in written),
@@ -184,13 +187,6 @@ def files_written(actions: Iterable[Action], naming: Naming, unsuccessful: Conta
 
 def _in_one_line(path: str) -> str:
     return " ".join(filter(None, path.splitlines())).replace(TICKS, "'" * len(TICKS))
-
-
-def _above(path: str) -> set[str]:
-    names = {path}
-    while (path := path.rstrip("/").rpartition("/")[0]) and len(names) < _DEEPEST:
-        names.add(f"{path}/")
-    return names
 
 
 def files_line(files: Files, room: int) -> str:

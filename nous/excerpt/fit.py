@@ -1,22 +1,28 @@
-"""Build an excerpt of a transcript that never exceeds its budget."""
+"""Build an excerpt of a transcript that never exceeds its budget; several for a long one.
+
+Each of several excerpts has its own budget. Together they cover the whole session.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import accumulate, pairwise
+from math import ceil
 from typing import Literal
 
 from nous.domain.errors import BadInput
 from nous.domain.summary_input import BETWEEN, Segment
-from nous.excerpt.calls import call_outcomes
-from nous.excerpt.extract_items import items_of
+from nous.excerpt.extract_items import call_outcomes, items_of
 from nous.excerpt.file_names import Files, files_line, files_written, naming, room_for_files
-from nous.excerpt.items import Item, Items, no_label
-from nous.excerpt.layout import fits_whole, laid_out, length_of, text_of, whole
+from nous.excerpt.items import Item, Items, Role, no_label
+from nous.excerpt.layout import ends, fits_whole, label, label_length, laid_out, length_of, shown, text_of, whole
 from nous.excerpt.strategies import named
 from nous.excerpt.strategy import Choice, Manifest, ManifestEntry, Strategy, manifest_of
 from nous.excerpt.tool_outputs import OUTPUTS_AT_MOST, with_outputs
 from nous.text.sentences import TICKS
 from nous.text.token_estimate import Counter, estimate
+from nous.transcript.load import parse_transcript
 from nous.transcript.model import Transcript
 from nous.transcript.tool_actions import actions_of
 
@@ -24,12 +30,6 @@ BUDGET = 8000
 """Default budget in characters."""
 
 Unit = Literal["chars", "tokens"]
-
-CHARACTERS_PER_TOKEN, MOST_CHARACTERS_PER_TOKEN = 4, 32
-"""First guess of a search for the character budget; and the limit up to which everything is tried whole."""
-
-QUICKLY_COUNTED = 100_000
-"""Up to so many characters everything is tried whole, for any token counter."""
 
 _ROUNDS = 10
 _CLOSE_ENOUGH = 97
@@ -105,8 +105,8 @@ def fit(
             fitted = _fitted_by_tokens(material, budget, chosen, count)
         case _:
             raise BadInput(f"{unit!r} is not a unit: choose chars or tokens")
-    shown = {entry for item in fitted.items for entry in item.entries}
-    left_out = [record for record in material.left_out if shown.isdisjoint(record.entries)]
+    held = {entry for item in fitted.items for entry in item.entries}
+    left_out = [record for record in material.left_out if held.isdisjoint(record.entries)]
     manifest = manifest_of(fitted.items, left_out, fitted.choice, strategy=strategy, budget=budget, unit=unit)
     return Excerpt(segments=fitted.segments, manifest=manifest)
 
@@ -130,13 +130,9 @@ def _fitted(material: Material, budget: int, strategy: Strategy) -> _Fitted:
     if strategy.add is None or fits_whole(both, budget):
         everything = Choice.of(whole(both), reason="everything fits")
         return _Fitted(items=both, choice=everything, segments=laid_out(both, everything.spans))
-    choice = strategy.add(both, Choice.of(_whole_of(both, items), reason="everything said fits"), budget)
+    said = {index: spans for index, spans in whole(both).items() if both[index].role is not Role.OUTPUT}
+    choice = strategy.add(both, Choice.of(said, reason="everything said fits"), budget)
     return _Fitted(items=both, choice=choice, segments=laid_out(both, choice.spans))
-
-
-def _whole_of(both: Sequence[Item], said: Sequence[Item]) -> dict[int, tuple[tuple[int, int], ...]]:
-    of_said = {id(item) for item in said}
-    return {index: spans for index, spans in whole(both).items() if id(both[index]) in of_said}
 
 
 def _chosen(items: Items, strategy: Strategy, *, budget: int, heading: str) -> _Fitted:
@@ -148,8 +144,8 @@ def _chosen(items: Items, strategy: Strategy, *, budget: int, heading: str) -> _
         return _Fitted(items=items, choice=choice, segments=segments)
     text = no_label(items[0].text[:budget].replace(TICKS, "'" * len(TICKS)))  # no room to close a block
     bare = Choice.of({0: ((0, len(text)),)} if text else {}, reason="the budget is too small for more")
-    shown = (Segment(text, str(items[0].role), items[0].turn),) if text else ()
-    return _Fitted(items=items, choice=bare, segments=shown)
+    segments = (Segment(text, str(items[0].role), items[0].turn),) if text else ()
+    return _Fitted(items=items, choice=bare, segments=segments)
 
 
 def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count: Counter) -> _Fitted:
@@ -157,9 +153,7 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
     said = length_of(material.items)
     best = _fitted(material, 0, strategy)
     fits, exceeds = 0, said + OUTPUTS_AT_MOST * len(material.transcript.entries) + 1
-    likely = [min(budget * CHARACTERS_PER_TOKEN, exceeds - 1)]
-    if said <= max(budget * MOST_CHARACTERS_PER_TOKEN, QUICKLY_COUNTED):
-        likely = [said, exceeds - 1]  # popped from the end: first everything, then everything that was said
+    likely = [said, exceeds - 1]  # popped from the end: first everything, then everything that was said
     for _ in range(_ROUNDS):
         characters = likely.pop()
         fitted = _fitted(material, characters, strategy)
@@ -176,3 +170,154 @@ def _fitted_by_tokens(material: Material, budget: int, strategy: Strategy, count
             guess = len(fitted.text) * budget // tokens if tokens else exceeds
             likely = [min(max(guess, fits + (exceeds - fits) // 16, fits + 1), exceeds - 1)]
     return best
+
+
+ONE_PASS = 4
+"""Maximum text, in budgets, for which one excerpt holds everything that matters."""
+
+PER_WINDOW = 3
+"""Text, in budgets, that each of several windows covers if there are enough windows."""
+
+MOST_WINDOWS = 8
+CONTEXT_SHARE = 0.15
+"""Maximum share of a window's budget for what came before it."""
+
+_LEAST_CONTEXT = 80
+_BEGAN = "[The session began with] "
+_BEFORE = "[Just before] "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExcerptWindow:
+    """Part of a session, with an excerpt that begins with a short context."""
+
+    transcript: Transcript
+    excerpt: Excerpt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windows:
+    """Windows of a session; *wanted* is how many would cover `PER_WINDOW` budgets each."""
+
+    windows: tuple[ExcerptWindow, ...]
+    wanted: int
+
+    @property
+    def chars(self) -> int:
+        return sum(window.excerpt.chars for window in self.windows)
+
+    @property
+    def digest(self) -> str:
+        """sha256 of the excerpt, in hex; of several excerpts, of their digests in order."""
+        digests = [window.excerpt.digest for window in self.windows]
+        return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
+
+
+def windows(
+    transcript: Transcript,
+    budget: int = BUDGET,
+    *,
+    most: int = MOST_WINDOWS,
+    strategy: str = "default",
+    unit: Unit = "chars",
+    count: Counter = estimate,
+) -> Windows:
+    """Split *transcript* into at most *most* windows; into one up to `ONE_PASS` budgets.
+
+    Windows begin at a turn, unless a turn is longer than a window. Every window but the first begins with context: the
+    start of the session and the turn before it, cut to `CONTEXT_SHARE`. So each can be read alone.
+
+    Raises:
+        BadInput: as `fit`, and if *most* is less than 1.
+    """
+    if most < 1:
+        raise BadInput(f"at most {most} windows: it has to be 1 or more")
+    items = material_of(transcript).items
+    measure = len if unit == "chars" else count
+    lengths = [min(budget, measure(f"{label(item)}{item.text}{BETWEEN}")) for item in items]
+    wanted = ceil(sum(lengths) / max(1, PER_WINDOW * budget)) if sum(lengths) > ONE_PASS * budget else 1
+    starts = _starts(items, lengths, transcript, min(wanted, most)) if wanted > 1 else []
+    if not starts:
+        excerpt = fit(transcript, budget, strategy=strategy, unit=unit, count=count)
+        return Windows(windows=(ExcerptWindow(transcript=transcript, excerpt=excerpt),), wanted=wanted)
+    bounds = pairwise([0, *(items[start].at for start in starts), len(transcript.entries)])
+    parts = [replace(transcript, entries=transcript.entries[begin:end]) for begin, end in bounds]
+    per_unit = 1 if unit == "chars" else sum(len(item.text) for item in items) / max(1, sum(lengths))
+    contexts = [(), *(_context(items, start, int(budget * CONTEXT_SHARE * per_unit)) for start in starts)]
+    made: list[ExcerptWindow] = []
+    for number, (part, context) in enumerate(zip(parts, contexts, strict=True), start=1):
+        heading = (Segment(f"[Part {number} of {len(parts)}]"), *context)
+        excerpt = _below(heading, part, budget, strategy=strategy, unit=unit, count=count)
+        made.append(ExcerptWindow(transcript=part, excerpt=excerpt))
+    return Windows(windows=tuple(made), wanted=wanted)
+
+
+def _starts(items: Sequence[Item], lengths: Sequence[int], transcript: Transcript, count: int) -> list[int]:
+    """Return where later windows begin: near equal shares, at the start of a turn if possible."""
+    ends_at = list(accumulate(lengths, initial=0))
+    share = ends_at[-1] / count
+    turns = [transcript.entries[item.at].turn for item in items]
+    begins = [False, *(after != before for before, after in pairwise(turns))]
+    starts: list[int] = []
+    for number in range(1, count):
+        least = starts[-1] + 1 if starts else 1
+        places = range(least, len(items) - (count - 1 - number))
+        if places:
+            away = [(abs(ends_at[place] - number * share), place) for place in places]
+            of_turns = [one for one in away if begins[one[1]] and one[0] <= share / 2]
+            starts.append(min(of_turns or away)[1])
+    return starts
+
+
+def _context(items: Sequence[Item], start: int, room: int) -> tuple[Segment, ...]:
+    """Return what came before *start* in *room* characters; empty if of no use."""
+    if room < _LEAST_CONTEXT:
+        return ()
+    before = items[:start]
+    asked = next((item for item in reversed(before) if item.role is Role.USER), None)
+    answered = next((item for item in reversed(before) if item.role is Role.ASSISTANT), None)
+    quoted = [(_BEGAN, items[0]), *((_BEFORE, item) for item in (asked, answered) if item and item is not items[0])]
+    each = room // len(quoted)
+    lines = (_briefly(lead, item, each - len(BETWEEN)) for lead, item in quoted)
+    return tuple(line for line in lines if line)
+
+
+def _briefly(lead: str, item: Item, room: int) -> Segment | None:
+    spans = ends(item.text, room - len(lead) - label_length(item))
+    text = f"{lead}{label(item)}{shown(item.text, spans)}"
+    return Segment(text, str(item.role), item.turn) if spans else None
+
+
+def _below(
+    heading: tuple[Segment, ...], part: Transcript, budget: int, *, strategy: str, unit: Unit, count: Counter
+) -> Excerpt:
+    """Fit *part* below *heading*; without it if it leaves less than half of the budget."""
+    measure = len if unit == "chars" else count
+    room = budget - measure(text_of(heading) + BETWEEN)
+    while room >= budget / 2:
+        excerpt = fit(part, room, strategy=strategy, unit=unit, count=count)
+        below = Excerpt(segments=(*heading, *excerpt.segments), manifest=replace(excerpt.manifest, budget=budget))
+        excess = measure(below.text) - budget
+        if excess <= 0:
+            return below
+        room -= excess
+    return fit(part, budget, strategy=strategy, unit=unit, count=count)
+
+
+def truncate_transcript(text: str, max_chars: int = BUDGET) -> str:
+    """Return *text* if it has at most *max_chars* characters, else what `fit` keeps of it.
+
+    Text without recognizable turns keeps its beginning and its end.
+
+    Raises:
+        BadInput: *max_chars* is negative.
+    """
+    if len(text) <= max_chars:
+        return text
+    if max_chars < 0:
+        raise BadInput(f"a budget of {max_chars} characters: it has to be 0 or more")
+    with suppress(BadInput):  # text without turns
+        transcript = parse_transcript(text)
+        if len(transcript.entries) > 1:
+            return fit(transcript, max_chars).text
+    return shown(text, spans) if (spans := ends(text, max_chars)) else text[:max_chars]

@@ -6,30 +6,25 @@ Guarantees are tried from the strongest to the weakest, and the first that fits 
 2. user and decision turns and all side effects are whole, the others visible, at `VISIBLE` characters or at `GLIMPSE`;
 3. user and decision turns are whole, the others visible at a glimpse, and as many side effects whole as there is room
    for;
-4. all but the side effects are visible, at `VISIBLE` or at `GLIMPSE`; in talk between two people a glimpse is of no
-   use, so only the first and the last have a floor;
+4. all but the side effects are visible, at `VISIBLE` or at `GLIMPSE`;
 5. the first, the last, and as many as there is room for, evenly spread.
 
 The remaining room goes to side effects, the last first. Then most of it goes to items that were cut, in proportion to
 their weights, and some to the last errors.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from nous.excerpt.calls import side_effects_in, take_side_effects
-from nous.excerpt.dialogue import is_talk
 from nous.excerpt.items import PERSONAL, Item, Items, Role
-from nous.excerpt.layout import LengthAccount
-from nous.excerpt.spans import ends, full_length, longest_closing, mark, merged, outline, shown_length
+from nous.excerpt.layout import LengthAccount, ends, full_length, longest_closing, mark, merged, outline, shown_length
 from nous.excerpt.strategy import Choice
 from nous.text.sentences import Span
 
 _ROUNDS = 24
 
 
-@dataclass(frozen=True, slots=True)
-class FloorClaim:
+class FloorClaim(NamedTuple):
     """A weighted claim for between *owed* and *needed* characters."""
 
     weight: float
@@ -112,8 +107,7 @@ def _guarantees(items: Items, weights: Mapping[int, float]) -> Iterator[tuple[di
     visible = {index: _visible(items[index], size) for index, size in sizes.items()}
     yield visible | personal, True
     glimpses = {index: _glimpse(items[index], size) for index, size in sizes.items()}
-    yield from ((glimpses | personal, True), (glimpses | personal, False), (visible, False))
-    yield glimpses if not is_talk(items) else {index: glimpses[index] for index in (0, len(items) - 1)}, False
+    yield from ((glimpses | personal, True), (glimpses | personal, False), (visible, False), (glimpses, False))
 
 
 def _shared(items: Items, owed: Mapping[int, int], *, spare: int, weights: Mapping[int, float]) -> Choice:
@@ -164,7 +158,6 @@ def _spread(items: Items, indexes: Sequence[int], room: int) -> Choice:
 
 
 def _visible(item: Item, size: int) -> int:
-    """Return how many characters show its beginning and end, or its side effects."""
     of_side_effects = shown_length(item.text, merged(item.side_effects)) if item.side_effects else 0
     return min(size, max(VISIBLE + 3 * longest_closing(item.text), of_side_effects))
 
@@ -182,3 +175,38 @@ def first_and_last(items: Items, room: int) -> Choice:
     each = (room - frame.spent) // len(picked)
     spans = {index: ends(items[index].text, each) for index in picked}
     return Choice.of(spans, reason="first or last") if all(spans.values()) else Choice()
+
+
+_LEAST_EFFECT = 16
+SideEffect = tuple[int, Span]
+"""A side effect: the position of its item, and its span in that item."""
+
+
+def side_effects_in(items: Sequence[Item], *, but: Collection[int]) -> list[SideEffect]:
+    """Return the side effects of *items*, the last first, without the items at *but*."""
+    return [
+        (index, side_effect)
+        for index in range(len(items) - 1, -1, -1)
+        if items[index].side_effects and index not in but
+        for side_effect in reversed(items[index].side_effects)
+    ]
+
+
+def take_side_effects(
+    items: Sequence[Item], side_effects: Sequence[SideEffect], account: LengthAccount, most: int
+) -> tuple[dict[int, tuple[Span, ...]], bool]:
+    """Return the spans of the side effects that fit, in order, and whether all do."""
+    limit = account.spent + most
+    taken: dict[int, tuple[Span, ...]] = {}
+    count = 0
+    for index, side_effect in side_effects:
+        if limit - account.spent < _LEAST_EFFECT:
+            break
+        text, before = items[index].text, taken.get(index, ())
+        spans = merged((*before, side_effect))
+        more = shown_length(text, spans) - (shown_length(text, before) if before else 0)
+        if account.spent + account.cost(index, more) <= limit:
+            account.take(index, more)
+            taken[index] = spans
+            count += 1
+    return taken, count == len(side_effects)

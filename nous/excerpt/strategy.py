@@ -1,12 +1,11 @@
 """Interface of excerpt strategies, their manifest, and helpers that fill a budget in order."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from nous.excerpt.items import Item, Items
-from nous.excerpt.layout import LengthAccount
-from nous.excerpt.spans import ends, full_length
+from nous.excerpt.layout import LengthAccount, ends, full_length
 from nous.text.sentences import Span
 
 
@@ -30,24 +29,14 @@ class Choice:
         return cls(shown, dict.fromkeys(shown, reason))
 
 
-class Choose(Protocol):
-    """Function that chooses what to keep."""
+Choose = Callable[[Items, int], Choice]
+"""Function that chooses from items what takes at most *room* characters in `nous.excerpt.layout`.
 
-    def __call__(self, items: Items, room: int) -> Choice:
-        """Choose from *items* what takes at most *room* characters in `nous.excerpt.layout`.
+Called only if not everything fits. Deterministic. An empty choice means that the room is too small for this strategy.
+"""
 
-        Called only if not everything fits. Deterministic. An empty choice means that the room is too small for this
-        strategy.
-        """
-        ...
-
-
-class Add(Protocol):
-    """Function that extends a choice."""
-
-    def __call__(self, items: Items, choice: Choice, room: int) -> Choice:
-        """Return *choice* and as much more of *items* as *room* holds."""
-        ...
+Add = Callable[[Items, Choice, int], Choice]
+"""Function that returns a choice and as much more of the items as *room* holds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,8 +56,10 @@ def failure(text: str) -> str:
     if looks_secret(plain):
         said = [line for line in said if not looks_secret(line)]
     telling = [line for line in said if _TELLING.search(line.lower()) and not _NO_FAILURE.search(line)]
-    chosen = _first_and_last(telling) or said[:1]
-    return _shortened_failure(chosen)
+    unique = list(dict.fromkeys(telling)) or said[:1]
+    lines = unique if len(unique) <= _LINES else [*unique[: _LINES - 1], unique[-1]]  # a build ends with its verdict
+    share = LONGEST // max(1, len(lines)) - 1
+    return "\n".join(line if len(line) <= share else line[: share - 3] + "..." for line in lines)
 
 
 def _plain(text: str) -> str:
@@ -65,17 +67,6 @@ def _plain(text: str) -> str:
         head, tail = text[:_LOOKED_AT], text[-_LOOKED_AT:]
         text = f"{head.rpartition(_NEW_LINE)[0] or head}\n{tail.partition(_NEW_LINE)[2] or tail}"
     return _TAG.sub("", _ANSI.sub("", text.replace("\r", "\n")))
-
-
-def _first_and_last(lines: Sequence[str]) -> list[str]:
-    """Keep the first lines and the last: a build ends with its verdict."""
-    unique = list(dict.fromkeys(lines))
-    return unique if len(unique) <= _LINES else [*unique[: _LINES - 1], unique[-1]]
-
-
-def _shortened_failure(lines: Sequence[str]) -> str:
-    share = LONGEST // max(1, len(lines)) - 1
-    return "\n".join(line if len(line) <= share else line[: share - 3] + "..." for line in lines)
 
 
 LEAST, MOST = 150, 900
@@ -142,35 +133,38 @@ def _readable(text: str, most: int) -> str:
     """Return the beginning and the end of *text*, with JSON flattened to `name: value`."""
     if text[:1] in _OPENS_JSON and len(text) <= _LONGEST_JSON and not looks_secret(text):
         with suppress(orjson.JSONDecodeError):  # text that only looks like JSON
-            text = ", ".join(islice(_said_by(orjson.loads(text)), _MOST_VALUES))
+            text = ", ".join(islice(map(_said, leaves(orjson.loads(text))), _MOST_VALUES))
     if len(text) <= most:
         return text
     head = int(most * _HEAD)
     if looks_secret(text[max(0, head - _LONGEST_SECRET) : head + _LONGEST_SECRET]):  # half a secret looks like none
         head = max(0, text.rfind("\n", 0, head))
-    return f"{text[: _back_to_a_blank(text, head)]}\n{text[_on_to_a_line(text, len(text) - most + head) :]}"
+    tail = text.find("\n", len(text) - most + head) + 1 or len(text)
+    return f"{text[: _back_to_a_blank(text, head)]}\n{text[tail:]}"
 
 
 def _back_to_a_blank(text: str, end: int) -> int:
     return max(text.rfind("\n", 0, end), text.rfind(" ", 0, end), 0) or end
 
 
-def _on_to_a_line(text: str, start: int) -> int:
-    return text.find("\n", start) + 1 or len(text)
-
-
-def _said_by(value: object, name: str = "", depth: int = 0) -> Iterator[str]:
-    if isinstance(value, Mapping) and depth < _DEEPEST:
+def leaves(value: object, name: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
+    """Yield each value within *value* with its dotted name; what is nested too deeply is "..."."""
+    if not isinstance(value, Mapping | list | tuple):
+        yield name, value
+    elif depth == _DEEPEST:
+        yield name, "..."
+    elif isinstance(value, Mapping):
         for inner_name, inner in cast("Mapping[str, object]", value).items():
-            yield from _said_by(inner, f"{name}.{inner_name}" if name else inner_name, depth + 1)
-    elif isinstance(value, list) and depth < _DEEPEST:
-        for inner in cast("Sequence[object]", value):
-            yield from _said_by(inner, name, depth + 1)
-    elif isinstance(value, Mapping | list):
-        yield f"{name}: ..."
+            yield from leaves(inner, f"{name}.{inner_name}" if name else inner_name, depth + 1)
     else:
-        said = "null" if value is None else " ".join(str(value).split()) or '""'
-        yield f"{name}: {said}" if name else said
+        for inner in cast("Sequence[object]", value):
+            yield from leaves(inner, name, depth + 1)
+
+
+def _said(leaf: tuple[str, object]) -> str:
+    name, value = leaf
+    said = "null" if value is None else " ".join(str(value).split()) or '""'
+    return f"{name}: {said}" if name else said
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -26,8 +26,7 @@ from nous.llm.base import (
 )
 from nous.llm.state import UsageCounters
 from nous.llm.structured_output import Parser, ask
-from nous.summary.anchored import response
-from nous.summary.anchored.base import FailureKind, SummarizerError
+from nous.summary.anchored import FailureKind, SummarizerError, response
 from nous.summary.anchored.heuristic import anchored_from
 from nous.summary.anchored.retention import kept
 from nous.summary.heuristic.record import SessionRecord

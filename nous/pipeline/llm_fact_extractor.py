@@ -12,7 +12,7 @@ from nous.domain.summary_input import BETWEEN, Segment, SummaryInput
 from nous.llm.base import AnswerUnusable, Model, ModelRefused, Question
 from nous.llm.state import UsageCounters
 from nous.llm.structured_output import ask
-from nous.summary.heuristic.fallback import facts_of
+from nous.summary.heuristic.facts import facts_of
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.prompt import PromptTemplate, fenced
 from nous.summary.llm.response import facts_schema, read_facts

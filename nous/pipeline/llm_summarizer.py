@@ -18,7 +18,6 @@ from nous.summary.heuristic.summarize import Extracted, merged
 from nous.summary.llm import response
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.prompt import PromptTemplate, decisions_block, fenced
-from nous.summary.llm.response_checks import off_size
 
 _NAME = "episode"
 
@@ -137,7 +136,7 @@ class LlmSummarizer:
         for summary, facts in (each.value for each in answers):
             sound = grounded(facts, summary_input, canary=self.prompt.canary, prompt=self.prompt.system)
             dropped.update(dict(sound.dropped))
-            if off := {f"off_{name}": 1 for name in off_size(summary)}:
+            if off := {f"off_{name}": 1 for name in response.off_size(summary)}:
                 self.counters.count(self.model.id, **off)
             parts.append(Extracted(summary=summary, candidate_facts=sound.facts, files_touched=(), is_sure=True))
         whole = parts[0] if len(parts) == 1 else merged(parts, overview=parts[-1].summary.summary)

@@ -1,4 +1,4 @@
-"""Decisions of a session: user verdicts in its transcript, and recorded decisions."""
+"""Recorded decisions as facts, and the event that announces an episode."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -6,10 +6,7 @@ from datetime import datetime
 from nous.domain.episode import CandidateFact, Category, Decision, Episode, ExcerptSeen, TranscriptSeen
 from nous.domain.events import EpisodeSummarized, Event
 from nous.redaction.secrets import looks_secret
-from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import names
-from nous.summary.heuristic.statements import verdicts
-from nous.transcript.model import Transcript
 
 LEAST_SURE = 0.6
 """The lowest confidence of a recorded decision that becomes a fact as well."""
@@ -21,25 +18,17 @@ MOST = 20
 _LONGEST = 1000
 
 
-def shown_decisions(transcript: Transcript) -> Iterator[Decision]:
-    """Yield what the user approved, rejected, or answered when asked."""
-    yield from verdicts(SessionRecord(transcript))
-
-
 def decided_facts(recorded: Sequence[Decision]) -> Iterator[CandidateFact]:
     """Yield recorded decisions as facts, in their recorded words."""
     sure = (each for each in recorded if not each.turns and each.confidence >= LEAST_SURE)
-    for decision in [each for each in sure if _is_fact(each.description)][-MOST:]:
+    told = [each for each in sure if len(each.description) <= _LONGEST and not looks_secret(each.description)]
+    for decision in told[-MOST:]:
         yield CandidateFact(
             text=decision.description,
             category=Category.DECISION,
             subject=next(iter(names(decision.description)), decision.category),
             confidence=decision.confidence,
         )
-
-
-def _is_fact(text: str) -> bool:
-    return len(text) <= _LONGEST and not looks_secret(text)
 
 
 def announcement(episode: Episode, *, cause: Event, by: str, at: datetime) -> EpisodeSummarized:

@@ -4,15 +4,12 @@
 
 Every set has a development and a held-out part. *life* was written and marked by hand, *lives* is the same in one
 piece; in *vague* people say more of what they feel. *small talk* is real and marked by hand (../shared/data).
-*told* puts facts told in the first person between short turns of that small talk, *replies* puts them between the turns
-of *life* that state nothing, *news* puts statements from ../shared/data/facts between the small talk.
 
 A fact counts as kept if 80 % of its runs of four words stand in the excerpt. *by chance* is the same for whole turns
 drawn by chance, labels counted, as long as another fits.
 """
 
 import argparse
-import json
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -27,35 +24,11 @@ from nous.transcript.model import Entry, Kind, Transcript
 
 CHATS = Path(__file__).parent / "data" / "chats"
 SMALLTALK = DATA / "plain_text"
-STATEMENTS = DATA / "facts" / "minimal_pairs_a.json"
 PARTS = ("dev", "held_out")
 DRAWS = 20
-CONVERSATIONS = 6
-TURNS_TO_A_FACT = 4
-SHORT_TURN = 100
 LABEL = len("[Assistant] ") + len("\n\n")
 _RUN = 4
 _ENOUGH = 0.8
-_BEFORE = (
-    "",
-    "",
-    "",
-    "Guess what! ",
-    "Thanks for asking! ",
-    "Haha, yes. ",
-    "Well, it's been a while. ",
-    "Oh, you know! ",
-)
-_AFTER = (
-    "",
-    "",
-    "",
-    " How about you?",
-    " It feels great.",
-    " Have you ever done that?",
-    " Crazy, right?",
-    " Life is good.",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +109,12 @@ def _runs(text: str) -> list[tuple[str, ...]]:
 def chat_sets(part: str) -> dict[str, list[Chat]]:
     """The conversations of *part*, by the name of their set. What is not there is said and left out."""
     life = [_life(path) for path in _of_part(sorted(CHATS.glob("life_*.txt")), part)]
-    told = (CHATS / f"facts_{part}.txt").read_text("utf-8").splitlines()
-    empty = [turn.text for chat in life for turn in chat if not turn.fact]
     vague = [_life(path) for path in _of_part(sorted(CHATS.glob("vague_*.txt")), part)]
-    sets = {
-        "life": life,
-        "vague": vague,
-        "lives": [tuple(turn for chat in life for turn in chat)],
-        "replies": _mixed(empty, told),
-    }
-    if not SMALLTALK.exists() or not STATEMENTS.exists():
-        print(f"{part}: no small talk, told and news: {SMALLTALK} or {STATEMENTS} is not there")
+    sets = {"life": life, "vague": vague, "lives": [tuple(turn for chat in life for turn in chat)]}
+    if not SMALLTALK.exists():
+        print(f"{part}: no small talk: {SMALLTALK} is not there")
         return sets
-    files = _of_part(sorted(SMALLTALK.glob("smalltalk_*.txt")), part)
-    short = [text for path in files for text in _smalltalk(path) if len(text) < SHORT_TURN]
-    return sets | {"small talk": _marked(part), "told": _mixed(short, told), "news": _mixed(short, _news(part))}
+    return sets | {"small talk": _marked(part)}
 
 
 def _of_part(files: Sequence[Path], part: str) -> Sequence[Path]:
@@ -179,27 +143,6 @@ def _marked_chats(names: Sequence[Path], marks: dict[str, set[str]]) -> Iterator
     for name in names:
         texts = _smalltalk(SMALLTALK / f"{name}.txt")
         yield tuple(Turn(text, text if str(n) in marks[str(name)] else "") for n, text in enumerate(texts, start=1))
-
-
-def _news(part: str) -> list[str]:
-    """Different statements about people and projects, every other one for each part."""
-    pairs = json.loads(STATEMENTS.read_text("utf-8"))
-    return sorted({str(pair["a"]).rstrip(".!") + "." for pair in pairs})[PARTS.index(part) :: 2]
-
-
-def _mixed(filler: Sequence[str], facts: Sequence[str]) -> list[Chat]:
-    return [_one_mixed(filler, facts, random.Random(seed)) for seed in range(CONVERSATIONS)]
-
-
-def _one_mixed(filler: Sequence[str], facts: Sequence[str], chance: random.Random) -> Chat:
-    """Each of *facts* once, somewhere in a stretch of *filler*, some with small talk before and behind it."""
-    length = min(len(filler), TURNS_TO_A_FACT * len(facts))
-    start = chance.randrange(len(filler) - length + 1)
-    turns = [Turn(text) for text in filler[start : start + length]]
-    for fact in facts:
-        text = f"{chance.choice(_BEFORE)}{fact}{chance.choice(_AFTER)}"
-        turns.insert(chance.randrange(1, len(turns)), Turn(text, fact))
-    return tuple(turns)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from excerpt.gold import DATA, Score, Session, data_sets, kept, kept_fast, kept_spec, score_function, transcript_of
-from excerpt.growth import Cost, cost_table, costs, each, joined, verdicts
+from excerpt.growth import cost_lines
 from excerpt.retention import Retention, retention, retention_table
 
 from nous.excerpt import BUDGET
@@ -45,11 +45,8 @@ def main(chosen: Namespace) -> None:
         return
     figures = list(_figures(sets, score, chosen))
     told = _printed(_retention_part(figures))
-    coding = _of_coding(sets)
-    by_size, by_session = (
-        costs(list(samples), chosen.strategies, chosen.rounds) for samples in (joined(coding, SIZES), each(coding))
-    )
-    told += _printed(_cost_part(by_size, by_session, chosen))
+    if chosen.rounds:
+        told += _printed(_cost_part(_of_coding(sets), chosen))
     if chosen.refresh:
         README.write_text(_refreshed(README.read_text(encoding="utf-8"), told), encoding="utf-8")
 
@@ -71,12 +68,9 @@ def _retention_part(figures: Sequence[Retention]) -> Iterator[str]:
         yield from ("", f"**What is kept of {name}**", "", *retention_table(list(found)))
 
 
-def _cost_part(by_size: Sequence[Cost], by_session: Sequence[Cost], chosen: Namespace) -> Iterator[str]:
-    if not by_size:
-        return
-    yield from ("", f"**What {BUDGET:,} characters cost**, in ms of CPU per MB, the best of {chosen.rounds} rounds")
-    yield from ("", *cost_table(by_size, chosen.strategies), "")
-    yield from verdicts(by_size, by_session, chosen.strategies)
+def _cost_part(sessions: Sequence[Session], chosen: Namespace) -> Iterator[str]:
+    yield from ("", f"**What {BUDGET:,} characters cost**, in ms of CPU per MB, the best of {chosen.rounds} rounds", "")
+    yield from cost_lines(sessions, SIZES, chosen.strategies, chosen.rounds)
 
 
 def _printed(lines: Iterator[str]) -> str:

@@ -5,17 +5,15 @@
 Samples of 0.8 to 8 KB from the sessions in ../shared/data and from data/cjk.txt. The constants of
 `nous.text.token_estimate` were fitted on one half of the files; the other half is shown. Errors
 are (estimate / count - 1) of each sample in percent: their mean, the 5th and 95th percentile, and the one furthest off.
-The vocabularies come in a package, none is downloaded at run time: pip install 'nous[bench]'. Last, the estimate beside
-what Claude was billed for: between two requests of a session its input grows by what was said and read in between.
+The vocabularies come in a package, none is downloaded at run time: pip install 'nous[bench]'.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
-from statistics import mean, median, quantiles
+from statistics import mean, quantiles
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -34,10 +32,6 @@ CODE_FIELDS = ("content", "new_string", "old_string")
 VOCABULARIES = ("o200k_base", "cl100k_base", "qwen3.5")
 """The first is what the estimate foretells. Beside it GPT-4's, older, and one that makes a token of each digit."""
 TERMINAL = frozenset({"Bash", "BashOutput", "Grep", "Glob", "LS"})
-LONG_READ = 6000
-"""Bytes between two requests from which on what a client adds unseen (some 100 tokens) matters little."""
-INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-
 Count = Callable[[Sequence[str]], Sequence[int]]
 Rows = Sequence[Mapping[str, Any]]
 
@@ -175,49 +169,6 @@ def figures(errors: Sequence[float]) -> str:
     return " ".join(f"{100 * error:>+6.1f}" for error in (mean(errors), cuts[0], cuts[-1], worst))
 
 
-def show_bills() -> None:
-    """How many tokens Claude was billed for each one estimated, by model."""
-    shares: dict[str, list[float]] = {}
-    for path in sorted(DATA.glob("claude_code*/*.jsonl*")):
-        for model, tokens, text in _bills(rows(path)):
-            shares.setdefault(model, []).append(tokens / estimate(text))
-    print(f"\nbilled by Claude for each token estimated, where over {LONG_READ} bytes were read between two requests")
-    for model, found in sorted(shares.items()):
-        low, high = (quantiles(found, n=4, method="inclusive")[i] for i in (0, 2)) if len(found) > 1 else (found * 2)
-        print(f"{model:<30} n {len(found):>3}  median {median(found):.2f}  quartiles {low:.2f} {high:.2f}")
-
-
-def _bills(session: Rows) -> Iterator[tuple[str, int, str]]:
-    """Per pair of requests: the model, by how much its input grew, and the words that were added in between."""
-    requests: list[tuple[str, str, int, list[str]]] = []
-    for row in session:
-        message = row.get("message") or {}
-        if row.get("isSidechain") or not message:
-            continue
-        usage = message.get("usage")
-        if usage and (not requests or requests[-1][0] != message["id"]):
-            size = sum(usage.get(field) or 0 for field in INPUT)
-            requests.append((message["id"], message["model"], size, []))
-        if requests:
-            requests[-1][3].extend(_billed(block) for block in blocks(row))
-    for (_, model, before, added), (_, following, after, _) in pairwise(requests):
-        text = "\n".join(added)
-        if model == following and after > before and "\0" not in text and len(text.encode()) > LONG_READ:
-            yield model, after - before, text
-
-
-def _billed(block: Mapping[str, Any]) -> str:
-    match block:
-        case {"type": "text", "text": str(text)}:
-            return text
-        case {"type": "tool_use", "input": given, "name": str(tool)}:
-            return tool + orjson.dumps(given).decode()
-        case {"type": "tool_result"}:
-            return told(block)
-        case _:
-            return "\0"  # thoughts and pictures: billed, but not by their text
-
-
 def show_speed(measured: Sequence[Sample]) -> None:
     for label, text in (
         ("ASCII", "".join(sample.text for sample in measured if sample.text.isascii())),
@@ -233,7 +184,6 @@ def main() -> None:
     measured = [sample for sample in samples() if sample.is_held]
     for name, count in vocabularies().items():
         show(name, count, measured)
-    show_bills()
     show_speed(measured)
 
 

@@ -89,17 +89,3 @@ def test_a_text_holds_each_of_its_own_lines(summary: AnchoredSummary) -> None:
     assert all(text.holds(each) for section in summary.sections for each in lines_of(section.content))
     assert kept(summary, summary) == (summary, ())
     assert kept(AnchoredSummary.empty(), summary) == (summary, ())
-
-
-@given(rough, st.integers(0, 99))
-def test_every_summary_is_read_back_as_it_was_written(said: dict[str, str], iteration: int) -> None:
-    summary = AnchoredSummary.of(said, iteration=iteration)
-
-    assert AnchoredSummary.from_json(summary.to_json()) == summary
-
-
-@given(lines, st.integers(10_000, 99_999))
-def test_a_changed_number_is_never_taken_for_the_old_one(said: str, number: int) -> None:
-    changed = " ".join(str(number) if word.isdigit() else word for word in said.split())
-
-    assert not SearchableText([changed]).holds(said)

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 from benchmarks.excerpt.gold import data_sets, transcript_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from nous.domain.errors import BadInput
-from nous.excerpt import Manifest, fit, windows
+from nous.excerpt import Manifest, fit
 from nous.excerpt.strategies import names
-from nous.text.token_estimate import estimate
 from nous.transcript import read_transcript
 from nous.transcript.model import Transcript
 
@@ -86,28 +83,3 @@ def test_an_excerpt_of_a_real_session_keeps_its_budget_and_accounts_for_every_en
 
     assert sessions
     assert broken(sessions, strategy) == []
-
-
-@given(st.data(), st.integers(0, 5000))
-@settings(max_examples=20, deadline=None)
-def test_no_drawn_budget_of_tokens_is_exceeded(data: st.DataObject, budget: int) -> None:
-    transcript = data.draw(st.sampled_from(all_sessions()).filter(lambda session: len(session.entries) < 2000))
-
-    found = fit(transcript, budget, unit="tokens")
-
-    assert estimate(found.text) <= budget
-    assert is_accounted(found.manifest, transcript)
-
-
-@given(st.data(), st.integers(0, 4000), st.integers(1, 8))
-@settings(max_examples=20, deadline=None)
-def test_windows_of_a_real_session_keep_the_budget_and_are_the_whole_of_it(
-    data: st.DataObject, budget: int, most: int
-) -> None:
-    transcript = data.draw(st.sampled_from(all_sessions()).filter(lambda session: len(session.entries) < 2000))
-
-    found = windows(transcript, budget, most=most).windows
-
-    assert tuple(chain(*(window.transcript for window in found))) == transcript.entries
-    assert all(len(window.excerpt.text) <= budget for window in found)
-    assert all(is_accounted(window.excerpt.manifest, window.transcript) for window in found)

@@ -1,34 +1,20 @@
 """Laws of windows, for any transcript, any budget and any number of windows."""
 
-from itertools import accumulate, pairwise
-
-from builders.drawn import transcript_of, transcripts
+from builders.drawn import transcripts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nous.excerpt import Windows, fit, windows
+from nous.excerpt import fit, windows
+from nous.excerpt.fit import ONE_PASS
 from nous.excerpt.strategies import names
-from nous.excerpt.windows import ONE_PASS
-from nous.text.token_estimate import Counter, estimate, scaled
-from nous.transcript.model import Entry, Kind, Transcript
+from nous.text.token_estimate import Counter, estimate
+from nous.transcript.model import Transcript
 
-FEW_TOKENS, MANY_TOKENS = scaled(0.5), scaled(2.0)
-COUNTERS: list[Counter] = [estimate, len, FEW_TOKENS, MANY_TOKENS]
+COUNTERS: list[Counter] = [estimate, len, lambda text: -(-estimate(text) // 2), lambda text: 2 * estimate(text)]
 BUDGETS = st.one_of(st.integers(0, 60), st.integers(60, 240), st.integers(0, 1200))
 MOST = st.integers(1, 12)
 MORE = settings().max_examples * 2
 """For laws whose failures are rare."""
-
-
-@st.composite
-def spoken(draw: st.DrawFn) -> Transcript:
-    """Turns of one to five answers, none of them longer than 200 characters."""
-    entries: list[Entry] = []
-    for turn, answers in enumerate(draw(st.lists(st.integers(1, 5), min_size=4, max_size=20)), start=1):
-        for number in range(answers + 1):
-            kind, letters = Kind.ASSISTANT if number else Kind.USER, draw(st.integers(1, 180))
-            entries.append(Entry(kind=kind, text="x" * letters, id=f"e{len(entries)}", turn=turn))
-    return transcript_of(entries)
 
 
 @given(transcripts(), BUDGETS, MOST, st.sampled_from(names()))
@@ -74,50 +60,6 @@ def test_a_session_of_up_to_four_budgets_has_one_window_which_is_its_excerpt(
         assert found.digest == found.windows[0].excerpt.digest
 
 
-@given(spoken(), st.integers(200, 600), st.integers(2, 12))
-@settings(deadline=None)
-def test_a_session_of_more_than_four_budgets_has_several(transcript: Transcript, budget: int, most: int) -> None:
-    found = windows(transcript, budget, most=most)
-
-    assert (len(found.windows) > 1) == (whole_length(transcript) + len("\n\n") > ONE_PASS * budget)
-    assert len(found.windows) == min(most, found.wanted)
-
-
-@given(spoken(), st.integers(200, 600), st.integers(2, 12))
-@settings(max_examples=MORE, deadline=None)
-def test_a_boundary_is_inside_of_a_turn_only_if_the_turn_is_longer_than_a_window(
-    transcript: Transcript, budget: int, most: int
-) -> None:
-    found = windows(transcript, budget, most=most)
-
-    window = (whole_length(transcript) + len("\n\n")) / len(found.windows)
-    assert all(length_of_turn(transcript, turn) > window for turn in turns_cut(found))
-
-
-@given(spoken(), st.integers(200, 600), st.integers(2, 12))
-@settings(deadline=None)
-def test_no_window_ends_more_than_its_half_away_from_an_equal_share(
-    transcript: Transcript, budget: int, most: int
-) -> None:
-    """So that none of them has far more to leave out than the others."""
-    found = windows(transcript, budget, most=most)
-
-    share = (whole_length(transcript) + len("\n\n")) / len(found.windows)
-    ends = list(accumulate(whole_length(window.transcript) + len("\n\n") for window in found.windows))
-    assert all(abs(end - number * share) <= share / 2 + 200 for number, end in enumerate(ends, start=1))
-
-
 def whole_length(transcript: Transcript) -> int:
     """The length of everything that was said, laid out."""
     return len(fit(transcript, 10_000_000, strategy="head").text)
-
-
-def length_of_turn(transcript: Transcript, number: int) -> int:
-    entries = [entry for entry in transcript if entry.turn == number]
-    return sum(len(f"[{'User' if entry.kind is Kind.USER else 'Assistant'}] {entry.text}\n\n") for entry in entries)
-
-
-def turns_cut(found: Windows) -> set[int]:
-    """The turns that a boundary is inside of."""
-    pairs = pairwise(window.transcript.entries for window in found.windows)
-    return {before[-1].turn for before, after in pairs if before[-1].turn == after[0].turn}

@@ -4,8 +4,7 @@ In a conversation between two people nothing is guaranteed. It keeps the turns t
 """
 
 from nous.excerpt.coverage import cover
-from nous.excerpt.dialogue import is_talk
-from nous.excerpt.dialogue_selection import most_told
+from nous.excerpt.dialogue import is_talk, most_told
 from nous.excerpt.floor import floor
 from nous.excerpt.items import Items
 from nous.excerpt.strategy import Choice, Strategy

@@ -9,7 +9,6 @@ def choose(items: Items, room: int) -> Choice:
 
 
 def _from_both_ends(count: int) -> list[int]:
-    """Return 0, last, 1, last but one, ..."""
     pairs = zip(range(count), reversed(range(count)), strict=True)
     return list(dict.fromkeys(index for pair in pairs for index in pair))
 

@@ -1,1 +1,42 @@
-"""Anchored (rolling) summary, carried from one compaction or resume to the next."""
+"""Anchored (rolling) summaries: the interface of their summarizers, with a model or without."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Protocol
+
+from nous.domain.anchored_summary import AnchoredSummary
+from nous.domain.errors import NousError
+from nous.domain.summary_input import Segment
+
+
+class FailureKind(StrEnum):
+    """Failure kind of a summarizer."""
+
+    TIMEOUT = "timeout"
+    TRANSPORT = "transport"
+    PARSE = "parse"
+    OTHER = "other"
+
+
+class SummarizerError(NousError):
+    """The summary was not updated; the old one stays valid, the segments are due again."""
+
+    def __init__(self, kind: FailureKind | str, message: str = "") -> None:
+        self.kind = FailureKind(kind)
+        kind = "" if self.kind is FailureKind.OTHER else f" {self.kind}"
+        super().__init__("summarizer timed out" if self.kind is FailureKind.TIMEOUT else f"summarizer{kind}: {message}")
+
+
+class Summarizer(Protocol):
+    """Update a session's rolling summary with new segments. Thread-safe."""
+
+    def summarize(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
+        """Return *existing_summary*, None the first time, updated with *segments*.
+
+        The result's `iteration` is one more than that of the existing summary, and 1 the first time. Nothing of the
+        existing summary is missing. The operation is idempotent: asking again gives the same summary.
+
+        Raises:
+            SummarizerError: there is none; `kind` says why.
+        """
+        ...

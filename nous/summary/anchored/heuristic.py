@@ -1,11 +1,10 @@
 """Heuristic anchored summary, in the session's own words, without a model."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nous.domain.anchored_summary import AnchoredSummary
 from nous.domain.episode import Outcome
-from nous.domain.summary_input import Segment
 from nous.redaction.secrets import looks_secret
 from nous.summary.anchored.retention import kept
 from nous.summary.heuristic.lessons import MOST, found_out
@@ -14,7 +13,6 @@ from nous.summary.heuristic.record import RecordedTurn, SessionRecord
 from nous.summary.heuristic.report import lead
 from nous.summary.heuristic.sentences import distinct, is_go_ahead, joined
 from nous.summary.heuristic.statements import rules
-from nous.summary.segments import transcript_of
 from nous.text.sentences import shortened
 from nous.transcript.model import Entry, Kind, Transcript
 
@@ -28,13 +26,6 @@ _BRIEF_SENTENCES = 4
 
 _MOST_REPORTS = _MOST_COMMITS = 5
 _SHORT = frozenset({Outcome.PARTIAL, Outcome.UNRESOLVED})
-
-
-class HeuristicAnchoredSummarizer:
-    """Summarizer that is always available: no model, no state, no errors."""
-
-    def summarize(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
-        return anchored_from(transcript_of(segments), existing_summary)
 
 
 def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = None) -> AnchoredSummary:
@@ -78,7 +69,6 @@ def _decided(record: SessionRecord) -> Iterator[str]:
 
 
 def _decides(entry: Entry) -> bool:
-    """Return whether the user approved, rejected or answered something, with or without reason."""
     return entry.kind is Kind.DECISION and entry.text.startswith(("Approved", "Rejected", "Answered"))
 
 
@@ -93,7 +83,6 @@ def _from_here(text: str, record: SessionRecord) -> str:
 
 
 def _state(record: SessionRecord, judgement: Judgement) -> Iterator[str]:
-    """Yield how the session ended and why, and what was last reported, tested and committed."""
     yield f"{judgement.outcome.capitalize()}. {judgement.rationale}"
     reported = [turn for turn in record.turns if turn.changes and lead(turn.report)]
     for turn in reported[-_MOST_REPORTS:]:

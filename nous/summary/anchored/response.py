@@ -8,13 +8,12 @@ from nous.domain.anchored_summary import LABELS, AnchoredSummary, AnchoredSummar
 from nous.domain.errors import BadInput
 from nous.domain.summary_input import BETWEEN, Segment
 from nous.summary.anchored.retention import lines_of
-from nous.summary.llm.response_repair import text_of
+from nous.summary.llm.response import text_of
 from nous.text.sentences import TICKS
 
 _PROSE = frozenset({"intent", "current_state"})
 """Sections that may be running text; the others are lists by convention."""
 
-_FOREIGN = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s")
 _RUN = re.compile("`{3,}")
 
@@ -39,15 +38,14 @@ def schema() -> dict[str, Any]:
 def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
     """Return the sections of an answer.
 
-    A missing section is blank. Any other text or list of the answer becomes a section of its own.
+    A missing section is blank.
 
     Raises:
         BadInput: it is no such answer; the message can be sent to the model.
     """
     if not any(value.get(id_) for id_ in LABELS):
         raise BadInput(f"The answer says nothing in any of its sections; write {', '.join(LABELS)}.")
-    said = {**{id_: _items(value.get(id_)) for id_ in LABELS}, **_foreign(value)}
-    return tuple(AnchoredSummarySection(id_, label_of(id_), _content(id_, lines)) for id_, lines in said.items())
+    return tuple(AnchoredSummarySection(id_, label_of(id_), _content(id_, _items(value.get(id_)))) for id_ in LABELS)
 
 
 def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) -> str:
@@ -59,12 +57,6 @@ def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) 
 
 def _items(value: object) -> list[object]:
     return cast("list[object]", value) if isinstance(value, list) else [value]
-
-
-def _foreign(value: Mapping[str, Any]) -> dict[str, list[object]]:
-    others = {id_: each for id_, each in value.items() if id_ not in LABELS and _FOREIGN.fullmatch(id_)}
-    items = {id_: _items(each) for id_, each in others.items()}
-    return {id_: each for id_, each in items.items() if all(isinstance(one, str) for one in each)}
 
 
 def _content(id_: str, said: Sequence[object]) -> str:

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from nous.domain.anchored_summary import AnchoredSummary, AnchoredSummarySection, label_of
-from nous.summary.llm.literals import Literal, literals_in, plain
-from nous.summary.llm.source_index import CitedStatement, SourceTurn, content_of
+from nous.summary.llm.source_index import CitedStatement, Literal, SourceTurn, content_of, literals_in, plain
 from nous.text.sentences import TICKS, Fence, fences, sentences
 
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,9}[.)])\s")
@@ -161,7 +160,6 @@ def kept(previous: AnchoredSummary, new: AnchoredSummary) -> tuple[AnchoredSumma
 
 
 def _lost(previous: AnchoredSummary, new: AnchoredSummary) -> dict[str, list[str]]:
-    """Return the lines of *previous* that *new* lacks, each once, by the section they belong in."""
     text = SearchableText(section.content for section in new.sections)
     seen: set[str] = set()
     lost: dict[str, list[str]] = {}

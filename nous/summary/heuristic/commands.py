@@ -153,7 +153,6 @@ def usual(runs: Sequence[CommandRun]) -> list[CommandRun]:
 
 
 def _below(directory: str, home: str) -> str:
-    """Return *directory* relative to *home*; empty for *home* itself."""
     path, base = directory.rstrip("/"), home.rstrip("/")
     if base and (path == base or path.startswith(f"{base}/")):
         return path[len(base) + 1 :]

@@ -1,20 +1,32 @@
-"""Heuristic candidate facts from a few sources that were measured as reliable, surest first."""
+"""Heuristic candidate facts from a few sources that were measured as reliable, surest first.
+
+For an episode without facts of its own, `facts_of` takes the user's statements and the key points of its summary.
+"""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
-from nous.domain.episode import CandidateFact, Category
-from nous.domain.summary_input import MOST_CANDIDATES
+from nous.domain.episode import CandidateFact, Category, Summary, Trust
+from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.redaction.secrets import looks_secret
-from nous.summary.heuristic.answers import answered
 from nous.summary.heuristic.commands import Purpose, usual
 from nous.summary.heuristic.record import SessionRecord
-from nous.summary.heuristic.report import lead, passage_from
-from nous.summary.heuristic.sentences import Sentence, content_words, names, telling_words
+from nous.summary.heuristic.report import answered, lead, passage_from
+from nous.summary.heuristic.sentences import (
+    POINTS_BACK,
+    Sentence,
+    content_words,
+    distinct,
+    names,
+    telling_words,
+)
 from nous.summary.heuristic.statements import fact_of, stated
+from nous.summary.llm.grounding import grounded, is_instruction
 from nous.text.language import words
 from nous.text.sentences import shortened
+from nous.transcript.model import Entry, Kind, Transcript
 from nous.transcript.tool_actions import taken_away_by
 
 _SHORT = 8
@@ -98,7 +110,6 @@ def _reports_action(text: str) -> bool:
 
 
 def _is_gone(one: Sentence, record: SessionRecord) -> bool:
-    """Return whether a file that *one* names was removed after it was said."""
     mentioned = set(names(one.text))
     removed = (path for place, action in record.done if place > one.place for path in taken_away_by(action.command))
     return any(path.endswith(name) or name.endswith(path) for path in removed for name in mentioned)
@@ -115,3 +126,61 @@ def command_facts(record: SessionRecord) -> Iterator[CandidateFact]:
             confidence=0.8,
             turns=(run.turn,),
         )
+
+
+_LEAST, _MOST = 0.6, 0.7
+"""The confidence of key points, and the highest confidence of any such fact."""
+
+_FEWEST_OF_POINT = 4
+_KINDS: Mapping[str, Kind] = {
+    "user": Kind.USER,
+    "assistant": Kind.ASSISTANT,
+    "decision": Kind.DECISION,
+    "error": Kind.ERROR,
+    "tools": Kind.TOOL_CALL,
+    "tool": Kind.TOOL_RESULT,
+    "output": Kind.TOOL_RESULT,
+    "sub-agent": Kind.SUB_AGENT,
+    "summary": Kind.SUMMARY,
+    "system": Kind.SYSTEM,
+}
+_LABEL = re.compile(r"\[[A-Z][\w-]*(?: of [^\]\n]{0,200})?\]\s")
+_GAP = "[..."
+"""Begins the mark of a gap in an excerpt."""
+
+
+def facts_of(summary: Summary, summary_input: SummaryInput | None) -> tuple[CandidateFact, ...]:
+    """Return grounded facts in *summary* and the user's words, surest first."""
+    points = list(_points(summary))
+    if summary_input is None:
+        return tuple(point for point in points if not is_instruction(point.text))
+    own = (
+        replace(fact, trust=Trust.USER) for fact in _sound(stated(SessionRecord(_shown(summary_input))), summary_input)
+    )
+    return tuple(distinct((*own, *_sound(points, summary_input)), MOST_CANDIDATES, lambda fact: fact.text))
+
+
+def _points(summary: Summary) -> Iterator[CandidateFact]:
+    """Yield the key points that are clear without context, and are no events or guesses."""
+    known = words()
+    for point in summary.key_points:
+        is_less = known.says("hedge", point) or known.opens("deed", point) or known.opens("wish", point)
+        if not (is_less or POINTS_BACK.match(point)) and len(content_words(point)) >= _FEWEST_OF_POINT:
+            category = Category.TECHNICAL if names(point) else Category.CONCEPT
+            yield fact_of(point, category, _LEAST)
+
+
+def _shown(summary_input: SummaryInput) -> Transcript:
+    """Return the shown session as a transcript, without partially shown user messages."""
+    shown = (each for each in summary_input.segments if each.role != "User" or _GAP not in each.text)
+    entries = [
+        Entry(kind, _LABEL.sub("", segment.text, count=1), f"{place}", segment.turn)
+        for place, segment in enumerate(shown)
+        if (kind := _KINDS.get(segment.role.casefold()))
+    ]
+    return Transcript(format="segments", entries=tuple(entries), digest="", bytes=0)
+
+
+def _sound(facts: Iterable[CandidateFact], summary_input: SummaryInput) -> Iterator[CandidateFact]:
+    for fact in grounded(facts, summary_input, canary="", prompt="").facts:
+        yield replace(fact, confidence=min(fact.confidence, _MOST))

@@ -1,23 +1,169 @@
-"""Heuristic summary text in the session's own words: requests, results, and how it ended."""
+"""Title, topics and text of a summary, in the session's own words.
+
+The title is the file's own, or taken from a commit, a request or a report. The text tells requests, results, and how
+the session ended.
+"""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from nous.domain.episode import Outcome
-from nous.summary.heuristic.answers import answered, reply_of
 from nous.summary.heuristic.lessons import found_out, worth
 from nous.summary.heuristic.outcome import Judgement
 from nous.summary.heuristic.record import RecordedTurn, SessionRecord
-from nous.summary.heuristic.report import OFFERED, ended, result_of
-from nous.summary.heuristic.sentences import is_go_ahead, names, telling_words
+from nous.summary.heuristic.report import OFFERED, answered, ended, lead, reply_of, result_of
+from nous.summary.heuristic.sentences import content_words, is_go_ahead, names, telling_words
 from nous.text.language import words
 
-_MOST_WORDS = 140
+MOST_TOPICS = 6
+_MOST_WORDS, _FEWEST_WORDS = 10, 5
+_REQUESTS_READ, _SENTENCES_READ = 8, 10
+"""Turns from the beginning, and sentences of each, that are searched for the request that names the session."""
+
+_CLAUSE = re.compile(
+    r"(?:[.;!?:](?=\s|\Z)| - | — |, (?:and|but|so|then|because) |\s(?=(?:What|Why|How|Where|Which|When) ))\s*"
+)
+_NOISE = re.compile(
+    r"https?://\S+|@\S*/|\"[^\"]*\"|“[^”]*”|\([^()]*\)|^/[\w-]+:?(?=\s|\Z)|\b[0-9a-f]{12,}\b|^\W*\d+ [+-].*"
+)
+_LEADS_UP = re.compile(
+    r"(?:you are|you're|i am|i'm testing|i just|i had|what i|if|when|for the|now that|once|after|before|since|as"
+    r"|right now|this is|there is|it['\u2019]s|it is)\b",
+    re.IGNORECASE,
+)
+"""Opens a clause that leads up to a request."""
+
+_MANNER = re.compile(
+    r"(?:don't|do not|please make it|make it|start with|read|claim|keep|use|be|open up|check out|commit|push|merge"
+    r"|rebase|pull|switch|continue)\b",
+    re.IGNORECASE,
+)
+"""Describes how to work, or asks for a chore of version control, and not what the session is about."""
+
+_ITEM_LABEL = re.compile(r"^(?:[A-Z]|\d+)\)\s+|^[A-Z]:\s+|^(?:Plan|Task|Goal|Title):\s+")
+_TAIL = re.compile(r"[\s,:;.!?\u2013\u2014-]+$")
+_HASH = re.compile(r"[0-9a-f]{7,40}|\d+|v?\d[\d.]*")
+_BEFORE_WISH = frozenset(("to", "and", "also", "please", "then", "now", "no", "just"))
+"""Words after which a clause may start again with a request."""
+
+
+def title_of(record: SessionRecord, topics: Sequence[str]) -> str:
+    """Return at most ten words that name the session."""
+    own = record.transcript.header.title
+    if own and own.strip():
+        return _cut(own.split())
+    weights = _weights(record)
+    best = max(_proposed(record), key=lambda each: each[1] * _worth(each[0], weights), default=None)
+    if best is None:
+        first = next((one.text for turn in record.requests for one in (*turn.asked, *turn.brief)), "")
+        return _with_topics(_TAIL.sub("", _without_preamble(_NOISE.sub(" ", first).strip())) or "Session", topics)
+    return _with_topics(best[0], topics)
+
+
+def _proposed(record: SessionRecord) -> Iterator[tuple[str, float]]:
+    """Yield clauses that may name the session, each with the weight of its position."""
+    is_one = len(record.commits) <= len(record.requests)
+    for subject, _ in record.commits:
+        yield from ((clause, 1.2 if is_one else 0.7) for clause in _clauses(subject))
+    for rank, turn in enumerate(record.requests[:_REQUESTS_READ]):
+        for one in (*turn.asked, *turn.brief)[:_SENTENCES_READ]:
+            weight = (0.6 if one.is_item else 1.2 if one.is_heading else 1.0) / (1 + rank / 3)
+            yield from ((clause, weight) for clause in _clauses(one.text))
+    for turn in record.turns[-1:]:
+        reported = (one.text for one in lead(turn.report) if words().opens("deed", one.text))
+        yield from ((clause, 0.5) for text in reported for clause in _clauses(text))
+
+
+def topics_of(record: SessionRecord) -> tuple[str, ...]:
+    """Return the main topics of the session: tickets, files, then frequent words of the user."""
+    found: Counter[str] = Counter()
+    for turn in record.turns:
+        for said, weight in ((turn.asked, 3), (turn.brief[:12], 1), (turn.report[:12], 1)):
+            for one in said:
+                found.update({name: weight for name in map(_last_part, names(_NOISE.sub(" ", one.text))) if name})
+    files = [path.rsplit("/", 1)[-1] for path in record.files]
+    found.update(dict.fromkeys(files, 2))
+    spoken = Counter(
+        word for turn in record.turns for one in (*turn.asked, *turn.report) for word in content_words(one.text)
+    )
+    ranked = [name for name, count in found.most_common(MOST_TOPICS) if count > 1]
+    taken = {name.lower() for name in ranked}
+    ranked += [word for word, count in spoken.most_common(40) if count > 2 and not any(word in name for name in taken)]
+    return tuple(ranked[:MOST_TOPICS])
+
+
+def _last_part(name: str) -> str:
+    """Return the last part of a path, or the name itself; empty if it tells a reader nothing."""
+    part = name.rstrip("/").rsplit("/", 1)[-1]
+    return part if 2 < len(part) < 40 and " " not in part and not _HASH.fullmatch(part) else ""
+
+
+def _weights(record: SessionRecord) -> Counter[str]:
+    return Counter(
+        word
+        for turn in record.turns
+        for said in (turn.asked, turn.report)
+        for word in {word for one in said for word in content_words(one.text)}
+    )
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """Yield the clauses of *text* with content, and their parts that begin with a wish."""
+    bare = _ITEM_LABEL.sub("", _NOISE.sub(" ", text))
+    for part in _CLAUSE.split(bare)[:4]:
+        clause = _TAIL.sub("", _without_preamble(" ".join(part.split())))
+        tokens = clause.split()
+        starts = [at for at in range(1, len(tokens) - 3) if words().opens("wish", tokens[at])]
+        starts = [at for at in starts if tokens[at - 1].endswith(",") or tokens[at - 1].lower() in _BEFORE_WISH]
+        for at in (0, *starts):
+            if len(telling_words(found := " ".join(tokens[at:]))) > 1:
+                yield found
+
+
+def _without_preamble(text: str) -> str:
+    while (rest := words().without("preamble", text)) != text and rest.strip():
+        text = rest.lstrip(" ,:")
+    return text
+
+
+def _worth(clause: str, weights: Counter[str]) -> float:
+    head = " ".join(clause.split()[:_MOST_WORDS])
+    score = sum(min(weights[word], 4) for word in set(content_words(head))) + 2 * len(set(names(head))) + 1
+    factor = 1.3 if words().opens("wish", clause) else 1.0
+    return score * factor * (0.4 if _LEADS_UP.match(clause) else 1.0) * (0.4 if _MANNER.match(head) else 1.0)
+
+
+def _with_topics(text: str, topics: Sequence[str]) -> str:
+    found = _cut(text.split())
+    room = _MOST_WORDS - len(found.split())
+    missing = [topic for topic in topics if topic.lower() not in found.lower() and not _HASH.fullmatch(topic)]
+    if len(found.split()) >= _FEWEST_WORDS + 2 or not missing or room < 1:
+        return found
+    return f"{found}: {', '.join(missing[: min(room, 3)])}"
+
+
+def _cut(found: Sequence[str]) -> str:
+    kept = [*found[:_MOST_WORDS]]
+    while (
+        len(found) > _MOST_WORDS
+        and len(kept) > _FEWEST_WORDS
+        and kept[-1].lower().strip(",.;:") in words().sets["dangling"]
+    ):
+        kept.pop()
+    last = max((at for at, word in enumerate(kept[:-1]) if word.endswith(",")), default=0)
+    if len(found) > _MOST_WORDS and len(kept) - last <= _FEWEST_WORDS <= last:
+        kept = kept[: last + 1]
+    text = _TAIL.sub("", " ".join(kept))
+    return text[:1].upper() + text[1:]
+
+
+_SUMMARY_WORDS = 140
 _ASKED_WORDS = 18
 _RESULT_WORDS = {1: 110, 2: 56, 3: 44, 4: 36}
 """The most words of a result, by the number of requests; for more requests, 30."""
 
-_CAUSE_WORDS, _OPENING, _FEWEST_WORDS = 40, 40, 4
+_CAUSE_WORDS, _OPENING, _FEWEST_OF_REQUEST = 40, 40, 4
 
 _LINK = re.compile(r"https?://\S+")
 _COMMITS_TOLD, _FILES_TOLD = 3, 4
@@ -32,7 +178,7 @@ def summary_of(record: SessionRecord, judgement: Judgement) -> str:
     ending = _ending(record, judgement)
     causes = (text for text in found_out(record) if len(text.split()) <= _CAUSE_WORDS and names(text))
     cause = max(causes, key=worth, default="")
-    exchanges = _exchanges(record, _MOST_WORDS - len(f"{cause} {ending}".split()))
+    exchanges = _exchanges(record, _SUMMARY_WORDS - len(f"{cause} {ending}".split()))
     is_new = cause and not any(cause[:_OPENING] in each for each in exchanges)
     found = " ".join(filter(None, (*exchanges, f"Found: {ended(cause)}" if is_new else "", ending)))
     return found or judgement.rationale
@@ -67,7 +213,6 @@ def _result(record: SessionRecord, turn: RecordedTurn, most: int) -> str:
 
 
 def _weight(turn: RecordedTurn) -> float:
-    """Return the weight of a turn in the session: its changes, and the names it mentions."""
     said = [one.text for one in (*turn.asked, *turn.report[:6])]
     return 2 * min(turn.changes, 5) + len({name for text in said for name in names(text)}) + (not turn.is_interim)
 
@@ -76,7 +221,7 @@ def _exchange(asked: str, result: str) -> str:
     if not asked:
         return result
     if not result:
-        return f"Asked: “{asked}”." if len(telling_words(asked)) >= _FEWEST_WORDS else ""
+        return f"Asked: “{asked}”." if len(telling_words(asked)) >= _FEWEST_OF_REQUEST else ""
     return f"“{asked}”: {ended(result)}"
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from nous.domain.episode import Outcome
 from nous.summary.heuristic.commands import has_passed
 from nous.summary.heuristic.record import RecordedTurn, SessionRecord
-from nous.summary.heuristic.report import OFFER
 from nous.summary.heuristic.sentences import Sentence, content_words
 from nous.text.language import words
 from nous.text.sentences import shortened
@@ -21,10 +20,10 @@ _LONG = 24
 _ASKS, _ORDERS = 0.5, 0.1
 """Shares of the turns of a talk; people who chat in `chitchat-dataset` ask in up to .4 and order in up to .06."""
 
-_EITHER_OR = re.compile(r"\bor (?:should|shall|would|do) ", re.IGNORECASE)
 _READS = re.compile(
     r"\s*(?:cd \S+ *&& *)?(?:grep|rg|ls|cat|find|head|tail|sed -n|git (?:log|show|diff|status|grep)|which|test) "
 )
+_EITHER_OR = re.compile(r"\bor (?:should|shall|would|do) ", re.IGNORECASE)
 _CHOICE = re.compile(
     r"\b(?:which|what) (?:\w+ ){0,4}(?:prefer|choose|like|want)|\bdo you (?:want|prefer)\b.* or "
     r"|\b(?:would you like|should i|shall i)\b.*,? or (?:should|shall|would|do) "
@@ -112,7 +111,6 @@ def _failing_last(record: SessionRecord) -> Judgement | None:
 
 
 def _closed(record: SessionRecord) -> Judgement | None:
-    """Judge a session whose user thanked or took leave at the end."""
     closing = record.closing
     if closing is None:
         return None
@@ -124,13 +122,11 @@ def _waits_for_choice(record: SessionRecord) -> Judgement | None:
     """Judge a session that ends with a choice for the user, before that turn changed anything."""
     turn = record.requests[-1]
     asked = next((one for one in reversed(turn.report) if _CHOICE.search(one.text)), None)
-    offers = sum(OFFER.match(one.text) is not None for one in turn.report)
-    is_open = (asked and _EITHER_OR.search(asked.text)) or not turn.changes
-    if not is_open or not (asked or offers > 1):
+    if asked is None or (turn.changes and not _EITHER_OR.search(asked.text)):
         return None
-    said = f": {shortened(asked.text, _QUOTED_CHARS)}" if asked else "."
-    rationale = f"The record ends in turn {turn.number} with a choice that the user has to make{said}"
-    return Judgement(Outcome.PARTIAL, rationale, (turn.number,), waits_for=asked.text if asked else "")
+    said = shortened(asked.text, _QUOTED_CHARS)
+    rationale = f"The record ends in turn {turn.number} with a choice that the user has to make: {said}"
+    return Judgement(Outcome.PARTIAL, rationale, (turn.number,), waits_for=asked.text)
 
 
 def _unfinished(record: SessionRecord) -> Judgement | None:
@@ -162,7 +158,6 @@ def _ended_well(record: SessionRecord) -> Judgement:
 
 
 def _evidence(record: SessionRecord, later: Sequence[RecordedTurn]) -> str | None:
-    """Return the evidence, from the last request on, that it was met."""
     number = later[0].number
     commits = [subject for subject, turn in record.commits if turn >= number]
     if commits:
@@ -225,8 +220,7 @@ def _service_end(record: SessionRecord) -> Judgement:
             rationale = f"Something was carried out, and in turn {refused.turn} something was refused: {quote}"
         return Judgement(Outcome.PARTIAL if is_open else Outcome.RESOLVED, rationale, (served[-1].number,))
     if accepted and any(turn.report for turn in record.requests):
-        quote = "accepted that nothing is changed" if refused else "was content with the answer"
-        rationale = f"In turn {last.number} the user {quote}."
+        rationale = f"In turn {last.number} the user was content with the answer."
         return Judgement(Outcome.RESOLVED, rationale, (last.number,), is_sure=False)
     rationale = f"By turn {last.number} nothing that the user asked for was carried out."
     return Judgement(Outcome.UNRESOLVED, rationale, (last.number,))

@@ -23,7 +23,6 @@ _INJECTED = re.compile(
 _SLASH_COMMAND = re.compile(r"/[\w:-]+")
 _TAGGED = re.compile(r"\A\s*<(teammate-message|user_query|task)\b[^>]*>\s*(.*?)\s*(?:</\1>|\Z)", re.DOTALL)
 _PROTOCOL = re.compile(r"\A\{.*?\"subject\":\"([^\"]{8,200})\"", re.DOTALL)
-_COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,40}\] ", re.MULTILINE)
 _LONGEST_FAREWELL = 240
 _INTERRUPTED = "interrupted by user"
 _PREFIX = re.compile(r"\A(?:[a-z]+(?:\([^)]*\))?!?|[A-Z]{2,}-\d+): (?=\S)")
@@ -108,8 +107,8 @@ class SessionRecord:
         """Subject and turn of each commit that was made, without its type, each once."""
         found: dict[str, int] = {}
         for _, action in self.actions:
-            subject, result = subject_of_commit(action.command), self.results.get(action.call.id)
-            if subject and (not is_undone(result) or (result and _COMMITTED.search(result.text))):
+            subject = subject_of_commit(action.command)
+            if subject and not is_undone(self.results.get(action.call.id)):
                 found[_PREFIX.sub("", subject)] = action.call.turn
         return list(found.items())
 

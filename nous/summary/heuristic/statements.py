@@ -83,7 +83,6 @@ def _can_stand(one: Sentence) -> bool:
 
 
 def _kind_of(one: Sentence) -> tuple[Category, float] | None:
-    """Return the category and confidence of *one* as a lasting statement, or None."""
     known, text = words(), standing_alone(one.text)
     if known.says("from_now_on", text):
         return Category.RULE, 0.95

@@ -10,11 +10,10 @@ from nous.domain.summary_input import MOST_CANDIDATES, MOST_POINTS
 from nous.redaction.secrets import looks_secret, masked
 from nous.summary.heuristic.facts import candidate_facts
 from nous.summary.heuristic.lessons import lessons
-from nous.summary.heuristic.narrative import summary_of
+from nous.summary.heuristic.narrative import MOST_TOPICS, summary_of, title_of, topics_of
 from nous.summary.heuristic.outcome import judge, open_threads
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.sentences import distinct
-from nous.summary.heuristic.title import MOST_TOPICS, title_of, topics_of
 from nous.transcript.model import Transcript
 
 T = TypeVar("T")

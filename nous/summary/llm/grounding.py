@@ -2,19 +2,24 @@
 
 A fact stays only if the turns that it cites contain its numbers, paths and names. Wrong citations are corrected if
 another turn contains them. Dropped facts are counted by reason. The session decides whose statement a fact is.
+
+Echoes of the prompt and injected instructions are dropped. A person's request to remember something is legitimate. The
+same request in a file, a page or a tool's output is not, and neither is anything near it.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
+from typing import NamedTuple
 
 from nous.domain.episode import CandidateFact, Category, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
 from nous.redaction.secrets import looks_secret
-from nous.summary.llm.literals import plain
-from nous.summary.llm.response_checks import PromptEcho, is_instruction, is_planted, overrides
-from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, trust_of
+from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, SourceTurn, content_of, plain, trust_of
+from nous.text.sentences import sentences
 
 LONGEST = 4_000
 """The most characters of a fact. Anything longer is no single statement."""
@@ -48,8 +53,8 @@ class Grounded:
 
 def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, canary: str, prompt: str) -> Grounded:
     """Return the *facts* that *summary_input* supports, without echoes of *prompt*. Idempotent."""
-    session = SourceIndex.of(summary_input)
-    ours = PromptEcho(prompt, canary, session)
+    session = SourceIndex(summary_input)
+    ours = _Prompt(prompt, _letters(canary))
     dropped: Counter[str] = Counter()
     kept: dict[str, CandidateFact] = {}
     for fact in facts:
@@ -66,7 +71,7 @@ def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, can
     return Grounded(facts=surest, dropped=tuple(sorted((str(reason), count) for reason, count in dropped.items())))
 
 
-def _judged(fact: CandidateFact, session: SourceIndex, ours: PromptEcho) -> CandidateFact | Dropped:
+def _judged(fact: CandidateFact, session: SourceIndex, ours: "_Prompt") -> CandidateFact | Dropped:
     if reason := _unfit(fact):
         return reason
     claim = CitedStatement.of(fact.text)
@@ -78,7 +83,8 @@ def _judged(fact: CandidateFact, session: SourceIndex, ours: PromptEcho) -> Cand
     if is_planted(claim, turns, session):
         return Dropped.PLANTED
     trust = trust_of(claim, session.segments(turns), enough=_RULE_SHARE if fact.category is Category.RULE else MOST)
-    return replace(fact, turns=turns, category=_category(fact, trust), trust=trust)
+    is_no_rule = fact.category is Category.RULE and trust is not Trust.USER
+    return replace(fact, turns=turns, category=Category.CONCEPT if is_no_rule else fact.category, trust=trust)
 
 
 def _unfit(fact: CandidateFact) -> Dropped | None:
@@ -89,13 +95,13 @@ def _unfit(fact: CandidateFact) -> Dropped | None:
     return Dropped.SECRET if looks_secret(fact.text) or looks_secret(fact.subject) else None
 
 
-def _foreign(fact: CandidateFact, claim: CitedStatement, session: SourceIndex, ours: PromptEcho) -> Dropped | None:
-    if ours.is_leak(f"{fact.text} {fact.subject}", claim):
+def _foreign(fact: CandidateFact, claim: CitedStatement, session: SourceIndex, ours: "_Prompt") -> Dropped | None:
+    if ours.canary and ours.canary in _letters(f"{fact.text} {fact.subject}"):
         return Dropped.LEAK
-    if ours.is_echo(claim):
+    if _is_echo(claim, ours.text, session):
         return Dropped.ECHO
     is_asked = any(segment.is_personal and segment.says(claim) for segment in session.segments())
-    if overrides(fact.text) or (is_instruction(fact.text) and not is_asked):
+    if _OVERRIDES.search(fact.text) or (is_instruction(fact.text) and not is_asked):
         return Dropped.PLANTED
     return None
 
@@ -105,13 +111,9 @@ def _citation(fact: CandidateFact, claim: CitedStatement, session: SourceIndex) 
     cited = tuple(sorted({turn for turn in fact.turns if turn in session.turns}))
     if not cited:
         return session.turns_saying(claim) or Dropped.UNSUPPORTED
-    if all(any(session.turns[turn].literals.says(token) for turn in cited) for token in claim.tokens):
+    if all(any(session.turns[turn].has(token) for turn in cited) for token in claim.tokens):
         return cited
     return session.turns_saying(claim) or Dropped.NOT_SAID
-
-
-def _category(fact: CandidateFact, trust: Trust) -> Category:
-    return Category.CONCEPT if fact.category is Category.RULE and trust is not Trust.USER else fact.category
 
 
 def _form(text: str) -> str:
@@ -119,8 +121,107 @@ def _form(text: str) -> str:
 
 
 def _surest(facts: list[CandidateFact]) -> tuple[CandidateFact, ...]:
-    """Return the facts with the highest confidence up to the cap, in order."""
     if len(facts) <= MOST_CANDIDATES:
         return tuple(facts)
     by_surety = sorted(range(len(facts)), key=lambda at: -facts[at].confidence)
     return tuple(facts[at] for at in sorted(by_surety[:MOST_CANDIDATES]))
+
+
+_ECHOED, _FEWEST_ECHOED = 0.8, 5
+"""Share of a fact's words, and how many of them, that a sentence of the prompt has if the fact echoes it."""
+
+_NO_LETTER = re.compile(r"[\W_]+")
+
+
+class _Prompt(NamedTuple):
+    """Our own prompt, and the letters of the name in its example that no session has."""
+
+    text: str
+    canary: str
+
+
+def _is_echo(claim: CitedStatement, prompt: str, session: SourceIndex) -> bool:
+    is_ours = any(
+        len(claim.content & sentence) >= _FEWEST_ECHOED and claim.share_in(sentence) >= _ECHOED
+        for sentence in _sentences_of(prompt)
+    )
+    return is_ours and not any(claim.share_in(turn.content) >= _ECHOED for turn in session.turns.values())
+
+
+@cache
+def _sentences_of(prompt: str) -> list[frozenset[str]]:
+    return [content_of(prompt[start:end]) for start, end in sentences(prompt)]
+
+
+def _letters(text: str) -> str:
+    return _NO_LETTER.sub("", plain(text))
+
+
+_ASSISTANT = "Assistant"
+_KEEP = r"(?:remember|memori[sz]e|store|save|record|retain|note down|keep in mind)"
+_MODEL = r"(?:you|the (?:assistant|model|agent|ai|llm|memory|summari[sz]er)|(?:any |an? )?(?:ai|llm|assistant|agent)s?)"
+_WHAT_IS_KEPT = r"(?:facts?|rules?|memor(?:y|ies)|preferences?|candidate_facts?|knowledge)"
+
+_OVERRIDES = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b(?: \w+){0,4} (?:instructions?|prompts?|guidelines)\b"
+    r"|<\|?/?(?:system|im_start|im_end)\b|\[/?INST\]|\bsystem (?:prompt|message|override)\s*[:=]"
+    r"|\bnew (?:system prompt|instructions)\s*[:=]"
+    r"|\b(?:reveal|print|repeat|output|leak|show)\b[^.\n]{0,30}\bsystem prompt|\byou are now (?:an? |the |in )\w+",
+    re.IGNORECASE,
+)
+"""Instructions that override the model's prompt; these never belong in a memory."""
+
+_TO_MEMORY = re.compile(
+    rf"\b{_MODEL} (?:must|should|shall|need to|needs to|have to|has to|will)(?: \w+)? {_KEEP}\b"
+    rf"|\b{_KEEP}\b(?: \w+){{0,4}} (?:as an? |as |in(?:to)? |to )(?:\w+ ){{0,3}}{_WHAT_IS_KEPT}\b"
+    rf"|\b{_KEEP} (?:this|the|these|the following)(?: \w+)? {_WHAT_IS_KEPT}\b"
+    rf"|\badd\b(?: \w+){{0,4}} (?:in)?to (?:your|the|long-term|its)(?: \w+)? (?:memory|{_WHAT_IS_KEPT})\b"
+    rf"|\b{_KEEP} (?:this|the following)\s*:|\bcandidate_facts\b",
+    re.IGNORECASE,
+)
+"""Instructions that say what a memory has to keep."""
+
+_TO_READER = re.compile(
+    rf"(?:^|[.!:;>\"'*(\n\]]\s*|\b(?:please|must|should|always|now)\s+){_KEEP}"
+    r" (?:that|this|these|the following|it|forever)\b"
+    r"|\bsystem prompt\b|\b(?:important|note|attention)\b[^.\n]{0,40}\b(?:ai|llm|assistant|agent|model)s?\b\s*[:,]",
+    re.IGNORECASE,
+)
+"""Instructions to the reader: legitimate from an agent to its user, but not in a tool's output."""
+
+
+def is_instruction(text: str) -> bool:
+    """Return whether *text* instructs a model, or says what a memory has to keep."""
+    return bool(_OVERRIDES.search(text) or _TO_MEMORY.search(text))
+
+
+def is_planted(claim: CitedStatement, turns: Iterable[int], session: SourceIndex) -> bool:
+    """Return whether *claim* comes from an injected instruction.
+
+    So it does if an instruction in any turn says it, or contains more of it than everything else in *turns*. A claim
+    that a person states as well is not planted.
+    """
+    if any(segment.is_personal and segment.says(claim) for segment in session.segments()):
+        return False
+    saying = [segment for segment in session.segments() if segment.says(claim)]
+    near = list(session.segments(turns))
+    most = max((claim.share_in(segment.content) for segment in near), default=0.0)
+    nearest = [segment for segment in near if claim.share_in(segment.content) == most]
+    if any(segment.is_personal for segment in nearest):
+        nearest = []
+    return any(_plants(segment, claim) for segment in [*saying, *nearest])
+
+
+def _plants(segment: SourceTurn, claim: CitedStatement) -> bool:
+    """Return whether an instruction is near *claim*; an agent's text is checked by sentences."""
+    if segment.role != _ASSISTANT:
+        return is_instruction(segment.text) or _TO_READER.search(segment.text) is not None
+    if not is_instruction(segment.text):
+        return False
+    spans = list(sentences(segment.text))
+    around = (
+        segment.text[spans[max(0, at - 1)][0] : spans[min(len(spans) - 1, at + 1)][1]]
+        for at, (start, end) in enumerate(spans)
+        if is_instruction(segment.text[start:end])
+    )
+    return any(claim.share_in(content_of(text)) >= MOST for text in around)

@@ -1,14 +1,10 @@
 """Recover the JSON object from a model's answer, despite surrounding text.
 
-The text is read bracket by bracket. Text outside of every bracket is prose or a code fence. Malformed or truncated JSON
-is still read to its end, so that no part of it is taken for the answer.
+Malformed or truncated JSON is a fault: no part of it is taken for the answer.
 """
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
 from typing import Any, cast
 
 from nous.domain.errors import BadInput
@@ -20,81 +16,60 @@ _MOST_READ = 1_000
 """The most objects beside each other that are read."""
 
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
-# Braces that begin no object are skipped at the speed of `re`. A match ends with the next bare quotation mark and a
-# colon, so that no part of a text is scanned more than a few times.
-_OPENING = re.compile(rf"(?:\[\s*+)?\{{\s*+{_STRING}\s*+:", re.DOTALL)
-_EMPTY = re.compile(r"\{\s*\}")
-_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|(?P<open>[{\[])|(?P<close>[}\]])', re.DOTALL)
+_OPENING = re.compile(rf"(?:\[\s*+)?\{{\s*+(?:{_STRING}\s*+:|\}})", re.DOTALL)
+"""Begins an object, or an array of objects. Other braces are skipped at the speed of `re`."""
+
+_TOO_DEEP = re.compile(rf"(?:[{{\[][^{{}}\[\]]*+){{{DEEPEST + 1}}}")
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 _FENCE = re.compile(r"(?:[\s\ufeff]|```+\w*)*+")
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Text that begins like an object or an array of objects: its value, or its *fault*."""
-
-    size: int
-    value: Any = None
-    fault: str = ""
-    is_closed: bool = True
+_DECODER = json.JSONDecoder(strict=False)
 
 
 def object_in(text: str) -> dict[str, Any]:
-    """Return the largest JSON object in *text* that can be parsed completely.
+    """Return the largest JSON object in *text* before the first malformed one.
 
     Raises:
-        BadInput: there is none, or a larger one never closes. The message is a sentence that can be sent to the model;
-            it quotes nothing.
+        BadInput: there is none, or the malformed rest is larger. The message is a sentence that can be sent to the
+            model; it quotes nothing.
     """
-    found = list(islice(_found_in(text), _MOST_READ))
-    whole = max((one for one in found if not one.fault), key=lambda one: one.size, default=None)
-    faulty = max((one for one in found if one.fault), key=lambda one: (not one.is_closed, one.size), default=None)
-    if faulty and (whole is None or (not faulty.is_closed and faulty.size > whole.size)):
-        raise BadInput(faulty.fault)
-    if whole is None:
-        if _EMPTY.search(text):
-            return {}
-        raise BadInput(_nothing_in(text))
-    if not isinstance(whole.value, dict):
-        raise BadInput("The answer is a JSON array; write one JSON object.")
-    return cast("dict[str, Any]", whole.value)
-
-
-def _found_in(text: str) -> Iterator[_Found]:
-    position = 0
-    while opening := _OPENING.search(text, position):
+    if _TOO_DEEP.search(text):
+        raise BadInput(f"The JSON is nested more than {DEEPEST} brackets deep; write a plain object.")
+    largest: Any = None
+    size = position = 0
+    for _ in range(_MOST_READ):
+        opening = _OPENING.search(text, position)
+        if opening is None:
+            break
         start = opening.start()
-        end = _end_of(text, start)
-        if end is None:
-            fault = "The JSON object never closes; write the whole object, more briefly."
-            yield _Found(len(text) - start, fault=fault, is_closed=False)
-            return
-        yield _parsed(text, start, end)
-        position = end
+        try:
+            value, position = _decoded(text, start)
+        except json.JSONDecodeError as error:
+            if len(text) - start > size:
+                raise BadInput(_fault(error, text)) from None
+            break
+        if position - start > size:
+            largest, size = value, position - start
+    if largest is None:
+        raise BadInput(_nothing_in(text))
+    if not isinstance(largest, dict):
+        raise BadInput("The answer is a JSON array; write one JSON object.")
+    return cast("dict[str, Any]", largest)
 
 
-def _end_of(text: str, start: int) -> int | None:
-    """Return the end of the bracket that opens at *start*; None if it never closes."""
-    depth = 0
-    for bracket in _BRACKET.finditer(text, start):
-        depth += (bracket["open"] is not None) - (bracket["close"] is not None)
-        if depth > DEEPEST:
-            raise BadInput(f"The JSON is nested more than {DEEPEST} brackets deep; write a plain object.")
-        if not depth:
-            return bracket.end()
-    return None
-
-
-def _parsed(text: str, start: int, end: int) -> _Found:
-    bare = _TRAILING_COMMA.sub(lambda found: found[1] or " ", text[start:end])
+def _decoded(text: str, start: int) -> tuple[Any, int]:
+    """Return the value that begins at *start*, and its end; commas before a bracket are ignored."""
     try:
-        return _Found(end - start, value=json.loads(bare, strict=False))
-    except ValueError as error:
-        at = start + getattr(error, "pos", 0) + 1
-        fault = (
-            f"The JSON is not valid at character {at}; escape quotes and backslashes in strings, and check the commas."
-        )
-        return _Found(end - start, fault=fault)
+        return _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError:
+        bare = _TRAILING_COMMA.sub(lambda found: found[1] or " ", text[start:])
+        return _DECODER.raw_decode(text[:start] + bare, start)
+
+
+def _fault(error: json.JSONDecodeError, text: str) -> str:
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+        return "The JSON object never closes; write the whole object, more briefly."
+    place = f"character {error.pos + 1}"
+    return f"The JSON is not valid at {place}; escape quotes and backslashes in strings, and check the commas."
 
 
 def _nothing_in(text: str) -> str:
@@ -106,39 +81,16 @@ def _nothing_in(text: str) -> str:
     return "The answer holds no JSON object; write one."
 
 
-_BEGIN_ANALYSIS = re.compile(r"<analysis\s*+>", re.IGNORECASE)
-_END_ANALYSIS = re.compile(r"</analysis\s*+>", re.IGNORECASE)
-_BEGIN_SUMMARY = re.compile(r"<summary\s*+>", re.IGNORECASE)
+_ANALYSIS = re.compile(r"<analysis\s*+>.*?(?:</analysis\s*+>|\Z)", re.IGNORECASE | re.DOTALL)
+_SUMMARY = re.compile(r"<summary\s*+>(.*?)(?:</summary\s*+>|\Z)", re.IGNORECASE | re.DOTALL)
 _END_SUMMARY = re.compile(r"</summary\s*+>", re.IGNORECASE)
 
 
 def summary_in(text: str) -> str:
     """Return *text* without its analysis, trimmed: the marked summary, or all if none is marked.
 
-    Truncated tags are tolerated: an analysis reaches to a whole summary behind it or else to the end, a summary to the
-    end.
+    An analysis or a summary that is never closed reaches to the end.
     """
-    said = _without_analyses(text)
-    begin = _BEGIN_SUMMARY.search(said)
-    if begin is None:
-        return _END_SUMMARY.sub("", said).strip()
-    end = _END_SUMMARY.search(said, begin.end())
-    return said[begin.end() : end.start() if end else len(said)].strip()
-
-
-def _without_analyses(text: str) -> str:
-    kept: list[str] = []
-    position = 0
-    while begin := _BEGIN_ANALYSIS.search(text, position):
-        kept.append(text[position : begin.start()])
-        end = _END_ANALYSIS.search(text, begin.end())
-        if end is None:
-            return "".join(kept) + _summary_behind(text, begin.end())
-        position = end.end()
-    return "".join([*kept, text[position:]])
-
-
-def _summary_behind(text: str, position: int) -> str:
-    """Return *text* from its first whole summary on: an analysis may mention the tag."""
-    begin = _BEGIN_SUMMARY.search(text, position)
-    return text[begin.start() :] if begin and _END_SUMMARY.search(text, begin.end()) else ""
+    said = _ANALYSIS.sub("", text)
+    found = _SUMMARY.search(said)
+    return (found[1] if found else _END_SUMMARY.sub("", said)).strip()

@@ -66,12 +66,12 @@ def parsed(text: str, *, name: str, is_own: bool = False) -> PromptTemplate:
     )
     if prompt.most_tokens < 1:
         raise BadInput(f"most_tokens = {prompt.most_tokens}: an answer needs at least 1")
-    _check_places(prompt, built_in(name) if is_own else prompt)
+    if is_own:
+        _check_places(_places(prompt), _places(built_in(name)))
     return prompt
 
 
-def _check_places(prompt: PromptTemplate, like: PromptTemplate) -> None:
-    known, found = _places(like), _places(prompt)
+def _check_places(found: set[str], known: set[str]) -> None:
     if unknown := found - known:
         raise BadInput(
             f"user: ${min(unknown)} is no place; there are {', '.join(f'${each}' for each in sorted(known))}"

@@ -1,9 +1,14 @@
 """Schema and lenient parser for a model's summary of a session.
 
-`EpisodeAnswer` is both: its JSON schema is strict, and its parsing is lenient. What no repair can fix becomes a
-complaint that can be sent to the model.
+`EpisodeAnswer` is both: its JSON schema is strict, and its parsing is lenient. Values of the wrong type are coerced; a
+text is never split into its characters. What no repair can fix becomes a complaint that can be sent to the model.
 """
 
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, datetime
 from typing import Annotated, Any, NamedTuple, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -11,12 +16,120 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from nous.domain.episode import CandidateFact, Category, Outcome, Summary
 from nous.domain.errors import BadInput
-from nous.summary.llm import response_repair as repair
 from nous.summary.llm.json_recovery import object_in, summary_in
-from nous.text.sentences import shortened
+from nous.text.sentences import sentences, shortened
 
 LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT = 200, 4_000, 600, 1_000
 _LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
+
+
+LIKELY = 0.8
+"""The confidence of a fact that states none."""
+
+_UNSAFE = re.compile(r"[\x00\ud800-\udfff]")
+_BULLET = re.compile(r"^\s*(?:[-*\u2022\u2023\u2013]|\d{1,3}[.)])\s+")
+_LINES = re.compile(r"[\r\n\u2022]+")
+_SAYING = ("text", "fact", "point", "lesson", "topic", "thread", "content", "statement", "description", "value", "name")
+"""Keys that may hold the text of an object where a text was asked for."""
+
+_OUTCOMES: Mapping[Outcome, str] = {
+    Outcome.RESOLVED: "resolved success successful succeeded completed complete done fixed solved finished",
+    Outcome.PARTIAL: "partial partially partially|resolved partially|completed partly ongoing in|progress mixed",
+    Outcome.UNRESOLVED: "unresolved not|resolved failed failure blocked unsuccessful abandoned unsolved not|done",
+    Outcome.INFORMATIONAL: "informational information informative info answered",
+}
+_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
+_LEAST_PERCENT = 10
+_TURN = re.compile(r"(?<![\d.])\d{1,6}(?!\d)")
+_PART_OF_DATE = re.compile(r"(?!0000)[0-9]{4}(?:-(?:0[1-9]|1[0-2]))?\Z")
+
+
+def text_of(value: object) -> str:
+    """Return *value* as a text; empty if it has none."""
+    match value:
+        case None:
+            return ""
+        case str():
+            return _UNSAFE.sub("", value).strip()
+        case list():
+            return " ".join(filter(None, map(text_of, cast("list[object]", value))))
+        case dict():
+            fields = cast("dict[str, object]", value)
+            named = next(filter(None, (text_of(fields.get(name)) for name in _SAYING)), "")
+            return named or text_of(list(fields.values()))
+        case _:
+            return str(value)
+
+
+def texts_of(value: object) -> list[str]:
+    """Return *value* as a list of texts, without blank ones."""
+    return [text for each in items_of(value) if (text := text_of(each))]
+
+
+def items_of(value: object) -> Sequence[object]:
+    """Return *value* as a list: a text's lines, an object's values, or else the value alone."""
+    match value:
+        case list():
+            return cast("list[object]", value)
+        case None:
+            return ()
+        case str():
+            return _items_in(value)
+        case dict():
+            fields = cast("dict[str, object]", value)
+            return [fields] if any(name in fields for name in _SAYING) else list(fields.values())
+        case _:
+            return [value]
+
+
+def _items_in(text: str) -> Sequence[object]:
+    """Return the lines of *text*, or the items of a JSON list that a model wrote into a text."""
+    if text.lstrip().startswith("["):
+        with suppress(ValueError):
+            return json.loads(text)
+    return [line for each in _LINES.split(text) if (line := _BULLET.sub("", each).strip())]
+
+
+def outcome_of(value: object) -> Outcome | None:
+    """Return the outcome that *value* means, in any spelling or by a synonym; None if unclear."""
+    plain = "|".join(re.findall(r"[a-z]+", text_of(value).casefold().removeprefix("outcome.")))
+    return next((outcome for outcome, names in _OUTCOMES.items() if plain in names.split()), None)
+
+
+def category_of(value: object) -> Category:
+    """Return the category that *value* names, or `technical`."""
+    name = text_of(value).casefold().strip(" .`\"'")
+    return next((known for known in Category if name in {known.value, f"{known.value}s"}), Category.TECHNICAL)
+
+
+def confidence_of(value: object) -> float:
+    """Return *value* as a number between 0 and 1; from 10 on it is taken for a percentage."""
+    found = _NUMBER.search(text_of(value))
+    number = float(found[0]) if found else LIKELY
+    return min(1.0, max(0.0, number / 100 if number >= _LEAST_PERCENT else number))
+
+
+def turns_of(value: object) -> list[int]:
+    """Return the turn numbers in *value*, in order."""
+    numbers = (number for item in items_of(value) for number in _TURN.findall(text_of(item)))
+    return sorted({int(number) for number in numbers} - {0})
+
+
+def date_of(value: object) -> str | None:
+    """Return *value* if it is an ISO 8601 date, or the year or month of one."""
+    text = text_of(value)
+    return text if is_date(text) else None
+
+
+def is_date(text: str) -> bool:
+    """Return whether *text* is a date in ISO 8601, or the year or month of one."""
+    if _PART_OF_DATE.match(text):
+        return True
+    for read in (date.fromisoformat, datetime.fromisoformat):
+        with suppress(ValueError):
+            read(text)
+            return True
+    return False
 
 
 class ModelSummary(NamedTuple):
@@ -27,25 +140,24 @@ class ModelSummary(NamedTuple):
 
 
 def _text(longest: int) -> BeforeValidator:
-    return BeforeValidator(lambda value: shortened(repair.text_of(value), longest))
+    return BeforeValidator(lambda value: shortened(text_of(value), longest))
 
 
 def _texts(longest: int) -> BeforeValidator:
-    return BeforeValidator(lambda value: [shortened(text, longest) for text in repair.texts_of(value)])
+    return BeforeValidator(lambda value: [shortened(text, longest) for text in texts_of(value)])
 
 
 def _facts(value: Any) -> list[dict[str, Any]]:
     facts: list[dict[str, Any]] = []
-    for item in repair.items_of(value):
+    for item in items_of(value):
         fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
-        if text := repair.text_of(fields.get("text") or item):
+        if text := text_of(fields.get("text") or item):
             facts.append({**fields, "text": text})
     return facts
 
 
 def _outcome(value: Any) -> str:
-    """Return one of the four outcomes, or the original text."""
-    return repair.outcome_of(value) or shortened(repair.text_of(value), _LONGEST_OUTCOME)
+    return outcome_of(value) or shortened(text_of(value), _LONGEST_OUTCOME)
 
 
 class _Lenient(BaseModel):
@@ -56,24 +168,21 @@ class _Lenient(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, value: Any) -> Any:
-        """Match field names regardless of case and separators; missing fields are null."""
-        fields = {_squeezed(name): each for name, each in cast("dict[str, Any]", value).items()}
-        return {name: fields.get(_squeezed(name)) for name in cls.model_fields}
+        fields = cast("dict[str, Any]", value)
+        return {name: fields.get(name) for name in cls.model_fields}
 
 
 class FactAnswer(_Lenient):
     """One statement that stays true and useful after the session."""
 
     text: Annotated[str, _text(LONGEST_FACT)] = Field(description="One sentence that can be understood alone.")
-    category: Annotated[str, BeforeValidator(repair.category_of)] = Field(
+    category: Annotated[str, BeforeValidator(category_of)] = Field(
         description="rule: only what the user asked for.", json_schema_extra={"enum": [each.value for each in Category]}
     )
     subject: Annotated[str, _text(_LONGEST_SUBJECT)] = Field(description="Who or what it is about, in a few words.")
-    confidence: Annotated[float, BeforeValidator(repair.confidence_of)] = Field(description="From 0 to 1.")
-    turns: Annotated[list[int], BeforeValidator(repair.turns_of)] = Field(
-        description="The numbers of the turns that say it."
-    )
-    event_date: Annotated[str | None, BeforeValidator(repair.date_of)] = Field(
+    confidence: Annotated[float, BeforeValidator(confidence_of)] = Field(description="From 0 to 1.")
+    turns: Annotated[list[int], BeforeValidator(turns_of)] = Field(description="The numbers of the turns that say it.")
+    event_date: Annotated[str | None, BeforeValidator(date_of)] = Field(
         description="ISO 8601, of something that happened on a day; otherwise null."
     )
 
@@ -154,14 +263,14 @@ def read_facts(text: str, *, is_whole: bool = True, coerce: bool = False) -> tup
     """
     del coerce  # facts are always parsed leniently
     found = _object_in(text, is_whole=is_whole)
-    if not {_squeezed(name) for name in found} & set(map(_squeezed, FactsAnswer.model_fields)):
+    if "candidate_facts" not in found:
         raise BadInput('The answer has no "candidate_facts"; write the list, empty if there is nothing to keep.')
     return tuple(map(_fact, FactsAnswer.model_validate(found).candidate_facts))
 
 
 def _object_in(text: str, *, is_whole: bool) -> dict[str, Any]:
     """Return the JSON object of an answer, perhaps within tags; tags in its strings are content."""
-    bare = repair.text_of(text)
+    bare = text_of(text)
     tag, brace = bare.find("<"), bare.find("{")
     try:
         return object_in(summary_in(bare) if 0 <= tag < brace else bare)
@@ -191,5 +300,16 @@ def _complaint(blank: list[str], *, has_outcome: bool) -> str:
     return " ".join(problems)
 
 
-def _squeezed(name: str) -> str:
-    return "".join(character for character in name.casefold() if character.isalnum())
+TITLE, SUMMARY = (5, 10), (100, 150)
+"""The fewest and the most words."""
+
+
+def off_size(summary: Summary) -> Iterator[str]:
+    """Yield the parts that are not of the requested size; a summary may be shorter."""
+    fewest, most = TITLE
+    if not fewest <= len(summary.title.split()) <= most:
+        yield "title"
+    if len(summary.summary.split()) > SUMMARY[1]:
+        yield "summary"
+    if len(list(sentences(summary.outcome_rationale))) != 1:
+        yield "rationale"

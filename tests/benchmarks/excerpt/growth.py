@@ -5,9 +5,7 @@ sizes above the sum of the sessions repeat them. The pass parses `{"role", "text
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, cycle
-from statistics import median
 
 import orjson
 from common.measure import cpu
@@ -16,140 +14,52 @@ from nous.excerpt import BUDGET, fit
 from nous.transcript.model import Transcript
 
 from .gold import Session, Turn, megabytes, text_of, transcript_of
-from .tables import table
+from .retention import table
 
 LIMITS: Mapping[str, float] = {"default": 15, "fast": 5}
 """Passes of `orjson` that a strategy may take at most."""
 
-_SETTLED = 1.0
-"""The size in megabytes with which the largest is compared: below it, what every call costs still shows."""
 
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Transcripts of about *size* megabytes each, of *megabytes* together, and the same text as lines of JSON."""
-
-    size: float
-    megabytes: float
-    transcripts: Sequence[Transcript]
-    lines: Sequence[bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Milliseconds per megabyte: of one pass of `orjson`, and of `fit` by strategy."""
-
-    size: float
-    transcripts: int
-    orjson: float
-    spent: Mapping[str, float]
-
-    def ratio(self, strategy: str) -> float:
-        return self.spent[strategy] / self.orjson
-
-
-def joined(sessions: Sequence[Session], sizes: Sequence[float]) -> Iterator[Sample]:
-    """For each size (in MB) as many transcripts of that size as cover the *sessions* once, at least one."""
-    turns = list(chain.from_iterable(session.turns for session in sessions))
-    whole = megabytes(turns)
-    for size in sizes:
-        yield _sample(size, list(_pieces(turns, size, count=max(1, int(whole / size)))))
-
-
-def each(sessions: Sequence[Session]) -> Iterator[Sample]:
-    """Every session on its own."""
-    for session in sessions:
-        yield _sample(session.megabytes, [session.turns])
-
-
-def costs(samples: Sequence[Sample], strategies: Sequence[str], rounds: int) -> list[Cost]:
-    """The best of *rounds* for each sample, nothing if there are none.
-
-    In each round all take turns, as a shared machine has fast and slow spells.
-    """
-    if not rounds:
-        return []
-    # What is loaded at the first call is no matter of growth.
-    _round(samples[:1], strategies)
-    spent = [_round(samples, strategies) for _ in range(rounds)]
-    best = [[min(times) for times in zip(*of_one, strict=True)] for of_one in zip(*spent, strict=True)]
-    return [_cost(sample, strategies, times) for sample, times in zip(samples, best, strict=True)]
-
-
-def cost_table(figures: Sequence[Cost], strategies: Sequence[str]) -> Iterator[str]:
-    """Milliseconds per megabyte, and in brackets how many times that of `orjson`."""
-    head = ["size", "number", "orjson", *strategies]
+def cost_lines(
+    sessions: Sequence[Session], sizes: Sequence[float], strategies: Sequence[str], rounds: int
+) -> Iterator[str]:
+    """Milliseconds per megabyte at each size (in MB), in brackets in passes of `orjson`; then how limits are kept."""
+    costs = {size: _cost(list(_turns(sessions, size)), strategies, rounds) for size in sizes}
     rows = [
-        [
-            f"{figure.size:g} MB",
-            str(figure.transcripts),
-            f"{figure.orjson:.2f}",
-            *(f"{figure.spent[strategy]:.1f} ({figure.ratio(strategy):.1f}x)" for strategy in strategies),
-        ]
-        for figure in figures
+        [f"{size:g} MB", f"{parsed:.2f}", *(f"{each:.1f} ({each / parsed:.1f}x)" for each in spent)]
+        for size, (parsed, *spent) in costs.items()
     ]
-    yield from table(head, rows)
-
-
-def verdicts(by_size: Sequence[Cost], by_session: Sequence[Cost], strategies: Sequence[str]) -> Iterator[str]:
-    """A line for each strategy: the cost at the largest size against its limit, how it grew, and single sessions."""
-    last = max(by_size, key=lambda figure: figure.size)
-    first = min((figure for figure in by_size if figure.size >= _SETTLED), key=lambda f: f.size, default=last)
-    for strategy in strategies:
-        ratio = last.ratio(strategy)
-        limit = LIMITS.get(strategy)
+    yield from table(["size", "orjson", *strategies], rows)
+    yield ""
+    parsed, *spent = costs[max(sizes)]
+    for strategy, each in zip(strategies, spent, strict=True):
+        ratio, limit = each / parsed, LIMITS.get(strategy)
         judged = f" (limit {limit:g}: {'kept' if ratio <= limit else 'MISSED'})" if limit else ""
-        grown = last.spent[strategy] / first.spent[strategy]
-        worst = max(by_size, key=lambda figure: figure.ratio(strategy))
-        alone = [figure.ratio(strategy) for figure in by_session]
-        yield (
-            f"- {strategy}: {ratio:.1f}x orjson at {last.size:g} MB{judged}, at most {worst.ratio(strategy):.1f}x at"
-            f" {worst.size:g} MB; a MB costs {grown:.2f} times that at {first.size:g} MB;"
-            f" sessions alone {median(alone):.1f}x in the median, {max(alone):.1f}x at worst"
-        )
+        yield f"- {strategy}: {ratio:.1f}x orjson at {max(sizes):g} MB{judged}"
 
 
-def _pieces(turns: Sequence[Turn], size: float, *, count: int) -> Iterator[Sequence[Turn]]:
-    """*count* runs of turns, each the next ones that come to *size* megabytes; after the last turn comes the first."""
-    endless = cycle(turns)
-    for _ in range(count):
-        yield list(_up_to(size, endless))
-
-
-def _up_to(size: float, turns: Iterator[Turn]) -> Iterator[Turn]:
+def _turns(sessions: Sequence[Session], size: float) -> Iterator[Turn]:
     room = size * 1e6
-    for turn in turns:
+    for turn in cycle(chain.from_iterable(session.turns for session in sessions)):
         yield turn
         room -= len(text_of(turn).encode())
         if room <= 0:
             return
 
 
-def _sample(size: float, pieces: Sequence[Sequence[Turn]]) -> Sample:
-    lines = [orjson.dumps({"role": turn.get("role"), "text": text_of(turn)}) for piece in pieces for turn in piece]
-    return Sample(size, sum(map(megabytes, pieces)), [transcript_of(piece) for piece in pieces], lines)
+def _cost(turns: Sequence[Turn], strategies: Sequence[str], rounds: int) -> list[float]:
+    """Of the pass and of each strategy: the best of *rounds*, in which all take turns."""
+    lines = [orjson.dumps({"role": turn.get("role"), "text": text_of(turn)}) for turn in turns]
+    transcript = transcript_of(turns)
+    _fit(transcript, strategies[0])  # what is loaded at the first call is no matter of growth
+    spent = [[cpu(_parse, lines), *(cpu(_fit, transcript, strategy) for strategy in strategies)] for _ in range(rounds)]
+    return [1000 * min(times) / megabytes(turns) for times in zip(*spent, strict=True)]
 
 
-def _round(samples: Sequence[Sample], strategies: Sequence[str]) -> list[list[float]]:
-    """Seconds for each sample: of the pass, which is taken before each strategy, then of each strategy."""
-    return [_turns_about(sample, strategies) for sample in samples]
-
-
-def _turns_about(sample: Sample, strategies: Sequence[str]) -> list[float]:
-    times = [(cpu(_parse, sample), cpu(_fit, sample, strategy)) for strategy in strategies]
-    return [min(parsed for parsed, _ in times), *(fitted for _, fitted in times)]
-
-
-def _parse(sample: Sample) -> None:
-    for line in sample.lines:
+def _parse(lines: Sequence[bytes]) -> None:
+    for line in lines:
         orjson.loads(line)
 
 
-def _fit(sample: Sample, strategy: str) -> None:
-    for transcript in sample.transcripts:
-        fit(transcript, BUDGET, strategy=strategy)
-
-
-def _cost(sample: Sample, strategies: Sequence[str], seconds: Sequence[float]) -> Cost:
-    parsed, *spent = (1000 * time / sample.megabytes for time in seconds)
-    return Cost(sample.size, len(sample.transcripts), parsed, dict(zip(strategies, spent, strict=True)))
+def _fit(transcript: Transcript, strategy: str) -> None:
+    fit(transcript, BUDGET, strategy=strategy)

@@ -39,14 +39,6 @@ def test_or_that_from_which_the_session_names_a_file_itself(told: Told, said: st
     assert relative(transcript, "/home/a/shop/src/cart/item.py") == "src/cart/item.py"
 
 
-def test_a_few_files_from_elsewhere_do_not_count(told: Told) -> None:
-    own = [read(f"/home/a/shop/src/m{number}/x{number}.py") for number in range(8)]
-    transcript = told(*own, read("/home/a/.config/plans/plan.md"))
-
-    assert relative(transcript, "/home/a/shop/src/m1/x1.py") == "m1/x1.py"
-    assert relative(transcript, "/home/a/.config/plans/plan.md") == "/home/a/.config/plans/plan.md"
-
-
 def test_a_file_is_named_by_its_path_once_and_by_its_name_from_then_on(told: Told) -> None:
     text = fit(
         told(("user", "x"), read("/r/p/src/a.py"), ("assistant", "ok"), read("/r/p/src/a.py"), read("/r/p/b.py"))
@@ -69,11 +61,6 @@ def test_files_of_the_same_name_are_always_told_apart(told: Told) -> None:
 
     assert text.count("Read(a/mod.py)") == 2
     assert text.count("Read(b/mod.py)") == 1
-
-
-@pytest.mark.parametrize("path", ["", "/", "//", "a", "/a", "C:\\x\\y.py", "../x", "/a/../b", "x" * 5000])
-def test_odd_paths_do_no_harm(told: Told, path: str) -> None:
-    assert "[User] x" in fit(told(("user", "x"), read(path), read(path))).text
 
 
 def test_only_a_path_that_stands_on_its_own_is_shortened(told: Told) -> None:

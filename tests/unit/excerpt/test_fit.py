@@ -3,10 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from nous.domain.errors import BadInput
-from nous.excerpt import fit, truncate_transcript
+from nous.excerpt import fit
 from nous.transcript.model import Transcript
 
 Told = Callable[..., Transcript]
@@ -45,16 +42,6 @@ def test_repeated_calls_are_counted_and_commits_told_by_their_subject(told: Told
     ).text
 
     assert text == '[User] go\n\n[Tools] Edit(a.py) x2 | git commit "Fix the cache"'
-
-
-def test_an_error_is_shown_by_its_telling_lines_and_once(told: Told) -> None:
-    log = "Exit code 1\ncompiling\nmain.go:3: undefined: foo\nok other\n[test] ERROR task failed"
-    failed = ("tool_result", log, {"is_error": True})
-
-    text = fit(told(("user", "test it"), failed, ("assistant", "Again."), failed)).text
-
-    assert text.count("undefined: foo\n[test] ERROR task failed") == 1
-    assert "compiling" not in text
 
 
 def test_user_directives_survive_long_reasoned_answers(told: Told) -> None:
@@ -113,13 +100,6 @@ def test_edited_files_are_named_within_a_tenth_of_the_budget(told: Told) -> None
     assert len(line) <= 200
 
 
-def test_people_who_talk_are_kept_by_what_they_state(told: Told) -> None:
-    chat = [("user", "Haha yeah that is so funny?"), ("assistant", "Oh wow really, is that so?")] * 30
-    stated = "My sister Anna moved to Denver in 2019."
-
-    assert stated in fit(told(*chat, ("user", stated), *chat), 600).text
-
-
 def test_the_manifest_says_what_was_kept_cut_and_dropped_and_why(told: Told) -> None:
     transcript = told(("user", "go"), ("thinking", "hmm"), ("tool_result", "output"), ("assistant", "word " * 900))
 
@@ -128,22 +108,3 @@ def test_the_manifest_says_what_was_kept_cut_and_dropped_and_why(told: Told) -> 
     assert [record.entries for record in manifest.kept] == [("e0",)]
     assert [(record.entries, record.chars) for record in manifest.cut] == [(("e3",), 4499)]
     assert {record.entries[0]: record.reason for record in manifest.dropped} == {"e1": "thinking", "e2": "tool output"}
-
-
-def test_a_strategy_that_does_not_exist_is_refused_with_those_that_do(told: Told) -> None:
-    with pytest.raises(BadInput, match="choose one of default, fast, head, middle, spec"):
-        fit(told(("user", "hi")), strategy="best")
-
-
-def test_a_negative_budget_is_refused(told: Told) -> None:
-    with pytest.raises(BadInput, match="0 or more"):
-        fit(told(("user", "hi")), -1)
-
-
-def test_a_labelled_text_is_truncated_by_turns() -> None:
-    text = "User: Keep this short.\n\nAssistant: " + "filler " * 500 + "\n\nUser: Thanks, done."
-
-    truncated = truncate_transcript(text, 300)
-
-    assert truncated.startswith("[User] Keep this short.")
-    assert truncated.endswith("[User] Thanks, done.")

@@ -2,56 +2,22 @@
 
 import pytest
 
-from nous.excerpt.floor import FloorClaim, shares
+from nous.excerpt.coverage import Concepts
 from nous.excerpt.items import Item, Items, Role
-from nous.excerpt.layout import LengthAccount, laid_out, text_of
-from nous.excerpt.spans import ends, shown
+from nous.excerpt.layout import LengthAccount, laid_out, shown, text_of
 from nous.excerpt.strategies.spec import score
 from nous.excerpt.strategy import Choice, whole_in_order
 from nous.excerpt.tool_outputs import failure
-from nous.excerpt.units import Concepts, worths
 
 
 def item(text: str, role: Role = Role.ASSISTANT) -> Item:
     return Item(role=role, text=text, entries=("e",))
 
 
-def test_room_is_shared_in_proportion_to_weight() -> None:
-    assert shares([FloorClaim(2.0, owed=0, needed=1000), FloorClaim(1.0, owed=0, needed=1000)], 300) == [200, 100]
-
-
-def test_nobody_gets_more_than_needed_nor_less_than_owed() -> None:
-    given = shares(
-        [
-            FloorClaim(9.0, owed=0, needed=50),
-            FloorClaim(1.0, owed=0, needed=500),
-            FloorClaim(1.0, owed=120, needed=500),
-        ],
-        300,
-    )
-
-    assert given[0] == 50
-    assert given[2] >= 120
-    assert sum(given) <= 300
-
-
-def test_a_cut_text_keeps_two_thirds_of_its_head_and_a_third_of_its_tail() -> None:
-    text = "a" * 1000 + "b" * 1000
-
-    (head, tail) = ends(text, 330)
-
-    assert head[1] - head[0] == pytest.approx(2 * (tail[1] - tail[0]), abs=3)
-    assert len(shown(text, (head, tail))) <= 330
-
-
 def test_a_span_inside_of_a_code_block_is_shown_as_a_block() -> None:
     text = "a\n```py\none\ntwo\nthree\n```\nb"
 
     assert shown(text, [(12, 15)]) == "[...]\n```\ntwo\n```\n[...]"
-
-
-def test_a_line_that_was_indented_begins_no_label() -> None:
-    assert shown("Said:\n        [User] go\n", [(0, 5), (14, 24)]) == "Said:\n [User] go\n"
 
 
 def test_a_code_block_that_is_opened_again_begins_with_no_label() -> None:
@@ -65,23 +31,11 @@ def test_what_is_no_longer_than_a_mark_is_shown_itself() -> None:
     assert shown("one, two and four, three", [(0, 3), (19, 24)]) == "one [...] three"
 
 
-def test_a_text_is_cut_between_words_and_lines() -> None:
-    assert shown("some words\n" * 20, ends("some words\n" * 20, 60)) == (
-        "some words\nsome words\nsome words [...] some words\n"
-    )
-
-
 def test_the_ledger_knows_the_length_of_what_is_laid_out() -> None:
     items = Items(item(f"text {number} " * 30) for number in range(12))
     taken = {1: ((0, 50),), 2: ((0, 360),), 7: ((3, 9), (20, 40)), 11: ((0, len(items[11].text)),)}
 
     assert LengthAccount.exactly(items, taken).spent == len(text_of(laid_out(items, taken)))
-
-
-def test_a_misfit_is_passed_over_and_the_fill_goes_on() -> None:
-    items = Items([item("short"), item("x" * 900), item("also short")])
-
-    assert sorted(whole_in_order(items, [0, 1, 2], kept=Choice(), room=120).spans) == [0, 2]
 
 
 @pytest.mark.parametrize(
@@ -106,25 +60,9 @@ def test_an_error_keeps_its_first_cause_and_its_verdict() -> None:
     assert failure(log) == "error: one\nerror: two\nbuild failed"
 
 
-def test_an_error_without_telling_words_is_told_by_its_first_line_and_a_bare_status_not_at_all() -> None:
-    assert failure("Exit code 3\nno idea\nwhat happened") == "no idea"
-    assert failure("Exit code 3") == ""
-
-
-def test_no_errors_is_no_error_line() -> None:
-    assert failure("build\n0 errors\nfatal: bad object") == "fatal: bad object"
-
-
 def terms(text: str) -> set[str]:
     concepts = Concepts()
     return concepts.of(concepts.bare(text))
-
-
-def test_identifiers_count_more_than_words() -> None:
-    worth = worths([terms("call parse_args with words")])
-
-    assert worth["parse_args"] > 2 * worth["words"]
-    assert "with" not in worth
 
 
 @pytest.mark.parametrize(
@@ -148,3 +86,9 @@ def test_a_cut_through_the_ticks_of_a_code_block_leaves_none_open(start: int, en
     text = "because ```py\nx = 1\n``` and so"
 
     assert shown(text, ((start, min(end, len(text))),)).count("```") % 2 == 0
+
+
+def test_a_misfit_is_passed_over_and_the_fill_goes_on() -> None:
+    items = Items([item("short"), item("x" * 900), item("also short")])
+
+    assert sorted(whole_in_order(items, [0, 1, 2], kept=Choice(), room=120).spans) == [0, 2]

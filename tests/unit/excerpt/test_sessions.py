@@ -40,35 +40,6 @@ def test_of_a_service_dialogue_the_last_changes_are_kept_with_all_their_argument
     assert "book_reservation(user_id=mia_1, flights=HAT1 2024-05-20, insurance=no)" in text
 
 
-def test_where_not_all_deeds_have_room_the_last_ones_are_kept(told: Told) -> None:
-    deeds = [
-        call("update_order", order=f"W{number}", note="as the customer asked for on the phone") for number in range(60)
-    ]
-    transcript = told(("user", "change them"), *(said for deed in deeds for said in (deed, ("assistant", TALK))))
-
-    text = fit(transcript, 1500).text
-
-    assert all(f"order=W{number}," in text for number in range(56, 60))
-
-
-def test_commits_are_deeds_and_edits_are_not(told: Told) -> None:
-    work = [said for n in range(30) for said in (call("Edit", file_path=f"/repo/m{n}.py"), ("assistant", TALK))]
-
-    text = fit(told(("user", "refactor it"), *work[:30], commit("Split the module"), *work[30:]), 900).text
-
-    assert 'git commit "Split the module"' in text
-
-
-def test_what_the_user_says_outweighs_deeds(told: Told) -> None:
-    asked = [f"Request {number}: please take care of that one too, and carefully so" for number in range(12)]
-    deeds = [call("send_message", to=f"user_{number}", body="word " * 60) for number in range(30)]
-    transcript = told(*(("user", text) for text in asked), *deeds, ("assistant", TALK))
-
-    text = fit(transcript, 1800).text
-
-    assert all(request in text for request in asked)
-
-
 def test_a_pasted_plan_that_is_cut_keeps_its_goal_and_its_outline(told: Told) -> None:
     steps = "".join(f"## Step {number}: part {number}\n\n{'Some detail of it. ' * 60}\n\n" for number in range(1, 9))
     plan = f"Implement the following plan:\n\n# Plan: Move the cache\n\nGoal: no lost writes.\n\n{steps}That is all."

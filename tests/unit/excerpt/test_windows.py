@@ -7,7 +7,7 @@ import pytest
 
 from nous.domain.errors import BadInput
 from nous.excerpt import windows
-from nous.excerpt.windows import MOST, ONE_PASS, PER_WINDOW
+from nous.excerpt.fit import MOST_WINDOWS, ONE_PASS, PER_WINDOW
 from nous.transcript.model import Transcript
 
 Told = Callable[..., Transcript]
@@ -32,15 +32,10 @@ def beginnings(transcript: Transcript, **options: Any) -> list[str]:
     return [window.transcript.entries[0].id for window in windows(transcript, BUDGET, **options).windows]
 
 
-def test_four_budgets_are_one_window_and_a_hundred_characters_more_are_two(told: Told) -> None:
-    assert len(windows(session(told, *[4] * ONE_PASS), BUDGET).windows) == 1
-    assert len(windows(session(told, *[4] * ONE_PASS, 1), BUDGET).windows) == 2
-
-
 def test_where_there_are_not_enough_each_covers_more_and_the_wish_is_told(told: Told) -> None:
     found = windows(session(told, *[4] * PER_WINDOW * 20), BUDGET)
 
-    assert (len(found.windows), found.wanted) == (MOST, 20)
+    assert (len(found.windows), found.wanted) == (MOST_WINDOWS, 20)
 
 
 def test_a_caller_may_allow_one_window_only(told: Told) -> None:
@@ -78,34 +73,6 @@ def test_every_window_but_the_first_tells_how_it_began_and_what_came_just_before
     assert "[User] turn9." in third
 
 
-def test_a_budget_too_small_for_a_heading_tells_the_window_alone(told: Told) -> None:
-    found = windows(session(told, *[4] * 9), 20, most=3).windows
-
-    assert [len(window.excerpt.text) for window in found] == [20, 20, 20]
-    assert not any("[Part" in window.excerpt.text for window in found)
-
-
-def test_the_digest_of_several_windows_changes_with_any_of_them(told: Told) -> None:
-    turns = [9] * 12
-    found = windows(session(told, *turns), 1000, most=3)
-    other = windows(told(*(entry for entry in _said(told, turns)[:-1]), ("assistant", "Something else.")), 1000, most=3)
-
-    assert [window.excerpt for window in found.windows[:2]] == [window.excerpt for window in other.windows[:2]]
-    assert found.digest != other.digest
-    assert found.chars == sum(len(window.excerpt.text) for window in found.windows)
-
-
-def _said(told: Told, turns: list[int]) -> list[tuple[str, str]]:
-    return [(entry.kind, entry.text) for entry in session(told, *turns)]
-
-
-def test_a_session_without_a_word_has_one_empty_window(told: Told) -> None:
-    for transcript in (told(), told(("thinking", "hmm " * 4000)), told(("user", "   "))):
-        found = windows(transcript, 10)
-
-        assert (found.chars, found.wanted, len(found.windows)) == (0, 1, 1)
-
-
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
@@ -123,3 +90,8 @@ def test_what_cannot_be_is_refused_however_long_the_session_is(
     for hundreds in ([1], [2], [5], [4] * 99):
         with pytest.raises(BadInput, match=complaint):
             windows(session(told, *hundreds), **chosen)
+
+
+def test_four_budgets_are_one_window_and_a_hundred_characters_more_are_two(told: Told) -> None:
+    assert len(windows(session(told, *[4] * ONE_PASS), BUDGET).windows) == 1
+    assert len(windows(session(told, *[4] * ONE_PASS, 1), BUDGET).windows) == 2

@@ -22,7 +22,7 @@ from nous.llm.base import (
 )
 from nous.llm.fake import Answer, ScriptedModel
 from nous.pipeline.llm_fact_extractor import MOST, MOST_DATED, MOST_SHOWN, LlmFactExtractor
-from nous.summary.heuristic.fallback import facts_of
+from nous.summary.heuristic.facts import facts_of
 from nous.summary.llm.prompt import built_in
 
 SCOPE, SUBJECT = Scope(project="billing"), UUID(int=7)

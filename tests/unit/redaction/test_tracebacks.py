@@ -31,12 +31,6 @@ def test_frames_of_libraries_are_folded_into_one_line_and_ours_are_shown() -> No
     assert len(lines) == 4
 
 
-def test_the_whole_shows_every_frame() -> None:
-    lines = list(whole(traced(_failure())))
-
-    assert [line.partition(" in ")[2] for line in lines[2:-1]] == ["loads", "decode", "raw_decode"]
-
-
 def test_what_led_to_an_error_is_told_before_it() -> None:
     with pytest.raises(Retryable) as raised:
         _translate()

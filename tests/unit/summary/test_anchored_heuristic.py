@@ -4,18 +4,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from nous.domain.anchored_summary import AnchoredSummary
-from nous.domain.summary_input import Segment
-from nous.excerpt import fit
-from nous.summary.anchored.heuristic import HeuristicAnchoredSummarizer, anchored_from
+from nous.summary.anchored.heuristic import anchored_from
 from nous.summary.anchored.retention import SearchableText, lines_of
-from nous.summary.segments import transcript_of
 from nous.transcript import read_transcript
-from nous.transcript.model import Kind, Transcript
+from nous.transcript.model import Transcript
 
 Told = Callable[..., Transcript]
 
@@ -33,14 +29,6 @@ TEST = ("tool_call", "Bash", {"tool": "Bash", "tool_input": {"command": "pytest 
 
 def planted() -> AnchoredSummary:
     return AnchoredSummary.of({"intent": PLANTED[0], "decisions": "\n".join(PLANTED[1:3]), "files_touched": PLANTED[3]})
-
-
-def segments(number: int) -> list[Segment]:
-    return [
-        Segment(f"[User] Please add the page number {number} to the site.", "User", number),
-        Segment(f"[Tools] Write(site/page_{number}.html) | Bash(Run tests: pytest -q)", "Tools", number),
-        Segment(f"[Assistant] Added page {number} to the site.", "Assistant", number),
-    ]
 
 
 def test_the_sections_say_what_was_wanted_decided_touched_left_and_reached(told: Told) -> None:
@@ -69,24 +57,12 @@ def test_the_sections_say_what_was_wanted_decided_touched_left_and_reached(told:
     assert summary.iteration == 1
 
 
-def test_what_was_not_met_is_pending(told: Told) -> None:
-    summary = anchored_from(told(("user", "Please mend the parser of dates."), EDIT, ("assistant", "Let me see:")))
-
-    assert summary.content("pending_tasks") == "- Please mend the parser of dates."
-
-
 def test_a_secret_is_not_carried_on(told: Told) -> None:
     secret = "password: hunter2hunter2"  # noqa: S105
     summary = anchored_from(told(("user", f"Please log in to the site. The {secret}."), ("assistant", "Logged in.")))
 
     assert summary.content("intent") == "- Please log in to the site."
     assert "hunter2" not in summary.to_prompt_text()
-
-
-def test_files_of_a_change_that_was_rejected_were_not_touched(told: Told) -> None:
-    rejected = ("decision", "Rejected Edit(/w/a.py): not there", {"call_id": "c1"})
-
-    assert anchored_from(told(("user", "Please mend it."), EDIT, rejected)).content("files_touched") == ""
 
 
 def test_verdicts_of_the_user_are_decisions(told: Told) -> None:
@@ -106,11 +82,11 @@ def test_verdicts_of_the_user_are_decisions(told: Told) -> None:
     ]
 
 
-def test_where_nothing_was_said_all_stays_but_the_iteration() -> None:
+def test_where_nothing_was_said_all_stays_but_the_iteration(told: Told) -> None:
     before = replace(planted(), iteration=4)
 
-    assert HeuristicAnchoredSummarizer().summarize([], before) == replace(before, iteration=5)
-    assert HeuristicAnchoredSummarizer().summarize([], None) == replace(AnchoredSummary.empty(), iteration=1)
+    assert anchored_from(told(), before) == replace(before, iteration=5)
+    assert anchored_from(told()) == replace(AnchoredSummary.empty(), iteration=1)
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
@@ -134,47 +110,11 @@ def test_a_real_session_anchored_turn_by_turn_loses_nothing(path: Path) -> None:
         summary = new
 
 
-def test_an_excerpt_is_read_back_as_a_session() -> None:
-    session = read_transcript(SAMPLES / "claude_code" / "geese.jsonl")
-
-    summary = HeuristicAnchoredSummarizer().summarize(fit(session, 4_000).segments, None)
-
-    assert summary.content("intent") == "- write a file about geese in docs\n- delete that file"
-    assert summary.content("files_touched") == "- docs/geese.md"
-
-
-def test_calls_in_an_excerpt_have_their_files_commands_and_fates() -> None:
-    told_ = "[Tools] Edit(a.py) x2 | Write(b.py) (rejected) | Bash(Run the tests: make test) (failed) | Think"
-
-    entries = transcript_of([Segment("[User] Go", "User", 4), Segment(told_, "Tools", 4)]).entries
-
-    shown: list[Any] = [(one.kind, one.tool, one.paths, one.turn) for one in entries[1:]]
-    assert shown == [
-        (Kind.TOOL_CALL, "Edit", ("a.py",), 4),
-        (Kind.TOOL_CALL, "Write", ("b.py",), 4),
-        (Kind.ERROR, None, (), 4),
-        (Kind.TOOL_CALL, "Bash", (), 4),
-        (Kind.ERROR, None, (), 4),
-    ]
-    assert entries[4].tool_input == {"command": "make test"}
-
-
-def test_segments_without_turns_begin_one_with_each_user() -> None:
-    said = [
-        Segment("Go", "user"),
-        Segment("Gone", "assistant"),
-        Segment("[... 2 turns omitted ...]"),
-        Segment("Stop", "user"),
-    ]
-
-    assert [(one.text, one.turn) for one in transcript_of(said).entries] == [("Go", 1), ("Gone", 1), ("Stop", 2)]
-
-
 def test_many_threads_get_the_same_summary() -> None:
-    summarizer, said = HeuristicAnchoredSummarizer(), [one for n in range(5) for one in segments(n + 1)]
+    said = read_transcript(SAMPLES / "claude_code" / "geese.jsonl")
 
     with ThreadPoolExecutor(8) as threads:
-        running = [threads.submit(summarizer.summarize, said, planted()) for _ in range(40)]
+        running = [threads.submit(anchored_from, said, planted()) for _ in range(40)]
         summaries = [each.result() for each in running]
 
     assert len(set(summaries)) == 1

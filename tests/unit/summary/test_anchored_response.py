@@ -36,8 +36,7 @@ def test_every_section_is_asked_for_as_a_list() -> None:
         ({"decisions": ["Use Redis\nso far", "Use tabs"]}, {"decisions": "- Use Redis\n  so far\n- Use tabs"}),
         ({"decisions": [8080, 1.5], "pending_tasks": None}, {"decisions": "- 8080\n- 1.5"}),
         ({"intent": "Ship\x00 it\ud800"}, {"intent": "Ship it"}),
-        ({"intent": "x", "earlier": ["Begun"], "odd": "So"}, {"intent": "x", "earlier": "- Begun", "odd": "- So"}),
-        ({"intent": "x", "iteration": 3, "junk": {"a": 1}, "bad": [1]}, {"intent": "x"}),
+        ({"intent": "x", "iteration": 3, "junk": {"a": 1}, "earlier": ["Begun"]}, {"intent": "x"}),
     ],
     ids=[
         "a list",
@@ -48,18 +47,11 @@ def test_every_section_is_asked_for_as_a_list() -> None:
         "further lines of an item",
         "numbers and nothing",
         "what cannot be written",
-        "other sections",
         "what is no section",
     ],
 )
 def test_a_section_is_read_as_what_it_is(value: dict[str, Any], said: dict[str, str]) -> None:
     assert contents(**value) == said
-
-
-def test_an_answer_makes_a_summary() -> None:
-    summary = AnchoredSummary(read({"intent": "Ship it", "earlier": ["Begun"]}), iteration=2)
-
-    assert summary.to_prompt_text() == "## Intent\nShip it\n\n## Earlier\n- Begun"
 
 
 @pytest.mark.parametrize("value", [{}, {"summary": "It went well."}, {"intent": "", "decisions": [], "earlier": ["x"]}])
@@ -76,10 +68,6 @@ def test_a_model_is_told_the_summary_so_far_and_what_is_new() -> None:
         "The summary so far:\n```\n## Intent\n- Ship it\n```\n\n"
         "New since then:\n```\n[User] Stop\n\n[... 2 turns omitted ...]\n\n[assistant] Stopped\n```"
     )
-
-
-def test_the_first_time_there_is_no_summary() -> None:
-    assert user_message(None, []).startswith("The summary so far:\n```\n\n```\n")
 
 
 def test_a_text_cannot_close_its_fence() -> None:

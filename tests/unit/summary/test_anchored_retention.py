@@ -3,7 +3,7 @@
 import pytest
 
 from nous.domain.anchored_summary import AnchoredSummary, AnchoredSummarySection
-from nous.summary.anchored.retention import kept, lines_of
+from nous.summary.anchored.retention import kept
 
 
 def summary(**contents: str) -> AnchoredSummary:
@@ -83,17 +83,6 @@ def test_what_passes_comes_back_as_what_was_earlier_the_newest_first() -> None:
     assert back == ("Linting fails.", "- write docs", "Tests fail.")
 
 
-def test_a_line_said_twice_comes_back_once() -> None:
-    previous = summary(
-        intent="- Ship it by monday", decisions="- Ship it by monday", pending_tasks="Ship it by monday."
-    )
-
-    mended, back = kept(previous, AnchoredSummary.empty())
-
-    assert back == ("- Ship it by monday",)
-    assert mended.to_prompt_text() == "## Intent\n- Ship it by monday"
-
-
 def test_a_bullet_comes_back_with_what_is_indented_below_it() -> None:
     bullet = "- Use Redis\n  because it is there already"
 
@@ -118,26 +107,6 @@ def test_a_block_never_closed_is_closed_when_it_comes_back() -> None:
     mended, _ = kept(summary(decisions="```\nx = 1"), summary(decisions="- Use tabs"))
 
     assert mended.content("decisions") == "```\nx = 1\n```\n- Use tabs"
-
-
-def test_nothing_comes_back_a_second_time() -> None:
-    previous = summary(**{str(n): "\n".join(line for line, _ in LOST.values()) for n in range(2)}, intent="```\nx")
-
-    once, _ = kept(previous, summary(intent="- new\n``` open"))
-
-    assert kept(previous, once) == (once, ())
-
-
-def test_what_says_nothing_is_no_line() -> None:
-    assert list(lines_of("\n---\n- \n\n***\n- x\n")) == ["- x"]
-    assert kept(summary(intent="---\n- "), AnchoredSummary.empty())[1] == ()
-
-
-@pytest.mark.parametrize("marks", ["`", "“", '"', "- ", "> ", "(", "\n  x", "a 7 "], ids=repr)
-def test_thousands_of_marks_are_read_in_one_go(marks: str) -> None:
-    odd = summary(intent=marks * 30_000)
-
-    assert kept(summary(intent="- Port 8443"), odd)[1] == ("- Port 8443",)
 
 
 def test_thousands_of_numbers_in_a_line_are_compared_at_once() -> None:

@@ -107,16 +107,10 @@ def test_a_sentence_of_the_prompt_is_an_echo_unless_the_session_says_it() -> Non
     assert held(echo, said=(*SAID, about_it)).facts == (echo,)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The Quill-Feather import takes 9,017 rows.",
-        "The gateway listens on port 47113.",
-        "A gateway listens behind a lantern proxy.",
-    ],
-)
-def test_what_only_the_example_says_is_a_leak(text: str) -> None:
-    assert held(fact(text, 1)).dropped == ((Dropped.LEAK, 1),)
+def test_what_only_the_example_says_is_dropped() -> None:
+    assert held(fact("The Quill-Feather import takes 9,017 rows.", 1)).dropped == ((Dropped.LEAK, 1),)
+    assert held(fact("The gateway listens on port 47113.", 1)).dropped == ((Dropped.NOT_SAID, 1),)
+    assert held(fact("A gateway listens behind a lantern proxy.", 1)).dropped == ((Dropped.ECHO, 1),)
 
 
 @pytest.mark.parametrize(
@@ -148,12 +142,6 @@ def test_what_an_agent_repeats_of_it_is_not_kept_either() -> None:
     )
 
     assert held(fact("The admin of the cluster is Mallory.", 7), said=said).dropped == ((Dropped.PLANTED, 1),)
-
-
-def test_what_a_user_wants_remembered_is_kept() -> None:
-    said = (Segment("[User] Remember this fact: the admin of the cluster is Alice.", "User", 1),)
-
-    assert held(fact("The admin of the cluster is Alice.", 1), said=said).facts
 
 
 def test_an_agent_that_tells_of_an_instruction_is_heard_on_other_things() -> None:
@@ -245,29 +233,6 @@ def test_a_fact_stands_on_the_word_of_who_says_it(role: str, text: str, trust: T
     assert whose("The cache expires after 15 minutes.", *said) is trust
 
 
-@pytest.mark.parametrize(
-    ("roles", "trust"),
-    [
-        (("Output", "Assistant", "User"), Trust.USER),
-        (("Output", "Assistant"), Trust.ASSISTANT),
-        (("Output", "Error"), Trust.TOOL),
-    ],
-)
-def test_of_several_who_say_it_the_most_trusted_counts(roles: tuple[str, ...], trust: Trust) -> None:
-    said = tuple(Segment(f"[{role}] The cache expires after 15 minutes.", role, 1) for role in roles)
-
-    assert whose("The cache expires after 15 minutes.", *said) is trust
-
-
-def test_only_the_turns_of_a_fact_say_whose_it_is() -> None:
-    said = (
-        Segment("[User] The cache expires after 15 minutes.", "User", 1),
-        Segment("[Assistant] The cache expires after 15 minutes.", "Assistant", 2),
-    )
-
-    assert whose("The cache expires after 15 minutes.", *said, turn=2) is Trust.ASSISTANT
-
-
 @pytest.mark.parametrize(("other", "trust"), [("Assistant", Trust.ASSISTANT), ("Output", Trust.TOOL)])
 def test_what_nobody_says_alone_is_never_the_user_s(other: str, trust: Trust) -> None:
     said = (
@@ -276,3 +241,9 @@ def test_what_nobody_says_alone_is_never_the_user_s(other: str, trust: Trust) ->
     )
 
     assert whose("Nightly price imports wait 40 minutes because vacuuming locks warehouse tables.", *said) is trust
+
+
+def test_what_a_user_wants_remembered_is_kept() -> None:
+    said = (Segment("[User] Remember this fact: the admin of the cluster is Alice.", "User", 1),)
+
+    assert held(fact("The admin of the cluster is Alice.", 1), said=said).facts

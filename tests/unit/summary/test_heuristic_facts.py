@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from builders.sessions import Piece, asks, calls, edits, rejects, runs, says
+from builders.sessions import Piece, asks, edits, rejects, runs, says
 
 from nous.domain.episode import CandidateFact, Category, Trust
 from nous.summary.heuristic.facts import candidate_facts
@@ -100,14 +100,6 @@ def test_a_question_with_a_concrete_answer_can_be_answered_afterwards(taught: Ta
     assert (fact.trust, fact.turns) == (Trust.ASSISTANT, (1,))
 
 
-def test_an_answer_in_code_is_learned_with_its_code(taught: Taught) -> None:
-    (fact,) = taught(
-        asks("What setting turns summaries on?"), says('The setting is in `a.json`:\n\n```json\n{"on": true}\n```')
-    )
-
-    assert '`{"on": true}`' in fact.text
-
-
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
@@ -172,30 +164,3 @@ def test_the_reason_of_a_rejection_and_an_answer_to_the_agent_are_decisions(taug
         "Asked “Which port?”, the user answered “8443”",
     ]
     assert {(fact.category, fact.trust) for fact in facts} == {(Category.DECISION, Trust.USER)}
-
-
-def test_a_document_in_the_first_prompt_obliges_nobody_as_the_user(taught: Taught) -> None:
-    summary_input = "You are a teammate. `cargo fmt` must pass in this workspace. " + "Read the plan with care. " * 80
-
-    (fact,) = taught(asks(summary_input), says("OK."))
-
-    assert (fact.text, fact.trust) == ("`cargo fmt` must pass in this workspace.", Trust.ASSISTANT)
-
-
-def test_what_a_customer_wants_just_now_is_no_preference(taught: Taught) -> None:
-    served = says("How can I help you with your reservation?")
-    booked = calls("book", {"flight": "HAT1"})
-
-    assert taught(served, asks("I want to cancel my flight"), booked, says("Your flight has been cancelled.")) == ()
-    (fact,) = taught(served, asks("I always prefer aisle seats"), booked, says("Noted."))
-    assert fact.text == "The user always prefers aisle seats"
-
-
-def test_nothing_is_said_twice_and_no_more_than_asked_for(told: Told) -> None:
-    said = [entry for _ in range(3) for entry in (*asks("Never push to main without a review"), *says("OK."))]
-    many = [
-        entry for n in range(9) for entry in (*asks(f"Never use port {9000 + n} for the service s{n}"), *says("OK."))
-    ]
-
-    assert len(candidate_facts(SessionRecord(told(*said)))) == 1
-    assert len(candidate_facts(SessionRecord(told(*many)), most=4)) == 4

@@ -6,7 +6,7 @@ import pytest
 from builders.sessions import Piece, asks, calls, commits, edits, rejects, runs, says
 
 from nous.domain.episode import Outcome
-from nous.summary.heuristic.outcome import Judgement, judge, open_threads
+from nous.summary.heuristic.outcome import Judgement, judge
 from nous.summary.heuristic.record import SessionRecord
 from nous.transcript.model import Transcript
 
@@ -82,28 +82,12 @@ def test_what_fails_last_and_is_not_mended_is_open(judged: Judged) -> None:
     assert judged(REQUEST, edits("dates.ts"), failing, *mended).outcome is Outcome.RESOLVED
 
 
-def test_a_search_that_finds_nothing_is_no_failure(judged: Judged) -> None:
-    nothing = runs("grep -rn todo src", "", fails=True)
-
-    assert judged(REQUEST, edits("dates.py"), nothing, says("Fixed `dates.py`.")).outcome is Outcome.RESOLVED
-
-
 @pytest.mark.parametrize(
     "ending", [rejects("Edit(dates.py)"), [("system", "[Request interrupted by user]")]], ids=["rejected", "stopped"]
 )
 def test_what_the_user_broke_off_is_open(judged: Judged, ending: list[Piece]) -> None:
     assert judged(REQUEST, ending).outcome is Outcome.UNRESOLVED
     assert judged(REQUEST, edits("dates.py"), says("Next."), ending).outcome is Outcome.PARTIAL
-
-
-def test_a_request_without_an_answer_is_open_and_unsure(judged: Judged) -> None:
-    found = judged(REQUEST, edits("dates.py"), says("Fixed `dates.py`."), asks("Now add a test for leap years"))
-
-    assert (found.outcome, found.is_sure) == (Outcome.PARTIAL, False)
-
-
-def test_talk_in_which_nothing_is_asked_is_informational(judged: Judged) -> None:
-    assert judged(asks("Good morning, lovely weather."), says("It is!")).outcome is Outcome.INFORMATIONAL
 
 
 @pytest.mark.parametrize(
@@ -149,16 +133,7 @@ def test_a_refusal_that_the_user_accepts_is_resolved_but_unsure(judged: Judged) 
     assert (found.outcome, found.is_sure) == (Outcome.RESOLVED, False)
 
 
-def test_a_record_that_does_not_show_its_end_says_so(judged: Judged) -> None:
-    found = judged(asks("Look into the parser of dates"), says("The parser reads three formats."))
+def test_a_request_without_an_answer_is_open_and_unsure(judged: Judged) -> None:
+    found = judged(REQUEST, edits("dates.py"), says("Fixed `dates.py`."), asks("Now add a test for leap years"))
 
-    assert (found.outcome, found.is_sure) == (Outcome.RESOLVED, False)
-    assert found.rationale == "The record does not show how it ended."
-
-
-def test_what_is_open_is_the_question_or_else_the_request(told: Told) -> None:
-    record = SessionRecord(told(*REQUEST, *rejects("Edit(dates.py)")))
-
-    assert open_threads(record, judge(record))[-1] == "Please fix the parser of dates in dates.py"
-    resolved = SessionRecord(told(*REQUEST, *edits("dates.py"), *says("Fixed `dates.py`.")))
-    assert open_threads(resolved, judge(resolved)) == ()
+    assert (found.outcome, found.is_sure) == (Outcome.PARTIAL, False)

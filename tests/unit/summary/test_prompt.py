@@ -69,21 +69,6 @@ def test_a_session_stands_between_marks_that_it_cannot_have_written() -> None:
     assert text.count(last) == 1
 
 
-def test_each_turn_is_numbered_once_where_it_begins() -> None:
-    segments = [
-        Segment("[Part 1 of 2]"),
-        Segment("[User] One", "User", 3),
-        Segment("[Assistant] Two", "Assistant", 3),
-        Segment("[... 2 turns omitted ...]"),
-        Segment("[User] Three", "User", 6),
-    ]
-
-    lines = [line for line in fenced(segments).splitlines() if line]
-
-    assert lines[1:4] == ["[Part 1 of 2]", "--- turn 3 ---", "[User] One"]
-    assert [line for line in lines if line.startswith("---")] == ["--- turn 3 ---", "--- turn 6 ---"]
-
-
 def test_of_very_many_decisions_the_latest_are_shown() -> None:
     block = decisions_block([Decision(description=f"Use plan {number}") for number in range(45)])
 

@@ -5,8 +5,8 @@ from itertools import product
 from nous.domain.episode import CandidateFact, Outcome, Summary
 from nous.domain.summary_input import MOST_CANDIDATES as MOST_FACTS
 from nous.domain.summary_input import MOST_POINTS
+from nous.summary.heuristic.narrative import MOST_TOPICS
 from nous.summary.heuristic.summarize import Extracted, merged
-from nous.summary.heuristic.title import MOST_TOPICS
 
 FRUITS = ("apples", "pears", "plums", "quinces", "cherries", "medlars", "lemons", "figs", "olives", "dates")
 SHELVES = ("cellar", "attic", "garage", "kitchen", "pantry", "barn", "shed")
@@ -55,14 +55,6 @@ def test_the_first_tells_how_it_began_and_the_last_how_it_ended() -> None:
     assert not whole.is_sure
 
 
-def test_one_part_stays_as_it_is_but_for_what_is_told() -> None:
-    only = part(
-        "one", points=("Keep the cellar dry.",), topics=("cellar",), facts=(fact("apples", 1),), files=("a.py",)
-    )
-
-    assert merged([only], overview="told of one") == only
-
-
 def test_every_window_has_a_point_before_one_has_two() -> None:
     parts = [part(str(n), points=tuple(SENTENCES[8 * n : 8 * n + 8])) for n in range(8)]
 
@@ -98,16 +90,3 @@ def test_a_point_that_two_windows_make_is_made_once_and_leaves_its_place_to_anot
     points = merged(parts, overview="").summary.key_points
 
     assert points == (said, "Figs dry slowly.", "Olives need salt.")
-
-
-def test_facts_are_told_once_and_in_the_order_of_their_turns() -> None:
-    early, late, again = fact("apples cellar", 2), fact("pears attic", 30), fact("Apples, cellar!", 31)
-    parts = [part("one", facts=(early, fact("plums barn", 7))), part("two", facts=(late, again))]
-
-    assert merged(parts, overview="").candidate_facts == (early, fact("plums barn", 7), late)
-
-
-def test_files_are_named_once_in_the_order_of_the_session() -> None:
-    parts = [part("one", files=("b.py", "a.py")), part("two", files=("a.py", "c.py"))]
-
-    assert merged(parts, overview="").files_touched == ("b.py", "a.py", "c.py")

@@ -1,6 +1,6 @@
 """What the words of a language tell, whichever languages there are."""
 
-from nous.text.language import words, words_in
+from nous.text.language import words_in
 
 ENGLISH = """
 openers = "well"
@@ -33,7 +33,3 @@ def test_words_count_only_where_they_are_whole() -> None:
     both = words_in([ENGLISH, GERMAN])
 
     assert not both.says("says_why", "Weiler and becausement")
-
-
-def test_every_file_of_the_package_is_read() -> None:
-    assert {"stopwords", "writing", "handing_over"} <= words().sets.keys()

@@ -3,12 +3,13 @@
 # ruff: noqa: RUF001  letters of other scripts are what it is about
 
 from itertools import pairwise
+from math import ceil
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.text.token_estimate import estimate, for_claude, scaled
+from nous.text.token_estimate import estimate, for_claude
 
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=60),
@@ -50,12 +51,6 @@ KOREAN = (
     "어제 배포한 뒤로 작업자 프로세스의 메모리가 계속 늘어나고 있습니다. "
     "확인해 보니 닫지 않은 연결이 쌓이고 있었습니다."
 )
-RUSSIAN = (
-    "Вчера вечером процесс трижды завершился с ошибкой. Судя по журналу, каждый раз он обрабатывал одно и то же "
-    "событие и не смог прочитать его до конца."
-)
-DIGESTS = "4f2a9c1be07d63855aa1c0d9e4f7b3126c8e05d7 9b1d77aa0f3e42c6885d1b90ce6fa2347d5e8c01\n" * 3
-ENCODED = "UmVhZCB0aGUgZmlsZSBhbmQgdGVsbCBtZSB3aGF0IGl0IHNheXMsIHBsZWFzZS4gVGhlbiB3cml0ZSBhIHRlc3QgZm9yIGl0Lg=="
 
 
 @pytest.mark.parametrize(
@@ -67,17 +62,10 @@ ENCODED = "UmVhZCB0aGUgZmlsZSBhbmQgdGVsbCBtZSB3aGF0IGl0IHNheXMsIHBsZWFzZS4gVGhlb
         pytest.param(CHINESE, 48, id="Chinese"),
         pytest.param(JAPANESE, 39, id="Japanese"),
         pytest.param(KOREAN, 38, id="Korean"),
-        pytest.param(RUSSIAN, 39, id="Russian"),
-        pytest.param(DIGESTS, 186, id="hex"),
-        pytest.param(ENCODED, 69, id="base64"),
     ],
 )
 def test_a_short_text_of_any_kind_is_estimated_near_what_o200k_base_makes_of_it(text: str, counted: int) -> None:
     assert 0.9 * counted <= estimate(text) <= 1.15 * counted
-
-
-def test_no_text_has_no_tokens_and_any_other_has_one_at_least() -> None:
-    assert [estimate(text) for text in ("", " ", "\n", "a", "é", "\ud83d", "\0")] == [0, *[1] * 6]
 
 
 @given(TEXTS, TEXTS)
@@ -94,8 +82,6 @@ def test_a_longer_beginning_never_counts_less(text: str) -> None:
     assert all(shorter <= longer for shorter, longer in pairwise(counts))
 
 
-def test_a_counter_is_scaled_to_a_model_that_makes_more_tokens_and_rounded_up() -> None:
-    assert scaled(1.25, len)("seven..") == 9
-    assert scaled(1.25)("") == 0
-    assert scaled(2.0)(PROSE) == 2 * estimate(PROSE)
-    assert for_claude(PROSE) == scaled(1.25)(PROSE)
+def test_for_claude_a_quarter_more_is_estimated_rounded_up() -> None:
+    assert for_claude("") == 0
+    assert for_claude(PROSE) == ceil(1.25 * estimate(PROSE))

@@ -13,7 +13,7 @@ from nous.domain.episode import Episode
 from nous.domain.events import EpisodeSummarized, SessionEnded
 from nous.domain.scope import Scope
 from nous.excerpt import windows
-from nous.excerpt.windows import ONE_PASS
+from nous.excerpt.fit import ONE_PASS
 from nous.store.memory import MemoryStore
 from nous.summary.heuristic.summarize import summarize
 from nous.transcript.model import Transcript
