@@ -111,7 +111,6 @@ class Town:
             crew.wait()
 
     def stop(self) -> None:
-        self.container.llm.close()
         for client in (self.container.client, self.container.rq_client):
             client.connection_pool.disconnect()
         embedded.stop(self._directory)

@@ -15,7 +15,6 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from typing import NoReturn
-from uuid import UUID
 
 from builders.model_server import ModelServer
 from builders.model_world import ModelWorld
@@ -30,10 +29,8 @@ from nous.bus.redis.bus import RedisBus
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.event_codec import decode, encode
-from nous.domain.scope import Scope
 from nous.llm.base import Question, Reply
-from nous.llm.event_loop_thread import LoopThread
-from nous.llm.state import ResponseStore
+from nous.llm.state import LlmKeys, ResponseStore
 from nous.runtime.attempt import AttemptFailed, Attempts
 from nous.settings.model import Settings
 from nous.store.keys import StoreKeys
@@ -53,36 +50,33 @@ class Fate(StrEnum):
     AT_COMMIT = "at-commit"
 
 
-class FatefulPins:
+class FatefulPins(ResponseStore):
     """Real pins. They remember what was looked for, and kill this process before or after the first that they keep."""
 
-    def __init__(self, responses: ResponseStore, fate: Fate) -> None:
-        self._responses = responses
+    def __init__(self, container: Container, fate: Fate) -> None:
+        settings = container.settings
+        super().__init__(container.client, LlmKeys(settings.prefix), answer_ttl=settings.retention.answer_ttl)
         self._fate = fate
         self._asked: list[tuple[Question, str]] = []
 
     @property
     def hold_everything(self) -> bool:
         """Whether every question that came by is answered in Redis, and there was one."""
-        return bool(self._asked) and all(self._responses.find(*asked) for asked in self._asked)
+        return bool(self._asked) and all(super(FatefulPins, self).find(*asked) for asked in self._asked)
 
+    @override
     def find(self, question: Question, model: str) -> Reply | None:
         self._asked.append((question, model))
-        return self._responses.find(question, model)
+        return super().find(question, model)
 
-    def invalidation_count(self, scope: Scope, subject: UUID) -> int:
-        return self._responses.invalidation_count(scope, subject)
-
+    @override
     def save(self, question: Question, model: str, reply: Reply) -> Reply:
         if self._fate is Fate.BEFORE_PIN:
             die()
-        kept = self._responses.save(question, model, reply)
+        kept = super().save(question, model, reply)
         if self._fate is Fate.AFTER_PIN:
             die()
         return kept
-
-    def invalidate(self, scope: Scope, subject: UUID | None = None) -> int:
-        return self._responses.invalidate(scope, subject)
 
 
 class FatefulBus(RedisBus):
@@ -128,8 +122,8 @@ def rehearse() -> None:
     event = container.publish()
     decode(encode(event), type_hint=event.type)
     SUMMARIZER.handler_factory(container.context)(event)
-    with ModelServer() as server, LoopThread() as loop:
-        remote(server, loop, "vllm").ask(question())
+    with ModelServer() as server:
+        remote(server, "vllm").ask(question())
 
 
 def fork(words: Sequence[str]) -> str:
@@ -159,7 +153,7 @@ def said(words: Sequence[str]) -> str:
 def attempts(settings: Settings, fate: Fate) -> Attempts:
     """What makes attempts, as `build` has it, but for the pins and the bus."""
     container = build(settings)
-    responses = FatefulPins(container.llm_stores.responses, fate)
+    responses = FatefulPins(container, fate)
     books = replace(container.llm_stores, responses=responses)
     llm = llm_stack(settings, books, excerpts=container.context.excerpts, clock=container.context.clock)
     return Attempts(

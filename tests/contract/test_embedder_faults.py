@@ -5,7 +5,6 @@ The server is a real one, on the loopback interface.
 
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +16,6 @@ from builders.questions import KEY, NOW, PROMPT, endpoint_at
 
 from nous.domain.errors import BadInput, Deferred, Misconfigured, NousError, Unavailable
 from nous.embedding.http import LONGEST_TEXT, MOST_CHARACTERS, MOST_TEXTS, RemoteEmbedder
-from nous.llm.event_loop_thread import LoopThread
 from nous.llm.http_embeddings import HttpEmbeddings
 from nous.llm.provider import Endpoint
 
@@ -33,16 +31,14 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def build(server: ModelServer) -> Iterator[Build]:
+def build(server: ModelServer) -> Build:
     """Builds embedders at the server."""
-    with LoopThread() as loop, ExitStack() as until:
 
-        def build(*, dimensions: int | None = None, **fields: Any) -> RemoteEmbedder:
-            endpoint = endpoint_at(server, table="embed", **fields)
-            at = until.enter_context(closing(HttpEmbeddings(endpoint, loop=loop, clock=lambda: NOW)))
-            return RemoteEmbedder(at, dimensions=dimensions)
+    def build(*, dimensions: int | None = None, **fields: Any) -> RemoteEmbedder:
+        endpoint = endpoint_at(server, table="embed", **fields)
+        return RemoteEmbedder(HttpEmbeddings(endpoint, clock=lambda: NOW), dimensions=dimensions)
 
-        yield build
+    return build
 
 
 def failing(embedder: RemoteEmbedder, kind: type[NousError]) -> NousError:
@@ -220,4 +216,4 @@ def test_an_endpoint_that_cannot_embed_is_refused_before_anything_is_sent(provid
     endpoint = Endpoint(provider=provider, model="m", deadline=1, concurrency=1, table="embed")
 
     with pytest.raises(Misconfigured, match=reason):
-        HttpEmbeddings(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpEmbeddings(endpoint, clock=lambda: NOW)

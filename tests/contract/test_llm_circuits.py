@@ -11,8 +11,7 @@ import pytest
 from builders.llm_stores import KEYS, KINDS, Books, each_kind
 
 from nous.llm.base import Failure
-from nous.llm.redis.state import GLANCE, RedisCircuitStore
-from nous.llm.state import CallCounts, CircuitStore, OpenCircuit, failed_again
+from nous.llm.state import GLANCE, CallCounts, CircuitStore, OpenCircuit, failed_again
 
 P, Q = "openai", "ollama: Köln"
 PROBE = 20.0
@@ -240,7 +239,7 @@ def test_outages_outlive_the_longest_pause_and_questions_are_forgotten_after_a_w
 
 
 def test_without_a_clock_time_is_the_servers(books: Books) -> None:
-    outages = RedisCircuitStore(books.client, KEYS)
+    outages = CircuitStore(books.client, KEYS)
 
     told = outages.record_failure(P, Failure.QUOTA)
 
@@ -261,7 +260,7 @@ class Recording(fakeredis.FakeRedis):
 
 def test_a_failure_that_is_sent_again_after_its_pause_is_counted_once(clock: Any) -> None:
     client = Recording(server=fakeredis.FakeServer(), protocol=2)
-    outages = RedisCircuitStore(client, KEYS, clock=clock)
+    outages = CircuitStore(client, KEYS, clock=clock)
     outages.record_failure(P, Failure.TRANSPORT)
 
     client.execute_command(*client.last[:-1], repr(clock.now + 10))

@@ -17,8 +17,7 @@ from nous.domain.episode import Tokens
 from nous.domain.errors import BadInput
 from nous.domain.scope import CacheSubject, Scope
 from nous.llm.base import Question, Reply
-from nous.llm.redis.keys import LlmKeys
-from nous.llm.state import Reservation, TokenUsage
+from nous.llm.state import LlmKeys, Reservation, TokenUsage
 
 DAY, NEXT_DAY = date(2026, 11, 22), date(2026, 11, 23)
 HOME, WORK = Scope(project="home"), Scope("ACME: Köln", project="a b*")

@@ -5,9 +5,8 @@ The server is a real one, on the loopback interface.
 
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
 from datetime import timedelta
-from typing import Any
+from functools import partial
 
 import pytest
 from builders.model_server import ModelServer
@@ -15,7 +14,6 @@ from builders.questions import KEY, NOW, PROMPT, question, remote
 
 from nous.domain.errors import Misconfigured, NousError
 from nous.llm.base import Failure, ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
-from nous.llm.event_loop_thread import LoopThread
 from nous.llm.http_model import HttpModel, split
 from nous.llm.provider import Endpoint
 
@@ -30,14 +28,9 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(params=["openai", "anthropic"])
-def build(request: pytest.FixtureRequest, server: ModelServer) -> Iterator[Build]:
+def build(request: pytest.FixtureRequest, server: ModelServer) -> Build:
     """Builds a remote model of each provider in turn."""
-    with LoopThread() as loop, ExitStack() as models:
-
-        def build(**fields: Any) -> HttpModel:
-            return models.enter_context(closing(remote(server, loop, request.param, **fields)))
-
-        yield build
+    return partial(remote, server, request.param)
 
 
 def failing(model: HttpModel, kind: type[NousError]) -> NousError:
@@ -200,7 +193,7 @@ def test_a_provider_that_needs_a_key_says_what_to_set(provider: str) -> None:
     endpoint = Endpoint(provider=provider, model="m", deadline=1, concurrency=1)
 
     with pytest.raises(Misconfigured, match="set NOUS_LLM__API_KEY"):
-        HttpModel(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpModel(endpoint, clock=lambda: NOW)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +207,7 @@ def test_an_address_that_is_none_is_said_to_be_so(base_url: str) -> None:
     endpoint = Endpoint(provider="vllm", model="m", base_url=base_url, deadline=1, concurrency=1)
 
     with pytest.raises(Misconfigured, match="NOUS_LLM__BASE_URL") as caught:
-        HttpModel(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpModel(endpoint, clock=lambda: NOW)
     assert "word" not in str(caught.value)
 
 
@@ -223,7 +216,7 @@ def test_a_key_that_could_not_be_sent_is_refused_without_being_told(key: str) ->
     endpoint = Endpoint(provider="vllm", model="m", api_key=key, deadline=1, concurrency=1)
 
     with pytest.raises(Misconfigured, match="NOUS_LLM__API_KEY") as caught:
-        HttpModel(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpModel(endpoint, clock=lambda: NOW)
     assert key not in str(caught.value)
 
 

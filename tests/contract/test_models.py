@@ -1,17 +1,15 @@
 """What every model promises, whoever answers."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from typing import Any
 
 import orjson
 import pytest
 from builders.model_server import ModelServer, Request
 from builders.questions import KEY, SCHEMA, question, remote
+from builders.scripted_model import ScriptedModel
 
 from nous.llm.base import Model, ModelRefused, Question
-from nous.llm.event_loop_thread import LoopThread
-from nous.llm.fake import ScriptedModel
 
 PROVIDERS = ("openai", "ollama", "anthropic")
 Build = Callable[[Callable[[str], str]], Model]
@@ -24,11 +22,8 @@ def build(request: pytest.FixtureRequest) -> Iterator[Build]:
         yield lambda answer: ScriptedModel(lambda asked: answer(asked.user))
         return
     answers: list[Callable[[str], str]] = []
-    with (
-        ModelServer(lambda asked: answers[0](asked.user)) as server,
-        LoopThread() as loop,
-        closing(remote(server, loop, request.param, concurrency=8)) as model,
-    ):
+    with ModelServer(lambda asked: answers[0](asked.user)) as server:
+        model = remote(server, request.param, concurrency=8)
         yield lambda answer: answers.append(answer) or model
 
 
@@ -75,16 +70,14 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def asked(server: ModelServer) -> Iterator[Callable[..., Request]]:
+def asked(server: ModelServer) -> Callable[..., Request]:
     """Puts a question to a provider, and returns the request that came of it."""
-    with LoopThread() as loop:
 
-        def ask(provider: str, put: Question, **fields: Any) -> Request:
-            with closing(remote(server, loop, provider, **fields)) as model:
-                model.ask(put)
-            return server.requests[-1]
+    def ask(provider: str, put: Question, **fields: Any) -> Request:
+        remote(server, provider, **fields).ask(put)
+        return server.requests[-1]
 
-        yield ask
+    return ask
 
 
 Asked = Callable[..., Request]

@@ -25,7 +25,7 @@ from nous.domain.fact import Learned, occurrences
 from nous.domain.scope import Scope
 from nous.knowledge import candidate_index
 from nous.llm import state
-from nous.llm.redis.keys import LlmKeys
+from nous.llm.state import LlmKeys
 from nous.redis_server import embedded
 from nous.services import erasure_targets
 from nous.settings.model import PublishSettings, Settings
@@ -100,7 +100,6 @@ def living(home: Path, called: list[Scope]) -> Generator[tuple[Container, list[N
         container.client.flushdb()
         yield container, taught(container, dict(zip(called, MARKERS, strict=False)))
     finally:
-        container.llm.close()
         for client in (container.client, container.rq_client):
             client.connection_pool.disconnect()
 

@@ -12,15 +12,14 @@ from builders.answers import answer
 from builders.llm_stores import fake_books
 from builders.model_world import ModelWorld
 from builders.questions import question
+from builders.scripted_model import ScriptedModel
 
 from nous.domain.episode import Episode
 from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
 from nous.llm import messages
 from nous.llm.base import ModelPaused, ModelTimeout, ModelUnreachable, Question, TokenBudgetExceeded
-from nous.llm.fake import ScriptedModel
-from nous.llm.middleware.response_cache import ResponseCache
-from nous.llm.middleware.token_budget import TokenBudget
+from nous.llm.middleware import ResponseCache, TokenBudget
 from nous.llm.provider import Endpoint
 from nous.llm.providers import anthropic
 from workers.episode_reviser import WORKER as REVISER

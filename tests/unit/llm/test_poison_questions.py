@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import pytest
 from builders.llm_stores import fake_books
 from builders.questions import question
+from builders.scripted_model import Answer, ScriptedModel
 
 from nous.domain.errors import Deferred, NousError
 from nous.llm.base import Failure, ModelBusy, ModelPaused, ModelRefused, ModelUnreachable, Question
-from nous.llm.fake import Answer, ScriptedModel
-from nous.llm.middleware.circuit_breaker import CircuitBreaker
+from nous.llm.middleware import CircuitBreaker
 from nous.llm.state import CallCounts, SuspectQuestion, failed_again
 
 BAD, GOOD = (replace(question(), user=user) for user in ("bad", "good"))

@@ -9,6 +9,7 @@ import orjson
 import pytest
 from builders.llm_stores import fake_counters
 from builders.questions import is_strict
+from builders.scripted_model import Answer, ScriptedModel
 
 from nous.domain.errors import BadInput, NousError, Unavailable
 from nous.domain.scope import CacheSubject, Scope
@@ -18,7 +19,6 @@ from nous.llm.base import (
     ModelTimeout,
     Question,
 )
-from nous.llm.fake import Answer, ScriptedModel
 from nous.pipeline.llm_adjudicator import LONGEST, MOST, LlmAdjudicator
 from nous.summary.llm.prompt import built_in, parsed
 

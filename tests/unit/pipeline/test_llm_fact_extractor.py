@@ -9,6 +9,7 @@ import orjson
 import pytest
 from builders.llm_stores import fake_counters
 from builders.questions import is_strict
+from builders.scripted_model import Answer, ScriptedModel
 
 from nous.domain.episode import CandidateFact, Category, Outcome, Summary, Trust
 from nous.domain.errors import NousError
@@ -22,7 +23,6 @@ from nous.llm.base import (
     Question,
     TokenBudgetExceeded,
 )
-from nous.llm.fake import Answer, ScriptedModel
 from nous.pipeline.llm_fact_extractor import MOST, MOST_DATED, MOST_SHOWN, LlmFactExtractor
 from nous.summary.heuristic.fallback import facts_of
 from nous.summary.llm.prompt import built_in

@@ -7,6 +7,7 @@ import pytest
 from builders.answers import SESSION, answer
 from builders.meddled import meddled
 from builders.model_world import ModelWorld, outdated_by
+from builders.scripted_model import Answer
 
 from nous.bus.base import Subscription
 from nous.domain.effects import DegradedResult, Effects, RecordResummaryAttempt, SaveEpisode
@@ -14,7 +15,6 @@ from nous.domain.episode import Episode, Tier
 from nous.domain.events import EpisodeOutdated
 from nous.domain.scope import Scope
 from nous.llm.base import ModelRefused, ModelTimeout, ModelUnreachable
-from nous.llm.fake import Answer
 from workers.episode_reviser import UP_TO_DATE
 from workers.episode_reviser import WORKER as REVISER
 
