@@ -1,4 +1,4 @@
-"""Middleware around a model client, outermost first: response cache, token budget (rate limit), circuit breaker."""
+"""Middleware around a model client: response cache, token budget and circuit breaker."""
 
 from collections.abc import Callable
 from dataclasses import replace

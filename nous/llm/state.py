@@ -102,9 +102,10 @@ class _RedisStore:
 
 
 class ResponseStore(_RedisStore):
-    """Response cache by question and model, written before responses are used; they expire after *answer_ttl* seconds.
+    """Response cache by question and model, written before responses are used.
 
-    A response that is based on data read before an invalidation is not kept after it, however late it arrives.
+    Responses expire after *answer_ttl* seconds. One that is based on data read before an invalidation is not kept after
+    it, however late it arrives.
     """
 
     def __init__(self, client: redis.Redis, keys: LlmKeys, *, answer_ttl: int) -> None:

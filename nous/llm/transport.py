@@ -142,7 +142,7 @@ def _client(deadline: float) -> "httpx2.AsyncClient":
 
 @cache
 def _trusted() -> "SSLContext":
-    """Return the trusted certificates, which take longer to read than a connection takes to open."""
+    """Return the trusted certificates, which take longer to read than a connection to open."""
     import httpx2  # noqa: PLC0415 (an extra)
 
     return httpx2.create_ssl_context()

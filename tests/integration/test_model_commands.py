@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +52,7 @@ def work(directory: Path, nous: Nous, wait_until: Any) -> Callable[..., None]:
         llm = {"background_model": "openai:m", "llm": {"base_url": model}} if model else {}
         settings = Settings.model_validate({"data_dir": directory, "embedder": "hashed", "log_level": "error", **llm})
         container = build(settings)
-        with closing(container.llm), working(container):
+        with working(container):
             result = nous("publish", str(path), "--session", "s1", "--wait", *options)
             assert result.exit_code == 0, result.output
             wait_until(until, "what else there is to be done")
