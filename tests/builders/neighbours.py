@@ -7,7 +7,6 @@ Whatever `READS` gives for a scope may hold nothing of another one: neither its 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID, uuid5
 
 from nous.app.container import Container
@@ -229,70 +228,3 @@ READS: Mapping[str, Read] = {
         own.scope, _question(own.scope).matter.subject
     ),
 }
-
-_COUNTS = "it counts, and tells nothing of what was said"
-_WRITES = "it writes; see what forgetting one scope leaves of another"
-_WORKERS = "what a worker is handed tells its scope, and its effects are written there"
-NOT_READ: Mapping[str, str] = {
-    "Trimming.trim": "it removes what every group has dealt with",
-    "Bus.apply": _WORKERS,
-    "Bus.dead_letter": _WORKERS,
-    "Calibrations.thresholds": "they are of an embedder",
-    "Uploads.fetch": "it is told a key, which `Transcripts.read` lets nobody name of another scope",
-    "DeadLetterQueue.letters": "they are the operator's, of all scopes",
-    "DeadLetterQueue.each": "as the letters",
-    "DeadLetterQueue.find": "as the letters",
-    "DeadLetterQueue.payload": "as the letters",
-    "DeadLetterQueue.count": _COUNTS,
-    "SessionStates.sessions": "they are the operator's, of all scopes; `nous sessions --scope` tells those of one",
-    "DeliveryStats.event": "it takes a delivery reference, which only dead letters name",
-    "CandidateIndexes.of": "it is of one scope; what it proposes is looked up in that scope's log",
-    "CandidateIndex.near": "as above",
-    "Erasure.session": _WRITES,
-    "Erasure.candidates": _WRITES,
-    "Erasure.everything": _WRITES,
-    "Erasure.rewrite": _WRITES,
-    "BusErasure.erase": _WRITES,
-    "BusErasure.purge": "it writes anew what there is",
-    "BusErasure.purge_files": "it writes anew what there is",
-    "JobErasure.erase": _WRITES,
-    "CachedResponseErasure.invalidate": _WRITES,
-    "CandidateIndexes.rebuild": _WRITES,
-    "CandidateIndexes.erase": _WRITES,
-    "ResponseStore.save": "it gives what `ResponseStore.find` would",
-    "ResponseStore.invalidate": _WRITES,
-    "Tombstones.put": _WRITES,
-    "Tombstones.renew": _WRITES,
-    "Tombstones.lift": _WRITES,
-    "Uploads.put": _WRITES,
-    "DeadLetterQueue.redrive": _WRITES,
-    "DeadLetterQueue.drop": _WRITES,
-    "DeliveryStats.counters": _COUNTS,
-    "DeliveryStats.backlogs": _COUNTS,
-    "DeliveryStats.locate": "it tells of an event whose id is known where it stands",
-    **{
-        f"Bus.{name}": _WORKERS
-        for name in (
-            "publish",
-            "receive",
-            "wait",
-            "open",
-            "begin",
-            "compare_and_set_state",
-            "renew",
-            "clamp_leases",
-            "overdue",
-            "claim_unleased",
-            "commit",
-            "dead_letter_foreign_ack",
-        )
-    },
-}
-
-
-def protocols(*modules: Any) -> Iterator[str]:
-    """Every public method of the protocols that these modules declare."""
-    for module in modules:
-        for kind in vars(module).values():
-            if getattr(kind, "_is_protocol", False) and kind.__module__ == module.__name__:
-                yield from (f"{kind.__name__}.{name}" for name in vars(kind) if not name.startswith("_"))

@@ -12,25 +12,18 @@ from uuid import UUID
 import click
 import pytest
 from builders.command_line import Nous, command_line
-from builders.neighbours import NOT_READ, READS, SESSION, SHARED, Neighbour, forget_all, protocols, taught
+from builders.neighbours import READS, SESSION, SHARED, Neighbour, forget_all, taught
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from nous.app.container import Container, build
-from nous.bus import accounting, erasure, tombstones
-from nous.bus import base as bus
 from nous.bus.redis.keys import BusKeys
 from nous.cli import COMMANDS, DEVELOPER_COMMANDS
 from nous.domain.fact import Learned, occurrences
 from nous.domain.scope import Scope
-from nous.knowledge import candidate_index
-from nous.llm import state
 from nous.llm.state import LlmKeys
 from nous.redis_server import embedded
-from nous.services import erasure_targets
 from nous.settings.model import PublishSettings, Settings
-from nous.store import base, transcript_source
-from nous.store import erasure as store_erasure
 from nous.store.keys import StoreKeys
 
 MARKERS = ("zebrafinch", "oystercatcher", "wallcreeper")
@@ -164,27 +157,6 @@ def _all_read(container: Container, all_: list[Neighbour]) -> dict[Scope, dict[s
         own.scope: {name: repr(read(container, own, own)) for name, read in READS.items() if name not in counted}
         for own in all_
     }
-
-
-def test_every_method_of_every_protocol_is_read_here_or_it_is_said_why_not() -> None:
-    known = {
-        *protocols(
-            base,
-            transcript_source,
-            store_erasure,
-            bus,
-            erasure,
-            accounting,
-            tombstones,
-            candidate_index,
-            erasure_targets,
-        )
-    }
-    known |= {each for each in protocols(state) if each.startswith("ResponseStore.")}
-    known -= {each for each in known if each.startswith("ErasureRequest.")}  # what is done with them
-
-    assert known == {*READS, *NOT_READ}
-    assert not READS.keys() & NOT_READ.keys()
 
 
 @given(one=scopes, other=scopes)

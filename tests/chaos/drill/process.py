@@ -6,9 +6,6 @@ writes its pid. When its input ends, it kills what it has forked, and ends. The 
     pool         what `nous worker` runs: dispatchers, sweepers and pools
     desks        dispatchers and sweepers alone
     forks        RQ's own worker, which forks for every job
-    consumer     passes events on to RQ without a fence (`plain_work`); with it
-    scheduler    RQ's scheduler, and
-    plain        RQ's own worker
     quarantine   what `nous worker --quarantine` runs; started by the others, as a program of its own
 
 Each handler's run is noted in CHAOS_RUNS before it begins, in a line. A session whose id begins with "poison" kills the
@@ -32,9 +29,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from chaos.drill import plain_work
+from chaos.drill.crew import WORKERS
 from chaos.drill.producer import ended
-from chaos.drill.system import WORKERS
 from rq.serializers import JSONSerializer
 from rq.worker import Worker as RqWorker
 from typing_extensions import override  # typing has it from Python 3.12 on
@@ -187,17 +183,10 @@ def run_quarantined(name: str) -> None:
 
 def run(mode: str, names: list[str]) -> None:
     log.configure("warning", "json")
-    match mode:
-        case "forks":
-            run_forks(names)
-        case "consumer":
-            plain_work.consume(built(), names)
-        case "scheduler":
-            plain_work.schedule(built())
-        case "plain":
-            plain_work.work(built())
-        case _:
-            run_fleet(names, desks_only=mode == "desks")
+    if mode == "forks":
+        run_forks(names)
+    else:
+        run_fleet(names, desks_only=mode == "desks")
 
 
 def fork(order: Mapping[str, Any]) -> int:

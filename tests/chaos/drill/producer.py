@@ -6,8 +6,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from uuid import uuid5
 
-from chaos.drill.size import Size
-
 from nous.app.container import Container, build
 from nous.domain.errors import Fatal, NousError
 from nous.domain.events import NAMESPACE, SessionEnded
@@ -48,11 +46,11 @@ class Producer:
     `confirmed` are the sessions that the server said it took, `durable` those of them that it said its disk has.
     """
 
-    def __init__(self, settings: Settings, size: Size) -> None:
+    def __init__(self, settings: Settings, sessions: int) -> None:
         self._settings = settings
-        self._sessions = [f"session-{number}" for number in range(size.events)]
+        self._sessions = [f"session-{number}" for number in range(sessions)]
         # So many may be published and not handled yet: publishing takes as long as the work does.
-        self._ahead = max(_FEWEST_AHEAD, size.events // 20)
+        self._ahead = max(_FEWEST_AHEAD, sessions // 20)
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
         self.confirmed: set[str] = set()
