@@ -80,9 +80,9 @@ def drill(fault: Fault, size: Size, nursery: Nursery) -> Outcome:
             wound.since += fault.strike(stage) or 0.0
             watch.wounds.append(wound)
         _until(watch, lambda: not stage.is_broken, "the last fault to be over")
-        fault.clear(stage)
         _until(watch, watch.is_at_rest, "everything to come to rest")
         watch.look()
+        fault.check(stage)
         return Outcome(
             kind=fault.name,
             size=size,

@@ -56,8 +56,8 @@ class Fault:
         for _ in range(PROCESSES):
             stage.crew.start("forks" if self._is_forking else "pool")
 
-    def clear(self, stage: Stage) -> None:
-        """Leave nothing broken: no fault comes after this."""
+    def check(self, stage: Stage) -> None:
+        """Assert what has to hold of this fault when all is at rest."""
 
     def take_down(self) -> None:
         """End what was begun beside the crew and the server."""

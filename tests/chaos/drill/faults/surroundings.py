@@ -2,6 +2,7 @@
 
 import pickle
 import zlib
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import orjson
 from builders.model_fleet import about_its_service
-from builders.model_server import ModelServer
+from builders.model_server import ModelServer, Request
 from builders.proxy import Manner, Proxy
 from chaos.drill.crew import WORKERS
 from chaos.drill.fault import FAULTS, Fault, fault
@@ -38,17 +39,15 @@ class SpoiltReplies(Fault):
         self._proxy.__exit__()
 
 
-class TroubledModel(Fault):
-    """The provider of the model that makes the episodes is in trouble for a while, again and again."""
+class ModelFault(Fault):
+    """Something goes wrong around the model that makes the episodes."""
 
-    def __init__(self, name: str, outage: str) -> None:
-        """*outage* is a fault of builders/model_faults.py."""
-        super().__init__(name, self._trouble, overlaps=False)
-        self._outage = outage
+    def answer(self, request: Request) -> str:
+        return about_its_service(request)
 
     @override
     def environment(self, directory: Path) -> Mapping[str, str]:
-        self._server = ModelServer(about_its_service)
+        self._server = ModelServer(self.answer)
         self._server.__enter__()
         return {
             "NOUS_BACKGROUND_MODEL": "openai:test-model",
@@ -58,14 +57,60 @@ class TroubledModel(Fault):
             "NOUS_LLM__PATIENCE": "600",
         }
 
+    def take_down(self) -> None:
+        self._server.__exit__(None, None, None)
+
+
+class TroubledModel(ModelFault):
+    """The provider is in trouble for a while, again and again."""
+
+    def __init__(self, name: str, outage: str) -> None:
+        """*outage* is a fault of builders/model_faults.py."""
+        super().__init__(name, self._trouble, overlaps=False)
+        self._outage = outage
+
     def _trouble(self, stage: Stage) -> float:
         seconds = min(stage.size.outage, _LONGEST_OUTAGE)
         self._server.outage = self._outage
         stage.later(seconds, partial(setattr, self._server, "outage", None))
         return seconds
 
-    def take_down(self) -> None:
-        self._server.__exit__(None, None, None)
+
+class PaidAnswers(ModelFault):
+    """Processes die right before or after they keep an answer, or before they use it; some answers are of no use.
+
+    What was kept is not asked for again, be it of use or not. What had not been kept is asked for once more.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("answers paid", lambda _: None, kills_processes=True)
+
+    @override
+    def answer(self, request: Request) -> str:
+        is_useless = int(request.prompt, 16) % 2 and not _is_repair(request)
+        return "I would rather not say." if is_useless else about_its_service(request)
+
+    @override
+    def environment(self, directory: Path) -> Mapping[str, str]:
+        self._deaths = directory / "deaths"
+        self._deaths.mkdir()
+        # One job at a time: whoever dies has no other question under way.
+        ours = {"CHAOS_DEATHS": str(self._deaths), "NOUS_WORKER__CONCURRENCY": "1", "NOUS_LLM__DEADLINE": "30"}
+        return {**super().environment(directory), **ours}
+
+    @override
+    def check(self, stage: Stage) -> None:
+        wanted = [each for each in self._server.requests if b'"episode"' in orjson.dumps(each.body)]
+        asked = Counter((each.prompt, _is_repair(each)) for each in wanted)
+        points = Counter(each.name.rpartition("-")[0] for each in self._deaths.iterdir())
+        assert len(points) == 3, f"processes died {dict(points)}"
+        assert max(asked.values()) == 2
+        assert asked.total() == len(asked) + points["before-answer-is-kept"]
+        assert {again for _, again in asked} == {False, True}
+
+
+def _is_repair(request: Request) -> bool:
+    return any(message["role"] == "assistant" for message in request.body["messages"])
 
 
 @fault("queue lost")
@@ -102,7 +147,7 @@ class ForeignJobs(Fault):
         )
         client.xreadgroup(WORKERS[0], "somebody else", {stream: ">"}, count=3)
 
-    def clear(self, stage: Stage) -> None:
+    def check(self, stage: Stage) -> None:
         assert not (stage.directory / "canary").exists(), "a foreign job was run"
 
 
@@ -122,6 +167,7 @@ FAULTS.update(
         "model out": partial(TroubledModel, "model out", "500"),
         "model hangs": partial(TroubledModel, "model hangs", "hang"),
         "model says 429": partial(TroubledModel, "model says 429", "429 retry-after 1"),
+        "answers paid": PaidAnswers,
         "foreign jobs": ForeignJobs,
     }
 )
