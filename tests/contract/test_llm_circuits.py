@@ -58,14 +58,6 @@ def world(books: Books) -> World:
     return World(books.circuits, books.clock)
 
 
-def test_a_provider_that_has_not_failed_may_be_called(world: World) -> None:
-    world.outages.record_success(P)
-    world.outages.release_probe(P)
-
-    assert [world.enter(), world.enter()] == [None, None]
-    assert world.outages.current() == {}
-
-
 @pytest.mark.parametrize(
     ("failure", "lengths"),
     [
@@ -76,12 +68,6 @@ def test_a_provider_that_has_not_failed_may_be_called(world: World) -> None:
 )
 def test_pauses_double_up_to_a_limit(failure: Failure, lengths: list[float | None], world: World) -> None:
     assert world.lengths(failure, len(lengths)) == lengths
-
-
-def test_a_timeout_after_two_other_failures_makes_a_pause(world: World) -> None:
-    world.lengths(Failure.TRANSPORT, 2)
-
-    assert world.fails(Failure.TIMEOUT) == 4
 
 
 def test_failures_that_made_no_pause_keep_nobody_waiting_and_a_success_ends_their_row(world: World) -> None:
@@ -146,14 +132,6 @@ def test_a_probe_that_is_not_heard_of_again_is_replaced(world: World) -> None:
     assert [world.enter(), world.enter()] == [None, GLANCE]
 
 
-def test_a_probe_that_fails_begins_a_longer_pause(world: World) -> None:
-    world.fails()
-    world.waits(1)
-    world.enter()
-
-    assert [world.fails(), world.enter()] == [2, 2]
-
-
 def test_a_probe_whose_failure_makes_no_pause_makes_way_for_the_next(world: World) -> None:
     world.fails()
     world.waits(1)
@@ -215,12 +193,6 @@ def test_current_tells_since_when_and_what_it_was_last(world: World) -> None:
     assert world.outages.current() == {P: quota, Q: none_yet}
 
 
-def test_a_provider_is_not_paused_for_another(world: World) -> None:
-    world.fails()
-
-    assert world.outages.admit(Q, probe=PROBE) is None
-
-
 def test_what_is_known_of_a_question_is_found_by_question_and_provider(world: World) -> None:
     first, second = CallCounts(2**40, 3), CallCounts(2**40 + 1, 4)
     once = failed_again(None, first)
@@ -236,16 +208,6 @@ def test_outages_outlive_the_longest_pause_and_questions_are_forgotten_after_a_w
 
     assert books.client.ttl(KEYS.outages) == pytest.approx(2 * 86400, abs=60)
     assert books.client.ttl(KEYS.failing(P, QUESTION)) == pytest.approx(7 * 86400, abs=60)
-
-
-def test_without_a_clock_time_is_the_servers(books: Books) -> None:
-    outages = CircuitStore(books.client, KEYS)
-
-    told = outages.record_failure(P, Failure.QUOTA)
-
-    assert told is not None
-    assert told.until - told.since == timedelta(seconds=30)
-    assert outages.admit(P, probe=PROBE) == told == outages.current()[P]
 
 
 class Recording(fakeredis.FakeRedis):

@@ -13,7 +13,7 @@ from builders.model_server import ModelServer
 from builders.questions import KEY, NOW, PROMPT, question, remote
 
 from nous.domain.errors import Misconfigured, NousError
-from nous.llm.base import Failure, ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
+from nous.llm.base import ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
 from nous.llm.http_model import HttpModel, split
 from nous.llm.provider import Endpoint
 
@@ -66,14 +66,6 @@ def test_each_fault_is_one_error_after_so_many_requests(
 
     assert len(server.requests) == requests
     assert "test-model at 127.0.0.1:" in str(error)
-
-
-def test_a_quota_without_a_time_is_a_failure_that_is_called_one(build: Build, server: ModelServer) -> None:
-    server.outage = "429"
-    error = failing(build(), ModelUnreachable)
-
-    assert isinstance(error, ModelUnreachable)
-    assert error.failure is Failure.QUOTA
 
 
 @pytest.mark.parametrize(
@@ -153,21 +145,6 @@ def test_a_model_that_must_have_its_schema_is_asked_only_with_it(build: Build, s
     failing(build(structured="schema"), ModelRefused)
 
     assert len(server.requests) == 1
-
-
-def test_after_a_fault_the_next_call_is_answered(build: Build, server: ModelServer) -> None:
-    model = build(deadline=1.0)
-    server.set_faults(["cut", "closed", "500", "drip"])
-    for kind in (ModelUnreachable, ModelUnreachable, ModelUnreachable, ModelTimeout):
-        failing(model, kind)
-
-    assert "Tea" in model.ask(question()).text
-
-
-def test_a_wrong_key_is_an_error_that_names_the_setting(build: Build, server: ModelServer) -> None:
-    server.outage = "401"
-
-    assert "set NOUS_LLM__API_KEY" in str(failing(build(), ModelMisconfigured))
 
 
 def test_a_server_that_is_not_there_is_unreachable(build: Build) -> None:

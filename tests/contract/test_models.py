@@ -9,7 +9,7 @@ from builders.model_server import ModelServer, Request
 from builders.questions import KEY, SCHEMA, question, remote
 from builders.scripted_model import ScriptedModel
 
-from nous.llm.base import Model, ModelRefused, Question
+from nous.llm.base import Model, Question
 
 PROVIDERS = ("openai", "ollama", "anthropic")
 Build = Callable[[Callable[[str], str]], Model]
@@ -42,25 +42,8 @@ def test_an_answer_without_a_word_is_a_reply_that_is_not_whole(build: Build) -> 
     assert (reply.text, reply.is_whole) == ("", False)
 
 
-def test_it_is_asked_again_with_what_was_said_before(build: Build) -> None:
-    model = build(lambda user: f'{{"title":"{user}"}}')
-
-    assert model.ask(question("tea").again("Tea!", "That is no JSON.")).text == '{"title":"tea"}'
-
-
 def test_half_a_character_in_a_question_is_no_obstacle(build: Build) -> None:
     assert build(lambda _: "{}").ask(question("a lone \ud83d surrogate")).text == "{}"
-
-
-def test_a_script_says_one_thing_after_the_other_and_raises_what_is_an_error() -> None:
-    model = ScriptedModel(["one", ModelRefused("no")])
-
-    assert model.ask(question()).text == "one"
-    with pytest.raises(ModelRefused, match="no"):
-        model.ask(question())
-    with pytest.raises(LookupError, match="no answer left"):
-        model.ask(question())
-    assert len(model.questions) == 3
 
 
 @pytest.fixture

@@ -94,21 +94,9 @@ def test_a_budget_is_in_characters_or_tokens_and_in_nothing_else(set_in_file: Se
 
 
 @pytest.mark.parametrize("name", ["budget", "windows"])
-@pytest.mark.parametrize(
-    ("value", "complaint"), [("0", "greater than 0"), ("-1", "greater than 0"), ('"a"', "integer")]
-)
-def test_a_budget_and_a_number_of_windows_are_at_least_one(
-    set_in_file: Set, name: str, value: str, complaint: str
-) -> None:
-    with pytest.raises(Misconfigured, match=rf"excerpt\.{name} = .*{complaint}"):
-        set_in_file(**{name: value})
-
-
-def test_a_variable_sets_the_excerpt_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOUS_EXCERPT__UNIT", "tokens")
-    monkeypatch.setenv("NOUS_EXCERPT__WINDOWS", "3")
-
-    assert (load_settings().excerpt.unit, load_settings().excerpt.windows) == ("tokens", 3)
+def test_a_budget_and_a_number_of_windows_are_at_least_one(set_in_file: Set, name: str) -> None:
+    with pytest.raises(Misconfigured, match=rf"excerpt\.{name} = .*greater than 0"):
+        set_in_file(**{name: "0"})
 
 
 def test_what_is_set_is_what_a_summarizer_gets(excerpts: Excerpts, long: Transcript) -> None:
@@ -116,10 +104,6 @@ def test_what_is_set_is_what_a_summarizer_gets(excerpts: Excerpts, long: Transcr
 
     assert seen == windows(long, 900, most=3, strategy="fast")
     assert (len(seen.windows), seen.wanted > 3) == (3, True)
-
-
-def test_without_a_word_the_summarizer_gets_the_default(excerpts: Excerpts, long: Transcript) -> None:
-    assert excerpts()(long) == windows(long)
 
 
 def test_tokens_are_estimated_unless_a_counter_is_named(excerpts: Excerpts, long: Transcript) -> None:
@@ -136,19 +120,10 @@ def test_a_counter_of_the_operators_own_is_found_by_its_name(excerpts: Excerpts,
 @pytest.mark.parametrize(
     "name",
     [
-        "",
-        ":",
         "by_fours",
-        ":by_fours",
-        "counting_of_ours",
-        "counting_of_ours:",
         "counting_of_ours:missing",
-        "counting_of_ours.by_fours",
         "no_module_of_ours:by_fours",
-        ".counting_of_ours:by_fours",
         "counting_of_ours:NOTHING",
-        "builtins:str",
-        "counting_of_ours:__name__",
         "os:getcwd",
     ],
 )

@@ -91,15 +91,6 @@ def test_processes_blame_a_question_together() -> None:
     assert [type(error) for error in found] == [ModelPaused] * 3 + [ModelUnreachable] * 2
 
 
-def test_a_question_that_is_to_blame_pauses_nobody() -> None:
-    fleet = Fleet(cursed)
-
-    error = ask(fleet.blame(), BAD)
-
-    assert isinstance(error, ModelUnreachable)
-    assert fleet.outages.current() == {}
-
-
 def test_no_question_is_to_blame_for_a_quota() -> None:
     fleet = Fleet(lambda asked: ModelUnreachable("429", failure=Failure.QUOTA) if asked == BAD else "Tea.")
 
