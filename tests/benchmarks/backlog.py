@@ -1,4 +1,4 @@
-"""A backlog that nobody was there for is drained: how fast, with how much memory, and what it leaves behind.
+"""A backlog that nobody was there for is drained: how fast, and with how much memory.
 
 Sessions of 20 projects are published while nobody works; then worker processes begin. First a quarter of the backlog,
 then all of it, each on a server of its own: what is bounded does not differ where as many sessions are drained. What
@@ -20,12 +20,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
-from textwrap import fill
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest looks for these as well
 
-from builders.glossary import keys_of
 from builders.memory import pss
 from builders.waiting import wait_until
 from chaos.drill.crew import WORKERS, Nursery
@@ -139,7 +137,6 @@ def _drain(stage: Stage, processes: int, alone: float) -> None:
     ahead = stage.container.settings.worker.queue_ahead
     seen = ", ".join(f"{worker} {length}" for worker, length in drain.longest.items())
     print(f"  longest queues: {seen}; each process lets {ahead} wait")
-    _print_keys(stage.container)
 
 
 def _facts(container: Container) -> int:
@@ -155,31 +152,6 @@ def _publish(container: Container, sessions: int) -> None:
 
 def _session(number: int) -> SessionEnded:
     return ended(f"session-{number}", number, scope=Scope(project=f"project-{number % PROJECTS}"))
-
-
-def _print_keys(container: Container) -> None:
-    """Keys by kind, and those that are kept though no glossary says so."""
-    passing, kept, leaks = Counter[str](), Counter[str](), list[str]()
-    for name, stays, row in keys_of(container.client, container.settings.prefix):
-        kind = row.name if row else name
-        (kept if stays else passing)[kind] += 1
-        if stays and not (row and row.may_stay):
-            leaks.append(name)
-    client: Any = container.client
-    for key in client.scan_iter("rq:*", count=1000):
-        kind = ":".join(key.decode().split(":")[:2])
-        (kept if client.ttl(key) == -1 else passing)[kind] += 1
-    for what, told in (
-        ("with a TTL", _told(passing)),
-        ("without", _told(kept)),
-        ("leaked", ", ".join(leaks) or "none"),
-    ):
-        begins = f"  keys {what:<12}"
-        print(fill(told, 118, initial_indent=begins, subsequent_indent=" " * len(begins), break_on_hyphens=False))
-
-
-def _told(counts: Counter[str]) -> str:
-    return ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
 
 
 def _timed(task: Any) -> float:
