@@ -32,7 +32,7 @@ Faults of vectors:
     "shuffled"                      in another order, each with its right index
     "floats"                        as numbers, whatever was asked for
     "missing", "one more"           one vector less or more than texts
-    "twice", "gap"                  the last has the index of the first, or one that is too high
+    "twice"                         the last has the index of the first
     "ragged", "longer"              the last has one number less than the others, or each has one more
     "nan", "zeros"                  the last holds what is no number, or nothing but zeros
     "no numbers", "huge"            the last is a text, or there are 33 MiB of them
@@ -107,8 +107,6 @@ def spoilt_vectors(fault: str | None, vectors: list[list[float]]) -> list[Row]:
             return [*rows, (last + 1, vector)]
         case "twice":
             return [*others, (0, vector)]
-        case "gap":
-            return [*others, (last + 1, vector)]
         case "ragged":
             return [*others, (last, vector[:-1])]
         case "longer":

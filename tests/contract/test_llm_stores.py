@@ -16,7 +16,7 @@ from builders.llm_stores import ANSWER_TTL, KEYS, KINDS, Books, each_kind
 from nous.domain.episode import Tokens
 from nous.domain.scope import CacheSubject, Scope
 from nous.llm.base import Question, Reply
-from nous.llm.state import LlmKeys, Reservation, TokenUsage
+from nous.llm.state import Reservation, TokenUsage
 
 DAY, NEXT_DAY = date(2026, 11, 22), date(2026, 11, 23)
 HOME, WORK = Scope(project="home"), Scope("ACME: Köln", project="a b*")
@@ -119,22 +119,6 @@ def test_an_answer_about_what_was_forgotten_before_it_was_asked_about_is_not_kep
 
     assert books.responses.save(late, GPT, REPLY) == REPLY
     assert books.responses.find(late, GPT) is None
-
-
-def test_the_name_of_an_answer_begins_with_its_scope_and_subject() -> None:
-    name = LlmKeys().answer(QUESTION, GPT)
-
-    assert name.startswith(f"nous:answer:ACME%3A%20K%C3%B6ln/default/a%20b%2A:{UUID(int=7)}:")
-
-
-def test_tokens_are_set_aside_and_then_booked(books: Books) -> None:
-    assert books.token_usage.usage(DAY) == ()
-    assert books.token_usage.reserve(call("a", 30), limit=100)
-    assert books.token_usage.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=0, reserved=30),)
-
-    books.token_usage.settle(call("a", 30), spent=12)
-
-    assert books.token_usage.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=12, reserved=0),)
 
 
 def test_what_is_spent_and_what_is_set_aside_count_towards_the_limit(books: Books) -> None:

@@ -114,14 +114,6 @@ def test_an_exception_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) ->
     assert "ValueError: invalid literal" in line["exception"]
 
 
-def test_auto_means_json_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
-    log.configure("info", "auto")
-
-    structlog.get_logger("nous").info("unwatched")
-
-    assert lines(capsys)[0]["event"] == "unwatched"
-
-
 def test_the_console_form_is_for_the_eye(capsys: pytest.CaptureFixture[str]) -> None:
     log.configure("info", "console")
 
