@@ -9,14 +9,7 @@ from typing import NamedTuple
 import orjson
 
 from nous.domain.errors import NousError
-from nous.llm.base import (
-    Failure,
-    ModelMisconfigured,
-    ModelQuota,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-)
+from nous.llm.base import Failure, ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
 from nous.llm.provider import Endpoint, StructureRefused
 
 Asked = Sequence[str]

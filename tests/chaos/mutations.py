@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -220,29 +219,10 @@ def judge(mutant: Mutant, *, copies: "SimpleQueue[Copy]") -> Outcome:
             outcome = Outcome(verdict="useless", said=trouble) if trouble else copy.run(mutant.tests)
     finally:
         copies.put(copy)
-    print(f"{outcome.verdict:9}{mutant.name}: {outcome.said[:_SHOWN]}", file=sys.stderr, flush=True)
+    verdict = outcome.verdict if outcome.verdict == "caught" else outcome.verdict.upper()
+    how = f"{mutant.name} ({', '.join(mutant.breaks)}): {outcome.test}: {outcome.said[:_SHOWN]}"
+    print(f"{verdict:9}{outcome.seconds:4.0f} s  {how}", flush=True)
     return outcome
-
-
-def table(rows: Iterable[tuple[Mutant, Outcome]]) -> str:
-    """A row for each mutant; where it was not caught, what happened instead."""
-    heads = ("mutation", "breaks", "caught by", "s")
-    told = [
-        (mutant.name, " ".join(mutant.breaks), by.test if by.verdict == "caught" else _loud(by), f"{by.seconds:.0f}")
-        for mutant, by in rows
-    ]
-    widths = [max(len(row[column]) for row in (heads, *told)) for column in range(len(heads))]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *told))
-
-
-def counters(rows: Sequence[tuple[Mutant, Outcome]]) -> str:
-    """How many of *rows* break which promise."""
-    broken = Counter(promise for mutant, _ in rows for promise in mutant.breaks)
-    return "\n".join(f"{broken[name]:3}  {name:9} {promise}" for name, promise in promises().items() if broken[name])
-
-
-def _loud(outcome: Outcome) -> str:
-    return " ".join(filter(None, (outcome.verdict.upper(), outcome.test, outcome.said)))
 
 
 def main() -> int:
@@ -259,16 +239,15 @@ def main() -> int:
         first = Copy(Path(home, "0"))
         sound = first.run(tuple(dict.fromkeys(test for mutant in chosen for test in mutant.tests)))
         if sound.verdict != "survived":
-            print(f"without any mutant: {_loud(sound)}", file=sys.stderr)
+            print(f"without any mutant: {sound.verdict}: {sound.test} {sound.said}", file=sys.stderr)
             return 1
         for copy in (first, *(Copy(Path(home, str(number))) for number in range(1, min(_AT_ONCE, len(chosen))))):
             copies.put(copy)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            rows = list(zip(chosen, pool.map(partial(judge, copies=copies), chosen), strict=True))
-    print(table(rows), counters(rows), sep="\n\n")
-    caught = sum(outcome.verdict == "caught" for _, outcome in rows)
-    print(f"\n{caught} of {len(rows)} caught")
-    return int(caught < len(rows))
+            outcomes = list(pool.map(partial(judge, copies=copies), chosen))
+    caught = sum(outcome.verdict == "caught" for outcome in outcomes)
+    print(f"\n{caught} of {len(outcomes)} caught")
+    return int(caught < len(outcomes))
 
 
 if __name__ == "__main__":
