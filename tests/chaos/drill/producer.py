@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from uuid import uuid5
 
 from nous.app.container import Container, build
-from nous.domain.errors import Fatal, NousError
+from nous.domain.errors import NousError
 from nous.domain.events import NAMESPACE, SessionEnded
 from nous.domain.scope import Scope
 from nous.settings.model import Settings
@@ -55,7 +55,6 @@ class Producer:
         self._stopping = threading.Event()
         self.confirmed: set[str] = set()
         self.durable: set[str] = set()
-        self.refused: list[str] = []
         self.between = threading.Lock()
         """Held while something is published: whoever holds it knows what the server has said."""
         self.when_durable: Callable[[], None] = lambda: None
@@ -104,9 +103,6 @@ class Producer:
         with self.between:
             try:
                 container.bus.publish(*events, durable=is_durable)
-            except Fatal as error:  # that would not pass: it is a finding
-                self.refused.append(str(error))
-                return False
             except NousError:
                 return False
             self.confirmed.update(batch)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fakeredis import FakeRedis
 
-from nous.app import container as wiring
+from nous.app.container import Container
 from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
 from nous.settings import Settings, load_settings
@@ -19,7 +19,6 @@ pytestmark = pytest.mark.usefixtures("nowhere")
 
 Told = Callable[..., Transcript]
 Set = Callable[..., ExcerptSettings]
-Excerpts = Callable[..., Callable[[Transcript], Windows]]
 
 COUNTER = """
 def by_fours(text, /):
@@ -41,26 +40,10 @@ def set_in_file(tmp_path: Path) -> Set:
     return set_in_file
 
 
-@pytest.fixture
-def excerpts(monkeypatch: pytest.MonkeyPatch) -> Excerpts:
-    """What the world's workers get to see of a transcript, with the excerpt set so; its server is in memory."""
-
-    def client(_: Settings) -> FakeRedis:
-        return FakeRedis()
-
-    def allowed(_: FakeRedis, *, allow: bool) -> None:
-        """FakeRedis cannot be asked what it is."""
-        assert not allow
-
-    monkeypatch.setattr(wiring, "connect", client)
-    monkeypatch.setattr(wiring, "connect_rq", client)
-    monkeypatch.setattr(wiring, "refuse_unsafe", allowed)
-
-    def excerpts(**values: Any) -> Callable[[Transcript], Windows]:
-        chosen = ExcerptSettings(**values)
-        return wiring.build(Settings(redis_url="redis://nowhere", embedder="hashed", excerpt=chosen)).context.excerpts
-
-    return excerpts
+def excerpts(**values: Any) -> Callable[[Transcript], Windows]:
+    """What the workers of a process get to see of a transcript, with the excerpt set so."""
+    settings = Settings(redis_url="redis://nowhere", embedder="hashed", excerpt=ExcerptSettings(**values))
+    return Container(settings=settings, client=FakeRedis()).context.excerpts
 
 
 @pytest.fixture
@@ -99,18 +82,18 @@ def test_a_budget_and_a_number_of_windows_are_at_least_one(set_in_file: Set, nam
         set_in_file(**{name: "0"})
 
 
-def test_what_is_set_is_what_a_summarizer_gets(excerpts: Excerpts, long: Transcript) -> None:
+def test_what_is_set_is_what_a_summarizer_gets(long: Transcript) -> None:
     seen = excerpts(budget=900, windows=3, strategy="fast")(long)
 
     assert seen == windows(long, 900, most=3, strategy="fast")
     assert (len(seen.windows), seen.wanted > 3) == (3, True)
 
 
-def test_tokens_are_estimated_unless_a_counter_is_named(excerpts: Excerpts, long: Transcript) -> None:
+def test_tokens_are_estimated_unless_a_counter_is_named(long: Transcript) -> None:
     assert excerpts(unit="tokens", budget=300)(long) == windows(long, 300, unit="tokens", count=estimate)
 
 
-def test_a_counter_of_the_operators_own_is_found_by_its_name(excerpts: Excerpts, long: Transcript, module: str) -> None:
+def test_a_counter_of_the_operators_own_is_found_by_its_name(long: Transcript, module: str) -> None:
     seen = excerpts(unit="tokens", budget=300, windows=2, counter=f"{module}:by_fours")(long)
 
     texts = [window.excerpt.text for window in seen.windows]
@@ -127,9 +110,7 @@ def test_a_counter_of_the_operators_own_is_found_by_its_name(excerpts: Excerpts,
         "os:getcwd",
     ],
 )
-def test_a_counter_that_is_no_function_is_refused_at_the_start_with_how_to_write_one(
-    excerpts: Excerpts, module: str, name: str
-) -> None:
+def test_a_counter_that_is_no_function_is_refused_at_the_start_with_how_to_write_one(module: str, name: str) -> None:
     """Not at the first session, whose event would be buried for it."""
     assert module
 
