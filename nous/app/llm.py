@@ -16,12 +16,9 @@ from nous.embedding.http import RemoteEmbedder
 from nous.excerpt import Windows
 from nous.knowledge.verdict import Adjudicator
 from nous.llm.base import Model
-from nous.llm.event_loop_thread import LoopThread
 from nous.llm.http_embeddings import HttpEmbeddings
 from nous.llm.http_model import HttpModel, split
-from nous.llm.middleware.circuit_breaker import CircuitBreaker
-from nous.llm.middleware.response_cache import ResponseCache
-from nous.llm.middleware.token_budget import TokenBudget
+from nous.llm.middleware import CircuitBreaker, ResponseCache, TokenBudget
 from nous.llm.provider import Endpoint
 from nous.llm.state import ResponseStore
 from nous.pipeline.anchored_summarizer import AnchoredSummarizer
@@ -64,12 +61,6 @@ class LlmStack:
     fact_extractor: LlmFactExtractor
     adjudicator: Adjudicator | None = None
     problem: Misconfigured | None = None
-    remote: HttpModel | None = None
-
-    def close(self) -> None:
-        """Close this process's connections to the model, and end the thread of its calls."""
-        if self.remote:
-            self.remote.close()
 
 
 def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, clock: Clock) -> LlmStack:
@@ -99,7 +90,6 @@ def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, cloc
         adjudicator=LlmAdjudicator(model=model, prompt=built_in("ruling"), counters=counters)
         if model and settings.dedup.ask_model
         else None,
-        remote=remote,
     )
 
 
@@ -112,7 +102,7 @@ def _remote(settings: Settings, stores: LlmStores, *, clock: Clock) -> HttpModel
     if settings.background_model is None:
         return None
     endpoint = _endpoint(settings.background_model, settings.llm)
-    return HttpModel(endpoint, loop=LoopThread(), clock=clock, counters=stores.counters)
+    return HttpModel(endpoint, clock=clock, counters=stores.counters)
 
 
 def _summarizer(remote: HttpModel, settings: Settings, stores: LlmStores, *, clock: Clock) -> LlmSummarizer:
@@ -165,7 +155,7 @@ def _remote_embedder(settings: Settings) -> RemoteEmbedder:
         api_key=chosen.api_key.get_secret_value() if chosen.api_key else None,
         table="embed",
     )
-    server = HttpEmbeddings(endpoint, loop=LoopThread(), clock=partial(datetime.now, UTC))
+    server = HttpEmbeddings(endpoint, clock=partial(datetime.now, UTC))
     return RemoteEmbedder(server, dimensions=chosen.dimensions)
 
 

@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 import redis
 
-from nous.llm.redis.keys import LlmKeys
-from nous.llm.redis.state import RedisCircuitStore, RedisResponseStore, RedisTokenUsageStore, RedisUsageCounters
-from nous.llm.state import CircuitStore, ResponseStore, TokenUsageStore, UsageCounters
+from nous.llm.state import CircuitStore, LlmKeys, ResponseStore, TokenUsageStore, UsageCounters
 from nous.settings.model import Settings
 
 
@@ -23,8 +21,8 @@ class LlmStores:
 def stores_of(client: redis.Redis, settings: Settings) -> LlmStores:
     keys = LlmKeys(settings.prefix)
     return LlmStores(
-        responses=RedisResponseStore(client, keys, answer_ttl=settings.retention.answer_ttl),
-        token_usage=RedisTokenUsageStore(client, keys),
-        circuits=RedisCircuitStore(client, keys),
-        counters=RedisUsageCounters(client, keys),
+        responses=ResponseStore(client, keys, answer_ttl=settings.retention.answer_ttl),
+        token_usage=TokenUsageStore(client, keys),
+        circuits=CircuitStore(client, keys),
+        counters=UsageCounters(client, keys),
     )

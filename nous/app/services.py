@@ -17,8 +17,7 @@ from nous.domain.scope import Scope
 from nous.domain.session_state import IDLE
 from nous.jobs.rq.erasure import RqErasure
 from nous.knowledge.decision import unembedded
-from nous.llm.redis.keys import LlmKeys
-from nous.llm.redis.state import RedisResponseStore
+from nous.llm.state import LlmKeys, ResponseStore
 from nous.services.erasure import Eraser
 from nous.services.erasure_targets import Stores
 from nous.services.folder_watch import FolderWatcher, PublishFile, SweepLog, Told, WatchRules
@@ -38,7 +37,7 @@ def erasable_stores(container: Container) -> Stores:
         bus=RedisBusErasure(container.client, BusKeys(prefix)),
         jobs=RqErasure(container.rq_client, container.job_names),
         store=RedisErasure(container.client, StoreKeys(prefix)),
-        responses=RedisResponseStore(container.client, LlmKeys(prefix), answer_ttl=retention.answer_ttl),
+        responses=ResponseStore(container.client, LlmKeys(prefix), answer_ttl=retention.answer_ttl),
         indexes=container.memory.fact_cache.indexes,
     )
 

@@ -9,14 +9,7 @@ from typing import NamedTuple
 import orjson
 
 from nous.domain.errors import NousError
-from nous.llm.base import (
-    Failure,
-    ModelMisconfigured,
-    ModelQuota,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnreachable,
-)
+from nous.llm.base import Failure, ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
 from nous.llm.provider import Endpoint, StructureRefused
 
 Asked = Sequence[str]
@@ -86,10 +79,7 @@ def timed_out(endpoint: Endpoint) -> ModelTimeout:
 def unreachable(endpoint: Endpoint, asked: Asked, why: BaseException | str | None) -> ModelUnreachable:
     """Return the error for a connection that failed or broke, or brought no valid answer: *why*."""
     said = passed_on(str(why) or type(why).__name__, endpoint, asked)
-    setting = endpoint.url_setting
-    usual = f"{endpoint.base_url} was tried; set {setting} if it is elsewhere"
-    advice = usual if endpoint.is_usual else f"is it running, and is {setting} right?"
-    return ModelUnreachable(f"{endpoint} gave no answer: {said}; {advice}")
+    return ModelUnreachable(f"{endpoint} gave no answer: {said}; is it running, and is {endpoint.url_setting} right?")
 
 
 def resumption(headers: Mapping[str, str], now: datetime) -> datetime | None:
@@ -113,8 +103,7 @@ def passed_on(said: str, endpoint: Endpoint, asked: Asked) -> str:
 
 def _message(refusal: Refusal, endpoint: Endpoint, asked: Asked) -> str:
     said = passed_on(_said(refusal.body), endpoint, asked)
-    url = endpoint.base_url if endpoint.is_usual else endpoint.url_setting
-    advice = _ADVICE.get(refusal.status, "").format(key=endpoint.key_setting, url=url)
+    advice = _ADVICE.get(refusal.status, "").format(key=endpoint.key_setting, url=endpoint.url_setting)
     return f"{endpoint} answered {refusal.status}{f': {said}' if said else ''}{f'; {advice}' if advice else ''}"
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from nous.domain.errors import BadInput, Misconfigured, Unavailable
 from nous.llm.base import ModelRefused, ModelTimeout, ModelUnreachable
-from nous.llm.event_loop_thread import LoopThread
 from nous.llm.http_model import PROVIDERS
 from nous.llm.provider import Clock, Endpoint, Provider
 from nous.llm.providers.openai import ChatCompletions
@@ -18,9 +17,9 @@ _PATH = "/embeddings"
 
 
 class HttpEmbeddings:
-    """Embedding model at an HTTP endpoint. Thread-safe; connects at the first request."""
+    """Embedding model at an HTTP endpoint. Thread-safe."""
 
-    def __init__(self, endpoint: Endpoint, *, loop: LoopThread, clock: Clock) -> None:
+    def __init__(self, endpoint: Endpoint, *, clock: Clock) -> None:
         """Configure the client for *endpoint*, without loading anything.
 
         Raises:
@@ -31,7 +30,7 @@ class HttpEmbeddings:
             raise Misconfigured(f"{endpoint.id} is no embedder: {endpoint.provider} does not speak OpenAI's protocol")
         self._provider = provider
         self._endpoint = provider.settled(endpoint)
-        self._transport = Transport(self._endpoint, loop=loop, clock=clock, largest=LARGEST_BODY)
+        self._transport = Transport(self._endpoint, clock=clock, largest=LARGEST_BODY)
 
     @property
     def model(self) -> str:
@@ -64,10 +63,6 @@ class HttpEmbeddings:
             raise Unavailable(str(error)) from None
         except ModelRefused as error:
             raise BadInput(str(error)) from None
-
-    def close(self) -> None:
-        """Close the connections of this process. The next request opens others."""
-        self._transport.close()
 
 
 def _payload(model: str, texts: Sequence[str], dimensions: int | None, *, packed: bool) -> dict[str, Any]:

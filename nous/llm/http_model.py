@@ -7,7 +7,6 @@ from nous.domain.plug_ins import PlugIns
 from nous.llm import messages, providers
 from nous.llm.base import Question, Reply
 from nous.llm.error_mapping import unreachable
-from nous.llm.event_loop_thread import LoopThread
 from nous.llm.provider import Clock, Endpoint, Provider
 from nous.llm.state import UsageCounters
 from nous.llm.transport import Transport
@@ -20,9 +19,7 @@ log = structlog.get_logger(__name__)
 class HttpModel:
     """Language model at an HTTP endpoint."""
 
-    def __init__(
-        self, endpoint: Endpoint, *, loop: LoopThread, clock: Clock, counters: UsageCounters | None = None
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, *, clock: Clock, counters: UsageCounters | None = None) -> None:
         """Find the provider. *counters* counts repeated requests without a schema.
 
         Raises:
@@ -30,9 +27,8 @@ class HttpModel:
         """
         self._provider: Provider = PROVIDERS.load(endpoint.provider)
         self._endpoint = self._provider.settled(endpoint)
-        self._loop = loop
         self._counters = counters
-        self._transport = Transport(self._endpoint, loop=loop, clock=clock)
+        self._transport = Transport(self._endpoint, clock=clock)
 
     @property
     def id(self) -> str:
@@ -54,17 +50,9 @@ class HttpModel:
             return self._transport.call(send)
         finally:
             if len(requests) > 1:
-                self._note_repeat()
-
-    def close(self) -> None:
-        """Close the connections of this process and end its loop thread; a call starts both again."""
-        self._transport.close()
-        self._loop.close()
-
-    def _note_repeat(self) -> None:
-        log.info("model.retried_without_schema", model=self.id)
-        if self._counters:
-            self._counters.count(self.id, calls=1, without_schema=1)
+                log.info("model.retried_without_schema", model=self.id)
+                if self._counters:
+                    self._counters.count(self.id, calls=1, without_schema=1)
 
     async def _asked(self, question: Question, *, structured: bool) -> Reply:
         endpoint, provider = self._endpoint, self._provider

@@ -24,8 +24,7 @@ class Endpoint:
 
     `deadline` is in seconds, for a whole call; `concurrency` is the most calls that this process has in flight.
     `structured` is how an answer is held to its schema: structured output ("schema"), an instruction ("text"), or an
-    instruction once the provider has rejected structured output ("auto"). `table` is its settings table. `is_usual`
-    means that no address is set, so that it is the provider's default.
+    instruction once the provider has rejected structured output ("auto"). `table` is its settings table.
     """
 
     provider: str
@@ -36,7 +35,6 @@ class Endpoint:
     api_key: str | None = field(default=None, repr=False)
     structured: Structured = "auto"
     table: str = "llm"
-    is_usual: bool = False
 
     @property
     def id(self) -> str:
@@ -109,7 +107,7 @@ def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
             f"set {endpoint.url_setting} to http(s)://HOST[:PORT]/PATH, "
             f"and whatever is secret as {endpoint.key_setting}"
         )
-    return replace(endpoint, base_url=address, is_usual=endpoint.base_url is None)
+    return replace(endpoint, base_url=address)
 
 
 def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
@@ -120,7 +118,7 @@ def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:
     """
     key = (endpoint.api_key or "").strip()
     if is_needed and not key:
-        own = f" or {endpoint.provider.upper()}_API_KEY" if endpoint.is_usual and endpoint.table == "llm" else ""
+        own = f" or {endpoint.provider.upper()}_API_KEY" if endpoint.table == "llm" else ""
         raise Misconfigured(f"{endpoint.id} needs a key; set {endpoint.key_setting}{own}")
     if not (key.isascii() and key.isprintable()):
         raise Misconfigured(

@@ -1,20 +1,235 @@
-"""Stores of shared model-call state: responses, token usage, circuits and usage counters.
+"""Shared state of model calls in Redis: responses, token usage, circuits and usage counters.
 
-Every process shares them. So no process repeats a call that another has made, exceeds a budget that others have used,
-or calls a provider that another has found down.
+Every process shares it. So no process repeats a call that another has made, exceeds a budget that others have used, or
+calls a provider that another has found down. `<p>` is the configured prefix, *kept* means without TTL.
+
+| key                                   | type   | life       | holds                                                  |
+|---------------------------------------|--------|------------|--------------------------------------------------------|
+| <p>:answer:<scope>:<subject>:<digest> | string | answer_ttl | a cached reply, JSON; digest of the question and model |
+| <p>:dropped:<digest>                  | hash   | 7 days     | subject, or "all" -> drops; digest of the scope        |
+| <p>:tokens:<day>                      | hash   | 8 days     | spent:<scope>, reserved:<scope> -> tokens              |
+| <p>:token-calls:<day>                 | hash   | a day      | <scope>/<reservation> -> tokens held, or "settled"     |
+| <p>:outages                           | hash   | 2 days     | provider -> circuit state, JSON                        |
+| <p>:failing:<digest>                  | string | 7 days     | how often a question has failed, JSON; digest of both  |
+| <p>:calls                             | hash   | kept       | <count>:<model> -> how many                            |
+| <p>:said:<name>                       | string | 10 minutes | empty: a failure or a count that was written           |
+
+Every change to a hash renews its TTL. `outages` is one hash, not a key for each provider: reading, listing and deleting
+are one command each then, and no index can disagree with it. `said` is an idempotency key: redis-py resends a command
+whose reply was lost, and the second one must have no effect.
 """
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from typing import Protocol
-from uuid import UUID
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from itertools import chain
+from typing import Any, NamedTuple
+from urllib.parse import quote
+from uuid import UUID, uuid4
 
+import redis
+
+from nous.domain import record_codec
+from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
 from nous.llm.base import Failure, Question, Reply
+from nous.redis_support.errors import translated
+from nous.redis_support.scripts import Scripts
 
 _OFTEN = 3
 """Times that a question should have been answered, and was not, until it counts as poison."""
+
+_DAY = 24 * 3600
+_DROPS = 7 * _DAY
+"""Seconds that invalidations are counted after the last one: far longer than any question takes."""
+
+_ALL = "all"
+"""Field of an invalidation of all subjects."""
+
+
+@dataclass(frozen=True, slots=True)
+class LlmKeys:
+    """Key names under a prefix, with scopes percent-encoded like those of the store."""
+
+    prefix: str = "nous"
+
+    def answer(self, question: Question, model: str) -> str:
+        asked = sha256(f"{question.digest} {model}".encode()).hexdigest()
+        return f"{self.prefix}:answer:{quote(str(question.matter.scope), safe='/')}:{question.matter.subject}:{asked}"
+
+    def answers(self, scope: Scope, subject: UUID | None = None) -> str:
+        """Return the SCAN pattern of all responses about *subject*, or of all of *scope*."""
+        about = "*" if subject is None else f"{subject}:*"
+        return f"{self.prefix}:answer:{quote(str(scope), safe='/')}:{about}"
+
+    def invalidation_count(self, scope: Scope) -> str:
+        """Return a name that does not reveal the scope, which may just have been erased."""
+        return f"{self.prefix}:dropped:{sha256(str(scope).encode()).hexdigest()}"
+
+    def tokens(self, day: date) -> str:
+        return f"{self.prefix}:tokens:{day.isoformat()}"
+
+    def token_calls(self, day: date) -> str:
+        return f"{self.prefix}:token-calls:{day.isoformat()}"
+
+    @property
+    def outages(self) -> str:
+        return f"{self.prefix}:outages"
+
+    def failing(self, provider: str, question: str) -> str:
+        return f"{self.prefix}:failing:{sha256(f'{question} {provider}'.encode()).hexdigest()}"
+
+    @property
+    def calls(self) -> str:
+        return f"{self.prefix}:calls"
+
+    def said(self, name: str) -> str:
+        return f"{self.prefix}:said:{name}"
+
+
+class _RedisStore:
+    """A store on one Redis primary, whose *client* must not decode responses.
+
+    *clock* replaces the server's time (seconds since the epoch), for tests.
+    """
+
+    def __init__(self, client: redis.Redis, keys: LlmKeys, *, clock: Callable[[], float] | None = None) -> None:
+        self._client: Any = client
+        self._keys = keys
+        self._run = Scripts(client, clock, package="nous.llm")
+
+
+class ResponseStore(_RedisStore):
+    """Response cache by question and model, written before responses are used.
+
+    Responses expire after *answer_ttl* seconds. One that is based on data read before an invalidation is not kept after
+    it, however late it arrives.
+    """
+
+    def __init__(self, client: redis.Redis, keys: LlmKeys, *, answer_ttl: int) -> None:
+        super().__init__(client, keys)
+        self._answer_ttl = answer_ttl
+
+    def invalidation_count(self, scope: Scope, subject: UUID) -> int:
+        """Return how often responses about *subject* were invalidated.
+
+        Read it before you read the data that you ask about (see `CacheSubject`).
+        """
+        with translated():
+            counts: list[bytes | None] = self._client.hmget(self._keys.invalidation_count(scope), str(subject), _ALL)
+        return sum(int(count or 0) for count in counts)
+
+    def find(self, question: Question, model: str) -> Reply | None:
+        with translated():
+            raw: bytes | None = self._client.get(self._keys.answer(question, model))
+            if raw is None:
+                return None
+            try:
+                return record_codec.decode(Reply, raw)
+            except Misconfigured:
+                # From another release, or damaged: useless, and it would block a new one.
+                self._client.delete(self._keys.answer(question, model))
+                return None
+
+    def save(self, question: Question, model: str, reply: Reply) -> Reply:
+        """Save *reply* unless there is one already; return the stored one, or *reply*.
+
+        It is not saved if there were more invalidations by now than its cache subject knows of.
+        """
+        matter = question.matter
+        keys = self._keys.invalidation_count(matter.scope), self._keys.answer(question, model)
+        drops = "" if matter.invalidation_count is None else matter.invalidation_count
+        arguments = (str(matter.subject), drops, record_codec.encode(reply), self._answer_ttl)
+        return record_codec.decode(Reply, self._run("pin", keys, arguments))
+
+    def invalidate(self, scope: Scope, subject: UUID | None = None, *, dry_run: bool = False) -> int:
+        """Delete the responses about *subject*, or all of *scope*; with *dry_run*, count them."""
+        with translated():
+            if not dry_run:
+                counts = self._keys.invalidation_count(scope)
+                with self._client.pipeline(transaction=True) as pipe:
+                    pipe.hincrby(counts, _ALL if subject is None else str(subject), 1)
+                    pipe.expire(counts, _DROPS)
+                    pipe.execute()
+            found: list[bytes] = list(self._client.scan_iter(self._keys.answers(scope, subject), count=1000))
+            return len(found) if dry_run or not found else int(self._client.unlink(*found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """Tokens of a scope's daily budget that are reserved for one call, which *id* names."""
+
+    id: str
+    scope: Scope
+    day: date
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUsage:
+    """Spent and reserved tokens of a scope on one day.
+
+    The reservation of a call whose process died remains: its actual usage is unknown.
+    """
+
+    scope: Scope
+    day: date
+    spent: int
+    reserved: int
+
+
+_LIVES = (8 * _DAY, _DAY)
+"""TTLs in seconds. Usage is shown for a week. A reservation is needed until its call is over, which takes less than a
+day.
+"""
+
+
+class TokenUsageStore(_RedisStore):
+    """Token usage by scope and day (UTC)."""
+
+    def reserve(self, reservation: Reservation, *, limit: int) -> bool:
+        """Reserve tokens if the day's usage leaves room below *limit*. Idempotent.
+
+        A day without usage has room for one call of any size; otherwise a large call would never be made.
+        """
+        return bool(self._book("reserve", reservation, reservation.tokens, limit))
+
+    def settle(self, reservation: Reservation, *, spent: int) -> None:
+        """Replace the reservation by the call's actual usage. Idempotent."""
+        self._book("settle", reservation, spent)
+
+    def usage(self, day: date) -> tuple[TokenUsage, ...]:
+        """Return the usage of every scope on *day*, by scope."""
+        with translated():
+            raw: dict[bytes, bytes] = self._client.hgetall(self._keys.tokens(day))
+        tokens = {field.decode(): int(value) for field, value in raw.items()}
+        scopes = sorted({Scope.parse(field.partition(":")[2]) for field in tokens})
+        return tuple(
+            TokenUsage(
+                scope=scope, day=day, spent=tokens.get(f"spent:{scope}", 0), reserved=tokens.get(f"reserved:{scope}", 0)
+            )
+            for scope in scopes
+        )
+
+    def _book(self, script: str, reservation: Reservation, *figures: int) -> Any:
+        keys = (self._keys.tokens(reservation.day), self._keys.token_calls(reservation.day))
+        scope = str(reservation.scope)
+        return self._run(script, keys, (scope, f"{scope}/{reservation.id}", *figures, *_LIVES))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenCircuit:
+    """A provider whose circuit is open until a given time.
+
+    It has not answered since *since*, and has failed *failures* times by now.
+    """
+
+    until: datetime
+    since: datetime
+    failure: Failure
+    failures: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,90 +273,42 @@ def failed_again(known: SuspectQuestion | None, calls: CallCounts) -> SuspectQue
     return replace(known, last=calls, failures=known.failures + 1, chances=chances)
 
 
-class ResponseStore(Protocol):
-    """Response cache by question and model, written before responses are used, with a TTL.
+GLANCE = 2.0
+"""Seconds until a caller that waits for a probe checks again; most probes end long before their deadline."""
 
-    A response that is based on data read before an invalidation is not kept after it, however late it arrives.
+_LONGEST = 24 * 3600.0
+"""Limit, in seconds, of an interval that the provider asks for itself."""
+
+
+class _Backoff(NamedTuple):
+    """Open intervals after one kind of failure: they double from `first` up to `cap` seconds.
+
+    The circuit stays closed until the failure in a row that `begins` numbers.
     """
 
-    def invalidation_count(self, scope: Scope, subject: UUID) -> int:
-        """Return how often responses about *subject* were invalidated.
-
-        Read it before you read the data that you ask about (see `CacheSubject`).
-        """
-        ...
-
-    def find(self, question: Question, model: str) -> Reply | None: ...
-
-    def save(self, question: Question, model: str, reply: Reply) -> Reply:
-        """Save *reply* unless there is one already; return the stored one, or *reply*.
-
-        It is not saved if there were more invalidations by now than its cache subject knows of.
-        """
-        ...
-
-    def invalidate(self, scope: Scope, subject: UUID | None = None) -> int:
-        """Delete the responses about *subject*, or all of *scope*; return how many."""
-        ...
+    first: float = 1.0
+    cap: float = 60.0
+    begins: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reservation:
-    """Tokens of a scope's daily budget that are reserved for one call, which *id* names."""
-
-    id: str
-    scope: Scope
-    day: date
-    tokens: int
+_BACKOFF = {Failure.QUOTA: _Backoff(first=30.0, cap=900.0), Failure.TIMEOUT: _Backoff(begins=3)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenUsage:
-    """Spent and reserved tokens of a scope on one day.
+@dataclass(frozen=True, slots=True)
+class _Circuit:
+    """Stored record of a provider that has not answered since; a `pause_ends` of 0 is unset."""
 
-    The reservation of a call whose process died remains: its actual usage is unknown.
-    """
-
-    scope: Scope
-    day: date
-    spent: int
-    reserved: int
-
-
-class TokenUsageStore(Protocol):
-    """Token usage by scope and day (UTC)."""
-
-    def reserve(self, reservation: Reservation, *, limit: int) -> bool:
-        """Reserve tokens if the day's usage leaves room below *limit*. Idempotent.
-
-        A day without usage has room for one call of any size; otherwise a large call would never be made.
-        """
-        ...
-
-    def settle(self, reservation: Reservation, *, spent: int) -> None:
-        """Replace the reservation by the call's actual usage. Idempotent."""
-        ...
-
-    def usage(self, day: date) -> tuple[TokenUsage, ...]:
-        """Return the usage of every scope on *day*, by scope."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenCircuit:
-    """A provider whose circuit is open until a given time.
-
-    It has not answered since *since*, and has failed *failures* times by now.
-    """
-
-    until: datetime
-    since: datetime
+    since: float
     failure: Failure
     failures: int
+    pause_ends: float
 
 
-class CircuitStore(Protocol):
-    """Shared circuit-breaker state by provider, and failure records of suspect questions."""
+class CircuitStore(_RedisStore):
+    """Circuit-breaker state by provider, and failure records of suspect questions.
+
+    A circuit expires two days after its last change, the record of a question after a week.
+    """
 
     def admit(self, provider: str, *, probe: float) -> OpenCircuit | None:
         """Return None if *provider* may be called now, otherwise its open circuit.
@@ -149,44 +316,75 @@ class CircuitStore(Protocol):
         After an open interval one call goes first as the probe. For *probe* seconds, or until the probe has a result,
         the others have to check again in a moment.
         """
-        ...
+        return _pause(self._run("admit", (self._keys.outages,), (provider, uuid4().hex, repr(probe), repr(GLANCE))))
 
     def record_failure(self, provider: str, failure: Failure, *, until: datetime | None = None) -> OpenCircuit | None:
         """Record a failure; return the open circuit, if any.
 
         The circuit opens until the time that the provider has given, or for longer each time. Failures of calls that
         began before it opened do not extend it. A first and a second timeout do not open it yet, since the question may
-        be the cause; then the result is None.
+        be the cause.
         """
-        ...
+        keys = (self._keys.outages, self._keys.said(uuid4().hex))
+        given = repr(until.timestamp()) if until else ""
+        backoff = _BACKOFF.get(failure, _Backoff())
+        policy = (repr(_LONGEST), repr(backoff.first), repr(backoff.cap), backoff.begins)
+        return _pause(self._run("record_failure", keys, (provider, failure.value, given, *policy)))
 
     def record_success(self, provider: str) -> None:
         """Record that *provider* has answered, and close its circuit."""
-        ...
+        with translated():
+            self._client.hdel(self._keys.outages, provider)
 
     def release_probe(self, provider: str) -> None:
         """Record a result that says nothing about *provider*; if it was the probe, allow another."""
-        ...
+        self._run("release_probe", (self._keys.outages,), (provider,))
 
     def suspect(self, provider: str, question: str, calls: CallCounts) -> SuspectQuestion:
-        """Record another failure of the question with that digest, and return its record.
-
-        *calls* are the counts before the failure. The record expires after a week.
-        """
-        ...
+        """Record another failure of the question with that digest; *calls* are the counts before it."""
+        key = self._keys.failing(provider, question)
+        with translated():
+            known: bytes | None = self._client.get(key)
+            failing = failed_again(record_codec.decode(SuspectQuestion, known) if known else None, calls)
+            self._client.set(key, record_codec.encode(failing), ex=7 * _DAY)
+        return failing
 
     def current(self) -> Mapping[str, OpenCircuit]:
         """Return the providers that have not answered since they failed."""
-        ...
+        with translated():
+            found: dict[bytes, bytes] = self._client.hgetall(self._keys.outages)
+        circuits = {name.decode(): record_codec.decode(_Circuit, raw) for name, raw in sorted(found.items())}
+        # A circuit that has never opened ends with the first failure.
+        return {name: _open(each.pause_ends or each.since, each) for name, each in circuits.items()}
 
 
-class UsageCounters(Protocol):
+def _pause(found: list[Any] | None) -> OpenCircuit | None:
+    """Return the open circuit of a script's result: end, start, failure kind, failure count."""
+    if not found:
+        return None
+    ends, since, failure, failures = found
+    return _open(float(ends), _Circuit(float(since), Failure(failure.decode()), failures, pause_ends=float(ends)))
+
+
+def _open(ends: float, circuit: _Circuit) -> OpenCircuit:
+    until, since = (datetime.fromtimestamp(each, tz=UTC) for each in (ends, circuit.since))
+    return OpenCircuit(until=until, since=since, failure=circuit.failure, failures=circuit.failures)
+
+
+class UsageCounters(_RedisStore):
     """Monotonic counters of call results."""
 
     def count(self, model: str, **counts: int) -> None:
         """Add *counts*, by name, to those of *model*."""
-        ...
+        fields = ((f"{name}:{model}", added) for name, added in counts.items())
+        self._run("count", (self._keys.calls, self._keys.said(uuid4().hex)), tuple(chain.from_iterable(fields)))
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         """Return the counters by model and name."""
-        ...
+        with translated():
+            found: dict[bytes, bytes] = self._client.hgetall(self._keys.calls)
+        by_model: dict[str, dict[str, int]] = defaultdict(dict)
+        for field, value in sorted(found.items()):
+            name, _, model = field.decode().partition(":")
+            by_model[model][name] = int(value)
+        return dict(sorted(by_model.items()))

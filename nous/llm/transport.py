@@ -1,21 +1,23 @@
-"""Blocking JSON requests to one endpoint, from many threads, over one event loop."""
+"""Blocking JSON requests to one endpoint, from many threads."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping
-from concurrent.futures import CancelledError
 from datetime import timedelta
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from threading import Semaphore
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import orjson
 
 from nous.domain.errors import Misconfigured
-from nous.llm.base import ModelBusy, ModelTimeout, ModelUnreachable
+from nous.llm.base import ModelBusy
 from nous.llm.error_mapping import Asked, Refusal, refused, timed_out, unreachable
-from nous.llm.event_loop_thread import LoopThread
 from nous.llm.provider import Clock, Endpoint, StructureRefused
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     import httpx2
 
 T = TypeVar("T")
@@ -24,9 +26,6 @@ T_co = TypeVar("T_co", covariant=True)
 LARGEST_BODY = 4 * 1024 * 1024
 """The most bytes of an answer that are read, by default."""
 
-_MARGIN = 1.0
-"""Seconds beyond the two deadlines of a call, so that one of these, which say more, ends it first."""
-
 
 class Send(Protocol[T_co]):
     """Send one request, in a structured or a plain form, and return what its answer holds."""
@@ -34,29 +33,21 @@ class Send(Protocol[T_co]):
     def __call__(self, *, structured: bool) -> Coroutine[Any, Any, T_co]: ...
 
 
-class _Opened(NamedTuple):
-    """An HTTP client, its event loop, and a semaphore for the calls in flight."""
-
-    loop: asyncio.AbstractEventLoop
-    client: "httpx2.AsyncClient"
-    slots: asyncio.Semaphore
-
-
 class Transport:
     """HTTP client of an endpoint. Thread-safe.
 
-    A call waits up to the endpoint's deadline for a free slot, and then has that long again to be answered. Connections
-    open at the first call, in the loop; a forked child opens its own.
+    A call waits up to the endpoint's deadline for a free slot, and then has that long again to be answered. Every call
+    has an event loop and a connection of its own: so its deadline is a total one, and threads and forked children share
+    nothing. A call takes seconds, a connection milliseconds.
     """
 
-    def __init__(self, endpoint: Endpoint, *, loop: LoopThread, clock: Clock, largest: int = LARGEST_BODY) -> None:
+    def __init__(self, endpoint: Endpoint, *, clock: Clock, largest: int = LARGEST_BODY) -> None:
         """Open nothing yet; *largest* limits the bytes of an answer."""
         self._endpoint = endpoint
-        self._loop = loop
         self._clock = clock
         self._largest = largest
         self._is_structured = endpoint.structured != "text"
-        self._opened: _Opened | None = None
+        self._slots = Semaphore(endpoint.concurrency)
 
     def call(self, send: Send[T]) -> T:
         """Send the structured form, and the plain one if the provider rejects it.
@@ -70,15 +61,16 @@ class Transport:
         """
         endpoint = self._endpoint
         try:
-            import_module("httpx2")  # takes a moment, and must not block the loop
+            import_module("httpx2")  # takes a moment, which is not part of the deadline
         except ImportError as error:
             raise Misconfigured(f"{endpoint.id} needs the extra nous[llm]: install it beside nous") from error
+        if not self._slots.acquire(timeout=endpoint.deadline):
+            text = f"{endpoint}: all {endpoint.concurrency} calls that may be in flight are"
+            raise ModelBusy(text, until=self._clock() + timedelta(seconds=endpoint.deadline / 4))
         try:
-            return self._loop.run(lambda: self._in_turn(send), deadline=2 * endpoint.deadline + _MARGIN)
-        except TimeoutError:
-            raise ModelTimeout(f"{endpoint} was not asked in time: this process is too busy") from None
-        except CancelledError:
-            raise ModelUnreachable(f"{endpoint} was not waited for: the loop was closed") from None
+            return asyncio.run(self._in_time(send))
+        finally:
+            self._slots.release()
 
     async def post(
         self, path: str, payload: object, *, headers: Mapping[str, str], asked: Asked, structured: bool
@@ -106,35 +98,22 @@ class Transport:
         """Return the response, whose body is cut off soon after the limit."""
         sent = {"Content-Type": "application/json", "User-Agent": "nous", **headers}
         body = bytearray()
-        async with self._open().client.stream("POST", url, content=orjson.dumps(payload), headers=sent) as response:
+        async with (
+            _client(self._endpoint.deadline) as client,
+            client.stream("POST", url, content=orjson.dumps(payload), headers=sent) as response,
+        ):
             async for chunk in response.aiter_raw():
                 body += chunk
                 if len(body) > self._largest:
                     break
         return Refusal(response.status_code, response.headers, bytes(body))
 
-    def close(self) -> None:
-        """Close the connections of this process. The next call opens others."""
-        self._loop.run(self._close, deadline=self._endpoint.deadline)
-
-    async def _in_turn(self, send: Send[T]) -> T:
-        slots = self._open().slots
-        await self._slot(slots)
+    async def _in_time(self, send: Send[T]) -> T:
         try:
             async with asyncio.timeout(self._endpoint.deadline):
                 return await self._in_either_form(send)
         except TimeoutError:
             raise timed_out(self._endpoint) from None
-        finally:
-            slots.release()
-
-    async def _slot(self, slots: asyncio.Semaphore) -> None:
-        try:
-            async with asyncio.timeout(self._endpoint.deadline):
-                await slots.acquire()
-        except TimeoutError:
-            text = f"{self._endpoint}: all {self._endpoint.concurrency} calls that may be in flight are"
-            raise ModelBusy(text, until=self._clock() + timedelta(seconds=self._endpoint.deadline / 4)) from None
 
     async def _in_either_form(self, send: Send[T]) -> T:
         if not self._is_structured:
@@ -148,27 +127,22 @@ class Transport:
         self._is_structured = False
         return found
 
-    def _open(self) -> _Opened:
-        """Return the client of the running loop; that of another loop is left to the parent."""
-        loop, most = asyncio.get_running_loop(), self._endpoint.concurrency
-        if self._opened is None or self._opened.loop is not loop:
-            self._opened = _Opened(loop, _client(self._endpoint), asyncio.Semaphore(most))
-        return self._opened
 
-    async def _close(self) -> None:
-        opened, self._opened = self._opened, None
-        if opened and opened.loop is asyncio.get_running_loop():
-            await opened.client.aclose()
-
-
-def _client(endpoint: Endpoint) -> "httpx2.AsyncClient":
+def _client(deadline: float) -> "httpx2.AsyncClient":
     """Return a client that follows no redirects: a question never goes to another address."""
     import httpx2  # noqa: PLC0415 (an extra)
 
-    most = endpoint.concurrency
     return httpx2.AsyncClient(
-        timeout=endpoint.deadline,
-        limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
+        timeout=deadline,
+        verify=_trusted(),
         headers={"Accept-Encoding": "identity"},  # a few compressed bytes may expand beyond the available memory
         follow_redirects=False,
     )
+
+
+@cache
+def _trusted() -> "SSLContext":
+    """Return the trusted certificates, which take longer to read than a connection to open."""
+    import httpx2  # noqa: PLC0415 (an extra)
+
+    return httpx2.create_ssl_context()

@@ -16,7 +16,7 @@ from nous.jobs.rq.erasure import RqErasure
 from nous.knowledge.candidate_filter import SuppressedTexts, mark_of, wordings
 from nous.knowledge.candidate_index import CandidateIndexes
 from nous.knowledge.erase import Erased, without, without_fact, without_session
-from nous.llm.redis.state import RedisResponseStore
+from nous.llm.state import ResponseStore
 from nous.pipeline.fact_learner import RULINGS
 from nous.store.redis.erasure import RedisErasure
 
@@ -36,7 +36,7 @@ class Stores:
     bus: RedisBusErasure
     jobs: RqErasure
     store: RedisErasure
-    responses: RedisResponseStore
+    responses: ResponseStore
     indexes: CandidateIndexes | None = None
 
 

@@ -1,4 +1,4 @@
-"""A backlog that nobody was there for is drained: how fast, with how much memory, and what it leaves behind.
+"""A backlog that nobody was there for is drained: how fast, and with how much memory.
 
 Sessions of 20 projects are published while nobody works; then worker processes begin. First a quarter of the backlog,
 then all of it, each on a server of its own: what is bounded does not differ where as many sessions are drained. What
@@ -20,21 +20,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
-from textwrap import fill
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # where pytest looks for these as well
 
-from builders.glossary import keys_of
 from builders.memory import pss
 from builders.waiting import wait_until
-from chaos.drill.crew import Nursery
-from chaos.drill.fault import Fault
+from chaos.drill.crew import WORKERS, Nursery
 from chaos.drill.producer import ended
-from chaos.drill.size import Size
-from chaos.drill.stage import Stage, staged
-from chaos.drill.system import WORKERS, Nous
-from typing_extensions import override  # typing has it from Python 3.12 on
+from chaos.drill.stage import Size, Stage, staged
 
 from nous.app.container import Container
 from nous.bus.base import Committed
@@ -51,11 +45,15 @@ _PATIENCE = 3600
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-class _Ordinary(Fault):
+class _Ordinary:
     """Nothing breaks, and workers are set as they come."""
 
-    @override
+    def way(self, directory: Path) -> str:
+        del directory
+        return "embedded:"
+
     def environment(self, directory: Path) -> Mapping[str, str]:
+        del directory
         return {
             "CHAOS_THINK": "0",
             "NOUS_WORKER__LEASE": "60",
@@ -76,7 +74,7 @@ class Drain:
 
     def is_done(self) -> bool:
         container, sessions = self.stage.container, self.stage.size.events
-        drained = sum(Nous().through(container)) / len(WORKERS) / sessions
+        drained = sum(self.stage.through()) / len(WORKERS) / sessions
         for worker in WORKERS:
             self.longest[worker] = max(self.longest[worker], container.jobs.backlog(worker, QueueKind.LIVE))
         used = [pss(pid) for pid in self.stage.crew.pids]
@@ -92,7 +90,7 @@ def main(sessions: int, processes: int) -> None:
         alone = _alone(nursery, min(ALONE, sessions))
         print(f"one process without streams and queues: {alone:.0f} sessions/s", flush=True)
         for number in (sessions // 4, sessions):
-            with staged(_size(number), nursery, _Ordinary(), Nous()) as stage:
+            with staged(_size(number), nursery, _Ordinary()) as stage:
                 try:
                     _drain(stage, processes, alone)
                 finally:
@@ -101,7 +99,7 @@ def main(sessions: int, processes: int) -> None:
 
 def _alone(nursery: Nursery, sessions: int) -> float:
     """Sessions a second that are handled and stored in this process, without anything between."""
-    with staged(_size(sessions), nursery, _Ordinary(), Nous()) as stage:
+    with staged(_size(sessions), nursery, _Ordinary()) as stage:
         container = stage.container
         first, second = (container.workers[name].handler_factory(container.context) for name in WORKERS)
         began = time.perf_counter()
@@ -123,7 +121,7 @@ def _drain(stage: Stage, processes: int, alone: float) -> None:
     for _ in range(processes):
         stage.crew.start()
     drained = sessions / _timed(lambda: wait_until(drain.is_done, "the backlog to be drained", seconds=_PATIENCE))
-    wait_until(lambda: Nous().is_at_rest(stage.container), "everything to come to rest")
+    wait_until(stage.is_at_rest, "everything to come to rest")
     stage.crew.stop()
     print(f"\n{sessions:,} sessions, {processes} processes")
     print(f"  published {published:.0f}/s; drained {drained:.0f}/s, {2 * drained:.0f} deliveries/s", end="; ")
@@ -139,7 +137,6 @@ def _drain(stage: Stage, processes: int, alone: float) -> None:
     ahead = stage.container.settings.worker.queue_ahead
     seen = ", ".join(f"{worker} {length}" for worker, length in drain.longest.items())
     print(f"  longest queues: {seen}; each process lets {ahead} wait")
-    _print_keys(stage.container)
 
 
 def _facts(container: Container) -> int:
@@ -155,31 +152,6 @@ def _publish(container: Container, sessions: int) -> None:
 
 def _session(number: int) -> SessionEnded:
     return ended(f"session-{number}", number, scope=Scope(project=f"project-{number % PROJECTS}"))
-
-
-def _print_keys(container: Container) -> None:
-    """Keys by kind, and those that are kept though no glossary says so."""
-    passing, kept, leaks = Counter[str](), Counter[str](), list[str]()
-    for name, stays, row in keys_of(container.client, container.settings.prefix):
-        kind = row.name if row else name
-        (kept if stays else passing)[kind] += 1
-        if stays and not (row and row.may_stay):
-            leaks.append(name)
-    client: Any = container.client
-    for key in client.scan_iter("rq:*", count=1000):
-        kind = ":".join(key.decode().split(":")[:2])
-        (kept if client.ttl(key) == -1 else passing)[kind] += 1
-    for what, told in (
-        ("with a TTL", _told(passing)),
-        ("without", _told(kept)),
-        ("leaked", ", ".join(leaks) or "none"),
-    ):
-        begins = f"  keys {what:<12}"
-        print(fill(told, 118, initial_indent=begins, subsequent_indent=" " * len(begins), break_on_hyphens=False))
-
-
-def _told(counts: Counter[str]) -> str:
-    return ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
 
 
 def _timed(task: Any) -> float:

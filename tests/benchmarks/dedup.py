@@ -1,4 +1,4 @@
-"""How well repeats are told from near copies, by each rule and kind of pair, and what embedding and reading cost.
+"""How well repeats are told from near copies, by each rule and kind of pair.
 
     python tests/benchmarks/dedup.py [PAIRS.json...]
 
@@ -8,7 +8,6 @@ way merges it. Without files: the pairs in ../shared/data, if they are there.
 """
 
 import json
-import resource
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from common.measure import DATA, cpu
+from common.measure import DATA
 
 from nous.embedding.base import Embedder
 from nous.embedding.minilm import MiniLM
@@ -82,27 +81,13 @@ def _line(name: str, found: Sequence[Pair]) -> str:
     return f"{name:18}" + "".join(f"{f'{count}/{len(found)}':>14}" for count in counts)
 
 
-def costs(texts: Sequence[str], embedder: Embedder) -> Iterable[str]:
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    embedder.embed(texts[:1])
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    yield f"memory: {before} MB at the peak before the model is loaded, {after} MB after"
-    words = sum(len(text.split()) for text in texts) / len(texts)
-    speed = len(texts) / cpu(embedder.embed, texts)
-    yield f"embedding: {speed:.0f} sentences of {words:.0f} words per second of CPU"
-    statements = [Statement(text) for text in texts]
-    speed = len(texts) / cpu(lambda: [each.reading for each in statements])
-    yield f"reading: {speed:.0f} sentences per second of CPU"
-
-
 def main(files: Sequence[Path]) -> int:
     missing = [str(path) for path in files if not path.exists()]
     if missing:
         sys.stderr.write(f"not found: {', '.join(missing)}; name a file of pairs\n")
         return 2
     embedder = MiniLM()
-    texts = [row["a"] for path in files for row in json.loads(path.read_text(encoding="utf-8"))]
-    lines = [*costs(texts, embedder)]
+    lines: list[str] = []
     for path in files:
         lines += ["", path.name, *table(pairs(path, embedder))]
     sys.stdout.write("\n".join(lines) + "\n")

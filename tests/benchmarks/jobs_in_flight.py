@@ -1,18 +1,17 @@
 """Jobs that wait for 0.2 s, as a call to a model does: 200 in flight in one process, and RQ's own pool of 50 beside.
 
-Prints jobs a second, memory (PSS: shared pages divided among processes), and what a job costs besides its waiting.
+Prints jobs a second and memory (PSS: shared pages divided among processes).
 
     python tests/benchmarks/jobs_in_flight.py
 """
 
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,8 +29,6 @@ from rq.serializers import JSONSerializer
 from nous import log
 from nous.app.container import Container, build
 from nous.app.worker_process import worker_process
-from nous.bus.base import Priority
-from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.events import EpisodeSummarized, Event, SessionEnded
 from nous.pipeline.worker import Worker, WorkerContext
@@ -43,9 +40,6 @@ IN_FLIGHT = 200
 FORKS = 50
 OURS = 4000
 THEIRS = 1500
-TRICKLE = 200
-PACE = 0.02
-"""Seconds between two publications of the trickle: slow enough that each job is alone."""
 PATIENCE = 300
 """Seconds for any one thing to come about; more means that something hangs."""
 
@@ -62,7 +56,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="nous-") as name:
         directory = Path(name)
         try:
-            ours, overhead = _pool(directory)
+            ours = _pool(directory)
             theirs = _fork_pool(directory)
         finally:
             embedded.stop(directory)
@@ -70,10 +64,9 @@ def main() -> None:
     print(f"{f'pool, {IN_FLIGHT} threads':24}{ours.jobs_per_second:>10.0f}{ours.pss_mb:>10.0f}")
     print(f"{f'rq worker-pool -n {FORKS}':24}{theirs.jobs_per_second:>10.0f}{theirs.pss_mb:>10.0f}")
     print(f"{'ratio':24}{ours.jobs_per_second / theirs.jobs_per_second:>10.1f}{ours.pss_mb / theirs.pss_mb:>10.2f}")
-    print(f"publish to commit, besides the {WAIT:g} s: p50 {statistics.median(overhead) * 1000:.0f} ms")
 
 
-def _pool(directory: Path) -> tuple[Figures, list[float]]:
+def _pool(directory: Path) -> Figures:
     """Ours, in this process, with dispatcher and sweeper beside the pool."""
     settings = WorkerSettings(concurrency=IN_FLIGHT, queue_ahead=2 * IN_FLIGHT)
     sleeper = Worker("sleeper", SessionEnded, _sleeper)
@@ -83,14 +76,9 @@ def _pool(directory: Path) -> tuple[Figures, list[float]]:
     container.bus.publish(*(ended(f"s{number}", number) for number in range(OURS)))
     crew.start()
     figures = _measured(lambda: _done(container), OURS, lambda: pss(os.getpid()))
-    for number in range(OURS, OURS + TRICKLE):
-        container.bus.publish(ended(f"s{number}", number))
-        time.sleep(PACE)
-    wait_until(lambda: _done(container) >= OURS + TRICKLE, "the trickle to be done", seconds=PATIENCE)
-    overhead = list(_overhead(container))
     crew.stop()
     crew.wait()
-    return figures, overhead
+    return figures
 
 
 def _fork_pool(directory: Path) -> Figures:
@@ -153,24 +141,6 @@ def _done(container: Container) -> int:
 def _workers(container: Container) -> int:
     client: Any = container.rq_client
     return int(client.scard("rq:workers:baseline"))
-
-
-def _overhead(container: Container) -> Iterator[float]:
-    """Seconds from a publication to the commit of what follows from it, by the times of the server."""
-    keys = BusKeys(container.settings.prefix)
-    client: Any = container.client
-    streams = (keys.stream(kind.type, Priority.LIVE) for kind in (SessionEnded, EpisodeSummarized))
-    published, committed = ({_session(raw): _seconds(entry) for entry, raw in client.xrange(s)} for s in streams)
-    for session in list(published)[-TRICKLE:]:
-        yield committed[session] - published[session] - WAIT
-
-
-def _session(fields: dict[bytes, bytes]) -> bytes:
-    return fields[b"event"].partition(b'"subject":"')[2].partition(b'"')[0]
-
-
-def _seconds(entry: bytes) -> float:
-    return int(entry.partition(b"-")[0]) / 1000
 
 
 def _tree(root: int) -> list[int]:

@@ -4,8 +4,8 @@ CPU of judging and storing a fact is set beside the bare product of all the scop
 Of each session of ten, six facts are new, one repeats a text and three say what is known in another form. BLAS runs in
 one thread, as in `nous worker`.
 
-    python tests/benchmarks/scale.py                       # 1,000 to 100,000 facts; vectors alone to 1,000,000
-    python tests/benchmarks/scale.py --sizes 1000,10000 --vectors 0
+    python tests/benchmarks/scale.py                       # 1,000 to 100,000 facts
+    python tests/benchmarks/scale.py --sizes 1000,10000
 """
 
 import argparse
@@ -24,7 +24,7 @@ from time import process_time
 from typing import Any
 from uuid import uuid5
 
-from common.corpus import DIM, PER_SESSION, SESSIONS, Corpus, Vector, made_up
+from common.corpus import DIM, PER_SESSION, SESSIONS, Corpus, made_up
 from common.measure import SUMMARY, cpu
 
 from nous.app.container import Container, build
@@ -35,7 +35,6 @@ from nous.domain.events import NAMESPACE, EpisodeSummarized
 from nous.domain.fact import Fact, Learned, LogVersion, Source
 from nous.domain.scope import Scope
 from nous.knowledge.decision import announcements
-from nous.knowledge.vector_scan import ExactScanIndex
 from nous.pipeline.fact_learner import FactLearner
 from nous.redis_server import embedded
 from nous.settings.model import Settings
@@ -48,7 +47,7 @@ _AT_ONCE = 2000
 _ONE_THREAD = "OPENBLAS_NUM_THREADS"
 
 
-def main(sizes: Sequence[int], vectors: Sequence[int]) -> None:
+def main(sizes: Sequence[int]) -> None:
     print(f"{'facts':>9} {'bare ms':>8} {'learn ms':>9} {'ratio':>6} {'server ms':>10}  verdicts")
     for size in sizes:
         with ExitStack() as stack:
@@ -56,11 +55,6 @@ def main(sizes: Sequence[int], vectors: Sequence[int]) -> None:
             stack.callback(embedded.stop, directory)
             _measure_learning(size, _settings(directory))
             _measure_start(directory)
-    if vectors:
-        print("\nvectors alone: the bare product with one, the search for each of ten at once, the search for one")
-        print(f"{'vectors':>9} {'bare ms':>8} {'ten ms':>8} {'ratio':>6} {'one ms':>8} {'ratio':>6} {'MB':>8}")
-    for size in vectors:
-        _measure_vectors(size)
 
 
 def _settings(directory: Path) -> Settings:
@@ -150,13 +144,8 @@ def _learned(corpus: Corpus, number: int) -> Learned:
 
 
 def _measure_start(directory: Path) -> None:
-    print(_printed_by("--start", str(directory)), flush=True)
-
-
-def _printed_by(*arguments: str) -> str:
-    """What this program prints in a process of its own."""
-    command = [sys.executable, __file__, *arguments]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip()
+    command = [sys.executable, __file__, "--start", str(directory)]
+    print(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip(), flush=True)
 
 
 def start(directory: Path) -> None:
@@ -168,50 +157,6 @@ def start(directory: Path) -> None:
         read = process_time() - began
         knowledge.near(made_up(1, seed=1)[0], FLOOR)
     print(f"{'':>9} a cold process: {read:.1f} s of CPU, {_memory() - before:.0f} MB more than the {before:.0f} of any")
-
-
-def _measure_vectors(size: int) -> None:
-    whole = made_up(size, seed=1)
-    index = _index(whole)
-    asked = whole[:: max(size // PER_SESSION, 1)][:PER_SESSION]
-    rounds = [_timed_search(index, whole, asked) for _ in range(5)]
-    bare, ten, one = (median(each) * 1000 for each in zip(*rounds, strict=True))
-    held = _printed_by("--hold", str(size))
-    print(
-        f"{size:>9,} {bare:>8.2f} {ten:>8.2f} {ten / bare:>6.2f} {one:>8.2f} {one / bare:>6.2f} {held:>8}", flush=True
-    )
-
-
-def _timed_search(index: ExactScanIndex, whole: Vector, asked: Vector) -> tuple[float, float, float]:
-    """The bare product, the search for one of ten at once, and the search for one alone."""
-    bare = cpu(whole.dot, asked[0])
-    ten = cpu(lambda: [list(near) for near in index.near(asked, FLOOR, at=LogVersion())]) / PER_SESSION
-    return bare, ten, cpu(lambda: [list(near) for near in index.near(asked[:1], FLOOR, at=LogVersion())])
-
-
-def _index(whole: Vector) -> ExactScanIndex:
-    def fetch(slots: Sequence[int], *, at: LogVersion) -> Vector:
-        assert at == LogVersion()
-        return whole[list(slots)]
-
-    found, fact_id = ExactScanIndex(DIM, fetch=fetch), uuid5(NAMESPACE, "any")
-    for slot, vector in enumerate(whole):
-        found.add(fact_id, vector, slot=slot)
-    return found
-
-
-def hold(size: int) -> None:
-    """Print the memory that *size* vectors take."""
-    made_up(_AT_ONCE, seed=0)
-    before, found, fact_id = _memory(), ExactScanIndex(DIM, fetch=_never), uuid5(NAMESPACE, "any")
-    for first in range(0, size, _AT_ONCE):
-        for away, vector in enumerate(made_up(min(_AT_ONCE, size - first), seed=first)):
-            found.add(fact_id, vector, slot=first + away)
-    print(f"{_memory() - before:.0f}")
-
-
-def _never(slots: Sequence[int], *, at: LogVersion) -> Vector:
-    raise AssertionError(slots, at)
 
 
 def _server_cpu(container: Container) -> float:
@@ -234,17 +179,13 @@ def _numbers(text: str) -> list[int]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sizes", type=_numbers, default=[1000, 10_000, 100_000])
-    parser.add_argument("--vectors", type=_numbers, default=[1000, 10_000, 100_000, 1_000_000])
     parser.add_argument("--start", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--hold", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if _ONE_THREAD not in os.environ:
         sys.exit(
             subprocess.run([sys.executable, *sys.argv], env=os.environ | {_ONE_THREAD: "1"}, check=False).returncode
         )
-    if given.hold:
-        hold(given.hold)
-    elif given.start:
+    if given.start:
         start(given.start)
     else:
-        main(given.sizes, given.vectors)
+        main(given.sizes)

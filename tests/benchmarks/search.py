@@ -1,4 +1,4 @@
-"""How well facts are found, by words, by meaning and by both, and what a search costs.
+"""How well facts are found, by words, by meaning and by both.
 
     python tests/benchmarks/search.py [LEARNINGS.json]
 
@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
-from random import Random
 from uuid import UUID, uuid5
 
 import numpy as np
-from common.measure import DATA, cpu
+from common.measure import DATA
 from numpy.typing import NDArray
 
 from nous.domain.episode import Category
@@ -165,28 +164,6 @@ def silence(said: Sequence[Learning], vectors: Vectors, others: Sequence[str], e
     yield f"learnings that as questions find nothing: {lost} of {len(said)}"
 
 
-def costs(said: Sequence[Learning]) -> Iterator[str]:
-    """CPU of a search beside that of the bare product of the matrix of all vectors with one."""
-    words = [word for each in said for word in each.text.split()]
-    yield f"{'facts':>7} {'product':>10} {'search':>9} {'again':>9} {'its words':>9} {'indexing':>9}"
-    yield from (_cost(size, words) for size in SIZES)
-
-
-def _cost(size: int, words: Sequence[str]) -> str:
-    random, numbers = Random(1), np.random.default_rng(1)
-    texts = [f"{' '.join(random.choices(words, k=18))} id{number}" for number in range(size)]
-    matrix = numbers.standard_normal((size, 384), dtype=np.float32)
-    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-    scope_index = shelf_of([Learning("s", text) for text in texts], dict(zip(texts, matrix, strict=True)), "synthetic")
-    indexing = cpu(scope_index.words)
-    product = statistics.median(cpu(np.matmul, matrix, matrix[at]) for at in range(ROUNDS))
-    asked = [Query(" ".join(random.choices(words, k=8)), vector=matrix[at]) for at in range(ROUNDS)]
-    first, again = ([cpu(search, each, Corpus(scope_index=scope_index)) for each in asked] for _ in range(2))
-    by_words = [cpu(scope_index.words().search, each.text, 100) for each in asked]
-    ratios = "".join(f" {statistics.median(each) / product:8.1f}x" for each in (first, again, by_words))
-    return f"{size:>7,} {product * 1e3:7.2f} ms{ratios} {indexing:7.2f} s"
-
-
 def main(path: Path) -> int:
     if not path.exists():
         sys.stderr.write(f"not found: {path}; name a file of learnings\n")
@@ -196,7 +173,7 @@ def main(path: Path) -> int:
     texts = list(dict.fromkeys((*(each.text for each in said), *(each.text for each in asked))))
     vectors = dict(zip(texts, embedder.embed(texts), strict=True))
     others = OTHER_THINGS.read_text(encoding="utf-8").splitlines()
-    for line in (*quality(said, asked, vectors), "", *silence(said, vectors, others, embedder), "", *costs(said)):
+    for line in (*quality(said, asked, vectors), "", *silence(said, vectors, others, embedder)):
         sys.stdout.write(f"{line}\n")
     return 0
 

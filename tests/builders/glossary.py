@@ -10,7 +10,7 @@ from typing import Any
 import redis
 
 from nous.bus.redis import keys as bus_keys
-from nous.llm.redis import keys as llm_keys
+from nous.llm import state as llm_keys
 from nous.store import keys as store_keys
 
 _NUMBERS = {"a": 1, "an": 1}

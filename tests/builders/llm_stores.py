@@ -9,8 +9,7 @@ import pytest
 import redis
 
 from nous.app.llm import LlmStores
-from nous.llm.redis.keys import LlmKeys
-from nous.llm.redis.state import RedisCircuitStore, RedisResponseStore, RedisTokenUsageStore, RedisUsageCounters
+from nous.llm.state import CircuitStore, LlmKeys, ResponseStore, TokenUsageStore, UsageCounters
 
 KINDS = ("fakeredis", "server", "sent twice")
 ANSWER_TTL = 600
@@ -56,16 +55,16 @@ def fake_books(clock: Callable[[], float]) -> Books:
     return on_redis(fake_client(), clock)
 
 
-def fake_counters() -> RedisUsageCounters:
-    return RedisUsageCounters(fake_client(), KEYS)
+def fake_counters() -> UsageCounters:
+    return UsageCounters(fake_client(), KEYS)
 
 
 def on_redis(client: redis.Redis, clock: Any) -> Books:
     return Books(
-        responses=RedisResponseStore(client, KEYS, answer_ttl=ANSWER_TTL),
-        token_usage=RedisTokenUsageStore(client, KEYS),
-        circuits=RedisCircuitStore(client, KEYS, clock=clock),
-        counters=RedisUsageCounters(client, KEYS),
+        responses=ResponseStore(client, KEYS, answer_ttl=ANSWER_TTL),
+        token_usage=TokenUsageStore(client, KEYS),
+        circuits=CircuitStore(client, KEYS, clock=clock),
+        counters=UsageCounters(client, KEYS),
         client=client,
         clock=clock,
     )

@@ -1,41 +1,8 @@
 """How a model server goes wrong: every fault by name, and what then comes over the wire.
 
-Faults of the whole exchange:
-
-    "500", "401", "529" ...         that status, with an error in the provider's form
-    "429 retry-after 1"             that status with a header, here `retry-after: 1`; any status, any header
-    "echo"                          400, and its message repeats the prompt and the key
-    "no schema"                     400, but only if the request came with a schema or tools, or wants base64
-    "hang"                          no answer at all until the caller has gone
-    "drip"                          an answer that comes one byte at a time, for ever
-    "cut"                           the connection is closed in the middle of the body
-    "closed"                        it is closed before anything was said
-    "redirect"                      307, to another path of this server
-    "packed"                        the body in gzip, though nobody asked for it
-    "not json"                      200, and a page of HTML
-    "error in 200"                  200, and an error in the provider's form
-    "no body", "list", "no choices" 200, and nothing, `[]`, or an answer in which nobody says anything
-
-Faults of the answer's text, which is JSON otherwise:
-
-    "prose"                         words before and after it
-    "fenced"                        in a fence of Markdown
-    "truncated"                     its first half, said to have reached its limit
-    "wrong types"                   numbers where texts were, and texts where numbers were
-    "string for list"               each list as one string
-    "huge"                          5 MiB of it
-    "empty"                         none
-    "no usage"                      as it should be, but no tokens are counted
-
-Faults of vectors:
-
-    "shuffled"                      in another order, each with its right index
-    "floats"                        as numbers, whatever was asked for
-    "missing", "one more"           one vector less or more than texts
-    "twice", "gap"                  the last has the index of the first, or one that is too high
-    "ragged", "longer"              the last has one number less than the others, or each has one more
-    "nan", "zeros"                  the last holds what is no number, or nothing but zeros
-    "no numbers", "huge"            the last is a text, or there are 33 MiB of them
+A status, as in "500", answers with an error in the provider's form, and with a header in "429 retry-after 1". `spoilt`
+has the other faults of a whole exchange, `spoilt_text` those of the answer's text, `spoilt_vectors` those of vectors.
+"huge" is 5 MiB of text, or 33 MiB of vectors, and "floats" are vectors as numbers, whatever was asked for.
 """
 
 import gzip
@@ -107,8 +74,6 @@ def spoilt_vectors(fault: str | None, vectors: list[list[float]]) -> list[Row]:
             return [*rows, (last + 1, vector)]
         case "twice":
             return [*others, (0, vector)]
-        case "gap":
-            return [*others, (last + 1, vector)]
         case "ragged":
             return [*others, (last, vector[:-1])]
         case "longer":
@@ -126,6 +91,7 @@ def spoilt_vectors(fault: str | None, vectors: list[list[float]]) -> list[Row]:
 def spoilt(fault: str | None, good: Wired, *, has_schema: bool, told: str) -> Wired:
     """What becomes of an exchange; *told* is what a server would be careless to repeat."""
     match fault:
+        # No answer until the caller has gone; one byte at a time, for ever; closed within the body, or before it.
         case "hang" | "drip" | "cut" | "closed":
             return replace(good, manner=fault)
         case "echo":

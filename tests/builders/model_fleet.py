@@ -107,7 +107,6 @@ class ModelFleet:
         if self._crew:
             self._crew.stop()
             self._crew.wait()
-            _hang_up(self.container)
         for client in (self.container.client, self.container.rq_client):
             client.connection_pool.disconnect()
         embedded.stop(self._directory)
@@ -208,11 +207,6 @@ def _told(session: str, port: int) -> str:
         f"Assistant: Done: service {session} now listens on port {port}.\n\n"
         "User: Thanks, that is all I needed."
     )
-
-
-def _hang_up(container: Container) -> None:
-    """Close the model's connections and its loop, which a process takes with it when it ends."""
-    container.llm.close()
 
 
 def _never(worker: str) -> None:

@@ -10,12 +10,15 @@ names the faults; `server.outage = "500"` spoils every request until it is None 
 until n requests are in flight at once.
 """
 
-import asyncio
+import socket
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from hashlib import sha256
-from threading import Event, RLock, Thread
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Condition, RLock, Thread
 from typing import Any, Self
 
 import orjson
@@ -64,7 +67,7 @@ def canned(_: Request) -> str:
 
 
 class ModelServer:
-    """Answers with what *answer* gives for a request, or *vector* for a text; *faults* come first, one a request.
+    """Answers with what *answer* gives for a request, or *vector* for a text.
 
     Everything here may be called from any thread. `answer`, `vector` and a callable for faults run in the server's
     thread and must not block.
@@ -75,24 +78,24 @@ class ModelServer:
         answer: Callable[[Request], str] = canned,
         *,
         vector: Callable[[str], Sequence[float]] = model_speech.vector,
-        faults: Iterable[str | None] = (),
     ) -> None:
         self.outage: str | None = None
         """The fault of every request from now on, or None."""
         self._answer = answer
         self._vector = vector
         self._lock = RLock()
-        self._fault_of = _in_turn(faults)
+        self._changed = Condition(self._lock)
+        self._fault_of = _in_turn(())
         self._requests: list[Request] = []
         self._in_flight = 0
         self._peak = 0
         self._held_for = 0
-        self._port = 0
+        self._server = _Server(self)
 
     @property
     def url(self) -> str:
         """Its address, without a path: what Anthropic's SDK takes as the base."""
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://127.0.0.1:{self._server.server_port}"
 
     @property
     def openai_url(self) -> str:
@@ -111,11 +114,6 @@ class ModelServer:
         return Counter(request.prompt for request in self.requests)
 
     @property
-    def by_fault(self) -> Counter[str | None]:
-        """How many requests met which fault."""
-        return Counter(request.fault for request in self.requests)
-
-    @property
     def peak(self) -> int:
         """The most requests that were in flight at once."""
         with self._lock:
@@ -128,70 +126,33 @@ class ModelServer:
 
     def hold(self, count: int) -> None:
         """Keep answers back until *count* requests are in flight at once, now or before; 0 lets all of them go."""
-        with self._lock:
+        with self._changed:
             self._held_for = count
             self._peak = self._in_flight
-        if self._port:
-            asyncio.run_coroutine_threadsafe(self._look_again(), self._loop)
+            self._changed.notify_all()
 
     def __enter__(self) -> Self:
-        ready = Event()
-        self._thread = Thread(target=lambda: asyncio.run(self._serve(ready)), name="model-server", daemon=True)
+        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         self._thread.start()
-        ready.wait()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
+        self._server.shutdown()
+        self.hold(0)
+        self._server.hang_up()
+        self._server.server_close()
         self._thread.join()
 
-    async def _serve(self, ready: Event) -> None:
-        self._loop, self._stop, self._changed = asyncio.get_running_loop(), asyncio.Event(), asyncio.Condition()
-
-        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            try:
-                await self._converse(reader, writer)
-            except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                pass  # the caller has gone, or the test is over
-            finally:
-                writer.close()
-
-        server = await asyncio.start_server(connected, "127.0.0.1", 0, backlog=1024)
-        self._port = server.sockets[0].getsockname()[1]
-        ready.set()
-        await self._stop.wait()
-        server.close()
-        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
-            await asyncio.sleep(0)  # one that is cancelled before it has begun does not close its connection
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        # Nobody reads what is not sent yet, and it would keep a connection open; nor has each one met its handler.
-        for transport in list(vars(self._loop)["_transports"].values()):
-            transport.abort()
-        await asyncio.sleep(0)
-
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request after the other, as long as the caller keeps the connection."""
-        while True:
-            path, headers = await _head(reader)
-            body = await reader.readexactly(int(headers.get("content-length", 0)))
-            request = Request(path=path, headers=headers, body=orjson.loads(body) if body else {})
-            await self._exchange(self._noted(request), reader, writer)
-
-    async def _exchange(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await self._gathered()
-            body = self._said(request)
-            told = f"{request.user} {request.key}"
-            wired = spoilt(request.fault, Wired(body=body), has_schema=request.has_schema, told=told)
-            if wired.manner == "hang":
-                await reader.read(1)  # nothing comes until the caller goes
-                raise ConnectionResetError
-            await _send(writer, wired)
-        finally:
-            with self._lock:
-                self._in_flight -= 1
+    def wired(self, path: str, headers: dict[str, str], body: bytes) -> Wired:
+        """What to send in answer to a request, when it is time to."""
+        request = self._noted(Request(path=path, headers=headers, body=orjson.loads(body) if body else {}))
+        with self._changed:
+            self._changed.wait_for(lambda: self._peak >= self._held_for)
+        told = f"{request.user} {request.key}"
+        found = spoilt(request.fault, Wired(body=self._said(request)), has_schema=request.has_schema, told=told)
+        with self._lock:
+            self._in_flight -= 1
+        return found
 
     def _said(self, request: Request) -> bytes:
         if request.path.endswith("/embeddings"):
@@ -199,57 +160,70 @@ class ModelServer:
         return model_speech.answer(request.path, request.body, request.fault, lambda: self._answer(request))
 
     def _noted(self, request: Request) -> Request:
-        with self._lock:
-            fault = self.outage or self._fault_of(request)
-            noted = Request(path=request.path, headers=request.headers, body=request.body, fault=fault)
+        with self._changed:
+            noted = replace(request, fault=self.outage or self._fault_of(request))
             self._requests.append(noted)
             self._in_flight += 1
             self._peak = max(self._peak, self._in_flight)
+            self._changed.notify_all()
         return noted
 
-    async def _gathered(self) -> None:
-        async with self._changed:
-            if self._peak >= self._held_for:
-                self._changed.notify_all()
-            await self._changed.wait_for(lambda: self._peak >= self._held_for)
 
-    async def _look_again(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
+class _Server(ThreadingHTTPServer):
+    """Serves each connection in a thread of its own, and waits for them all in the end."""
+
+    daemon_threads = False
+    request_queue_size = 1024
+
+    def __init__(self, model: ModelServer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.model = model
+        self.connections: set[socket.socket] = set()
+
+    def hang_up(self) -> None:
+        for each in list(self.connections):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Ignore it: the caller has gone, or the test is over."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        assert isinstance(self.server, _Server)
+        self._model = self.server.model
+        self.server.connections.add(self.connection)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (as its base has it)
+        pass
+
+    def do_POST(self) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        body = self.rfile.read(int(headers.get("content-length", 0)))
+        self._send(self._model.wired(self.path, headers, body))
+
+    def _send(self, wired: Wired) -> None:
+        """Send *wired* in its manner. The connection is left open only if that is "whole"."""
+        self.close_connection = wired.manner != "whole"
+        if wired.manner == "hang":
+            self.rfile.read(1)  # nothing comes until the caller goes
+        if wired.manner in {"hang", "closed"}:
+            return
+        length = ENDLESS if wired.manner == "drip" else len(wired.body)
+        known = (("content-type", "application/json"), ("content-length", str(length)), *wired.headers)
+        head = "".join(f"{name}: {value}\r\n" for name, value in known)
+        body = wired.body[: len(wired.body) // 2] if wired.manner == "cut" else wired.body
+        sent = b"" if wired.manner == "drip" else body
+        self.wfile.write(f"HTTP/1.1 {wired.status} X\r\n{head}\r\n".encode("latin-1") + sent)
+        while wired.manner == "drip":  # white space, byte by byte, that never comes to an end
+            self.wfile.write(b" ")
+            time.sleep(DRIP)
 
 
 def _in_turn(faults: Iterable[str | None]) -> FaultOf:
     left = iter(tuple(faults))
     return lambda _: next(left, None)
-
-
-async def _head(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]]:
-    """The path and the headers, by lower-case name."""
-    first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").strip().split("\r\n")
-    _, path, _ = first.split(" ", 2)
-    pairs = (line.split(":", 1) for line in lines)
-    return path, {name.strip().lower(): value.strip() for name, value in pairs}
-
-
-async def _send(writer: asyncio.StreamWriter, wired: Wired) -> None:
-    """Send *wired* in its manner. The connection is left open only if that is "whole"."""
-    if wired.manner == "closed":
-        raise ConnectionResetError
-    length = ENDLESS if wired.manner == "drip" else len(wired.body)
-    known = (("content-type", "application/json"), ("content-length", str(length)), *wired.headers)
-    head = "".join(f"{name}: {value}\r\n" for name, value in known)
-    writer.write(f"HTTP/1.1 {wired.status} X\r\n{head}\r\n".encode("latin-1"))
-    if wired.manner == "drip":
-        await _drip(writer)
-    writer.write(wired.body[: len(wired.body) // 2] if wired.manner == "cut" else wired.body)
-    await writer.drain()
-    if wired.manner == "cut":
-        raise ConnectionResetError
-
-
-async def _drip(writer: asyncio.StreamWriter) -> None:
-    """A body byte by byte, so far all of it white space, that never comes to an end."""
-    while True:
-        writer.write(b" ")
-        await writer.drain()
-        await asyncio.sleep(DRIP)

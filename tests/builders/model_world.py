@@ -9,6 +9,7 @@ from uuid import UUID, uuid5
 from builders.answers import SESSION, answer
 from builders.contexts import context_over
 from builders.llm_stores import fake_books
+from builders.scripted_model import Answer, ScriptedModel
 from nous.app.llm import in_order
 from nous.bus.accounting import GroupCounters
 from nous.bus.base import Bus, Priority, Subscription
@@ -20,7 +21,6 @@ from nous.domain.events import NAMESPACE, EpisodeOutdated, Event, SessionCompact
 from nous.domain.scope import CacheSubject, Scope
 from nous.jobs.base import MemoryJobs, QueueKind
 from nous.llm.base import Question
-from nous.llm.fake import Answer, ScriptedModel
 from nous.pipeline.llm_summarizer import LlmSummarizer
 from nous.pipeline.worker import Worker
 from nous.runtime.attempt import Attempts, LeaseKeeper

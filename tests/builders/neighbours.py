@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
 from nous.app.container import Container
-from nous.app.services import erasable_stores, eraser, producer_of
+from nous.app.services import eraser, producer_of
 from nous.bus.base import Priority
-from nous.bus.erasure import ErasureTarget
 from nous.bus.tombstones import Tombstone, form_name, session_name
 from nous.cli.teaching import Teacher, candidate
 from nous.domain.episode import Decision, Tokens
@@ -158,41 +157,15 @@ def _episodes(own: Neighbour, their: Neighbour) -> Iterator[UUID]:
     yield from (episode_id(each.scope, SESSION) for each in (own, their))
 
 
-def _found_vectors(container: Container, own: Neighbour, their: Neighbour) -> object:
-    ids = list(_episodes(own, their))
-    return list(
-        container.context.episode_vectors.episode_vectors(own.scope, ids, embedder=container.context.embedder.id)
-    )
-
-
-def _unrefined(container: Container, own: Neighbour) -> object:
-    return [each for each in container.context.summary_inputs.unrefined() if each[0] == own.scope]
-
-
-def _wanted(container: Container, own: Neighbour, their: Neighbour) -> object:
-    find, scope = erasable_stores(container).bus.find, own.scope
-    wishes = (
-        ErasureTarget(scope=scope, everything=True),
-        ErasureTarget(scope=scope, session_id=SESSION),
-        ErasureTarget(scope=scope, facts=their.ids),
-    )
-    found = [find(each) for each in wishes]
-    return [(each.entries, each.letters, each.sessions, each.events) for each in found]
-
-
 Read = Callable[[Container, Neighbour, Neighbour], object]
 
 READS: Mapping[str, Read] = {
     "Episodes.get": lambda w, own, their: [w.context.episodes.get(own.scope, each) for each in _episodes(own, their)],
-    "Episodes.editions": lambda w, own, their: [
-        w.context.episodes.editions(own.scope, each) for each in _episodes(own, their)
-    ],
     "Episodes.recent": lambda w, own, _: w.context.episodes.recent(own.scope),
     "Episodes.scopes": lambda w, _, __: w.context.episodes.scopes(),
     "SummaryInputs.summary_input": lambda w, own, their: [
         w.context.summary_inputs.summary_input(own.scope, each) for each in _episodes(own, their)
     ],
-    "SummaryInputs.unrefined": lambda w, own, _: _unrefined(w, own),
     "DecisionSource.get_episode_decisions": lambda w, own, their: [
         w.context.decisions.get_episode_decisions(each, scope=own.scope) for each in _episodes(own, their)
     ],
@@ -205,19 +178,7 @@ READS: Mapping[str, Read] = {
         w.context.facts.read(own.scope, after=after) for after in (None, w.context.facts.read(their.scope).version)
     ],
     "FactLog.vectors": _vectors,
-    "EpisodeVectors.episode_vectors": _found_vectors,
-    "EpisodeVectors.without_vector": lambda w, own, _: w.context.episode_vectors.without_vector(
-        own.scope, embedder="none"
-    ),
     "Transcripts.read": _transcripts,
-    "Erasure.episodes": lambda w, own, _: erasable_stores(w).store.episodes(own.scope),
-    "Erasure.rows": lambda w, own, _: erasable_stores(w).store.rows(own.scope),
-    "BusErasure.find": _wanted,
-    "DeliveryStats.events_of": lambda w, own, _: [
-        w.delivery_stats.events_of(session, own.scope, kind)
-        for session in (SESSION, f"{SESSION}2")
-        for kind in (SessionEnded, SessionCompacting)
-    ],
     "Tombstones.find": lambda w, own, their: [
         w.tombstones.find(own.scope, name)
         for name in (session_name(their.scope, SESSION), form_name(mark_of(their.scope, exact_form(FORGOTTEN))))

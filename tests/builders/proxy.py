@@ -14,6 +14,7 @@ A reply that is lost takes its connection with it, as in any network that keeps 
 """
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -30,8 +31,10 @@ _DELAY = 0.5
 class Proxy:
     """Listens on the loopback interface and passes on what is said, on a thread of its own."""
 
-    def __init__(self, socket: Path) -> None:
+    def __init__(self, socket: Path, *, tls: ssl.SSLContext | None = None) -> None:
+        """Pass on to *socket*; with *tls*, those who come have to speak TLS."""
         self._socket = socket
+        self._tls = tls
         self._loop = asyncio.new_event_loop()
         self._is_up = Event()
         self._thread = Thread(target=self._run, name="proxy", daemon=True)
@@ -61,7 +64,7 @@ class Proxy:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0))
+        server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls))
         self.port = server.sockets[0].getsockname()[1]
         self._is_up.set()
         self._loop.run_forever()

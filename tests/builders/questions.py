@@ -8,7 +8,6 @@ from uuid import UUID
 from builders.model_server import ModelServer
 from nous.domain.scope import CacheSubject, Scope
 from nous.llm.base import Question
-from nous.llm.event_loop_thread import LoopThread
 from nous.llm.http_model import HttpModel
 from nous.llm.provider import Endpoint
 
@@ -67,5 +66,5 @@ def endpoint_at(server: ModelServer, provider: str = "openai", **fields: Any) ->
     return Endpoint(**{**known, **fields})
 
 
-def remote(server: ModelServer, loop: LoopThread, provider: str = "openai", **fields: Any) -> HttpModel:
-    return HttpModel(endpoint_at(server, provider, **fields), loop=loop, clock=lambda: NOW)
+def remote(server: ModelServer, provider: str = "openai", **fields: Any) -> HttpModel:
+    return HttpModel(endpoint_at(server, provider, **fields), clock=lambda: NOW)

@@ -14,11 +14,11 @@ from typing import Any
 from uuid import UUID
 
 from builders.answers import answer
+from builders.crew import working
 from builders.model_server import ModelServer, Request
 from builders.waiting import wait_until
 from nous.app.container import build
 from nous.app.services import producer_of
-from nous.app.worker_process import worker_process
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
 from nous.domain.episode import Decision
@@ -102,16 +102,10 @@ class Town:
 
     def settle(self) -> None:
         """Let all workers run until nothing is left to do."""
-        crew = worker_process(self.container, sorted(self.container.workers), open_quarantine=lambda _: None)
-        crew.start()
-        try:
+        with working(self.container):
             wait_until(self._is_at_rest, "everything to be at rest", pause=0.1)
-        finally:
-            crew.stop()
-            crew.wait()
 
     def stop(self) -> None:
-        self.container.llm.close()
         for client in (self.container.client, self.container.rq_client):
             client.connection_pool.disconnect()
         embedded.stop(self._directory)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 from chaos.drill.crew import Nursery
-from chaos.drill.drive import Outcome
-from chaos.drill.size import Size
-from chaos.drill.table import table
+from chaos.drill.report import Outcome, table
+from chaos.drill.stage import Size
 
 from nous.redis_server import embedded
 

@@ -8,7 +8,6 @@ A mutant is caught when one of its tests fails. One that cannot be loaded, or le
 """
 
 import argparse
-import importlib.util
 import os
 import re
 import signal
@@ -17,17 +16,15 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from shutil import copytree
 from typing import Any
-from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[2]
 LISTS = Path(__file__).with_name("mutants")
@@ -36,11 +33,10 @@ PROMISES = Path(__file__).with_name("promises.toml")
 _AT_ONCE = 2
 _LONGEST = 240
 """Seconds for the tests of one mutant; they take some three, and up to sixty where processes have to die."""
-_END = 30
 _SHOWN = 100
 """Characters of how a test failed."""
-_TESTED = frozenset({0, 1})
-"""How pytest ends when it has run tests: all went well, or some failed."""
+_FAILED = re.compile(r"^(?P<kind>FAILED|ERROR|SKIPPED) (?P<test>.*?)(?: - (?P<said>.*))?$", re.MULTILINE)
+"""A line of what pytest says in the end."""
 _LEFT_BEHIND = ("build", "dist", "__pycache__")
 _NO_TEST = re.compile(
     r"(ImportError|ModuleNotFoundError|SyntaxError|NameError)|compiling script|undefined global|nil value"
@@ -102,7 +98,7 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of one run of tests: "caught", "survived", "useless" or "hung"; *said* is the test and its words."""
+    """What came of one run of tests: "caught", "survived" or "useless"; *said* are the words of *test*."""
 
     verdict: str
     test: str = ""
@@ -164,25 +160,24 @@ class Copy:
 
     def run(self, tests: Sequence[str]) -> Outcome:
         """Run *tests* up to the first that fails."""
-        report, began = self._home / "report.xml", time.monotonic()
-        report.unlink(missing_ok=True)
-        options = ("-x", "-q", "-p", "no:cacheprovider", f"--junitxml={report}")
-        order = ("-p", "no:randomly") if importlib.util.find_spec("pytest_randomly") else ()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *options, *order, *tests],
+        began = time.monotonic()
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfEs", "--tb=short", "-p", "no:cacheprovider", *tests]
+        with subprocess.Popen(
+            command,
             cwd=self._home,
-            env=self._environment(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            env=self._environment() | {"COLUMNS": "1000"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
             start_new_session=True,
-        )
-        has_ended = _ends(process)
+        ) as process:
+            try:
+                told, _ = process.communicate(timeout=_LONGEST)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                told = f"ERROR none - not done after {_LONGEST} s"
         _end_all_in(self._temporary)
-        seconds = time.monotonic() - began
-        if not has_ended:
-            return Outcome(verdict="hung", said=f"not done after {_LONGEST} s", seconds=seconds)
-        verdict, test, said = _read(report) if process.returncode in _TESTED else ("useless", "", "no test was run")
-        return Outcome(verdict=verdict, test=test, said=said, seconds=seconds)
+        return replace(_read(told, process.returncode), seconds=time.monotonic() - began)
 
     def _environment(self) -> dict[str, str]:
         # The copy comes before whatever is installed; nothing that is set for somebody's own use counts.
@@ -196,21 +191,6 @@ def _left_behind(folder: str, names: list[str]) -> Iterable[str]:
     return [name for name in names if name in _LEFT_BEHIND or (at_top and name.startswith("."))]
 
 
-def _ends(process: subprocess.Popen[bytes]) -> bool:
-    """Wait for *process*, which is asked to clear up, and then killed, if it takes too long. Whether it had ended."""
-    try:
-        process.wait(_LONGEST)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(_END)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        return False
-    return True
-
-
 def _end_all_in(folder: Path) -> None:
     """End the servers that a mutant has left behind: each works in its data, which is in *folder*."""
     for works_in in Path("/proc").glob("[0-9]*/cwd"):
@@ -219,19 +199,15 @@ def _end_all_in(folder: Path) -> None:
                 os.kill(int(works_in.parent.name), signal.SIGKILL)
 
 
-def _read(report: Path) -> tuple[str, str, str]:
-    """The verdict, the test that failed, and how."""
-    cases = list(ET.parse(report).getroot().iter("testcase"))  # noqa: S314 (pytest has just written it)
-    for case in cases:
-        for wrong in (each for each in case if each.tag in {"failure", "error"}):
-            said = wrong.get("message", "").strip().partition("\n")[0]
-            is_test = wrong.tag == "failure" or said.startswith("failed on teardown")
-            is_caught = is_test and not _NO_TEST.search(wrong.get("message", ""))
-            return "caught" if is_caught else "useless", case.get("name", ""), said
-    skipped = [case.get("name", "") for case in cases if case.find("skipped") is not None]
-    if skipped or not cases:
-        return "useless", "", f"skipped: {', '.join(skipped)}" if skipped else "there was no test"
-    return "survived", "", ""
+def _read(told: str, code: int) -> Outcome:
+    """What came of the tests, by the last words and the exit code of pytest."""
+    found = _FAILED.search(told)
+    if not found:
+        return Outcome(verdict="useless" if code else "survived", said="no test was run" if code else "")
+    said = found["said"] or ""
+    is_test = found["kind"] == "FAILED" or "ERROR at teardown of" in told
+    is_caught = is_test and not _NO_TEST.search(said)
+    return Outcome(verdict="caught" if is_caught else "useless", test=found["test"].rpartition("::")[2], said=said)
 
 
 def judge(mutant: Mutant, *, copies: "SimpleQueue[Copy]") -> Outcome:
@@ -243,29 +219,10 @@ def judge(mutant: Mutant, *, copies: "SimpleQueue[Copy]") -> Outcome:
             outcome = Outcome(verdict="useless", said=trouble) if trouble else copy.run(mutant.tests)
     finally:
         copies.put(copy)
-    print(f"{outcome.verdict:9}{mutant.name}: {outcome.said[:_SHOWN]}", file=sys.stderr, flush=True)
+    verdict = outcome.verdict if outcome.verdict == "caught" else outcome.verdict.upper()
+    how = f"{mutant.name} ({', '.join(mutant.breaks)}): {outcome.test}: {outcome.said[:_SHOWN]}"
+    print(f"{verdict:9}{outcome.seconds:4.0f} s  {how}", flush=True)
     return outcome
-
-
-def table(rows: Iterable[tuple[Mutant, Outcome]]) -> str:
-    """A row for each mutant; where it was not caught, what happened instead."""
-    heads = ("mutation", "breaks", "caught by", "s")
-    told = [
-        (mutant.name, " ".join(mutant.breaks), by.test if by.verdict == "caught" else _loud(by), f"{by.seconds:.0f}")
-        for mutant, by in rows
-    ]
-    widths = [max(len(row[column]) for row in (heads, *told)) for column in range(len(heads))]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *told))
-
-
-def counters(rows: Sequence[tuple[Mutant, Outcome]]) -> str:
-    """How many of *rows* break which promise."""
-    broken = Counter(promise for mutant, _ in rows for promise in mutant.breaks)
-    return "\n".join(f"{broken[name]:3}  {name:9} {promise}" for name, promise in promises().items() if broken[name])
-
-
-def _loud(outcome: Outcome) -> str:
-    return " ".join(filter(None, (outcome.verdict.upper(), outcome.test, outcome.said)))
 
 
 def main() -> int:
@@ -282,16 +239,15 @@ def main() -> int:
         first = Copy(Path(home, "0"))
         sound = first.run(tuple(dict.fromkeys(test for mutant in chosen for test in mutant.tests)))
         if sound.verdict != "survived":
-            print(f"without any mutant: {_loud(sound)}", file=sys.stderr)
+            print(f"without any mutant: {sound.verdict}: {sound.test} {sound.said}", file=sys.stderr)
             return 1
         for copy in (first, *(Copy(Path(home, str(number))) for number in range(1, min(_AT_ONCE, len(chosen))))):
             copies.put(copy)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            rows = list(zip(chosen, pool.map(partial(judge, copies=copies), chosen), strict=True))
-    print(table(rows), counters(rows), sep="\n\n")
-    caught = sum(outcome.verdict == "caught" for _, outcome in rows)
-    print(f"\n{caught} of {len(rows)} caught")
-    return int(caught < len(rows))
+            outcomes = list(pool.map(partial(judge, copies=copies), chosen))
+    caught = sum(outcome.verdict == "caught" for outcome in outcomes)
+    print(f"\n{caught} of {len(outcomes)} caught")
+    return int(caught < len(outcomes))
 
 
 if __name__ == "__main__":

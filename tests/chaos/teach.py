@@ -1,13 +1,8 @@
-"""A program for tests: teaches what it reads, session by session, whatever happens to the server meanwhile.
+"""Teaches sessions in a process of its own, whatever happens to the server meanwhile."""
 
-Its argument is the settings, in JSON. Each line of standard input is a session: `{"session", "scope", "texts"}`.
-"""
-
-import json
-import sys
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import NamedTuple
 from uuid import uuid5
 
 from nous.app.container import Container, build
@@ -25,39 +20,29 @@ _PAUSE = 0.05
 """Seconds before a server that does not answer is tried again."""
 
 
-def source_of(session: str) -> Source:
-    episode = uuid5(NAMESPACE, session)
-    return Source(episode_id=episode, event_id=episode, session_id=session, turns=(1,))
+class Session(NamedTuple):
+    session: str
+    scope: str
+    texts: tuple[str, ...]
 
 
-def teach(container: Container, told: Mapping[str, Any]) -> None:
-    """Learn a session; what was refused is judged again, and what failed is tried again."""
-    candidates = [CandidateFact(text=text, turns=(1,)) for text in told["texts"]]
-    scope, source = Scope.parse(told["scope"]), source_of(told["session"])
-    while True:
-        try:
-            lesson = FactLearner(container.context).ingest(candidates, scope=scope, source=source)
-            effects = Effects(writes=(lesson.append,))
-            if not lesson.append.rows or not isinstance(container.bus.apply(effects), Conflict):
-                return
-        except Retryable:
-            time.sleep(_PAUSE)
+def teach(settings: Settings, told: Iterable[Session]) -> None:
+    """Learn sessions one by one; what was refused is judged again, and what failed is tried again."""
+    container: Container | None = None
+    for session in told:
+        while True:
+            try:
+                container = container or build(settings)
+                if _is_learned(container, session):
+                    break
+            except Retryable:
+                time.sleep(_PAUSE)
 
 
-def built(settings: Settings) -> Container:
-    """The world, once there is a server: it may be killed before this process has begun."""
-    while True:
-        try:
-            return build(settings)
-        except Retryable:
-            time.sleep(_PAUSE)
-
-
-def main() -> None:
-    container = built(Settings.model_validate_json(sys.argv[1]))
-    for line in sys.stdin:
-        teach(container, json.loads(line))
-
-
-if __name__ == "__main__":
-    main()
+def _is_learned(container: Container, told: Session) -> bool:
+    candidates = [CandidateFact(text=text, turns=(1,)) for text in told.texts]
+    episode = uuid5(NAMESPACE, told.session)
+    source = Source(episode_id=episode, event_id=episode, session_id=told.session, turns=(1,))
+    lesson = FactLearner(container.context).ingest(candidates, scope=Scope.parse(told.scope), source=source)
+    effects = Effects(writes=(lesson.append,))
+    return not lesson.append.rows or not isinstance(container.bus.apply(effects), Conflict)

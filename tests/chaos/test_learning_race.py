@@ -3,23 +3,21 @@
 `RACE_PROCESSES=8 RACE_TWINS=1500 RACE_EMBEDDER=minilm pytest -s tests/chaos/test_learning_race.py` is the large size.
 """
 
-import json
+import multiprocessing
 import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from builders.knowing import said_twice, twins
 from builders.waiting import wait_until
+from chaos.teach import Session, teach
 
 from nous.app.container import Container, build
 from nous.domain.fact import Row
@@ -38,12 +36,6 @@ SEED = int(os.environ.get("RACE_SEED", "7"))
 IN_A_SESSION = 6
 
 pytestmark = pytest.mark.chaos
-
-
-class Session(NamedTuple):
-    session: str
-    scope: str
-    texts: tuple[str, ...]
 
 
 def sessions(scopes: int) -> list[Session]:
@@ -76,23 +68,18 @@ class Race:
         """Run to the end; the texts that the server had taken and lost again, by how often."""
         held: Counter[str] = Counter()
         drawn = random.Random(SEED)
-        with ExitStack() as stack:
-            processes = [stack.enter_context(self._process()) for _ in range(PROCESSES)]
-            for number, process in enumerate(processes):
-                assert process.stdin
-                process.stdin.write("\n".join(json.dumps(each._asdict()) for each in self.told[number::PROCESSES]))
-                process.stdin.close()
-            for number in range(1, cuts + 1):
-                wait_until(lambda part=number / (cuts + 1): self._known() >= part * TWINS / 2, "facts", seconds=300)
-                held += self._lose_power(drawn.randrange(200, 20_000))
-            for process in processes:
-                assert process.wait(300) == 0
+        spawning = multiprocessing.get_context("spawn")
+        shares = [self.told[number::PROCESSES] for number in range(PROCESSES)]
+        processes = [spawning.Process(target=teach, args=(self.settings, share)) for share in shares]
+        for process in processes:
+            process.start()
+        for number in range(1, cuts + 1):
+            wait_until(lambda part=number / (cuts + 1): self._known() >= part * TWINS / 2, "facts", seconds=300)
+            held += self._lose_power(drawn.randrange(200, 20_000))
+        for process in processes:
+            process.join(300)
+            assert process.exitcode == 0
         return held
-
-    def _process(self) -> subprocess.Popen[str]:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("NOUS_")}
-        command = [sys.executable, str(Path(__file__).with_name("teach.py")), self.settings.model_dump_json()]
-        return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, text=True)
 
     def _known(self) -> int:
         return sum(

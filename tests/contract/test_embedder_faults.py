@@ -5,8 +5,6 @@ The server is a real one, on the loopback interface.
 
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -15,9 +13,8 @@ from builders.model_server import ModelServer
 from builders.model_speech import DIMENSIONS
 from builders.questions import KEY, NOW, PROMPT, endpoint_at
 
-from nous.domain.errors import BadInput, Deferred, Misconfigured, NousError, Unavailable
+from nous.domain.errors import BadInput, Misconfigured, NousError, Unavailable
 from nous.embedding.http import LONGEST_TEXT, MOST_CHARACTERS, MOST_TEXTS, RemoteEmbedder
-from nous.llm.event_loop_thread import LoopThread
 from nous.llm.http_embeddings import HttpEmbeddings
 from nous.llm.provider import Endpoint
 
@@ -33,16 +30,14 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def build(server: ModelServer) -> Iterator[Build]:
+def build(server: ModelServer) -> Build:
     """Builds embedders at the server."""
-    with LoopThread() as loop, ExitStack() as until:
 
-        def build(*, dimensions: int | None = None, **fields: Any) -> RemoteEmbedder:
-            endpoint = endpoint_at(server, table="embed", **fields)
-            at = until.enter_context(closing(HttpEmbeddings(endpoint, loop=loop, clock=lambda: NOW)))
-            return RemoteEmbedder(at, dimensions=dimensions)
+    def build(*, dimensions: int | None = None, **fields: Any) -> RemoteEmbedder:
+        endpoint = endpoint_at(server, table="embed", **fields)
+        return RemoteEmbedder(HttpEmbeddings(endpoint, clock=lambda: NOW), dimensions=dimensions)
 
-        yield build
+    return build
 
 
 def failing(embedder: RemoteEmbedder, kind: type[NousError]) -> NousError:
@@ -121,24 +116,6 @@ def test_a_server_that_refuses_base64_is_asked_once_more_and_then_never_for_it(
     assert [request.has_schema for request in server.requests] == [True, False, False]
 
 
-def test_a_server_that_has_had_enough_says_when_to_come_back(build: Build, server: ModelServer) -> None:
-    server.outage = "503 retry-after 2.5"
-    error = failing(build(), Deferred)
-
-    assert isinstance(error, Deferred)
-    assert error.until == NOW + timedelta(seconds=2.5)
-    assert len(server.requests) == 1
-
-
-def test_a_request_ends_with_its_deadline_even_if_something_still_comes_in(build: Build, server: ModelServer) -> None:
-    build().embed(TEXTS)  # the first connection of a process loads modules, which may take as long
-    server.outage = "drip"
-    error = failing(build(deadline=SHORT), Unavailable)
-
-    assert "did not answer within 0.3 s" in str(error)
-    assert server.by_fault["drip"] == 1
-
-
 def test_vectors_of_another_length_than_before_are_of_another_model(build: Build, server: ModelServer) -> None:
     embedder = build()
     assert embedder.id == f"openai:test-model@{DIMENSIONS}"
@@ -188,16 +165,6 @@ def test_what_follows_the_beginning_of_a_text_does_not_count_and_no_text_is_sent
     assert all(text.strip() for text in server.requests[0].body["input"])
 
 
-def test_a_wrong_key_a_wrong_address_and_a_missing_server_name_the_setting(build: Build, server: ModelServer) -> None:
-    server.set_faults(["401", "404", "404"])
-    embedder = build()
-
-    assert "set NOUS_EMBED__API_KEY" in str(failing(embedder, Misconfigured))
-    assert "check the model's name and NOUS_EMBED__BASE_URL" in str(failing(embedder, Misconfigured))
-    absent = build(base_url="http://127.0.0.1:1")
-    assert "is NOUS_EMBED__BASE_URL right?" in str(failing(absent, Unavailable))
-
-
 def test_the_key_comes_with_the_request_and_neither_it_nor_a_text_is_logged(
     build: Build, server: ModelServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -220,4 +187,4 @@ def test_an_endpoint_that_cannot_embed_is_refused_before_anything_is_sent(provid
     endpoint = Endpoint(provider=provider, model="m", deadline=1, concurrency=1, table="embed")
 
     with pytest.raises(Misconfigured, match=reason):
-        HttpEmbeddings(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpEmbeddings(endpoint, clock=lambda: NOW)

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +21,6 @@ from nous.embedding.cache import CachedEmbedder
 from nous.embedding.hashing import HashingEmbedder
 from nous.embedding.http import RemoteEmbedder
 from nous.embedding.minilm import MiniLM
-from nous.llm.event_loop_thread import LoopThread
 from nous.llm.http_embeddings import HttpEmbeddings
 
 Build = Callable[[ExitStack], Embedder]
@@ -54,9 +53,7 @@ def over_http(until: ExitStack, *, outage: str | None = None) -> Embedder:
     """One behind a server that makes vectors as `Hashed` does."""
     server = until.enter_context(ModelServer(vector=lambda text: HashingEmbedder().embed([text])[0].tolist()))
     server.outage = outage
-    loop = until.enter_context(LoopThread())
-    at = until.enter_context(closing(HttpEmbeddings(endpoint_at(server), loop=loop, clock=lambda: NOW)))
-    return RemoteEmbedder(at)
+    return RemoteEmbedder(HttpEmbeddings(endpoint_at(server), clock=lambda: NOW))
 
 
 BUILDS: dict[str, Build] = {

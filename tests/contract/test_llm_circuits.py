@@ -11,8 +11,7 @@ import pytest
 from builders.llm_stores import KEYS, KINDS, Books, each_kind
 
 from nous.llm.base import Failure
-from nous.llm.redis.state import GLANCE, RedisCircuitStore
-from nous.llm.state import CallCounts, CircuitStore, OpenCircuit, failed_again
+from nous.llm.state import GLANCE, CallCounts, CircuitStore, OpenCircuit, failed_again
 
 P, Q = "openai", "ollama: Köln"
 PROBE = 20.0
@@ -59,14 +58,6 @@ def world(books: Books) -> World:
     return World(books.circuits, books.clock)
 
 
-def test_a_provider_that_has_not_failed_may_be_called(world: World) -> None:
-    world.outages.record_success(P)
-    world.outages.release_probe(P)
-
-    assert [world.enter(), world.enter()] == [None, None]
-    assert world.outages.current() == {}
-
-
 @pytest.mark.parametrize(
     ("failure", "lengths"),
     [
@@ -77,12 +68,6 @@ def test_a_provider_that_has_not_failed_may_be_called(world: World) -> None:
 )
 def test_pauses_double_up_to_a_limit(failure: Failure, lengths: list[float | None], world: World) -> None:
     assert world.lengths(failure, len(lengths)) == lengths
-
-
-def test_a_timeout_after_two_other_failures_makes_a_pause(world: World) -> None:
-    world.lengths(Failure.TRANSPORT, 2)
-
-    assert world.fails(Failure.TIMEOUT) == 4
 
 
 def test_failures_that_made_no_pause_keep_nobody_waiting_and_a_success_ends_their_row(world: World) -> None:
@@ -147,14 +132,6 @@ def test_a_probe_that_is_not_heard_of_again_is_replaced(world: World) -> None:
     assert [world.enter(), world.enter()] == [None, GLANCE]
 
 
-def test_a_probe_that_fails_begins_a_longer_pause(world: World) -> None:
-    world.fails()
-    world.waits(1)
-    world.enter()
-
-    assert [world.fails(), world.enter()] == [2, 2]
-
-
 def test_a_probe_whose_failure_makes_no_pause_makes_way_for_the_next(world: World) -> None:
     world.fails()
     world.waits(1)
@@ -216,12 +193,6 @@ def test_current_tells_since_when_and_what_it_was_last(world: World) -> None:
     assert world.outages.current() == {P: quota, Q: none_yet}
 
 
-def test_a_provider_is_not_paused_for_another(world: World) -> None:
-    world.fails()
-
-    assert world.outages.admit(Q, probe=PROBE) is None
-
-
 def test_what_is_known_of_a_question_is_found_by_question_and_provider(world: World) -> None:
     first, second = CallCounts(2**40, 3), CallCounts(2**40 + 1, 4)
     once = failed_again(None, first)
@@ -239,16 +210,6 @@ def test_outages_outlive_the_longest_pause_and_questions_are_forgotten_after_a_w
     assert books.client.ttl(KEYS.failing(P, QUESTION)) == pytest.approx(7 * 86400, abs=60)
 
 
-def test_without_a_clock_time_is_the_servers(books: Books) -> None:
-    outages = RedisCircuitStore(books.client, KEYS)
-
-    told = outages.record_failure(P, Failure.QUOTA)
-
-    assert told is not None
-    assert told.until - told.since == timedelta(seconds=30)
-    assert outages.admit(P, probe=PROBE) == told == outages.current()[P]
-
-
 class Recording(fakeredis.FakeRedis):
     """Remembers the last command it sent."""
 
@@ -261,7 +222,7 @@ class Recording(fakeredis.FakeRedis):
 
 def test_a_failure_that_is_sent_again_after_its_pause_is_counted_once(clock: Any) -> None:
     client = Recording(server=fakeredis.FakeServer(), protocol=2)
-    outages = RedisCircuitStore(client, KEYS, clock=clock)
+    outages = CircuitStore(client, KEYS, clock=clock)
     outages.record_failure(P, Failure.TRANSPORT)
 
     client.execute_command(*client.last[:-1], repr(clock.now + 10))

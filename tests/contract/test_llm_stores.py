@@ -14,10 +14,8 @@ import pytest
 from builders.llm_stores import ANSWER_TTL, KEYS, KINDS, Books, each_kind
 
 from nous.domain.episode import Tokens
-from nous.domain.errors import BadInput
 from nous.domain.scope import CacheSubject, Scope
 from nous.llm.base import Question, Reply
-from nous.llm.redis.keys import LlmKeys
 from nous.llm.state import Reservation, TokenUsage
 
 DAY, NEXT_DAY = date(2026, 11, 22), date(2026, 11, 23)
@@ -96,11 +94,6 @@ def test_another_question_has_another_answer(books: Books, other: Question) -> N
     assert books.responses.find(QUESTION, QWEN) is None
 
 
-def test_what_cannot_be_written_down_is_refused(books: Books) -> None:
-    with pytest.raises(BadInput):
-        books.responses.save(QUESTION, GPT, replace(REPLY, text="\ud800"))
-
-
 @pytest.mark.parametrize("dropped", [MATTER.subject, None], ids=["the subject's", "all"])
 def test_what_was_read_before_answers_were_dropped_is_not_kept(books: Books, dropped: UUID | None) -> None:
     books.responses.invalidate(WORK, dropped)
@@ -128,22 +121,6 @@ def test_an_answer_about_what_was_forgotten_before_it_was_asked_about_is_not_kep
     assert books.responses.find(late, GPT) is None
 
 
-def test_the_name_of_an_answer_begins_with_its_scope_and_subject() -> None:
-    name = LlmKeys().answer(QUESTION, GPT)
-
-    assert name.startswith(f"nous:answer:ACME%3A%20K%C3%B6ln/default/a%20b%2A:{UUID(int=7)}:")
-
-
-def test_tokens_are_set_aside_and_then_booked(books: Books) -> None:
-    assert books.token_usage.usage(DAY) == ()
-    assert books.token_usage.reserve(call("a", 30), limit=100)
-    assert books.token_usage.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=0, reserved=30),)
-
-    books.token_usage.settle(call("a", 30), spent=12)
-
-    assert books.token_usage.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=12, reserved=0),)
-
-
 def test_what_is_spent_and_what_is_set_aside_count_towards_the_limit(books: Books) -> None:
     books.token_usage.reserve(call("a", 30), limit=100)
     books.token_usage.settle(call("a", 30), spent=40)
@@ -152,15 +129,6 @@ def test_what_is_spent_and_what_is_set_aside_count_towards_the_limit(books: Book
     assert not books.token_usage.reserve(call("c", 31), limit=100)
     assert books.token_usage.reserve(call("c", 30), limit=100)
     assert books.token_usage.usage(DAY) == (TokenUsage(scope=HOME, day=DAY, spent=40, reserved=60),)
-
-
-def test_a_call_that_cost_less_makes_room(books: Books) -> None:
-    books.token_usage.reserve(call("a", 90), limit=100)
-    refused = books.token_usage.reserve(call("b", 20), limit=100)
-    books.token_usage.settle(call("a", 90), spent=5)
-
-    assert not refused
-    assert books.token_usage.reserve(call("b", 20), limit=100)
 
 
 def test_a_day_on_which_nothing_was_used_has_room_for_one_call_however_large(books: Books) -> None:
@@ -206,12 +174,6 @@ def test_counts_are_added_up_by_model_and_name(books: Books) -> None:
     books.counters.count(GPT, asked=2, parse=1)
 
     assert books.counters.counts() == {GPT: {"asked": 3, "input_tokens": 100, "parse": 1}, QWEN: {"asked": 1}}
-
-
-def test_counts_from_many_threads_all_count(books: Books) -> None:
-    at_once(*(lambda: books.counters.count(GPT, asked=1, failed=2) for _ in range(50)))
-
-    assert books.counters.counts() == {GPT: {"asked": 50, "failed": 100}}
 
 
 def test_each_is_kept_as_long_as_it_is_needed(books: Books) -> None:

@@ -5,17 +5,15 @@ The server is a real one, on the loopback interface.
 
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
 from datetime import timedelta
-from typing import Any
+from functools import partial
 
 import pytest
 from builders.model_server import ModelServer
 from builders.questions import KEY, NOW, PROMPT, question, remote
 
 from nous.domain.errors import Misconfigured, NousError
-from nous.llm.base import Failure, ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
-from nous.llm.event_loop_thread import LoopThread
+from nous.llm.base import ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
 from nous.llm.http_model import HttpModel, split
 from nous.llm.provider import Endpoint
 
@@ -30,14 +28,9 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(params=["openai", "anthropic"])
-def build(request: pytest.FixtureRequest, server: ModelServer) -> Iterator[Build]:
+def build(request: pytest.FixtureRequest, server: ModelServer) -> Build:
     """Builds a remote model of each provider in turn."""
-    with LoopThread() as loop, ExitStack() as models:
-
-        def build(**fields: Any) -> HttpModel:
-            return models.enter_context(closing(remote(server, loop, request.param, **fields)))
-
-        yield build
+    return partial(remote, server, request.param)
 
 
 def failing(model: HttpModel, kind: type[NousError]) -> NousError:
@@ -73,14 +66,6 @@ def test_each_fault_is_one_error_after_so_many_requests(
 
     assert len(server.requests) == requests
     assert "test-model at 127.0.0.1:" in str(error)
-
-
-def test_a_quota_without_a_time_is_a_failure_that_is_called_one(build: Build, server: ModelServer) -> None:
-    server.outage = "429"
-    error = failing(build(), ModelUnreachable)
-
-    assert isinstance(error, ModelUnreachable)
-    assert error.failure is Failure.QUOTA
 
 
 @pytest.mark.parametrize(
@@ -162,21 +147,6 @@ def test_a_model_that_must_have_its_schema_is_asked_only_with_it(build: Build, s
     assert len(server.requests) == 1
 
 
-def test_after_a_fault_the_next_call_is_answered(build: Build, server: ModelServer) -> None:
-    model = build(deadline=1.0)
-    server.set_faults(["cut", "closed", "500", "drip"])
-    for kind in (ModelUnreachable, ModelUnreachable, ModelUnreachable, ModelTimeout):
-        failing(model, kind)
-
-    assert "Tea" in model.ask(question()).text
-
-
-def test_a_wrong_key_is_an_error_that_names_the_setting(build: Build, server: ModelServer) -> None:
-    server.outage = "401"
-
-    assert "set NOUS_LLM__API_KEY" in str(failing(build(), ModelMisconfigured))
-
-
 def test_a_server_that_is_not_there_is_unreachable(build: Build) -> None:
     assert "127.0.0.1:1 " in str(failing(build(base_url="http://127.0.0.1:1"), ModelUnreachable))
 
@@ -200,7 +170,7 @@ def test_a_provider_that_needs_a_key_says_what_to_set(provider: str) -> None:
     endpoint = Endpoint(provider=provider, model="m", deadline=1, concurrency=1)
 
     with pytest.raises(Misconfigured, match="set NOUS_LLM__API_KEY"):
-        HttpModel(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpModel(endpoint, clock=lambda: NOW)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +184,7 @@ def test_an_address_that_is_none_is_said_to_be_so(base_url: str) -> None:
     endpoint = Endpoint(provider="vllm", model="m", base_url=base_url, deadline=1, concurrency=1)
 
     with pytest.raises(Misconfigured, match="NOUS_LLM__BASE_URL") as caught:
-        HttpModel(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpModel(endpoint, clock=lambda: NOW)
     assert "word" not in str(caught.value)
 
 
@@ -223,7 +193,7 @@ def test_a_key_that_could_not_be_sent_is_refused_without_being_told(key: str) ->
     endpoint = Endpoint(provider="vllm", model="m", api_key=key, deadline=1, concurrency=1)
 
     with pytest.raises(Misconfigured, match="NOUS_LLM__API_KEY") as caught:
-        HttpModel(endpoint, loop=LoopThread(), clock=lambda: NOW)
+        HttpModel(endpoint, clock=lambda: NOW)
     assert key not in str(caught.value)
 
 

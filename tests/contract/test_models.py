@@ -1,17 +1,15 @@
 """What every model promises, whoever answers."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from typing import Any
 
 import orjson
 import pytest
 from builders.model_server import ModelServer, Request
 from builders.questions import KEY, SCHEMA, question, remote
+from builders.scripted_model import ScriptedModel
 
-from nous.llm.base import Model, ModelRefused, Question
-from nous.llm.event_loop_thread import LoopThread
-from nous.llm.fake import ScriptedModel
+from nous.llm.base import Model, Question
 
 PROVIDERS = ("openai", "ollama", "anthropic")
 Build = Callable[[Callable[[str], str]], Model]
@@ -24,11 +22,8 @@ def build(request: pytest.FixtureRequest) -> Iterator[Build]:
         yield lambda answer: ScriptedModel(lambda asked: answer(asked.user))
         return
     answers: list[Callable[[str], str]] = []
-    with (
-        ModelServer(lambda asked: answers[0](asked.user)) as server,
-        LoopThread() as loop,
-        closing(remote(server, loop, request.param, concurrency=8)) as model,
-    ):
+    with ModelServer(lambda asked: answers[0](asked.user)) as server:
+        model = remote(server, request.param, concurrency=8)
         yield lambda answer: answers.append(answer) or model
 
 
@@ -47,25 +42,8 @@ def test_an_answer_without_a_word_is_a_reply_that_is_not_whole(build: Build) -> 
     assert (reply.text, reply.is_whole) == ("", False)
 
 
-def test_it_is_asked_again_with_what_was_said_before(build: Build) -> None:
-    model = build(lambda user: f'{{"title":"{user}"}}')
-
-    assert model.ask(question("tea").again("Tea!", "That is no JSON.")).text == '{"title":"tea"}'
-
-
 def test_half_a_character_in_a_question_is_no_obstacle(build: Build) -> None:
     assert build(lambda _: "{}").ask(question("a lone \ud83d surrogate")).text == "{}"
-
-
-def test_a_script_says_one_thing_after_the_other_and_raises_what_is_an_error() -> None:
-    model = ScriptedModel(["one", ModelRefused("no")])
-
-    assert model.ask(question()).text == "one"
-    with pytest.raises(ModelRefused, match="no"):
-        model.ask(question())
-    with pytest.raises(LookupError, match="no answer left"):
-        model.ask(question())
-    assert len(model.questions) == 3
 
 
 @pytest.fixture
@@ -75,16 +53,14 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def asked(server: ModelServer) -> Iterator[Callable[..., Request]]:
+def asked(server: ModelServer) -> Callable[..., Request]:
     """Puts a question to a provider, and returns the request that came of it."""
-    with LoopThread() as loop:
 
-        def ask(provider: str, put: Question, **fields: Any) -> Request:
-            with closing(remote(server, loop, provider, **fields)) as model:
-                model.ask(put)
-            return server.requests[-1]
+    def ask(provider: str, put: Question, **fields: Any) -> Request:
+        remote(server, provider, **fields).ask(put)
+        return server.requests[-1]
 
-        yield ask
+    return ask
 
 
 Asked = Callable[..., Request]

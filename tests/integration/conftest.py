@@ -30,7 +30,6 @@ def container(directory: Path) -> Iterator[Container]:
     try:
         yield found
     finally:
-        found.llm.close()
         for client in (found.client, found.rq_client):
             client.connection_pool.disconnect()
 

@@ -9,7 +9,7 @@ from builders.town import HERE, OTHER, SECRET, Town
 
 from nous.bus.redis import keys as bus_keys
 from nous.jobs import rq as rq_keys
-from nous.llm.redis import keys as llm_keys
+from nous.llm import state as llm_keys
 from nous.services.session_intake import SessionMetadata
 from nous.store import keys as store_keys
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from builders.answers import answer
 from builders.command_line import Nous
 from builders.crew import working
 from builders.model_server import ModelServer
@@ -21,25 +21,6 @@ SESSION = (
     "Assistant: Done: service billing now listens on port 9017, and nothing is deployed on Fridays.\n\n"
     "User: Thanks, that is all I needed."
 )
-ANSWER = {
-    "title": "Billing moves to port 9017 for good",
-    "summary": "Billing was moved to port 9017.",
-    "key_points": [],
-    "outcome": "resolved",
-    "outcome_rationale": "The user was content in turn 2.",
-    "topics": ["billing"],
-    "open_threads": [],
-    "candidate_facts": [
-        {
-            "text": "Service billing always runs on port 9017.",
-            "category": "rule",
-            "subject": "billing",
-            "confidence": 0.9,
-            "turns": [1],
-            "event_date": None,
-        }
-    ],
-}
 
 
 @pytest.fixture
@@ -53,7 +34,7 @@ def work(directory: Path, nous: Nous, wait_until: Any) -> Callable[..., None]:
         llm = {"background_model": "openai:m", "llm": {"base_url": model}} if model else {}
         settings = Settings.model_validate({"data_dir": directory, "embedder": "hashed", "log_level": "error", **llm})
         container = build(settings)
-        with closing(container.llm), working(container):
+        with working(container):
             result = nous("publish", str(path), "--session", "s1", "--wait", *options)
             assert result.exit_code == 0, result.output
             wait_until(until, "what else there is to be done")
@@ -113,7 +94,7 @@ def test_what_the_model_could_not_answer_it_is_asked_again_when_that_is_wanted(
     nous: Nous, work: Callable[..., None], session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = iter(["", ""])
-    with ModelServer(answer=lambda _: next(answers, orjson.dumps(ANSWER).decode())) as server:
+    with ModelServer(answer=lambda _: next(answers, answer())) as server:
         work(session, model=server.openai_url)
         assert "extractive summary" in nous("episodes").output
         monkeypatch.setenv("NOUS_BACKGROUND_MODEL", "openai:m")
@@ -128,7 +109,7 @@ def test_what_the_model_could_not_answer_it_is_asked_again_when_that_is_wanted(
 
 
 def test_what_the_model_has_done_and_cost_is_shown(nous: Nous, work: Callable[..., None], session: Path) -> None:
-    with ModelServer(answer=lambda _: orjson.dumps(ANSWER).decode()) as server:
+    with ModelServer(answer=lambda _: answer()) as server:
         work(session, model=server.openai_url)
 
     assert "summary by openai:m with episode-2" in nous("episodes").output

@@ -19,7 +19,6 @@ from structlog.testing import capture_logs
 
 MANY = [f"svc-{number}" for number in range(30)]
 SOME = MANY[:10]
-CROWD = [f"svc-{number}" for number in range(200)]
 
 DEADLINE = 2.0
 """Seconds for a call. While one goes first after a pause, the others wait up to twice as long."""
@@ -106,21 +105,6 @@ def test_two_processes_ask_a_flaky_model_until_it_has_answered_each_prompt_once(
     failed = [line.get("failure") for log in logs for line in said(log) if line["event"] == "model.call_failed"]
     assert failed == ["transport"] * calls["transport"]
     assert all(any(line["event"] == "delivery.done" for line in said(log)) for log in logs)
-
-
-def test_two_hundred_questions_are_under_way_at_once_in_one_process(
-    installed: Fleets, server: ModelServer, wait_until: Any
-) -> None:
-    count = len(CROWD)
-    fleet = installed(llm={"concurrency": count, "deadline": 60}, worker={"concurrency": count, "lease": 60})
-    server.hold(count)
-    fleet.start()
-    fleet.publish(*CROWD)
-
-    wait_until(lambda: fleet.is_at_rest(count), "every episode", seconds=60, pause=0.5)
-
-    assert server.peak == count
-    assert_all_is_explained(fleet, server, sessions=count)
 
 
 NOUS = (sys.executable, "-m", "nous")

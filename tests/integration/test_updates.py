@@ -89,7 +89,6 @@ def machine(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machin
     try:
         yield Machine(container, nous)
     finally:
-        container.llm.close()
         for client in (container.client, container.rq_client):
             client.connection_pool.disconnect()
 

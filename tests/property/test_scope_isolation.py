@@ -21,7 +21,7 @@ from nous.bus.redis.keys import BusKeys
 from nous.cli import COMMANDS, DEVELOPER_COMMANDS
 from nous.domain.fact import Learned, occurrences
 from nous.domain.scope import Scope
-from nous.llm.redis.keys import LlmKeys
+from nous.llm.state import LlmKeys
 from nous.redis_server import embedded
 from nous.settings.model import PublishSettings, Settings
 from nous.store.keys import StoreKeys
@@ -54,7 +54,6 @@ def living(home: Path, called: list[Scope]) -> Generator[tuple[Container, list[N
         container.client.flushdb()
         yield container, taught(container, dict(zip(called, MARKERS, strict=False)))
     finally:
-        container.llm.close()
         for client in (container.client, container.rq_client):
             client.connection_pool.disconnect()
 

@@ -61,18 +61,6 @@ def test_lines_of_rq_come_out_once_though_it_came_first(
     assert [line["logger"] for line in lines(capsys)] == list(RQ_LOGGERS)
 
 
-def test_rq_adds_no_handlers_when_it_comes_second(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(logging.getLogger(), "handlers", [])
-    log.configure("info", "json")
-    setup_loghandlers("INFO", name="rq.worker")
-
-    logging.getLogger("rq.worker").warning("once")
-
-    assert [line["event"] for line in lines(capsys)] == ["once"]
-
-
 def test_colours_of_rq_do_not_reach_the_log(capsys: pytest.CaptureFixture[str]) -> None:
     log.configure("info", "json")
 
@@ -126,31 +114,6 @@ def test_an_exception_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) ->
     assert "ValueError: invalid literal" in line["exception"]
 
 
-def test_what_json_cannot_say_is_written_as_text(capsys: pytest.CaptureFixture[str]) -> None:
-    log.configure("info", "json")
-
-    structlog.get_logger("nous").info("odd", thing=frozenset({1}))
-
-    assert lines(capsys)[0]["thing"] == "frozenset({1})"
-
-
-def test_configuring_twice_writes_each_line_once(capsys: pytest.CaptureFixture[str]) -> None:
-    log.configure("info", "console")
-    log.configure("info", "json")
-
-    structlog.get_logger("nous").info("once")
-
-    assert [line["event"] for line in lines(capsys)] == ["once"]
-
-
-def test_auto_means_json_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
-    log.configure("info", "auto")
-
-    structlog.get_logger("nous").info("unwatched")
-
-    assert lines(capsys)[0]["event"] == "unwatched"
-
-
 def test_the_console_form_is_for_the_eye(capsys: pytest.CaptureFixture[str]) -> None:
     log.configure("info", "console")
 
@@ -177,7 +140,7 @@ def test_a_traceback_does_not_say_what_variables_hold(capsys: pytest.CaptureFixt
     assert "swordfish" not in err
 
 
-@pytest.mark.parametrize("odd", ["half a character: \ud800", 2**70, {1: "\udfff"}])
+@pytest.mark.parametrize("odd", ["half a character: \ud800", 2**70, frozenset({1})])
 def test_what_json_does_not_know_is_on_the_line_all_the_same(capsys: pytest.CaptureFixture[str], odd: Any) -> None:
     log.configure("info", "json")
 

@@ -88,12 +88,6 @@ def test_a_file_in_the_current_directory_comes_before_the_one_at_home(tmp_path: 
     assert load_settings().prefix == "here"
 
 
-def test_a_whole_table_may_be_given_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOUS_WORKER", '{"concurrency": 2}')
-
-    assert load_settings().worker.concurrency == 2
-
-
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -198,12 +192,6 @@ def test_data_lives_where_xdg_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
     assert load_settings().data_dir == tmp_path / "nous"
-
-
-def test_settings_built_in_code_do_not_read_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOUS_PREFIX", "outside")
-
-    assert Settings().prefix == "nous"
 
 
 def test_an_embedder_that_there_is_not_is_refused_with_those_there_are(monkeypatch: pytest.MonkeyPatch) -> None:

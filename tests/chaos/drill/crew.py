@@ -14,8 +14,8 @@ from typing import Self
 from builders.waiting import wait_until
 
 _ROOT = Path(__file__).parents[3]
-_DESKS = frozenset({"desks", "consumer", "scheduler"})
-"""Modes in which no handler runs."""
+WORKERS = ("episode-summarizer", "fact-extractor")
+"""In the order in which work passes through them."""
 
 
 class Nursery:
@@ -64,9 +64,8 @@ class Nursery:
 class Crew:
     """Worker processes of one mode, each of which is replaced when it is killed."""
 
-    def __init__(self, nursery: Nursery, *, names: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+    def __init__(self, nursery: Nursery, *, environment: Mapping[str, str], log: Path) -> None:
         self._nursery = nursery
-        self._names = names
         self._environment = environment
         self._log = log
         self._modes: dict[int, str] = {}
@@ -79,10 +78,10 @@ class Crew:
 
     def working(self) -> list[int]:
         """Those that run handlers."""
-        return [pid for pid, mode in self._modes.items() if mode not in _DESKS]
+        return [pid for pid, mode in self._modes.items() if mode != "desks"]
 
     def start(self, mode: str = "pool", *, nursery: Nursery | None = None) -> int:
-        pid = (nursery or self._nursery).fork(mode, self._names, self._environment, self._log)
+        pid = (nursery or self._nursery).fork(mode, WORKERS, self._environment, self._log)
         self._modes[pid] = mode
         return pid
 

@@ -1,18 +1,15 @@
 """The drill: sessions are published and handled, something is broken at drawn moments, and all is counted."""
 
-import math
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from builders.waiting import wait_until
-from chaos.drill.crew import Nursery
+from chaos.drill.crew import WORKERS, Nursery
 from chaos.drill.fault import Fault
-from chaos.drill.report import Report, report_of
-from chaos.drill.size import Size
-from chaos.drill.stage import Stage, staged
-from chaos.drill.system import WORKERS, Nous, System
+from chaos.drill.report import Outcome, report_of
+from chaos.drill.stage import Size, Stage, staged
 
 from nous.domain.errors import NousError
 
@@ -27,22 +24,6 @@ class Wound:
 
     running: set[tuple[str, bytes]]
     since: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """A drill that is over."""
-
-    kind: str
-    size: Size
-    report: Report
-    stuck: int
-    """What came to a standstill, though some of it may have gone on when it was helped."""
-
-    recoveries: tuple[float, ...]
-    """Seconds; infinite where nobody watched as long as it took."""
-
-    seconds: float
 
 
 @dataclass
@@ -64,67 +45,48 @@ class Watch:
 
     def look(self) -> None:
         """See what is through, and which wounds have healed; nothing can be seen while the server is out."""
-        system, world = self.stage.system, self.stage.container
-        try:
-            seen = system.through(world)
-            running = system.running(world) if self.wounds else set[tuple[str, bytes]]()
-        except NousError:
-            return
-        self._seen = seen
-        for wound in [wound for wound in self.wounds if not wound.running & running]:
-            self.wounds.remove(wound)
-            self.recoveries.append(max(time.monotonic() - wound.since, 0.0))
+        with suppress(NousError):
+            seen = self.stage.through()
+            running = self.stage.running() if self.wounds else set[tuple[str, bytes]]()
+            self._seen = seen
+            for wound in [wound for wound in self.wounds if not wound.running & running]:
+                self.wounds.remove(wound)
+                self.recoveries.append(max(time.monotonic() - wound.since, 0.0))
 
     def wound(self) -> Wound:
         try:
-            return Wound(self.stage.system.running(self.stage.container), time.monotonic())
+            return Wound(self.stage.running(), time.monotonic())
         except NousError:
             return Wound(set(), time.monotonic())
 
     def is_at_rest(self) -> bool:
         """Whether everything that was published is through."""
         try:
-            return self.stage.producer.is_done and self.stage.system.is_at_rest(self.stage.container)
+            return self.stage.producer.is_done and self.stage.is_at_rest()
         except NousError:
             return False
 
-    def keep_house(self) -> int:
-        """Have the system do what it would do much later, for as long as there is something; how much there was.
 
-        What has not healed by then does not heal while anybody watches.
-        """
-        self.look()
-        self.recoveries += [math.inf for _ in self.wounds]
-        self.wounds.clear()
-        found = 0
-        while stuck := self.stage.system.keep_house(self.stage.container):
-            found += stuck
-            _until(self, self.is_at_rest, "what was stuck to come to rest")
-        return found
-
-
-def drill(fault: Fault, size: Size, nursery: Nursery, system: System | None = None) -> Outcome:
-    """Break *fault* as often as *size* says under *system*, the product unless said, and wait until all is over."""
+def drill(fault: Fault, size: Size, nursery: Nursery) -> Outcome:
+    """Break *fault* as often as *size* says, and wait until all is over."""
     began = time.monotonic()
-    with staged(size, nursery, fault, system or Nous()) as stage, _set_up(fault, stage):
+    with staged(size, nursery, fault) as stage, _set_up(fault, stage):
         watch = Watch(stage)
         stage.producer.start(watch.handled)
         for moment in _moments(stage):
             _until(watch, lambda moment=moment: watch.through() >= moment or watch.is_at_rest(), f"{moment} deliveries")
             _until(watch, lambda: fault.overlaps or not stage.is_broken, "the fault before to be over")
             wound = watch.wound()
-            wound.since += fault.strike(stage)
+            wound.since += fault.strike(stage) or 0.0
             watch.wounds.append(wound)
         _until(watch, lambda: not stage.is_broken, "the last fault to be over")
-        fault.clear(stage)
         _until(watch, watch.is_at_rest, "everything to come to rest")
-        stuck = watch.keep_house()
-        report = report_of(stage, expected_dead=fault.expected_dead(), may_be_lost=fault.may_be_lost())
+        watch.look()
+        fault.check(stage)
         return Outcome(
             kind=fault.name,
             size=size,
-            report=report,
-            stuck=stuck,
+            report=report_of(stage, expected_dead=fault.expected_dead, may_be_lost=fault.may_be_lost),
             recoveries=tuple(sorted(watch.recoveries)),
             seconds=time.monotonic() - began,
         )
@@ -140,7 +102,7 @@ def _set_up(fault: Fault, stage: Stage) -> Generator[None]:
             timer.join()
         stage.producer.stop()
         stage.crew.end()
-        fault.take_down(stage)
+        fault.take_down()
 
 
 def _moments(stage: Stage) -> list[int]:

@@ -1,23 +1,43 @@
 """What a way to break something is, and which there are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import ClassVar
 
-from chaos.drill.stage import Stage
+from chaos.drill.stage import PROCESSES, Stage
+
+Strike = Callable[[Stage], float | None]
+"""Break something; return for how many seconds from now nobody can be expected to work, if for any."""
 
 
 class Fault:
-    """Breaks something, as often as it is told. A subclass in a module of `chaos.drill.faults` is found there."""
+    """Breaks something, as often as it is told, and remembers what has to follow from it."""
 
-    name: ClassVar[str] = ""
-    overlaps: ClassVar[bool] = True
-    """Whether it may be struck again while the last strike lasts."""
+    def __init__(
+        self,
+        name: str,
+        strike: Strike,
+        *,
+        overlaps: bool = True,
+        is_forking: bool = False,
+        kills_processes: bool = False,
+    ) -> None:
+        """With *overlaps*, it may be struck again while the last strike lasts.
 
-    kills_processes: ClassVar[bool] = False
-    """Whether processes die of it without being killed by the driver."""
+        With *is_forking*, RQ's own workers run the jobs, each in a fork. With *kills_processes*, processes die of it
+        that the driver does not kill.
+        """
+        self.name = name
+        self.strike = strike
+        self.overlaps = overlaps
+        self.kills_processes = kills_processes
+        self._is_forking = is_forking
+        self.expected_dead: set[str] = set()
+        """The sessions that have to be dead letters in the end."""
+        self.may_be_lost: set[str] = set()
+        """The sessions that may be gone, unless they were published durably."""
 
     def way(self, directory: Path) -> str:
         """The `redis_url` of processes and producer, for the server of *directory*."""
@@ -31,36 +51,35 @@ class Fault:
 
     def set_up(self, stage: Stage) -> None:
         """Get the stage ready, and everybody to work."""
-        stage.system.start(stage.crew)
+        if self._is_forking:
+            stage.crew.start("desks")
+        for _ in range(PROCESSES):
+            stage.crew.start("forks" if self._is_forking else "pool")
 
-    def strike(self, stage: Stage) -> float:
-        """Break something; returns for how many seconds from now nobody can be expected to work."""
-        raise NotImplementedError
+    def check(self, stage: Stage) -> None:
+        """Assert what has to hold of this fault when all is at rest."""
 
-    def clear(self, stage: Stage) -> None:
-        """Leave nothing broken: no fault comes after this."""
-
-    def take_down(self, stage: Stage) -> None:
+    def take_down(self) -> None:
         """End what was begun beside the crew and the server."""
 
-    def expected_dead(self) -> set[str]:
-        """The sessions that have to be dead letters in the end."""
-        return set()
 
-    def may_be_lost(self) -> set[str]:
-        """The sessions that may be gone, unless they were published durably."""
-        return set()
+FAULTS: dict[str, Callable[[], Fault]] = {}
+"""By name, those of the modules that were imported; a drill has one of its own."""
 
 
-def faults() -> dict[str, type[Fault]]:
-    """Every way to break something, by name."""
+def fault(name: str, *, overlaps: bool = True, is_forking: bool = False) -> Callable[[Strike], Strike]:
+    """Register a function as the strike of a fault."""
+
+    def register(strike: Strike) -> Strike:
+        FAULTS[name] = partial(Fault, name, strike, overlaps=overlaps, is_forking=is_forking)
+        return strike
+
+    return register
+
+
+def faults() -> Mapping[str, Callable[[], Fault]]:
+    """Every way to break something, by name: those of the modules in `chaos.drill.faults`."""
     package = import_module("chaos.drill.faults")
     for module in iter_modules(package.__path__):
         import_module(f"chaos.drill.faults.{module.name}")
-    return {kind.name: kind for kind in _kinds(Fault) if kind.name}
-
-
-def _kinds(kind: type[Fault]) -> Iterator[type[Fault]]:
-    for each in kind.__subclasses__():
-        yield each
-        yield from _kinds(each)
+    return FAULTS

@@ -6,14 +6,12 @@ writes its pid. When its input ends, it kills what it has forked, and ends. The 
     pool         what `nous worker` runs: dispatchers, sweepers and pools
     desks        dispatchers and sweepers alone
     forks        RQ's own worker, which forks for every job
-    consumer     passes events on to RQ without a fence (`plain_work`); with it
-    scheduler    RQ's scheduler, and
-    plain        RQ's own worker
     quarantine   what `nous worker --quarantine` runs; started by the others, as a program of its own
 
 Each handler's run is noted in CHAOS_RUNS before it begins, in a line. A session whose id begins with "poison" kills the
 process that handles it. CHAOS_THINK is how long a handler thinks, at most, in seconds; CHAOS_CLOCK a file whose content
-is added to the time.
+is added to the time; CHAOS_DEATHS a folder for the deaths of processes around answers of a model, each of which happens
+once.
 """
 
 import ctypes
@@ -25,38 +23,40 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
-from chaos.drill import plain_work
+from chaos.drill.crew import WORKERS
 from chaos.drill.producer import ended
-from chaos.drill.system import WORKERS
 from rq.serializers import JSONSerializer
 from rq.worker import Worker as RqWorker
 from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous import log
 from nous.app.container import Container, build, discover
-from nous.app.from_settings import deadline_of
 from nous.app.worker_process import dispatch_loop, worker_process
+from nous.bus.base import Delivery, Verdict
 from nous.bus.redis.bus import RedisBus
-from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
 from nous.domain.events import Event
 from nous.jobs.base import QueueKind
 from nous.jobs.rq.job import AllowListedJob
 from nous.jobs.rq.quarantine_worker import run_quarantine
 from nous.jobs.rq.queue import queue_named
+from nous.llm.base import Question, Reply
+from nous.llm.state import LlmKeys, ResponseStore
 from nous.pipeline.worker import Handler, Worker, WorkerContext
-from nous.runtime.attempt import Attempts, LeaseKeeper
+from nous.runtime.attempt import Attempts
 from nous.runtime.worker_process import QuarantineStarter, WorkerProcess
 from nous.settings import load_settings
-from nous.store.keys import StoreKeys
 from nous.store.redis.plans import plan_for
+from nous.store.transcript_source import upload_of
 
 _PR_SET_PDEATHSIG = 1
 """Of Linux's <linux/prctl.h>."""
@@ -87,37 +87,74 @@ def noted(worker: Worker) -> Worker:
 
 
 def built() -> Container:
-    """The world of a worker process, with workers that are noted, and another clock if one is named."""
+    """The world of a worker process, with workers that are noted, and what the environment says of clock and deaths."""
     container = build(load_settings())
-    workers = {name: noted(worker) for name, worker in container.workers.items()}
-    if path := os.environ.get("CHAOS_CLOCK"):
-        container = _by_clock(container, partial(_shifted, Path(path)))
-    attempts = Attempts(
-        workers,
-        bus=container.bus,
-        context=container.context,
-        retry_policy=container.retry_policy,
-        leases=container.leases,
-    )
-    return container.replaced(workers=workers, attempts=attempts)
-
-
-def _by_clock(container: Container, clock: Callable[[], float]) -> Container:
-    settings = container.settings
-    bus = RedisBus(
+    container = container.replaced(workers={name: noted(worker) for name, worker in container.workers.items()})
+    clock = partial(_shifted, Path(os.environ["CHAOS_CLOCK"])) if "CHAOS_CLOCK" in os.environ else None
+    settings, deaths = container.settings, Deaths(os.environ.get("CHAOS_DEATHS"))
+    keys = LlmKeys(settings.prefix)
+    responses = MortalResponses(container.client, keys, answer_ttl=settings.retention.answer_ttl)
+    bus = MortalBus(
         container.client,
-        plan_of=partial(plan_for, keys=StoreKeys(settings.prefix)),
-        keys=BusKeys(settings.prefix),
+        plan_of=partial(plan_for, keys=container.store_keys),
+        keys=container.bus_keys,
         subscriptions=container.subscriptions,
+        upload_of=partial(upload_of, keys=container.store_keys),
+        marker_ttl=settings.retention.marker_ttl,
         clock=clock,
     )
-    leases = LeaseKeeper(bus, lease=container.retry_policy.lease, deadline=deadline_of(settings))
-    context = replace(container.context, clock=lambda: datetime.fromtimestamp(clock(), tz=UTC))
-    return container.replaced(bus=bus, leases=leases, context=context)
+    responses.deaths = bus.deaths = deaths
+    return container.replaced(
+        bus=bus,
+        llm_stores=replace(container.llm_stores, responses=responses),
+        clock=lambda: datetime.fromtimestamp((clock or time.time)(), tz=UTC),
+    )
 
 
 def _shifted(path: Path) -> float:
     return time.time() + float(path.read_text() or "0")
+
+
+class Deaths:
+    """Where this process dies: around answers to a third of all questions each, and at a third of all commits."""
+
+    def __init__(self, folder: str | None) -> None:
+        """Note each death in *folder*, so that it is the only one of its kind; without one, nobody dies."""
+        self._folder = folder
+
+    def at(self, point: str, name: UUID | str, share: int) -> None:
+        number = name.int if isinstance(name, UUID) else int(name, 16)
+        if self._folder and number % 3 == share:
+            with suppress(FileExistsError):
+                Path(self._folder, f"{point}-{number}").touch(exist_ok=False)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+class MortalResponses(ResponseStore):
+    """The real cache of responses; the process may die before or after it has kept one."""
+
+    deaths: Deaths
+
+    @override
+    def save(self, question: Question, model: str, reply: Reply) -> Reply:
+        if question.name != "episode":
+            return super().save(question, model, reply)
+        self.deaths.at("before-answer-is-kept", question.digest, 0)
+        kept = super().save(question, model, reply)
+        self.deaths.at("after-answer-is-kept", question.digest, 1)
+        return kept
+
+
+class MortalBus(RedisBus):
+    """The real bus; the process may die before it commits an episode."""
+
+    deaths: Deaths
+
+    @override
+    def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
+        if delivery.ref.subscription.group == WORKERS[0]:
+            self.deaths.at("at-commit", delivery.event.id, 2)
+        return super().commit(delivery, effects)
 
 
 def run_fleet(names: list[str], *, desks_only: bool) -> None:
@@ -173,6 +210,7 @@ def run_forks(names: list[str]) -> None:
 
 
 def run_quarantined(name: str) -> None:
+    os.environ.pop("CHAOS_DEATHS", None)  # a death there would be held against its session
     container = built()
     run_quarantine(
         name,
@@ -185,17 +223,10 @@ def run_quarantined(name: str) -> None:
 
 def run(mode: str, names: list[str]) -> None:
     log.configure("warning", "json")
-    match mode:
-        case "forks":
-            run_forks(names)
-        case "consumer":
-            plain_work.consume(built(), names)
-        case "scheduler":
-            plain_work.schedule(built())
-        case "plain":
-            plain_work.work(built())
-        case _:
-            run_fleet(names, desks_only=mode == "desks")
+    if mode == "forks":
+        run_forks(names)
+    else:
+        run_fleet(names, desks_only=mode == "desks")
 
 
 def fork(order: Mapping[str, Any]) -> int:

@@ -1,12 +1,13 @@
-"""What the stores, the streams and the books say when all is over."""
+"""What the stores, the streams and the books say when all is over, and the table that shows it."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from chaos.drill.producer import SCOPES
-from chaos.drill.stage import Stage
+from chaos.drill.stage import LEASE, SWEEP, Size, Stage
 
 from nous.app.container import Container
 from nous.bus.accounting import GroupCounters
@@ -108,8 +109,8 @@ def report_of(stage: Stage, *, expected_dead: set[str], may_be_lost: set[str]) -
             str(event.fact_id) for event in _told(container, FactLearned) if isinstance(event, FactLearned)
         ),
         runs=_runs(stage.directory / "runs"),
-        dead=stage.system.dead(container),
-        accounts=dict(stage.system.accounts(container)),
+        dead={each.session_id or each.id: each.reason for each in container.dead_letters.letters(limit=10**6)},
+        accounts={each.group: container.delivery_stats.counters(each) for each in container.subscriptions},
         deaths=stage.crew.deaths,
         expected_dead=frozenset(expected_dead),
         may_be_lost=frozenset(may_be_lost),
@@ -124,3 +125,46 @@ def _told(container: Container, kind: type[Event]) -> list[Event]:
 def _runs(path: Path) -> Counter[tuple[str, str]]:
     lines = path.read_text().splitlines() if path.exists() else []
     return Counter((worker, event) for worker, event in (line.split() for line in lines))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """A drill that is over. *recoveries* are seconds from a fault, or its end, until all in flight is through."""
+
+    kind: str
+    size: Size
+    report: Report
+    recoveries: tuple[float, ...]
+    seconds: float
+
+
+_COLUMNS: Mapping[str, Callable[[Outcome], object]] = {
+    "kind": lambda outcome: outcome.kind,
+    "events": lambda outcome: outcome.size.events,
+    "faults": lambda outcome: outcome.size.faults,
+    "lost": lambda outcome: outcome.report.missing,
+    "cut off": lambda outcome: len(outcome.report.cut_off),
+    "doubled": lambda outcome: outcome.report.doubled,
+    "run twice": lambda outcome: outcome.report.run_twice,
+    "dead": lambda outcome: len(outcome.report.dead),
+    "bystanders": lambda outcome: len(outcome.report.bystanders),
+    "p50 s": lambda outcome: _recovery(outcome, 0.5),
+    "max s": lambda outcome: _recovery(outcome, 1.0),
+    "accounts": lambda outcome: f"off by {outcome.report.imbalance}" if outcome.report.imbalance else "exact",
+    "took s": lambda outcome: f"{outcome.seconds:.0f}",
+}
+
+
+def _recovery(outcome: Outcome, share: float) -> str:
+    """The seconds within which that share of faults had healed."""
+    if not (times := outcome.recoveries):
+        return "-"
+    return f"{times[min(int(len(times) * share), len(times) - 1)]:.1f}"
+
+
+def table(outcomes: Iterable[Outcome]) -> str:
+    """A row for each drill."""
+    rows = [tuple(_COLUMNS), *(tuple(str(show(outcome)) for show in _COLUMNS.values()) for outcome in outcomes)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows)
+    return "\n".join([f"lease {LEASE:g} s, sweep every {SWEEP:g} s", *lines])

@@ -10,22 +10,46 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
-from typing import Protocol
+from typing import Any, Protocol
 
-from chaos.drill.crew import Crew, Nursery
+from chaos.drill.crew import WORKERS, Crew, Nursery
 from chaos.drill.producer import Producer
-from chaos.drill.size import Size
-from chaos.drill.system import WORKERS, System
 
 from nous.app.container import Container, build
+from nous.bus.redis.keys import BusKeys
 from nous.redis_server import data_dir, embedded
 from nous.redis_server.data_dir import DataDir, locate
+from nous.redis_support.errors import translated
 from nous.settings.model import Settings, WorkerSettings
 
+PROCESSES = 3
 LEASE = 2.0
 SWEEP = 0.25
 THINK = 0.04
 _LONGEST_DEATH = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """*faults* are struck while *events* sessions are handled; an outage takes *outage* seconds.
+
+    The seed draws every moment and every victim.
+    """
+
+    events: int
+    faults: int
+    outage: float
+    seed: int
+
+    @classmethod
+    def chosen(cls) -> "Size":
+        """Small, unless CHAOS_EVENTS, CHAOS_FAULTS, CHAOS_OUTAGE and CHAOS_SEED make it larger, or another."""
+        return cls(
+            events=int(os.environ.get("CHAOS_EVENTS", "40")),
+            faults=int(os.environ.get("CHAOS_FAULTS", "2")),
+            outage=float(os.environ.get("CHAOS_OUTAGE", "1")),
+            seed=int(os.environ.get("CHAOS_SEED", "20260117")),
+        )
 
 
 class Set(Protocol):
@@ -38,14 +62,15 @@ class Set(Protocol):
 
 @dataclass(kw_only=True)
 class Stage:
-    """All that a fault may break. `world` looks at the server directly; processes reach it by `environment`."""
+    """All that a fault may break, and how far the work is. `container` looks at the server directly.
+
+    Looking at a server that is out raises `Unavailable`.
+    """
 
     size: Size
-    system: System
     directory: Path
     container: Container
     crew: Crew
-    nursery: Nursery
     producer: Producer
     chance: random.Random
     timers: list[Timer] = field(default_factory=list[Timer])
@@ -66,7 +91,33 @@ class Stage:
         """Whether something is still to be done later."""
         return any(timer.is_alive() for timer in self.timers)
 
-    def later(self, seconds: float, action: Callable[[], None]) -> None:
+    def through(self) -> tuple[int, int]:
+        """How many deliveries are through with each of `WORKERS`."""
+        stats = self.container.delivery_stats
+        accounts = [stats.counters(self.container.subscription(each)) for each in WORKERS]
+        first, second = (account.received - account.in_flight for account in accounts)
+        return first, second
+
+    def running(self) -> set[tuple[str, bytes]]:
+        """What is being handled: the worker, and the name of its delivery until it is through."""
+        keys, found = BusKeys(self.container.settings.prefix), set[tuple[str, bytes]]()
+        client: Any = self.container.client
+        with translated():
+            for name in WORKERS:
+                progress = client.hgetall(keys.progress(name))
+                found |= {(name, each) for each, state in progress.items() if b'"state":"running"' in state}
+        return found
+
+    def is_at_rest(self) -> bool:
+        """Whether nothing would follow any more if nothing else were published."""
+        container = self.container
+        return not any(
+            backlog.pending or backlog.waiting
+            for name in WORKERS
+            for backlog in container.delivery_stats.backlogs(container.subscription(name))
+        )
+
+    def later(self, seconds: float, action: Callable[[], object]) -> None:
         """Have *action* done that many seconds from now, even if a look at the server hangs meanwhile."""
 
         def act() -> None:
@@ -121,7 +172,7 @@ def environment(directory: Path, more: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def staged(size: Size, nursery: Nursery, fault: Set, system: System) -> Generator[Stage]:
+def staged(size: Size, nursery: Nursery, fault: Set) -> Generator[Stage]:
     """A stage with nobody at work yet; nothing is left of it afterwards."""
     with tempfile.TemporaryDirectory(prefix="nous-chaos-") as name:
         directory = Path(name)
@@ -133,12 +184,10 @@ def staged(size: Size, nursery: Nursery, fault: Set, system: System) -> Generato
             told = {"NOUS_REDIS_URL": url, **fault.environment(directory)}
             yield Stage(
                 size=size,
-                system=system,
                 directory=directory,
                 container=container,
-                crew=Crew(nursery, names=WORKERS, environment=environment(directory, told), log=directory / "crew.log"),
-                nursery=nursery,
-                producer=Producer(settings.model_copy(update={"redis_url": url}), size),
+                crew=Crew(nursery, environment=environment(directory, told), log=directory / "crew.log"),
+                producer=Producer(settings.model_copy(update={"redis_url": url}), size.events),
                 chance=random.Random(size.seed),
             )
         finally:

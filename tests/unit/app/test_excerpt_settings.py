@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fakeredis import FakeRedis
 
-from nous.app import container as wiring
+from nous.app.container import Container
 from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
 from nous.settings import Settings, load_settings
@@ -19,7 +19,6 @@ pytestmark = pytest.mark.usefixtures("nowhere")
 
 Told = Callable[..., Transcript]
 Set = Callable[..., ExcerptSettings]
-Excerpts = Callable[..., Callable[[Transcript], Windows]]
 
 COUNTER = """
 def by_fours(text, /):
@@ -41,26 +40,10 @@ def set_in_file(tmp_path: Path) -> Set:
     return set_in_file
 
 
-@pytest.fixture
-def excerpts(monkeypatch: pytest.MonkeyPatch) -> Excerpts:
-    """What the world's workers get to see of a transcript, with the excerpt set so; its server is in memory."""
-
-    def client(_: Settings) -> FakeRedis:
-        return FakeRedis()
-
-    def allowed(_: FakeRedis, *, allow: bool) -> None:
-        """FakeRedis cannot be asked what it is."""
-        assert not allow
-
-    monkeypatch.setattr(wiring, "connect", client)
-    monkeypatch.setattr(wiring, "connect_rq", client)
-    monkeypatch.setattr(wiring, "refuse_unsafe", allowed)
-
-    def excerpts(**values: Any) -> Callable[[Transcript], Windows]:
-        chosen = ExcerptSettings(**values)
-        return wiring.build(Settings(redis_url="redis://nowhere", embedder="hashed", excerpt=chosen)).context.excerpts
-
-    return excerpts
+def excerpts(**values: Any) -> Callable[[Transcript], Windows]:
+    """What the workers of a process get to see of a transcript, with the excerpt set so."""
+    settings = Settings(redis_url="redis://nowhere", embedder="hashed", excerpt=ExcerptSettings(**values))
+    return Container(settings=settings, client=FakeRedis()).context.excerpts
 
 
 @pytest.fixture
@@ -94,39 +77,23 @@ def test_a_budget_is_in_characters_or_tokens_and_in_nothing_else(set_in_file: Se
 
 
 @pytest.mark.parametrize("name", ["budget", "windows"])
-@pytest.mark.parametrize(
-    ("value", "complaint"), [("0", "greater than 0"), ("-1", "greater than 0"), ('"a"', "integer")]
-)
-def test_a_budget_and_a_number_of_windows_are_at_least_one(
-    set_in_file: Set, name: str, value: str, complaint: str
-) -> None:
-    with pytest.raises(Misconfigured, match=rf"excerpt\.{name} = .*{complaint}"):
-        set_in_file(**{name: value})
+def test_a_budget_and_a_number_of_windows_are_at_least_one(set_in_file: Set, name: str) -> None:
+    with pytest.raises(Misconfigured, match=rf"excerpt\.{name} = .*greater than 0"):
+        set_in_file(**{name: "0"})
 
 
-def test_a_variable_sets_the_excerpt_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOUS_EXCERPT__UNIT", "tokens")
-    monkeypatch.setenv("NOUS_EXCERPT__WINDOWS", "3")
-
-    assert (load_settings().excerpt.unit, load_settings().excerpt.windows) == ("tokens", 3)
-
-
-def test_what_is_set_is_what_a_summarizer_gets(excerpts: Excerpts, long: Transcript) -> None:
+def test_what_is_set_is_what_a_summarizer_gets(long: Transcript) -> None:
     seen = excerpts(budget=900, windows=3, strategy="fast")(long)
 
     assert seen == windows(long, 900, most=3, strategy="fast")
     assert (len(seen.windows), seen.wanted > 3) == (3, True)
 
 
-def test_without_a_word_the_summarizer_gets_the_default(excerpts: Excerpts, long: Transcript) -> None:
-    assert excerpts()(long) == windows(long)
-
-
-def test_tokens_are_estimated_unless_a_counter_is_named(excerpts: Excerpts, long: Transcript) -> None:
+def test_tokens_are_estimated_unless_a_counter_is_named(long: Transcript) -> None:
     assert excerpts(unit="tokens", budget=300)(long) == windows(long, 300, unit="tokens", count=estimate)
 
 
-def test_a_counter_of_the_operators_own_is_found_by_its_name(excerpts: Excerpts, long: Transcript, module: str) -> None:
+def test_a_counter_of_the_operators_own_is_found_by_its_name(long: Transcript, module: str) -> None:
     seen = excerpts(unit="tokens", budget=300, windows=2, counter=f"{module}:by_fours")(long)
 
     texts = [window.excerpt.text for window in seen.windows]
@@ -136,25 +103,14 @@ def test_a_counter_of_the_operators_own_is_found_by_its_name(excerpts: Excerpts,
 @pytest.mark.parametrize(
     "name",
     [
-        "",
-        ":",
         "by_fours",
-        ":by_fours",
-        "counting_of_ours",
-        "counting_of_ours:",
         "counting_of_ours:missing",
-        "counting_of_ours.by_fours",
         "no_module_of_ours:by_fours",
-        ".counting_of_ours:by_fours",
         "counting_of_ours:NOTHING",
-        "builtins:str",
-        "counting_of_ours:__name__",
         "os:getcwd",
     ],
 )
-def test_a_counter_that_is_no_function_is_refused_at_the_start_with_how_to_write_one(
-    excerpts: Excerpts, module: str, name: str
-) -> None:
+def test_a_counter_that_is_no_function_is_refused_at_the_start_with_how_to_write_one(module: str, name: str) -> None:
     """Not at the first session, whose event would be buried for it."""
     assert module
 

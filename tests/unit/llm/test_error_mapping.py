@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from builders.questions import KEY, PROMPT, question
 
-from nous.llm.error_mapping import LONGEST_SAID, Refusal, passed_on, refused, resumption, unreachable
-from nous.llm.provider import Endpoint, placed
+from nous.llm.error_mapping import LONGEST_SAID, Refusal, passed_on, refused, resumption
+from nous.llm.provider import Endpoint
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ENDPOINT = Endpoint(
@@ -76,26 +76,6 @@ def test_a_message_that_repeats_the_question_is_not_passed_on(echo: str) -> None
     assert passed_on(f"bad input {echo}", ENDPOINT, question().texts) == "(its message repeats the question)"
 
 
-def test_a_message_that_repeats_an_earlier_answer_is_not_passed_on_either() -> None:
-    put = question().again("The answer was forty-two and a half.", "No.")
-
-    assert "forty-two" not in passed_on("near 'answer was forty-two and'", ENDPOINT, put.texts)
-
-
 def test_an_endpoint_shows_neither_its_key_nor_what_its_address_holds() -> None:
     assert KEY not in repr(ENDPOINT)
     assert str(ENDPOINT) == "openai:m at there:8000"
-
-
-@pytest.mark.parametrize(
-    ("set_address", "advice"),
-    [
-        (None, "http://localhost:11434/v1 was tried; set NOUS_LLM__BASE_URL if it is elsewhere"),
-        ("http://there:1/v1", "is it running, and is NOUS_LLM__BASE_URL right?"),
-    ],
-)
-def test_a_setting_is_doubted_only_where_it_was_set(set_address: str | None, advice: str) -> None:
-    asked = Endpoint(provider="ollama", model="m", base_url=set_address, deadline=1, concurrency=1)
-    endpoint = placed(asked, "http://localhost:11434/v1")
-
-    assert str(unreachable(endpoint, question().texts, "connection refused")).endswith(advice)

@@ -12,15 +12,14 @@ from builders.answers import answer
 from builders.llm_stores import fake_books
 from builders.model_world import ModelWorld
 from builders.questions import question
+from builders.scripted_model import ScriptedModel
 
 from nous.domain.episode import Episode
 from nous.domain.errors import Misconfigured
 from nous.domain.scope import Scope
 from nous.llm import messages
 from nous.llm.base import ModelPaused, ModelTimeout, ModelUnreachable, Question, TokenBudgetExceeded
-from nous.llm.fake import ScriptedModel
-from nous.llm.middleware.response_cache import ResponseCache
-from nous.llm.middleware.token_budget import TokenBudget
+from nous.llm.middleware import ResponseCache, TokenBudget
 from nous.llm.provider import Endpoint
 from nous.llm.providers import anthropic
 from workers.episode_reviser import WORKER as REVISER
@@ -127,22 +126,6 @@ def later(world: ModelWorld) -> list[str]:
     return world.tiers
 
 
-def test_facts_nested_deeper_than_facts_are_no_facts_and_no_crash() -> None:
-    world = ModelWorld(lambda _: answer(candidate_facts="[" * 900 + '"a"' + "]" * 900))
-
-    world.publish()
-    world.work()
-
-    assert world.tiers == ["llm"]
-
-
-@pytest.mark.parametrize("count", ["12", None])
-def test_a_count_of_tokens_that_is_none_is_estimated(count: object) -> None:
-    reply = messages.answered("Tea.", question(), ENDPOINT, read=count, written=count, is_whole=True)
-
-    assert 0 < reply.tokens.total < 10_000
-
-
 @pytest.mark.parametrize("body", [rb'{"a": "half \ud83d"}', b'{"a": "x", "usage": NaN}'])
 def test_json_that_only_some_programs_write_is_read(body: bytes) -> None:
     found = messages.json_object(body)
@@ -189,9 +172,3 @@ def test_threads_that_ask_the_same_at_once_ask_once() -> None:
 
     assert len(model.questions) == 1
     assert {reply.text for reply in replies} == {"Tea."}
-
-
-def test_what_is_shown_again_of_a_bad_answer_has_a_bound() -> None:
-    again = question().again("x" * 1_000_000, "Write JSON.")
-
-    assert len(orjson.dumps([each.answer for each in again.earlier])) < 5_000

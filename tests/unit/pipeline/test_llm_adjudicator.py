@@ -7,6 +7,7 @@ from uuid import UUID
 import orjson
 import pytest
 from builders.llm_stores import fake_counters
+from builders.scripted_model import Answer, ScriptedModel
 
 from nous.domain.errors import NousError, Unavailable
 from nous.domain.scope import CacheSubject, Scope
@@ -16,7 +17,6 @@ from nous.llm.base import (
     ModelTimeout,
     Question,
 )
-from nous.llm.fake import Answer, ScriptedModel
 from nous.pipeline.llm_adjudicator import MOST, LlmAdjudicator
 from nous.summary.llm.prompt import built_in
 

@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 import pytest
 from builders.llm_stores import fake_counters
+from builders.scripted_model import Answer, ScriptedModel
 
 from nous.domain.episode import CandidateFact, Outcome, Summary, Trust
 from nous.domain.errors import NousError
@@ -20,7 +21,6 @@ from nous.llm.base import (
     Question,
     TokenBudgetExceeded,
 )
-from nous.llm.fake import Answer, ScriptedModel
 from nous.pipeline.llm_fact_extractor import MOST, MOST_DATED, MOST_SHOWN, LlmFactExtractor
 from nous.summary.heuristic.facts import facts_of
 from nous.summary.llm.prompt import built_in

@@ -6,6 +6,7 @@ import pytest
 from builders.answers import SESSION, answer
 from builders.meddled import meddled
 from builders.model_world import ModelWorld, outdated_by
+from builders.scripted_model import Answer
 
 from nous.bus.base import Subscription
 from nous.domain.effects import DegradedResult, Effects, RecordResummaryAttempt, SaveEpisode
@@ -13,7 +14,6 @@ from nous.domain.episode import Episode, Tier
 from nous.domain.events import EpisodeOutdated
 from nous.domain.scope import Scope
 from nous.llm.base import ModelRefused, ModelTimeout, ModelUnreachable
-from nous.llm.fake import Answer
 from workers.episode_reviser import WORKER as REVISER
 
 NEWER = "episode-3"

@@ -11,6 +11,7 @@ from builders.contexts import context_over
 from builders.episodes import HOME, episode
 from builders.llm_stores import fake_counters
 from builders.model_world import event_of
+from builders.scripted_model import Answer, ScriptedModel
 
 from nous.domain.effects import AppendFacts, DegradedResult, Effects, SaveEpisode
 from nous.domain.episode import CandidateFact, Episode
@@ -28,7 +29,6 @@ from nous.domain.summary_input import Segment, SummaryInput
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.verdict import Policy
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
-from nous.llm.fake import Answer, ScriptedModel
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore

@@ -1,139 +1,142 @@
-"""Processes that die, stall, are told to stop, or are killed by what they handle."""
+"""Worker processes that die, stand still, are of two releases, or cannot trust their clock."""
 
 import os
 import signal
+import subprocess
+import tarfile
+from collections.abc import Mapping
 from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
 
-from chaos.drill.crew import children
-from chaos.drill.fault import Fault
+import pytest
+from chaos.drill.crew import Nursery, children
+from chaos.drill.fault import FAULTS, Fault, fault
 from chaos.drill.producer import SCOPES, ended
-from chaos.drill.stage import LEASE, Stage
-from typing_extensions import override  # typing has it from Python 3.12 on
+from chaos.drill.stage import LEASE, PROCESSES, Stage
+
+_ROOT = Path(__file__).parents[4]
+_STEPS = (-3600.0, -LEASE, LEASE, 3600.0)
+"""Seconds."""
 
 
-class KilledWorker(Fault):
-    """A worker process is killed, with all that is in flight in it."""
-
-    name = "worker killed"
-
-    @override
-    def strike(self, stage: Stage) -> float:
-        stage.crew.replace_whole(stage.crew.one(stage.chance))
-        return 0.0
+@fault("worker killed")
+def kill_worker(stage: Stage) -> None:
+    """Kill a worker process, with all that is in flight in it."""
+    stage.crew.replace_whole(stage.crew.one(stage.chance))
 
 
-class StoppedWorker(Fault):
-    """A worker process is paused for longer than its lease, and then goes on."""
-
-    name = "worker paused"
-    overlaps = False
-
-    @override
-    def strike(self, stage: Stage) -> float:
-        pid = stage.crew.one(stage.chance)
-        os.kill(pid, signal.SIGSTOP)
-        stage.later(LEASE * 1.5, lambda: os.kill(pid, signal.SIGCONT))
-        return 0.0
+@fault("worker paused", overlaps=False)
+def pause_worker(stage: Stage) -> None:
+    """Pause a worker process for longer than its lease; then it goes on."""
+    pid = stage.crew.one(stage.chance)
+    os.kill(pid, signal.SIGSTOP)
+    stage.later(LEASE * 1.5, lambda: os.kill(pid, signal.SIGCONT))
 
 
-class DrainedWorker(Fault):
-    """A worker process is told to stop, and finishes what it has begun."""
-
-    name = "worker drained"
-
-    @override
-    def strike(self, stage: Stage) -> float:
-        stage.crew.drain(stage.crew.one(stage.chance))
-        return 0.0
+@fault("worker drained")
+def drain_worker(stage: Stage) -> None:
+    """Tell a worker process to stop; it finishes what it has begun."""
+    stage.crew.drain(stage.crew.one(stage.chance))
 
 
-class KilledFleet(Fault):
-    """Every worker process is killed at once; their replacements find no new traffic to wake them."""
-
-    name = "fleet killed"
-
-    @override
-    def strike(self, stage: Stage) -> float:
-        for pid in stage.crew.pids:
-            stage.crew.replace_whole(pid)
-        return 0.0
+@fault("fleet killed")
+def kill_fleet(stage: Stage) -> None:
+    """Kill every worker process at once; their replacements find no new traffic to wake them."""
+    for pid in stage.crew.pids:
+        stage.crew.replace_whole(pid)
 
 
-class _Forking(Fault):
-    """A fleet of RQ's own workers, which fork for each job."""
-
-    @override
-    def set_up(self, stage: Stage) -> None:
-        stage.system.start_forking(stage.crew)
-
-    @staticmethod
-    def horse_of(pid: int) -> int | None:
-        """The process that runs a job for *pid* at the moment."""
-        return next(iter(children(pid)), None)
+@fault("work-horse killed", is_forking=True)
+def kill_horse(stage: Stage) -> None:
+    """Kill the process of one job; its parent lives."""
+    workers = stage.crew.working()
+    stage.chance.shuffle(workers)
+    _kill(next((horse for pid in workers for horse in children(pid)[:1]), None))
 
 
-class KilledHorse(_Forking):
-    """The process of one job is killed; its parent lives."""
-
-    name = "work-horse killed"
-
-    @override
-    def strike(self, stage: Stage) -> float:
-        horse = self._some_horse(stage)
-        if horse:
-            with suppress(ProcessLookupError):
-                os.kill(horse, signal.SIGKILL)
-        return 0.0
-
-    def _some_horse(self, stage: Stage) -> int | None:
-        workers = stage.crew.working()
-        stage.chance.shuffle(workers)
-        return next((horse for pid in workers if (horse := self.horse_of(pid))), None)
+@fault("parent killed", is_forking=True)
+def kill_parent(stage: Stage) -> None:
+    """Kill a forking worker; the process of its job is orphaned and goes on."""
+    stage.crew.replace(stage.crew.one(stage.chance))
 
 
-class KilledParent(_Forking):
-    """The parent is killed; the process of its job is orphaned and goes on."""
-
-    name = "parent killed"
-
-    @override
-    def strike(self, stage: Stage) -> float:
-        stage.crew.replace(stage.crew.one(stage.chance))
-        return 0.0
+@fault("group killed", is_forking=True)
+def kill_group(stage: Stage) -> None:
+    """Kill a forking worker, and the process of its job."""
+    pid = stage.crew.one(stage.chance)
+    horse = next(iter(children(pid)), None)
+    stage.crew.replace(pid)
+    _kill(horse)
 
 
-class KilledGroup(_Forking):
-    """Both are killed."""
-
-    name = "group killed"
-
-    @override
-    def strike(self, stage: Stage) -> float:
-        pid = stage.crew.one(stage.chance)
-        horse = self.horse_of(pid)
-        stage.crew.replace(pid)
-        if horse:
-            with suppress(ProcessLookupError):
-                os.kill(horse, signal.SIGKILL)
-        return 0.0
+def _kill(pid: int | None) -> None:
+    if pid:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 class Poison(Fault):
     """A session that kills the process that handles it, among harmless ones."""
 
-    name = "poison"
-    kills_processes = True
+    def __init__(self) -> None:
+        super().__init__("poison", self._publish, kills_processes=True)
+
+    def _publish(self, stage: Stage) -> None:
+        number = len(self.expected_dead)
+        session = f"poison-{number}"
+        stage.container.bus.publish(ended(session, 50_000 + number, scope=SCOPES[0]))
+        self.expected_dead.add(session)
+
+
+class SteppedClock(Fault):
+    """The clock by which leases are told jumps forth or back, and a worker is killed, whom nothing else would miss."""
 
     def __init__(self) -> None:
-        self._poison: set[str] = set()
+        super().__init__("clock stepped", self._step)
 
-    @override
-    def strike(self, stage: Stage) -> float:
-        session = f"poison-{len(self._poison)}"
-        stage.container.bus.publish(ended(session, 50_000 + len(self._poison), scope=SCOPES[0]))
-        self._poison.add(session)
-        return 0.0
+    def environment(self, directory: Path) -> Mapping[str, str]:
+        self._file = directory / "clock"
+        self._file.write_text("0")
+        return {"CHAOS_CLOCK": str(self._file)}
 
-    @override
-    def expected_dead(self) -> set[str]:
-        return self._poison
+    def _step(self, stage: Stage) -> None:
+        step = float(self._file.read_text()) + stage.chance.choice(_STEPS)
+        fresh = self._file.with_suffix(".new")
+        fresh.write_text(f"{step}")
+        fresh.replace(self._file)  # nobody reads half of it
+        stage.crew.replace(stage.crew.one(stage.chance))
+
+
+class TwoReleases(Fault):
+    """Half of the workers are of the commit before, or of the one that CHAOS_PREVIOUS names, and any is killed."""
+
+    def __init__(self) -> None:
+        super().__init__("two releases", self._replace)
+
+    def set_up(self, stage: Stage) -> None:
+        self._before = Nursery(_exported(stage.directory / "before"))
+        for number in range(PROCESSES + 1):
+            stage.crew.start(nursery=self._before if number % 2 else None)
+
+    def _replace(self, stage: Stage) -> None:
+        is_old = stage.chance.random() < 0.5
+        stage.crew.replace(stage.crew.one(stage.chance), nursery=self._before if is_old else None)
+
+    def take_down(self) -> None:
+        self._before.close()
+
+
+def _exported(target: Path) -> Path:
+    """The packages of the commit before and their drill, in *target*."""
+    commit = os.environ.get("CHAOS_PREVIOUS", "HEAD~1")
+    command = ["git", "-C", str(_ROOT), "archive", commit, "nous", "workers", "tests"]
+    found = subprocess.run(command, capture_output=True, check=False)
+    if found.returncode:
+        pytest.skip(f"there is no commit {commit} to take workers of: {found.stderr.decode().strip()}")
+    with tarfile.open(fileobj=BytesIO(found.stdout)) as packed:
+        packed.extractall(target, filter="data")
+    return target
+
+
+FAULTS.update({"poison": Poison, "clock stepped": SteppedClock, "two releases": TwoReleases})

@@ -8,9 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from chaos.drill.fault import Fault
+from chaos.drill.fault import FAULTS, Fault, fault
 from chaos.drill.stage import Stage
-from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.bus.redis.blocking import wait_for_disk
 from nous.redis_server import data_dir
@@ -29,55 +28,60 @@ _COMMIT = b"$4\r\nEXEC\r\n"
 _SUBJECT = re.compile(rb'"subject":"([^"]+)"')
 
 
-class KilledServer(Fault):
-    """The server is killed; whoever finds it dead brings it back."""
-
-    name = "server killed"
-
-    @override
-    def strike(self, stage: Stage) -> float:
-        stage.kill_server()
-        return 0.0
+@fault("server killed")
+def kill(stage: Stage) -> None:
+    """Kill the server; whoever finds it dead brings it back."""
+    stage.kill_server()
 
 
-class AbsentServer(Fault):
-    """The server is killed, and stays away for a while."""
-
-    name = "server down"
-    overlaps = False
-
-    @override
-    def strike(self, stage: Stage) -> float:
-        stage.keep_server_down()
-        stage.later(stage.size.outage, stage.bring_server_back)
-        return stage.size.outage
+@fault("server down", overlaps=False)
+def keep_down(stage: Stage) -> float:
+    """Kill the server, and keep it away for a while."""
+    stage.keep_server_down()
+    stage.later(stage.size.outage, stage.bring_server_back)
+    return stage.size.outage
 
 
-class StalledServer(Fault):
-    """The server answers nobody for a while, and then goes on where it was."""
+@fault("server stalled", overlaps=False)
+def stall(stage: Stage) -> float:
+    """Let the server answer nobody for a while; then it goes on where it was."""
+    seconds, pid = min(stage.size.outage, _LONGEST_STALL), stage.server
+    os.kill(pid, signal.SIGSTOP)
+    stage.later(seconds, lambda: os.kill(pid, signal.SIGCONT))
+    return seconds
 
-    name = "server stalled"
-    overlaps = False
 
-    @override
-    def strike(self, stage: Stage) -> float:
-        seconds, pid = min(stage.size.outage, _LONGEST_STALL), stage.server
-        os.kill(pid, signal.SIGSTOP)
-        stage.later(seconds, lambda: os.kill(pid, signal.SIGCONT))
-        return seconds
+@fault("disk full", overlaps=False)
+def fill_disk(stage: Stage) -> None:
+    """Let the server's files not grow for a while: what it accepts last, it cannot write down."""
+    seconds, pid = min(stage.size.outage, _LONGEST_SHORTAGE), stage.server
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (log_of(stage.place).stat().st_size + _A_LITTLE, hard))
+
+    def make_room() -> None:
+        with suppress(ProcessLookupError):  # it was killed by the limit, and has none where it was brought back
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
+
+    stage.later(seconds, make_room)
+
+
+@fault("memory full", overlaps=False)
+def fill_memory(stage: Stage) -> float:
+    """Give the server no more memory for a while."""
+    seconds, client = min(stage.size.outage, _LONGEST_SHORTAGE), stage.container.client
+    used: Any = client.info("memory")
+    client.config_set("maxmemory", used["used_memory"] + _A_LITTLE)
+    stage.later(seconds, lambda: client.config_set("maxmemory", 0))
+    return seconds
 
 
 class CutLog(Fault):
     """The server is killed, and the end of its log of writes is cut off: no more than may not have been on the disk."""
 
-    name = "log cut"
-    overlaps = False
-
     def __init__(self) -> None:
+        super().__init__("log cut", self._announce, overlaps=False)
         self._on_disk = ("", 0)
-        self._cut: set[str] = set()
 
-    @override
     def set_up(self, stage: Stage) -> None:
         def note() -> None:
             log = log_of(stage.place)
@@ -86,8 +90,7 @@ class CutLog(Fault):
         stage.producer.when_durable = note
         super().set_up(stage)
 
-    @override
-    def strike(self, stage: Stage) -> float:
+    def _announce(self, stage: Stage) -> float:
         seconds = stage.chance.uniform(0.0, _SECOND)
         with stage.producer.between:
             stage.container.client.set("synced", "")
@@ -110,50 +113,10 @@ class CutLog(Fault):
             file.truncate(length)
         # What was cut in the middle is dropped as well: all that stands behind the last commit that is complete.
         left = complete(whole[:length])
-        self._cut |= sessions_in(whole[len(left) :]) - sessions_in(left)
-
-    @override
-    def may_be_lost(self) -> set[str]:
-        return self._cut
+        self.may_be_lost |= sessions_in(whole[len(left) :]) - sessions_in(left)
 
 
-class FullDisk(Fault):
-    """The server's files must not grow for a while: what it accepts last, it cannot write down."""
-
-    name = "disk full"
-    overlaps = False
-
-    @override
-    def strike(self, stage: Stage) -> float:
-        seconds, pid = min(stage.size.outage, _LONGEST_SHORTAGE), stage.server
-        soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (log_of(stage.place).stat().st_size + _A_LITTLE, hard))
-
-        def make_room() -> None:
-            with suppress(ProcessLookupError):  # it was killed by the limit, and has none where it was brought back
-                resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
-
-        stage.later(seconds, make_room)
-        return 0.0
-
-
-class FullMemory(Fault):
-    """The server is given no more memory for a while."""
-
-    name = "memory full"
-    overlaps = False
-
-    @override
-    def strike(self, stage: Stage) -> float:
-        seconds, client = min(stage.size.outage, _LONGEST_SHORTAGE), stage.container.client
-        used: Any = client.info("memory")
-        client.config_set("maxmemory", used["used_memory"] + _A_LITTLE)
-
-        def give_memory() -> None:
-            client.config_set("maxmemory", 0)
-
-        stage.later(seconds, give_memory)
-        return seconds
+FAULTS["log cut"] = CutLog
 
 
 def log_of(place: DataDir) -> Path:

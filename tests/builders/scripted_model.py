@@ -20,7 +20,7 @@ class ScriptedModel:
         self._id = id
         self._lock = Lock()
         self._questions: list[Question] = []
-        self._answer = answers if callable(answers) else _one_by_one(answers)
+        self._answers = answers if callable(answers) else iter(answers)
 
     @property
     def id(self) -> str:
@@ -35,11 +35,11 @@ class ScriptedModel:
         """Answer *question*; see `Model.ask`.
 
         Raises:
-            LookupError: there were fewer answers than questions.
+            StopIteration: there were fewer answers than questions.
         """
         with self._lock:
             self._questions.append(question)
-        answer = self._answer(question)
+        answer = self._answers(question) if callable(self._answers) else next(self._answers)
         if isinstance(answer, Exception):
             raise answer
         return self._reply(question, answer) if isinstance(answer, str) else answer
@@ -47,14 +47,3 @@ class ScriptedModel:
     def _reply(self, question: Question, text: str) -> Reply:
         tokens = Tokens(estimate(question.system) + estimate(question.user), estimate(text))
         return Reply(text=text, model=self._id, tokens=tokens, is_whole=bool(text.strip()))
-
-
-def _one_by_one(answers: Iterable[Answer]) -> Callable[[Question], Answer]:
-    left = list(answers)
-
-    def next_of(_: Question) -> Answer:
-        if not left:
-            raise LookupError("the script has no answer left")
-        return left.pop(0)
-
-    return next_of

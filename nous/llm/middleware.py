@@ -1,0 +1,207 @@
+"""Middleware around a model client: response cache, token budget and circuit breaker."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+from threading import Lock
+from typing import NoReturn
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+import structlog
+
+from nous.llm.base import (
+    Failure,
+    Model,
+    ModelBusy,
+    ModelMisconfigured,
+    ModelPaused,
+    ModelQuota,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnreachable,
+    Question,
+    Reply,
+    TokenBudgetExceeded,
+)
+from nous.llm.state import (
+    CallCounts,
+    CircuitStore,
+    OpenCircuit,
+    Reservation,
+    ResponseStore,
+    TokenUsageStore,
+    UsageCounters,
+)
+from nous.text.token_estimate import Counter
+
+_LOOK_AGAIN = timedelta(minutes=10)
+"""Longest pause of an exceeded budget: the limit may be raised before the day is over."""
+
+_IN_FLIGHT = timedelta(seconds=30)
+"""Pause while calls in flight hold reservations; what they do not use is free again when they end."""
+
+_Failed = ModelTimeout | ModelUnreachable | ModelQuota | ModelMisconfigured
+
+_FAILURES = (Failure.TIMEOUT, Failure.TRANSPORT, Failure.QUOTA)
+"""Failures of a provider or of a question. A refused question or an unusable answer is an answer."""
+
+_AFTER_OTHERS = timedelta(seconds=5)
+"""Extra wait of a question that has failed: one that always fails must not be every probe."""
+
+log = structlog.get_logger(__name__)
+
+
+class ResponseCache:
+    """Model that pays once for a response, in spite of retries, crashes or commit conflicts.
+
+    Threads that ask the same question at once send it once. An unusable answer is cached too: asking again would cost
+    as much, and say as little. Only an answer that may quote content that was erased meanwhile is not kept.
+    """
+
+    def __init__(self, model: Model, responses: ResponseStore, counters: UsageCounters) -> None:
+        self._model = model
+        self._responses = responses
+        self._counters = counters
+        self._lock = Lock()
+        # A lock for each question that a thread asks now; it goes with the last of these threads.
+        self._turns = WeakValueDictionary[tuple[str, str], Lock]()
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    def ask(self, question: Question, /) -> Reply:
+        with self._lock:
+            turn = self._turns.setdefault((str(question.matter.subject), question.digest), Lock())
+        with turn:
+            found = self._responses.find(question, self.id)
+            if found:
+                self._counters.count(self.id, remembered=1)
+                return found
+            reply = self._model.ask(question)
+            if question.earlier:
+                self._counters.count(self.id, asked_again=1)
+                log.info("model.repair_requested", model=self.id, complaint=question.earlier[-1].complaint)
+            return self._responses.save(question, self.id, reply)
+
+
+class TokenBudget:
+    """Model that reserves a call's maximum tokens before it, and settles its usage after it.
+
+    *limit* is in tokens per scope and day (UTC); *count* counts those of a prompt. A call that its deadline cut off is
+    settled with the tokens of its prompt, since the provider has read that.
+    """
+
+    def __init__(
+        self, model: Model, allowance: TokenUsageStore, *, limit: int, count: Counter, clock: Callable[[], datetime]
+    ) -> None:
+        self._model = model
+        self._allowance = allowance
+        self._limit = limit
+        self._count = count
+        self._clock = clock
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    def ask(self, question: Question, /) -> Reply:
+        """Answer *question*.
+
+        Raises:
+            TokenBudgetExceeded: the day's tokens are used up; the budget resets at midnight.
+            ModelPaused: there are enough tokens, but calls in flight hold them.
+        """
+        now = self._clock().astimezone(UTC)
+        prompt = sum(map(self._count, question.texts))
+        reservation = Reservation(
+            id=uuid4().hex, scope=question.matter.scope, day=now.date(), tokens=prompt + question.most_tokens
+        )
+        if not self._allowance.reserve(reservation, limit=self._limit):
+            raise self._refusal(reservation, now)
+        spent = 0
+        try:
+            reply = self._model.ask(question)
+            spent = reply.tokens.total
+        except ModelTimeout:
+            spent = prompt
+            raise
+        finally:
+            self._allowance.settle(reservation, spent=spent)
+        return reply
+
+    def _refusal(self, wanted: Reservation, now: datetime) -> ModelPaused:
+        name = f"llm.daily_tokens: the {self._limit:,} of {wanted.scope}"
+        spent = sum(each.spent for each in self._allowance.usage(wanted.day) if each.scope == wanted.scope)
+        if spent + wanted.tokens <= self._limit:
+            text = f"{name} are reserved by calls in flight"
+            return ModelPaused(text, until=now + _IN_FLIGHT, since=now, failure=Failure.QUOTA)
+        midnight = datetime.combine(wanted.day + timedelta(days=1), time(tzinfo=UTC))
+        text = f"{name} are spent until 00:00 UTC"
+        return TokenBudgetExceeded(text, until=min(midnight, now + _LOOK_AGAIN), since=now, failure=Failure.QUOTA)
+
+
+class CircuitBreaker:
+    """Model that stops calling a failing provider until a probe succeeds.
+
+    One call finds out that a provider is down; all others are spared. *probe* is the longest time, in seconds, that the
+    probe may take after an open interval.
+    """
+
+    def __init__(self, model: Model, outages: CircuitStore, counters: UsageCounters, *, probe: float) -> None:
+        self._model = model
+        self._outages = outages
+        self._counters = counters
+        self._probe = probe
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    def ask(self, question: Question, /) -> Reply:
+        if pause := self._outages.admit(self.id, probe=self._probe):
+            raise _paused(self.id, pause)
+        try:
+            reply = self._model.ask(question)
+        except ModelBusy:
+            self._outages.release_probe(self.id)
+            raise
+        except (ModelTimeout, ModelUnreachable, ModelQuota, ModelMisconfigured, ModelRefused) as error:
+            if isinstance(error, ModelRefused) or self._is_poison(question, error):
+                self._outages.release_probe(self.id)
+                self._note(error.failure, str(error))
+                raise
+            self._failed(error)
+        self._outages.record_success(self.id)
+        self._counters.count(self.id, calls=1, answered=1, tokens_in=reply.tokens.input, tokens_out=reply.tokens.output)
+        return reply
+
+    def _is_poison(self, question: Question, error: _Failed) -> bool:
+        """Return whether *question* is poison. Exceeded quotas and timeouts never count against it."""
+        if error.failure is not Failure.TRANSPORT:
+            return False
+        counts = self._counters.counts().get(self.id, {})
+        calls = CallCounts(counts.get("answered", 0), sum(counts.get(f"failed_{failure}", 0) for failure in _FAILURES))
+        return self._outages.suspect(self.id, question.digest, calls).is_poison
+
+    def _failed(self, error: _Failed) -> NoReturn:
+        """Record the failure and raise; if the circuit opens, the question waits without an attempt.
+
+        A timeout always counts as an attempt: the question itself may be what takes so long.
+        """
+        until = error.until if isinstance(error, ModelQuota) else None
+        pause = self._outages.record_failure(self.id, error.failure, until=until)
+        self._note(error.failure, str(error), until=pause.until if pause else None)
+        if pause and not isinstance(error, ModelTimeout):
+            raise _paused(self.id, replace(pause, until=pause.until + _AFTER_OTHERS), str(error)) from error
+        raise error
+
+    def _note(self, failure: Failure, text: str, *, until: datetime | None = None) -> None:
+        self._counters.count(self.id, calls=1, **{f"failed_{failure}": 1})
+        log.warning("model.call_failed", model=self.id, failure=failure, reason=text, paused_until=until)
+
+
+def _paused(model: str, pause: OpenCircuit, reason: str = "") -> ModelPaused:
+    message = reason or f"{model} is paused after {pause.failures} failures ({pause.failure})"
+    return ModelPaused(message, until=pause.until, since=pause.since, failure=pause.failure)
