@@ -44,6 +44,13 @@ def test_a_file_that_cannot_be_used_is_named_and_the_others_are_published(
     assert "good" in result.stdout
 
 
+@pytest.mark.parametrize("name", ["chats/monday", "monday.jsonl", "monday.json"])
+def test_a_heartbeat_of_a_mistyped_file_is_no_session(nous: Nous, name: str) -> None:
+    result = nous("heartbeat", name)
+
+    assert (result.exit_code, result.stderr) == (BAD_INPUT, f"nous: there is no file {name}\n")
+
+
 def test_a_line_of_200_megabytes_is_refused_without_filling_the_memory(nous: Nous, tmp_path: Path) -> None:
     with (tmp_path / "huge.jsonl").open("wb") as huge:
         huge.write(b'{"type":"user","message":"')

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from builders.command_line import Nous
@@ -12,7 +13,7 @@ from nous.app.container import Container
 from nous.bus.base import Committed
 from nous.cli.framework import BAD_INPUT
 from nous.domain.effects import Effects, SaveEpisode
-from nous.domain.episode import CandidateFact
+from nous.domain.episode import CandidateFact, Decision
 from nous.domain.events import episode_id
 from nous.domain.fact import Source
 
@@ -20,9 +21,9 @@ CHAT = "User: Which port does service billing use?\n\nAssistant: Billing listens
 FACT = "Billing listens on port 9017"
 
 
-def remember(container: Container, session: str) -> None:
-    """Store an episode of *session*, and a fact that it teaches."""
-    stored = episode(session)
+def remember(container: Container, session: str, *decisions: Decision) -> None:
+    """Store an episode of *session* with *decisions*, and a fact that it teaches."""
+    stored = replace(episode(session), decisions=decisions)
     assert isinstance(container.bus.apply(Effects(writes=(SaveEpisode(episode=stored),))), Committed)
     source = Source(episode_id=stored.id, event_id=stored.event_id, session_id=session, turns=(1,))
     learned = container.context.fact_learner.ingest([CandidateFact(text=FACT)], scope=HOME, source=source)
@@ -30,10 +31,11 @@ def remember(container: Container, session: str) -> None:
 
 
 def test_a_session_is_shown_whole_with_its_facts_and_what_is_open(container: Container, nous: Nous) -> None:
-    remember(container, "meeting")
+    remember(container, "meeting", Decision(description="Keep it"), Decision(description="Keep it", category="tool"))
 
     shown = nous("show", "meeting", "--scope", "home").stdout
 
+    assert shown.count("- Keep it\n") == 1
     for part in ("A title  [partial]", "Größe ist 🌍", "- one", "- two", "- a.py", "- the other half", "1 fact", FACT):
         assert part in shown, part
 
