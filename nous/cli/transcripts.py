@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import click
 
 from nous.cli.framework import App, format_option, json_option, limit_option, scope_option
-from nous.cli.output import counted, fitted, note, print_json, render, table
+from nous.cli.output import counted, fitted, note, render, table
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.scope import Scope
 from nous.excerpt import BUDGET, Excerpt, Unit, windows
@@ -34,16 +34,10 @@ from nous.transcript.render.terminal import legible, transcript_as_json
 from nous.transcript.render.terminal import render as view
 from nous.transcript.render.turns import TurnText
 
+_NUMBER = click.IntRange(min=1)
 _COUNTED = ("format", "files", "MB", "MB/s", "entries", "problems")
 _FATES = ("kept", "cut", "dropped")
-_ITEM = {
-    "fate": "fate",
-    "role": "what",
-    "shown": "shown",
-    "chars": "of",
-    "reason": "why",
-    "entries": "entries",
-}
+_ITEM = {"fate": "fate", "role": "what", "shown": "shown", "chars": "of", "reason": "why", "entries": "entries"}
 """Headings of the columns of a manifest."""
 
 
@@ -59,34 +53,21 @@ def _warn_of_damage(transcript: Transcript, source: str) -> None:
 
 @click.command()
 @click.argument("path", metavar="PATH|SESSION")
-@click.option(
-    "--budget",
-    default=BUDGET,
-    type=click.IntRange(min=1),
-    show_default=True,
-    metavar="N",
-    help="Size of the excerpt, with marks and labels.",
-)
-@click.option(
-    "--unit", type=click.Choice(["chars", "tokens"]), default="chars", show_default=True, help="Unit of the budget."
-)
-@click.option(
-    "--windows", "most", type=click.IntRange(min=1), metavar="N", help="Show a long session in up to N windows."
-)
+@click.option("--budget", default=BUDGET, type=_NUMBER, show_default=True, metavar="N", help="Size, marks included.")
+@click.option("--unit", type=click.Choice(["chars", "tokens"]), default="chars", show_default=True, help="Its unit.")
+@click.option("--windows", "most", type=_NUMBER, metavar="N", help="Show a long session in up to N windows.")
 @click.option("--strategy", default="default", show_default=True, metavar="S", help=f"One of {', '.join(names())}.")
 @format_option
 @click.option("--manifest", is_flag=True, help="Print what was kept, cut and dropped, and why, instead of the text.")
 @json_option
-def excerpt(
-    path: str, budget: int, unit: Unit, most: int | None, *, strategy: str, format_: str | None, **form: bool
-) -> None:
+def excerpt(path: str, budget: int, unit: Unit, most: int | None, *, strategy: str, **how: Any) -> None:
     """Show the excerpt of a session that fits a budget, in order, with a mark for every gap.
 
     PATH may be packed with gzip, or - for standard input. SESSION is the id of a session that qbit keeps. A budget of
     tokens is met by an estimate. A session longer than four budgets fills several windows. Settings apply to workers
     only, not to this command. JSON has the text and the manifest: one object, or a list of windows.
     """
-    transcript = read_transcript(_stream_of(path), format=format_)
+    transcript = read_transcript(_stream_of(path), format=how["format_"])
     if not transcript.entries:
         raise BadInput(f"{'standard input' if path == '-' else path} {refusal(transcript)}")
     _warn_of_damage(transcript, path)
@@ -94,13 +75,9 @@ def excerpt(
     if most and found.wanted > len(found.windows):
         note(f"it would fill {found.wanted} windows; in {len(found.windows)}, less of it is kept")
     excerpts = [window.excerpt for window in found.windows]
-    if form["as_json"]:
-        values = [_as_object(each) for each in excerpts]
-        print_json(values if most else values[0])
-    elif form["manifest"]:
-        click.echo("\n".join(_accounts(excerpts)))
-    else:
-        click.echo("\n\n".join(each.text for each in excerpts))
+    objects = [_as_object(each) for each in excerpts]
+    texts = _accounts(excerpts) if how["manifest"] else ("\n\n".join(each.text for each in excerpts),)
+    render(objects if most else objects[0], texts, as_json=how["as_json"])
 
 
 def _as_object(found: Excerpt) -> dict[str, object]:
@@ -120,6 +97,7 @@ def _accounts(excerpts: Sequence[Excerpt]) -> Iterator[str]:
         yield table(({"fate": fate, **each._asdict()} for fate in _FATES for each in getattr(manifest, fate)), _ITEM)
 
 
+_STYLES = "Style of that text: today's, that of 2025, or with results that name the request they answer."
 _COLOURS: Mapping[str, Callable[[str], str]] = {
     "heading": partial(click.style, bold=True),
     "faint": partial(click.style, dim=True),
@@ -137,18 +115,9 @@ _COLOURS: Mapping[str, Callable[[str], str]] = {
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines, which nous can read again.")
 @click.option("--turns", is_flag=True, help="Print each turn as search sees it: words, and one line of calls.")
 @click.option("--summarizer", is_flag=True, help="Print the input of summarizers, in the form of qbit.")
-@click.option(
-    "--style",
-    type=click.Choice(["current", "2025", "paired"]),
-    default="current",
-    help="Style of that text: today's, that of 2025, or with results that name the request they answer.",
-)
-@click.option(
-    "--with", "include", multiple=True, type=click.Choice(sorted(EXTRAS)), help="Also show entries otherwise skipped."
-)
-@click.option(
-    "--base", type=click.Path(path_type=Path), help="Directory of sessions, to find one by id. [VT_TRANSCRIPT_DIR]"
-)
+@click.option("--style", type=click.Choice(["current", "2025", "paired"]), default="current", help=_STYLES)
+@click.option("--with", "include", multiple=True, type=click.Choice(sorted(EXTRAS)), help="Show entries of this kind.")
+@click.option("--base", type=click.Path(path_type=Path), help="Directory of qbit's sessions. [VT_TRANSCRIPT_DIR]")
 def transcript(
     source: str, format_: str | None, base: Path | None, include: tuple[str, ...], style: str, **form: bool
 ) -> None:
