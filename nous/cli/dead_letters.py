@@ -3,10 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 import click
-import orjson
 
 from nous.app.container import Container
 from nous.bus.accounting import DeadLetter
@@ -15,34 +14,24 @@ from nous.bus.delivery_state import gathered
 from nous.cli.framework import BAD_INPUT, App, json_option, yes_option
 from nous.cli.output import counted, make_sure, note, render, say, second, table
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.event_codec import LARGEST
+from nous.domain.event_codec import decode
 from nous.redaction.error_text import redacted
 from nous.redaction.tracebacks import folded, whole
 from nous.text.sanitize import one_line
 
 _MOST = 100
 """Letters that are listed unless there is a limit."""
-_ENVELOPE = ("type", "id", "subject", "time", "source", "dataschema", "correlationid", "causationid", "traceparent")
+_ORIGIN = ("session_id", "scope", "source", "time", "dataref")
 _JSON_KEYS = {"letter_kind": "grave", "priority": "lane"}
 """JSON keys stay as scripts have read them since the start."""
 
 
-def _matching(
-    container: Container, *, worker: str | None, reason: str | None, is_dead: bool | None
-) -> list[DeadLetter]:
-    """Return the letters of *worker* with *reason* in theirs, dead, parked or both.
-
-    Raises:
-        NotFound: there is no such worker, and no letter is of one.
-    """
-    letters = container.dead_letters.letters()
-    if worker is not None and all(letter.group != worker for letter in letters):
-        container.subscription(worker)
+def _matching(container: Container, *, reason: str | None, is_dead: bool | None) -> list[DeadLetter]:
+    """Return the letters with *reason* in theirs, dead, parked or both."""
     return [
         letter
-        for letter in letters
-        if worker in {None, letter.group}
-        and (reason or "").casefold() in letter.reason.casefold()
+        for letter in container.dead_letters.letters()
+        if (reason or "").casefold() in letter.reason.casefold()
         and is_dead in {None, letter.letter_kind is DeadLetterKind.DEAD}
     ]
 
@@ -51,24 +40,20 @@ def _selected(container: Container, ids: Sequence[str], *, everything: bool, **f
     """Return the letters with these *ids*, or else those that pass the filters.
 
     Raises:
-        NotFound: an id is that of no letter, or there is no such worker.
+        NotFound: an id is that of no letter.
         BadInput: not exactly one of ids, a filter and *everything* is given.
     """
     has_filter = any(each is not None for each in filters.values())
     if [bool(ids), has_filter, everything].count(True) != 1:
-        raise BadInput("give ids, or select letters (--worker, --reason, --dead, --parked), or say --all")
+        raise BadInput("give ids, or select letters (--reason, --dead, --parked), or say --all")
     return [container.dead_letters.find(each) for each in ids] if ids else _matching(container, **filters)
 
 
 def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that select dead letters."""
-    for option in (
-        click.option("--dead/--parked", "is_dead", default=None, help="Only failed events, or only unknown ones."),
-        click.option("--reason", metavar="TEXT", help="Only those whose reason contains TEXT."),
-        click.option("--worker", metavar="NAME", help="Only those of this worker."),
-    ):
-        command = option(command)
-    return command
+    reason = click.option("--reason", metavar="TEXT", help="Only those whose reason contains TEXT.")
+    kind = click.option("--dead/--parked", "is_dead", default=None, help="Only failed events, or only unknown ones.")
+    return kind(reason(command))
 
 
 def _selection(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,20 +102,20 @@ def _as_json(letter: DeadLetter) -> dict[str, Any]:
 @json_option
 @click.pass_obj
 def show(app: App, letter_id: str, *, as_json: bool) -> None:
-    """Show one dead letter: the failure of each attempt, and the envelope of its event.
+    """Show one dead letter: the failure of each attempt, and where its event comes from.
 
     The event's content is not shown, nor are quotes of it in errors. JSON has every frame of the traceback.
     """
     letters = app.container.dead_letters
     letter = letters.find(letter_id)
-    event = letters.payload(letter)
-    outline = None if event is None else {"bytes": _size_of(event), **envelope(event)}
-    found = {**_as_json(letter), "traceback": list(whole(letter.traceback)), "event": outline}
-    render(found, _details(letter, outline), as_json=as_json)
+    raw = letters.payload(letter)
+    event = None if raw is None else origin(raw, letter.kind)
+    found = {**_as_json(letter), "traceback": list(whole(letter.traceback)), "event": event}
+    render(found, _details(letter, event), as_json=as_json)
 
 
 def _details(letter: DeadLetter, event: dict[str, Any] | None) -> Iterator[str]:
-    """Yield all details of *letter*; *event* is the outline of its event, or None if that is gone."""
+    """Yield all details of *letter*; *event* is the origin of its event, or None if that is gone."""
     fields = {
         "id": letter.id,
         "what": letter.letter_kind,
@@ -148,33 +133,24 @@ def _details(letter: DeadLetter, event: dict[str, Any] | None) -> Iterator[str]:
     if letter.traceback:
         yield "\ntraceback of the last error:"
         yield from folded(letter.traceback)
-    yield "\nevent:" if event else "\nits event is gone: it cannot be redriven"
-    yield from (f"  {name}: {value}" for name, value in (event or {}).items())
+    if event is None:
+        yield "\nits event is gone: it cannot be redriven"
+    elif event:
+        yield "\nevent:"
+        yield from (f"  {name}: {value}" for name, value in event.items())
 
 
-def _size_of(raw: bytes | int) -> int:
-    """Return the size of an event in bytes; an event too large to be read is given as its size."""
-    return raw if isinstance(raw, int) else len(raw)
+def origin(raw: bytes | int, kind: str) -> dict[str, str]:
+    """Return where the event *raw* comes from; nothing of one that cannot be read, or is given as its size.
 
-
-def envelope(raw: bytes | int) -> dict[str, str]:
-    """Return the readable envelope fields of event *raw*, its scope, session and transcript.
-
-    Nothing is read of an event that is too large, or no JSON.
+    Its content is for nobody's eyes, and producers may put credentials anywhere.
     """
     try:
-        message = {} if _size_of(raw) > LARGEST else _as_dict(orjson.loads(cast("bytes", raw)))
-    except orjson.JSONDecodeError:
-        message = {}
-    data = _as_dict(message.get("data"))
-    fields = {name: message.get(name) for name in _ENVELOPE}
-    fields |= {"scope": data.get("scope"), "session": data.get("session_id")}
-    fields["dataref"] = message.get("dataref") or data.get("dataref")
-    return {name: redacted(str(value)) for name, value in fields.items() if value}
-
-
-def _as_dict(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+        event = None if isinstance(raw, int) else decode(raw, type_hint=kind)
+    except BadInput:
+        event = None
+    fields = ((name, getattr(event, name, None)) for name in _ORIGIN)
+    return {name.removesuffix("_id"): redacted(str(value)) for name, value in fields if value}
 
 
 def _attempts(last: int, times: int) -> str:
