@@ -12,7 +12,6 @@ from nous.cli import main
 from nous.cli.transcripts import excerpt
 from nous.domain.errors import BadInput
 from nous.excerpt import fit, windows
-from nous.text.token_estimate import estimate
 from nous.transcript import read_transcript
 
 TURNS = 40
@@ -41,31 +40,19 @@ def test_the_text_alone_is_printed_within_the_budget(path: str) -> None:
     assert result.output == fit(read_transcript(path), 500).text + "\n"
 
 
-def test_a_budget_of_tokens_is_kept_in_tokens(path: str) -> None:
-    output = run(path, "--unit", "tokens", "--budget", "200").output.removesuffix("\n")
+def test_json_has_the_excerpt_and_a_reason_for_each_item(path: str) -> None:
+    excerpts = windows(read_transcript(path), 500, most=2)
 
-    assert 100 < estimate(output) <= 200
-    assert len(output) > 400
+    result = run(path, "--budget", "500", "--windows", "2", "--json")
 
-
-def test_windows_are_printed_one_after_the_other(path: str) -> None:
-    output = run(path, "--budget", "500", "--windows", "3").stdout
-
-    assert [f"[Part {number} of 3]" in output for number in (1, 2, 3, 4)] == [True, True, True, False]
-    assert len(output) <= 3 * (500 + 2)
-
-
-def test_json_has_text_length_digest_and_manifest(path: str) -> None:
-    found = fit(read_transcript(path), 500)
-
-    printed = json.loads(run(path, "--budget", "500", "--json").output)
-
-    assert (printed["text"], printed["chars"], printed["digest"]) == (found.text, found.chars, found.digest)
-    assert printed["manifest"]["budget"] == 500
-    assert [tuple(record["entries"]) for record in printed["manifest"]["kept"]] == [
-        record.entries for record in found.manifest.kept
+    printed = json.loads(result.stdout)
+    assert [(each["text"], each["digest"]) for each in printed] == [
+        (each.excerpt.text, each.excerpt.digest) for each in excerpts.windows
     ]
-    assert all(record["reason"] for name in ("kept", "cut", "dropped") for record in printed["manifest"][name])
+    for manifest in (each["manifest"] for each in printed):
+        assert manifest["budget"] == 500
+        assert all(record["reason"] for name in ("kept", "cut", "dropped") for record in manifest[name])
+    assert result.stderr == f"nous: it would fill {excerpts.wanted} windows; in 2, less of it is kept\n"
 
 
 def test_half_of_a_pair_of_surrogates_is_no_reason_to_print_nothing() -> None:
@@ -84,14 +71,6 @@ def test_the_manifest_tells_the_budget_its_unit_and_what_became_of_each_turn(pat
     assert lines[1].split() == ["fate", "what", "shown", "of", "why", "entries"]
     assert {line.split()[0] for line in lines[2:]} == {"kept", "cut", "dropped"}
     assert len(lines[2:]) == 2 * TURNS
-
-
-def test_fewer_windows_than_the_session_fills_are_said_to_keep_less(path: str) -> None:
-    wanted = windows(read_transcript(path), 500).wanted
-
-    result = run(path, "--budget", "500", "--windows", "2")
-
-    assert result.stderr == f"nous: it would fill {wanted} windows; in 2, less of it is kept\n"
 
 
 def test_a_full_disk_is_no_defect_of_ours(path: str) -> None:

@@ -53,14 +53,6 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
     return make
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_listed_command_is_there_and_called_so(command: CommandEntry) -> None:
-    found = command.load()
-
-    assert isinstance(found, click.Command)
-    assert found.help
-
-
 @pytest.mark.parametrize(("old", "new"), RENAMED.items())
 def test_an_earlier_name_of_a_command_still_works_and_no_help_lists_it(old: str, new: str) -> None:
     runner = CliRunner()
@@ -71,24 +63,20 @@ def test_an_earlier_name_of_a_command_still_works_and_no_help_lists_it(old: str,
     assert f"  {old} " not in runner.invoke(main, ["--help"]).output
 
 
-@pytest.mark.parametrize("command", DEVELOPER_COMMANDS, ids=lambda command: command.name)
-def test_a_developer_s_command_works_with_and_without_dev(command: CommandEntry) -> None:
-    runner = CliRunner()
+@pytest.mark.parametrize("command", [*COMMANDS, *DEVELOPER_COMMANDS], ids=lambda command: command.name)
+def test_every_command_has_help_and_a_developer_s_works_with_and_without_dev(command: CommandEntry) -> None:
+    groups = [["dev"], []] if command in DEVELOPER_COMMANDS else [[]]
 
-    assert runner.invoke(main, ["dev", command.name, "--help"]).exit_code == 0
-    assert runner.invoke(main, [command.name, "--help"]).exit_code == 0
+    for group in groups:
+        result = CliRunner().invoke(main, [*group, command.name, "--help"])
+        assert (result.exit_code, "Usage: " in result.output) == (0, True)
 
 
-def test_help_lists_every_command_with_what_it_does() -> None:
+def test_help_lists_every_command_with_what_it_does_and_every_exit_code() -> None:
     text = " ".join(CliRunner().invoke(main, ["--help"]).output.split())
 
     assert [command.name for command in COMMANDS if f"{command.name} {command.help}" not in text] == []
-
-
-def test_help_documents_every_exit_code() -> None:
-    text = CliRunner().invoke(main, ["--help"]).output
-
-    assert [code for code, meaning in EXIT_CODES.items() if f"{code}  {meaning}" not in text] == []
+    assert [code for code, meaning in EXIT_CODES.items() if f"{code} {meaning}" not in text] == []
 
 
 def test_help_imports_no_command_and_nothing_heavy() -> None:
@@ -108,10 +96,8 @@ print([name for name in heavy if name in sys.modules], file=sys.stderr)
     ("body", "code", "message"),
     [
         ("raise errors.BadInput('not a transcript')", 3, "nous: not a transcript\n"),
-        ("raise errors.NotFound('no such session')", 3, "nous: no such session\n"),
         ("raise errors.Misconfigured('wrong setting')", 4, "nous: wrong setting\n"),
         ("raise errors.Unavailable('no server')", 5, "nous: no server\n"),
-        ("raise errors.Retryable('busy')", 5, "nous: busy\n"),
         ("raise errors.Fatal('hopeless')", 1, "nous: hopeless\n"),
         ("raise KeyboardInterrupt", 130, "nous: interrupted\n"),
         ("raise click.Abort", 130, "nous: interrupted\n"),
@@ -146,20 +132,12 @@ def test_a_reader_that_has_seen_enough_is_no_error(make: Make, tmp_path: Path) -
 from nous.cli.framework import CommandEntry, Frame
 Frame(table=[CommandEntry("it", "{module.stem}:command", "")])(["it"])
 """
-    with subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-    ) as process:
-        assert process.stdout
-        assert process.stderr
-        process.stdout.readline()
-        process.stdout.close()
-        complaint = process.stderr.read()
+    pipe = ["bash", "-o", "pipefail", "-c", '"$0" -c "$1" | head -n 1', sys.executable, script]
+    paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
 
-    assert (complaint, process.returncode) == (b"", 0)
+    done = subprocess.run(pipe, capture_output=True, env=os.environ | {"PYTHONPATH": paths}, check=False)
+
+    assert (done.returncode, done.stderr, done.stdout.count(b"\n")) == (0, b"", 1)
 
 
 def test_config_shows_each_setting_with_its_origin_and_the_server(tmp_path: Path) -> None:
@@ -175,11 +153,9 @@ def test_config_shows_each_setting_with_its_origin_and_the_server(tmp_path: Path
     assert shown["server"] == {"url": locate(Path("/data")).url, "embedded": True, "state": "stopped"}
 
 
-@pytest.mark.parametrize("form", [[], ["--json"]])
-def test_config_tells_no_password(form: list[str]) -> None:
-    result = CliRunner(env={"NOUS_REDIS_URL": "redis://:geheim@host"}).invoke(main, ["config", *form])
+def test_config_tells_no_password() -> None:
+    result = CliRunner(env={"NOUS_REDIS_URL": "redis://:geheim@host"}).invoke(main, ["config"])
 
-    assert result.exit_code == 0
     assert "redis://:***@host" in result.stdout
     assert "geheim" not in result.stdout
 
