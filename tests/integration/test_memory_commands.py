@@ -43,18 +43,10 @@ def test_a_session_is_shown_whole_with_its_facts_and_what_is_open(container: Con
 def test_a_session_is_found_by_a_prefix_of_its_id_and_by_its_episode_s(container: Container, nous: Nous) -> None:
     remember(container, "meeting")
 
-    for name in ("meet", str(episode_id(HOME, "meeting")), str(episode_id(HOME, "meeting"))[:8]):
+    for name in ("meet", str(episode_id(HOME, "meeting"))[:8]):
         found = json.loads(nous("show", name, "--scope", "home", "--json").stdout)
         assert (found["episode"]["session_id"], len(found["facts"])) == ("meeting", 1)
-
-
-def test_a_session_without_an_episode_is_refused_and_where_there_is_one_is_said(
-    container: Container, nous: Nous
-) -> None:
-    remember(container, "meeting")
-
     missing = nous("show", "meeting")
-
     assert "there is one in default/default/home: say --scope" in missing.stderr
     assert missing.exit_code == BAD_INPUT
 

@@ -19,7 +19,6 @@ TEXT = "".join(
     f"User: Please look at step {number} of the plan.\n\nAssistant: Step {number} is done, {'as told, ' * 12}yes.\n\n"
     for number in range(TURNS)
 )
-LONE_SURROGATE = r'{"role":"user","content":"half \ud83d of a pair, and the rest of it is plain"}'
 
 
 @pytest.fixture
@@ -55,14 +54,6 @@ def test_json_has_the_excerpt_and_a_reason_for_each_item(path: str) -> None:
     assert result.stderr == f"nous: it would fill {excerpts.wanted} windows; in 2, less of it is kept\n"
 
 
-def test_half_of_a_pair_of_surrogates_is_no_reason_to_print_nothing() -> None:
-    """Programs cut texts anywhere, and some write the half that is left."""
-    lines = LONE_SURROGATE + "\n" + '{"role":"assistant","content":"Yes, it is."}\n'
-
-    for arguments in ((), ("--json",), ("--manifest",)):
-        assert run("-", *arguments, stdin=lines).exit_code == 0
-
-
 def test_the_manifest_tells_the_budget_its_unit_and_what_became_of_each_turn(path: str) -> None:
     lines = run(path, "--budget", "200", "--unit", "tokens", "--manifest").output.splitlines()
 
@@ -93,7 +84,6 @@ def test_a_session_in_which_nobody_says_anything_is_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--unit", "words"], "'words' is not one of 'chars', 'tokens'"),
         (["--windows", "0"], "0 is not in the range x>=1"),
         (["--strategy", "best"], "'best' is not a strategy: choose one of default, fast, head, middle, spec"),
         (["--format", "best"], "best"),

@@ -167,15 +167,6 @@ def test_a_mistake_in_the_settings_ends_any_command_with_its_code() -> None:
     assert "NOUS_NONSENSE" in result.stderr
 
 
-def test_down_with_nothing_running_says_so_and_makes_nothing(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-
-    result = CliRunner(env={"NOUS_DATA_DIR": str(data)}).invoke(main, ["down"])
-
-    assert (result.exit_code, result.stdout) == (0, f"no server was running in {data}\n")
-    assert not data.exists()
-
-
 def test_down_never_stops_a_server_that_is_not_ours() -> None:
     result = CliRunner(env={"NOUS_REDIS_URL": "redis://:geheim@host:1"}).invoke(main, ["down", "--json"])
 
