@@ -203,11 +203,7 @@ def _make_sure(letters: Sequence[DeadLetter]) -> None:
     what = " and ".join(counted(counts[kind], f"{kind} letter") for kind in DeadLetterKind if counts[kind])
     events = "its event is" if len(letters) == 1 else f"their {len(letters):,} events are"
     say("\n".join(_listed(letters, most=_MOST)), err=True)
-    say(
-        "\nDropping is for good: without its dead letter an event can never be redriven. Publishing the same session "
-        "again, unchanged, does not retry it either, for as long as nous knows it (retention.marker_ttl).",
-        err=True,
-    )
+    say("\nWithout its dead letter an event can never be redriven, also if its session is published again.", err=True)
     make_sure(f"Drop {what} for good, so that {events} never tried again?", otherwise="nothing was dropped")
 
 

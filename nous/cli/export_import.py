@@ -47,8 +47,7 @@ _REFUSALS = 1000
 def export_(app: App, target: str, *, scope: Sequence[Scope]) -> None:
     """Write episodes and facts to FILE or standard output, one JSON line each.
 
-    Each line holds its origin. Vectors, transcripts and model answers are left out. `nous import` reads the lines, here
-    or elsewhere.
+    Vectors, transcripts and model answers are left out. `nous import` reads the lines, here or elsewhere.
     """
     scopes, counts = scopes_named(app.container, scope), Counter[type]()
     context = app.container.memory
@@ -74,8 +73,8 @@ def import_(app: App, source: str) -> None:
     """Read what `nous export` wrote, from FILE or standard input.
 
     The input may be packed with gzip or Zstandard. Existing records stay as they are, so importing is idempotent.
-    Forgotten records stay forgotten. Workers compute vectors with the embedder configured here, and compare the facts
-    with known ones. Unusable lines do not stop the import: the first few are reported, and further ones are counted.
+    Forgotten records stay forgotten. Workers compute vectors, and compare the facts with known ones. Unusable lines do
+    not stop the import: the first few are reported, and further ones are counted.
     """
     container, refused = app.container, list[str]()
     episodes: list[Episode] = []

@@ -1,6 +1,5 @@
 """Commands of `nous facts`: learn facts by hand, and settle pairs that may say the same."""
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
@@ -74,8 +73,6 @@ def learn(app: App, source: str, *, scope: Scope, session: str | None, again: bo
         refused.append(number)
         note(f"line {number}: {reason}")
 
-    if source == "-" and sys.stdin.isatty():
-        note(f"reading facts from this terminal, one a line, until Ctrl-D: {_FORM}")
     container = app.container
     name = checked_name(f"cli-{uuid4().hex[:8]}" if session is None else session, "the id of a session")
     with opened(source) as stream:

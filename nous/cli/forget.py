@@ -42,7 +42,7 @@ def forget(
 
     This cannot be undone, so you see what goes and are asked first. A forgotten session, or one of a forgotten scope,
     can only be published again with nous publish --again. A new session may bring back its facts, except those that you
-    forgot with --fact. Workers may keep running. If this breaks off, run it again. JSON is the receipt.
+    forgot with --fact. If this breaks off, run it again. JSON is the receipt.
     """
     if session is not None and fact is not None:
         raise click.UsageError("--session and --fact were both given: forget one, then the other.")

@@ -129,8 +129,7 @@ def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
         BadInput: several ids begin so, or *name* is too short or cannot be an id.
     """
     stored = container.memory.episodes
-    checked_name(name, "the id of a session")
-    if exact := stored.get(scope, episode_id(scope, name)):
+    if exact := stored.get(scope, episode_id(scope, checked_name(name, "the id of a session"))):
         return exact
     _refuse_forgotten(name, container, scope)
     recent = stored.recent(scope, ALL)

@@ -31,9 +31,8 @@ from nous.runtime.maintenance import outdated
 def calibrate(app: App, *, dry_run: bool, as_json: bool) -> None:
     """Measure the merge threshold of the configured embedder.
 
-    It is the cosine from which on one of two merged texts may say more than the other. nous comes with the pairs that
-    it is measured on. The threshold is stored with the embedder's name. Every process started from then on uses it. If
-    an embedder has no threshold, only texts of equal content are merged.
+    It is the cosine from which on one of two merged texts may say more than the other. It is stored, and used by every
+    process started from then on. Without it, only texts of equal content are merged.
     """
     embedder = app.container.memory.embedder
     found = measure(shipped(), embedder.embed, embedder_id=embedder.id)
@@ -59,10 +58,8 @@ def _verdict(found: Calibration) -> str:
 def reembed(app: App, *, scope: Sequence[Scope], dry_run: bool, as_json: bool) -> None:
     """Queue the facts and episodes that have no vector of the configured embedder.
 
-    Run it after you changed the embedder and restarted the workers, or after the embedder was unavailable. It also
-    covers episodes that were stored before episodes had vectors. Workers compute the vectors and compare the facts by
-    them. Vectors of another embedder are kept: workers that still use it are not disturbed, and going back costs
-    nothing.
+    Run it after you changed the embedder and restarted the workers, or after the embedder was unavailable. Workers
+    compute the vectors and compare the facts by them. Vectors of another embedder are kept.
     """
     container, embedder = app.container, app.container.memory.embedder.id
     rows: list[dict[str, Any]] = []
@@ -126,9 +123,9 @@ def reindex(app: App, *, scope: Sequence[Scope]) -> None:
 def reprocess(app: App, sessions: Sequence[str], *, scope: Scope, everything: bool, dry_run: bool) -> None:
     """Regenerate the episodes of sessions with the configured model.
 
-    The input is what was stored when the episode was first made. A new edition is prepared separately and then replaces
-    the current one, which stays available: `nous episodes --editions`. Episodes that this model and prompt have made
-    already stay as they are. The model is called afresh: its earlier answers about these sessions are deleted.
+    The input is what was stored when the episode was first made. Earlier editions stay available: `nous episodes
+    --editions`. Episodes that this model and prompt have made already stay as they are. The model is called afresh: its
+    earlier answers about these sessions are deleted.
     """
     container = app.container
     container.check_model()

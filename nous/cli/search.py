@@ -73,9 +73,7 @@ def context(app: App, *, scope: Scope, query: str, budget: int, as_json: bool) -
     """Print notes for a new session: the last session in short, and facts, within a budget.
 
     The block is headed as notes, not instructions, and nothing in it can end it. If nothing is known, nothing is
-    printed. A query such as "ok" or "/commit" is not searched for. Facts that only a tool or a page has said are left
-    out, and counted on standard error. Of a possible update the newer fact comes first. Of two possible duplicates one
-    comes last.
+    printed. Facts that only a tool or a page has said are left out, and counted on standard error.
     """
     notes, doubted = context_notes(app.container.memory, query, scope)
     text = block(notes, budget=budget)

@@ -1,6 +1,5 @@
 """Commands about running sessions: sessions, heartbeat, record-decision and session-summary."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
@@ -35,7 +34,10 @@ def sessions(ctx: click.Context, *, scope: Scope | None, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    rows = [_row(each) for each in _listed(ctx.ensure_object(App).container, scope)]
+    states = ctx.ensure_object(App).container.memory.session_states
+    places = [place for status in UNFINISHED for place in states.sessions(status, limit=ALL)]
+    found = (states.session_state(*place) for place in places if scope in {None, place[0]})
+    rows = [_row(each) for each in found if each]
     if not as_json:
         rows = [{**row, "state": row["stage"], "transcript": path_of(row["dataref"] or "")} for row in rows]
     columns = ("state", "last_active", "scope", "session", "transcript", "why")
@@ -58,15 +60,6 @@ def recover(app: App, *, as_json: bool) -> None:
     actions = [*recovery.recover(), *recovery.close()]
     rows = [{"session": each.session_id, "scope": str(each.scope), "what": each.what} for each in actions]
     render_table(rows, ("session", "scope", "what"), as_json=as_json, empty="there is nothing to recover")
-
-
-def _listed(container: Container, scope: Scope | None) -> Iterator[SessionState]:
-    """Yield the unfinished sessions of *scope*, or of all."""
-    states = container.memory.session_states
-    for status in UNFINISHED:
-        for where, session in states.sessions(status, limit=ALL):
-            if scope in {None, where} and (found := states.session_state(where, session)):
-                yield found
 
 
 def _row(session_state: SessionState) -> dict[str, Any]:

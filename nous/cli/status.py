@@ -58,10 +58,8 @@ _ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
 def status(app: App, session: str | None, *, scope: Scope | None, everything: bool, as_json: bool) -> None:
     """Show streams, queues, workers and counters, and any problems; or trace one SESSION.
 
-    SESSION is an id or an id prefix. You see where it is, and why.
-
-    The counters reconcile at every moment: received = done + skipped + dead + erased + parked + in flight. Only live
-    workers are shown, as far as they are visible from here.
+    SESSION is an id or an id prefix. The counters reconcile at every moment: received = done + skipped + dead + erased
+    + parked + in flight. Only live workers are shown, as far as they are visible from here.
     """
     if session is not None:
         name, steps = _steps_of(app.container, session, scope or Scope())
@@ -283,23 +281,20 @@ def _count_facts(container: Container) -> int | None:
 
 
 _FAMILIES = {
-    "nous_events_total": ("counter", "Events delivered to a worker, by outcome."),
-    "nous_in_flight": ("gauge", "Events delivered to a worker and not finished."),
-    "nous_accounts_balance": (
-        "gauge",
-        "Delivered events that are unaccounted for. Alert unless it is 0; `nous status` says why.",
-    ),
-    "nous_waiting": ("gauge", "Events not yet delivered to a worker, if known."),
-    "nous_oldest_pending_seconds": ("gauge", "Age of the oldest event in flight; 0 if there is none."),
-    "nous_lease_seconds": ("gauge", "Configured lease, to compare ages with."),
-    "nous_processes": ("gauge", "Processes that run a worker, as far as visible from here."),
-    "nous_dead_letters": ("gauge", "Dead letters (dead or parked); alert when it rises."),
-    "nous_model_answers_total": ("counter", "Answers of a model: new, cached, asked for again."),
-    "nous_model_failures_total": ("counter", "Failed model calls, and unusable answers."),
-    "nous_model_tokens_total": ("counter", "Tokens that a model has read and written."),
-    "nous_model_out_since_seconds": ("gauge", "Unix time at which a model stopped answering."),
+    "nous_events_total": "Events delivered to a worker, by outcome.",
+    "nous_in_flight": "Events delivered to a worker and not finished.",
+    "nous_accounts_balance": "Delivered events that are unaccounted for. Alert unless it is 0; `nous status` says why.",
+    "nous_waiting": "Events not yet delivered to a worker, if known.",
+    "nous_oldest_pending_seconds": "Age of the oldest event in flight; 0 if there is none.",
+    "nous_lease_seconds": "Configured lease, to compare ages with.",
+    "nous_processes": "Processes that run a worker, as far as visible from here.",
+    "nous_dead_letters": "Dead letters (dead or parked); alert when it rises.",
+    "nous_model_answers_total": "Answers of a model: new, cached, asked for again.",
+    "nous_model_failures_total": "Failed model calls, and unusable answers.",
+    "nous_model_tokens_total": "Tokens that a model has read and written.",
+    "nous_model_out_since_seconds": "Unix time at which a model stopped answering.",
 }
-"""Kind and meaning of each family of metrics."""
+"""Meaning of each family of metrics; those whose names end in `_total` are counters, the others gauges."""
 
 _Sample = tuple[str, int, dict[str, str]]
 """Family, value and labels; an empty label is left out."""
@@ -321,7 +316,8 @@ def _metric_lines(samples: Iterable[_Sample]) -> Iterator[str]:
 
     Spec: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
     """
-    for family, (kind, text) in _FAMILIES.items():
+    for family, text in _FAMILIES.items():
+        kind = "counter" if family.endswith("_total") else "gauge"
         yield from (f"# HELP {family} {text}", f"# TYPE {family} {kind}")
         for name, value, labels in samples:
             if name == family:

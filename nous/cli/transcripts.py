@@ -63,9 +63,8 @@ def _warn_of_damage(transcript: Transcript, source: str) -> None:
 def excerpt(path: str, budget: int, unit: Unit, most: int | None, *, strategy: str, **how: Any) -> None:
     """Show the excerpt of a session that fits a budget, in order, with a mark for every gap.
 
-    PATH may be packed with gzip, or - for standard input. SESSION is the id of a session that qbit keeps. A budget of
-    tokens is met by an estimate. A session longer than four budgets fills several windows. Settings apply to workers
-    only, not to this command. JSON has the text and the manifest: one object, or a list of windows.
+    PATH may be packed with gzip, or - for standard input. SESSION is the id of a session that qbit keeps. Settings
+    apply to workers only, not to this command. JSON has the text and the manifest: one object, or a list of windows.
     """
     transcript = read_transcript(_stream_of(path), format=how["format_"])
     if not transcript.entries:
@@ -148,9 +147,8 @@ def transcript(
 def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
     """List the supported formats, or read the files at each PATH and count their content.
 
-    Folders are read with all their subfolders, but hidden files and folders are left out. Nothing is published. A file
-    that `nous publish` would refuse is refused. For each format you see the number of files, their entries, what was
-    skipped and why, and the reading speed (CPU time).
+    Hidden files and folders are left out. Nothing is published. For each format you see the number of files, their
+    entries, what was skipped and why, and the reading speed (CPU time).
     """
     if not paths:
         known = sorted(known_readers())
@@ -188,12 +186,7 @@ def _counts(counts: Counter[Kind] | Counter[str]) -> str:
 @click.argument("source", metavar="PATH|SESSION")
 @scope_option
 @limit_option(5)
-@click.option(
-    "--since-turn",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Leave out turn N and later, which are still in context.",
-)
+@click.option("--since-turn", type=int, metavar="N", help="Leave out turn N and later, which are still in context.")
 @format_option
 @json_option
 @click.pass_obj
@@ -203,8 +196,7 @@ def search_turns(
     """Search the turns of a session by words, by meaning and by the files they touched.
 
     PATH may be packed, or - for standard input. SESSION is the id, or an id prefix, of a session that was published
-    from a file, or the id of one that qbit keeps. `--since-turn` leaves out the turns that the caller still sees; turns
-    that a compaction has removed are found. In a file of several sessions, all are searched.
+    from a file, or the id of one that qbit keeps. In a file of several sessions, all are searched.
     """
     from nous.app.memory import embedder  # noqa: PLC0415 (the other commands here need no settings)
     from nous.retrieval.query import asked  # noqa: PLC0415

@@ -51,10 +51,9 @@ def watch(
 ) -> None:
     """Submit the sessions below each FOLDER that have ended and are not known yet.
 
-    So it finds sessions that no hook has reported. Without a FOLDER, it sweeps those of the settings (watch.folders). A
-    session has ended if its file was not written for some time. It is submitted again if it has grown since. Hidden
-    folders are only swept if you name them. A file that no reader takes for a transcript is refused and reported once.
-    So name folders in which an agent keeps nothing else. JSON is one line per sweep, unless there is only one.
+    Without a FOLDER, it sweeps those of the settings (watch.folders). A session has ended if its file was not written
+    for some time. Hidden folders are only swept if you name them. A file that no reader takes for a transcript is
+    refused and reported once. JSON is one line per sweep, unless there is only one.
     """
     settings = _overridden(app.settings, folders, **chosen)
     container = build(settings)
