@@ -127,7 +127,9 @@ def _details(letter: DeadLetter, event: dict[str, Any] | None) -> Iterator[str]:
     }
     yield from (f"{name:<10} {one_line(value)}" for name, value in fields.items())
     if letter.history:
-        rows = ({**asdict(each), "attempt": _attempts(each.attempt, each.times)} for each in gathered(letter.history))
+        rows = [asdict(each) for each in gathered(letter.history)]
+        for row in rows:
+            row["attempt"] = f"{row['attempt']}, {row['times']} times" if row["times"] > 1 else row["attempt"]
         columns = {"at": "when", "attempt": "attempt", "fate": "what", "place": "where", "text": "why"}
         yield f"\nwhat went wrong:\n{table(rows, columns)}"
     if letter.traceback:
@@ -151,10 +153,6 @@ def origin(raw: bytes | int, kind: str) -> dict[str, str]:
         event = None
     fields = ((name, getattr(event, name, None)) for name in _ORIGIN)
     return {name.removesuffix("_id"): redacted(str(value)) for name, value in fields if value}
-
-
-def _attempts(last: int, times: int) -> str:
-    return str(last) if times == 1 else f"{last}, {times} times"
 
 
 @dead.command()

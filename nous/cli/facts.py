@@ -362,6 +362,8 @@ def _settled(
 ) -> _Settled:
     """Append the rows that *decide* returns for the two facts named; return both as before, and the rows.
 
+    Vectors are requested for a fact that is current again and has none.
+
     Raises:
         NotFound, BadInput: a name is not that of one fact, both are the same, or *decide* refuses.
         Retryable: other writers kept changing the scope.
@@ -374,15 +376,10 @@ def _settled(
             if one is other:
                 raise BadInput(f"{names[0]} and {names[1]} are the same fact: {shortened(one.fact.text, 70)}")
             rows = decide(one, other, knowledge=knowledge, reason=reason, at=container.clock())
-            return _effects(rows, knowledge, container, scope) if rows else None, (one, other, rows)
+            write = AppendFacts(scope=scope, expected=knowledge.version, rows=rows)
+            event = unembedded(scope, state=str(knowledge.version), at=container.clock())
+            back = (row.fact_id for row in rows if isinstance(row, Superseded) and row.is_undone)
+            events = (event,) if any(not knowledge[fact].is_embedded for fact in back) else ()
+            return Effects(writes=(write,), events=events) if rows else None, (one, other, rows)
 
     return _committed(container, scope, prepare)
-
-
-def _effects(rows: tuple[Row, ...], knowledge: FactIndex, container: Container, scope: Scope) -> Effects:
-    """Return the append, plus an embedding request if a fact without a vector is current again."""
-    back = (row.fact_id for row in rows if isinstance(row, Superseded) and row.is_undone)
-    waits = any(not knowledge[fact].is_embedded for fact in back)
-    event = unembedded(scope, state=str(knowledge.version), at=container.clock())
-    write = AppendFacts(scope=scope, expected=knowledge.version, rows=rows)
-    return Effects(writes=(write,), events=(event,) if waits else ())

@@ -97,13 +97,9 @@ def _rehearsed(act: ErasureRequest, container: Container, *, is_shown: bool) -> 
 
 
 def _is_in(act: ErasureRequest, container: Container, scope: Scope) -> bool:
-    match act:
-        case EraseSession(name=name):
-            return container.memory.episodes.get(scope, episode_id(scope, name)) is not None
-        case EraseFact(name=name):
-            return has_fact(name, container, scope)
-        case _:
-            return False
+    if isinstance(act, EraseSession):
+        return container.memory.episodes.get(scope, episode_id(scope, act.name)) is not None
+    return isinstance(act, EraseFact) and has_fact(act.name, container, scope)
 
 
 def _going(act: ErasureRequest, container: Container) -> Iterator[str]:

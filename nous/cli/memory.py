@@ -194,16 +194,12 @@ def scopes(app: App, *, as_json: bool) -> None:
 
     A scope is the memory of one user or project, as --scope names it. Nothing is read or merged across scopes.
     """
-    rows = [_row(app.container, scope) for scope in app.container.memory.episodes.scopes()]
+    memory = app.container.memory
+    found: list[dict[str, Any]] = []
+    for scope in memory.episodes.scopes():
+        rows = memory.facts.read(scope, embedder=NO_VECTORS).rows
+        last = max((row.fact.learned_at for row in rows if isinstance(row, Learned)), default=None)
+        counts = {"sessions": len(memory.episodes.recent(scope, ALL)), "facts": current_count(rows)}
+        found.append({"scope": str(scope), **counts, "last_learned": last})
     empty = "there is no scope yet: nous publish creates one"
-    render_table(rows, ("sessions", "facts", "last_learned", "scope"), as_json=as_json, empty=empty)
-
-
-def _row(container: Container, scope: Scope) -> dict[str, Any]:
-    rows = container.memory.facts.read(scope, embedder=NO_VECTORS).rows
-    return {
-        "scope": str(scope),
-        "sessions": len(container.memory.episodes.recent(scope, ALL)),
-        "facts": current_count(rows),
-        "last_learned": max((row.fact.learned_at for row in rows if isinstance(row, Learned)), default=None),
-    }
+    render_table(found, ("sessions", "facts", "last_learned", "scope"), as_json=as_json, empty=empty)

@@ -116,10 +116,7 @@ _COLOURS: Mapping[str, Callable[[str], str]] = {
 @click.option("--summarizer", is_flag=True, help="Print the input of summarizers, in the form of qbit.")
 @click.option("--style", type=click.Choice(["current", "2025", "paired"]), default="current", help=_STYLES)
 @click.option("--with", "include", multiple=True, type=click.Choice(sorted(EXTRAS)), help="Show entries of this kind.")
-@click.option("--base", type=click.Path(path_type=Path), help="Directory of qbit's sessions. [VT_TRANSCRIPT_DIR]")
-def transcript(
-    source: str, format_: str | None, base: Path | None, include: tuple[str, ...], style: str, **form: bool
-) -> None:
+def transcript(source: str, format_: str | None, include: tuple[str, ...], style: str, **form: bool) -> None:
     """Show a session: its turns, calls, errors and decisions, and what was skipped.
 
     PATH may be packed with gzip or Zstandard, or - for standard input. SESSION is the id of a session that qbit keeps.
@@ -128,9 +125,9 @@ def transcript(
     warn = partial(_warn_of_damage, source=source)
     if form["summarizer"]:
         how: Any = {"style": "2025" if style == "2025" else "current", "paired": style == "paired", "look": warn}
-        click.echo(build_summarizer_input(_stream_of(source), base=base, format=format_, **how), nl=False)
+        click.echo(build_summarizer_input(_stream_of(source), format=format_, **how), nl=False)
         return
-    found = read_transcript(_stream_of(source), format=format_, base=base, include=include)
+    found = read_transcript(_stream_of(source), format=format_, include=include)
     warn(found)
     if form["as_json"]:
         click.echo(transcript_as_json(found), nl=False)
@@ -210,9 +207,7 @@ def search_turns(
         raise BadInput(f"{source} has no turns to search: no message in it was answered")
     if since_turn is not None and len({place.session for place in places.values()}) > 1:
         raise BadInput(f"--since-turn counts the turns of one session, and {source} holds several")
-    first, last = turns[0].number, turns[-1].number
-    if since_turn is not None and since_turn <= first:
-        raise BadInput(f"--since-turn {since_turn} leaves no turn to search: the first is turn {first}")
+    last = turns[-1].number
     embed = embedder(app.settings).embed
     question = asked(query, embed)
     in_context = range(last + 1 if since_turn is None else since_turn, last + 1)
