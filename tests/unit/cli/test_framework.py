@@ -6,26 +6,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
+from click.exceptions import Exit
 from click.testing import CliRunner
 
 from nous.cli import COMMANDS, DEVELOPER_COMMANDS, RENAMED, main
 from nous.cli.framework import EXIT_CODES, CommandEntry, Frame
+from nous.domain.errors import BadInput, Fatal, Misconfigured, Unavailable
 from nous.redis_server.data_dir import locate
-
-Make = Callable[[str], Frame]
-
-RAISES = """
-import click
-from nous.domain import errors
-
-@click.command()
-@click.pass_context
-def command(ctx):
-    {body}
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -38,19 +29,21 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Make:
-    """A command line whose only command, `it`, has the given body."""
-    monkeypatch.syspath_prepend(str(tmp_path))
+def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], Frame]:
+    """A command line whose only command, `it`, raises."""
 
-    def make(body: str) -> Frame:
-        module = "command_" + "".join(letter if letter.isalnum() else "_" for letter in request.node.name)
-        (tmp_path / f"{module}.py").write_text(RAISES.format(body=body))
+    def ending(error: BaseException) -> Frame:
+        def end() -> None:
+            raise error
+
+        module = SimpleNamespace(command=click.command(end))
+        monkeypatch.setitem(sys.modules, "made_up", module)  # pyright: ignore[reportArgumentType]
         return Frame(
-            table=[CommandEntry("it", f"{module}:command", "Does it.")],
+            table=[CommandEntry("it", "made_up:command", "Does it.")],
             params=[click.Option(["--debug"], is_flag=True)],
         )
 
-    return make
+    return ending
 
 
 @pytest.mark.parametrize(("old", "new"), RENAMED.items())
@@ -93,29 +86,29 @@ print([name for name in heavy if name in sys.modules], file=sys.stderr)
 
 
 @pytest.mark.parametrize(
-    ("body", "code", "message"),
+    ("error", "code", "message"),
     [
-        ("raise errors.BadInput('not a transcript')", 3, "nous: not a transcript\n"),
-        ("raise errors.Misconfigured('wrong setting')", 4, "nous: wrong setting\n"),
-        ("raise errors.Unavailable('no server')", 5, "nous: no server\n"),
-        ("raise errors.Fatal('hopeless')", 1, "nous: hopeless\n"),
-        ("raise KeyboardInterrupt", 130, "nous: interrupted\n"),
-        ("raise click.Abort", 130, "nous: interrupted\n"),
-        ("raise KeyError('x')", 70, "nous: a defect: KeyError: 'x' (--debug before the command shows where)\n"),
-        ("ctx.exit(1)", 1, ""),
-        ("click.echo('fine', err=True)", 0, "fine\n"),
+        (BadInput("not a transcript"), 3, "nous: not a transcript\n"),
+        (Misconfigured("wrong setting"), 4, "nous: wrong setting\n"),
+        (Unavailable("no server"), 5, "nous: no server\n"),
+        (Fatal("hopeless"), 1, "nous: hopeless\n"),
+        (KeyboardInterrupt(), 130, "nous: interrupted\n"),
+        (click.Abort(), 130, "nous: interrupted\n"),
+        (KeyError("x"), 70, "nous: a defect: KeyError: 'x' (--debug before the command shows where)\n"),
+        (Exit(1), 1, ""),
     ],
+    ids=repr,
 )
-def test_each_end_has_its_exit_code_and_one_line(body: str, code: int, message: str, make: Make) -> None:
-    result = CliRunner().invoke(make(body), ["it"])
+def test_each_end_has_its_exit_code_and_one_line(
+    error: BaseException, code: int, message: str, ending: Callable[[BaseException], Frame]
+) -> None:
+    result = CliRunner().invoke(ending(error), ["it"])
 
     assert (result.exit_code, result.stderr, result.stdout) == (code, message, "")
 
 
-def test_debug_keeps_the_traceback(make: Make) -> None:
-    result = CliRunner().invoke(make("raise errors.BadInput('here')"), ["--debug", "it"])
-
-    assert type(result.exception).__name__ == "BadInput"
+def test_debug_keeps_the_traceback(ending: Callable[[BaseException], Frame]) -> None:
+    assert isinstance(CliRunner().invoke(ending(BadInput("here")), ["--debug", "it"]).exception, BadInput)
 
 
 def test_a_misspelt_command_is_answered_with_the_nearest() -> None:
@@ -125,17 +118,12 @@ def test_a_misspelt_command_is_answered_with_the_nearest() -> None:
     assert "Did you mean episodes" in result.stderr
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(make: Make, tmp_path: Path) -> None:
-    make("[click.echo('line ' * 100) for _ in range(10_000)]")
-    (module,) = tmp_path.glob("command_*.py")
-    script = f"""
-from nous.cli.framework import CommandEntry, Frame
-Frame(table=[CommandEntry("it", "{module.stem}:command", "")])(["it"])
-"""
-    pipe = ["bash", "-o", "pipefail", "-c", '"$0" -c "$1" | head -n 1', sys.executable, script]
-    paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
+    chat = tmp_path / "chat.txt"
+    chat.write_text("User: Hello\n\nAssistant: Hello to you\n\n" * 10_000)
+    pipe = ["bash", "-o", "pipefail", "-c", '"$0" -m nous transcript "$1" | head -n 1', sys.executable, str(chat)]
 
-    done = subprocess.run(pipe, capture_output=True, env=os.environ | {"PYTHONPATH": paths}, check=False)
+    done = subprocess.run(pipe, capture_output=True, check=False)
 
     assert (done.returncode, done.stderr, done.stdout.count(b"\n")) == (0, b"", 1)
 

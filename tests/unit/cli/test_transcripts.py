@@ -1,5 +1,6 @@
-"""`nous dev excerpt`: its options, its JSON, and what it says to a wrong value."""
+"""`nous dev transcript` and `nous dev excerpt`: options, JSON, and what they say to a wrong value."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nous.cli import main
-from nous.cli.transcripts import excerpt
+from nous.cli.transcripts import excerpt, transcript
 from nous.domain.errors import BadInput
 from nous.excerpt import fit, windows
 from nous.transcript import read_transcript
@@ -20,11 +21,20 @@ TEXT = "".join(
     for number in range(TURNS)
 )
 
+HELLO = "User: hi\n\nAssistant: hello\n"
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     written = tmp_path / "session.txt"
     written.write_text(TEXT)
+    return str(written)
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> str:
+    written = tmp_path / "short.txt"
+    written.write_text(HELLO)
     return str(written)
 
 
@@ -89,12 +99,57 @@ def test_a_session_in_which_nobody_says_anything_is_refused() -> None:
         (["--format", "best"], "best"),
     ],
 )
-def test_a_wrong_value_is_refused_with_what_is_wrong_and_no_traceback(
-    path: str, arguments: list[str], complaint: str
-) -> None:
+def test_a_wrong_value_is_refused_with_what_is_wrong(path: str, arguments: list[str], complaint: str) -> None:
     result = CliRunner().invoke(main, ["excerpt", path, *arguments])
 
-    assert result.exit_code != 0
-    assert complaint in result.output
-    assert "Traceback" not in result.output
     assert isinstance(result.exception, SystemExit)
+    assert complaint in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("how", "shown"),
+    [
+        ((), "> hi\n    hello"),
+        (("--json",), '"text":"hello"'),
+        (("--turns",), "[User] hi\n\n[Assistant] hello\n"),
+    ],
+)
+def test_a_session_is_shown_as_text_as_json_and_as_it_is_searched(short: str, how: tuple[str, ...], shown: str) -> None:
+    assert shown in CliRunner().invoke(transcript, [short, *how]).output
+
+
+def test_the_text_for_a_summarizer_is_printed_and_nothing_else(short: str) -> None:
+    expected = "[turn 001] USER:\nhi\n\n[turn 001] ASSISTANT (0 in / 0 out tokens):\nhello\n\n"
+
+    assert CliRunner().invoke(transcript, [short, "--summarizer"]).output == expected
+    assert CliRunner().invoke(transcript, ["-", "--summarizer"], input=HELLO).output == expected
+    assert "(completed, 0 in" in CliRunner().invoke(transcript, [short, "--summarizer", "--style", "2025"]).output
+
+
+@pytest.mark.parametrize("how", [(), ("--summarizer",)])
+def test_of_a_packed_file_that_was_cut_it_is_said_that_it_is_not_all_shown(
+    tmp_path: Path, how: tuple[str, ...]
+) -> None:
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress(HELLO.encode())[:-8])
+
+    shown = CliRunner().invoke(transcript, [str(cut), *how])
+
+    assert "hello" in shown.stdout
+    [line] = shown.stderr.splitlines()
+    assert line.startswith(f"nous: {cut}: packed data damaged: ")
+    assert line.endswith("; what comes before the damage is shown")
+
+
+def test_what_is_passed_over_is_shown_when_it_is_asked_for(tmp_path: Path) -> None:
+    session = tmp_path / "session.jsonl"
+    session.write_text(
+        '{"uuid":"a","sessionId":"s","isSidechain":false,"type":"user","message":{"content":"go"}}\n'
+        '{"uuid":"b","sessionId":"s","isSidechain":false,"type":"assistant","message":{"id":"m","content":'
+        '[{"type":"thinking","thinking":"hm"}]}}\n'
+    )
+
+    assert "passed over: thinking" in CliRunner().invoke(transcript, [str(session)]).output
+    shown = CliRunner().invoke(transcript, [str(session), "--with", "thinking"]).output
+    assert "    hm\n" in shown
+    assert "read: 1 user, 1 thinking\npassed over: nothing" in shown
