@@ -13,12 +13,9 @@ from nous.domain.scope import LONGEST_PART
 
 GOOD = "User: Please remember that I live in Berlin.\n\nAssistant: I will.\n"
 NAMES = {
-    "empty": "",
     "blank": "   ",
     "NUL": "a\0bcd",
     "line break": "a\nbcd",
-    "escape": "a\x1b[31mbcd",
-    "right to left": "a\u202ebcd",
     "a million": "x" * 1_000_000,
     "lone surrogate": "a\udc80bcd",
 }
