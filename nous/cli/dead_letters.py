@@ -115,7 +115,7 @@ def show(app: App, letter_id: str, *, as_json: bool) -> None:
 
 
 def _details(letter: DeadLetter, event: dict[str, Any] | None) -> Iterator[str]:
-    """Yield all details of *letter*; *event* is the origin of its event, or None if that is gone."""
+    """Yield details of *letter*; *event* is the origin of its event, or None if that is gone."""
     fields = {
         "id": letter.id,
         "what": letter.letter_kind,
@@ -143,9 +143,9 @@ def _details(letter: DeadLetter, event: dict[str, Any] | None) -> Iterator[str]:
 
 
 def origin(raw: bytes | int, kind: str) -> dict[str, str]:
-    """Return where the event *raw* comes from; nothing of one that cannot be read, or is given as its size.
+    """Return where the event *raw* comes from; nothing if it cannot be read, or is too large.
 
-    Its content is for nobody's eyes, and producers may put credentials anywhere.
+    Its content is not shown, and credentials are masked: producers may put them anywhere.
     """
     try:
         event = None if isinstance(raw, int) else decode(raw, type_hint=kind)

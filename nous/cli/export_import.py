@@ -20,7 +20,7 @@ from nous.domain.episode import Episode
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.event_codec import checked_name
 from nous.domain.events import episode_id
-from nous.domain.fact import Confirmed, Learned, Linked, Row, Superseded, occurrences
+from nous.domain.fact import Confirmed, Learned, Row, occurrences
 from nous.domain.scope import Scope
 from nous.domain.session_state import is_ahead
 from nous.jobs.rq.worker_stats import workers_seen
@@ -176,10 +176,8 @@ def _times(record: Episode | Row) -> Sequence[datetime | None]:
             return fact.learned_at, fact.source.said_at
         case Confirmed():
             return record.at, record.source.said_at
-        case Superseded() | Linked():
-            return (record.at,)
         case _:
-            return ()
+            return (getattr(record, "at", None),)
 
 
 def keep(container: Container, episode: Episode) -> bool:
@@ -212,9 +210,9 @@ def _announce(container: Container, episodes: Iterable[Episode]) -> None:
 
 
 def add_rows(container: Container, scope: Scope, rows: Sequence[Row]) -> tuple[Counter[type], MergeResult]:
-    """Add the rows that the log of *scope* lacks; return how many of each kind, and what was left out.
+    """Add the rows that the log of *scope* lacks.
 
-    Forgotten facts stay forgotten.
+    Return how many of each kind, and what was left out. Forgotten facts stay forgotten.
 
     Raises:
         Retryable: other writers keep adding or forgetting facts.

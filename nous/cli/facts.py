@@ -88,7 +88,7 @@ def learn(app: App, source: str, *, scope: Scope, session: str | None, again: bo
 
 
 def _candidates(source: BinaryIO, complain: Complain) -> Iterator[tuple[int, CandidateFact]]:
-    """Yield the candidate of each line, with its number. It is the user's word, unless it sets `trust`."""
+    """Yield each line's number and candidate: the user's word, unless it sets `trust`."""
     for number, raw in enumerate(source, start=1):
         if not raw.strip():
             continue
@@ -173,7 +173,9 @@ def _in_words(decision: FactDecision) -> str:
 def teach(
     container: Container, scope: Scope, session: str, candidates: Sequence[CandidateFact]
 ) -> Sequence[FactDecision]:
-    """Judge and store *candidates* as said by *session*, all or none; skip those that are forgotten meanwhile.
+    """Judge and store *candidates* as said by *session*, all or none.
+
+    Those that are forgotten meanwhile are skipped.
 
     Raises:
         WasForgotten: the session was forgotten.
@@ -231,7 +233,7 @@ def _cause(scope: Scope, session: str, candidates: Sequence[CandidateFact], cont
 
 
 def _committed(container: Container, scope: Scope, prepare: Callable[[], tuple[Effects | None, T]]) -> T:
-    """Apply the effects that *prepare* returns, if any, and return its result; prepare them again on conflict.
+    """Apply the effects that *prepare* returns, if any; return its result. On conflict, repeat.
 
     Raises:
         Retryable: other writers kept changing the scope.
@@ -360,7 +362,7 @@ def _print_result(done: str, one: KnownFact, preposition: str, other: KnownFact)
 def _settled(
     app: App, names: tuple[str, str], scope: Scope, because: str, decide: Callable[..., tuple[Row, ...]]
 ) -> _Settled:
-    """Append the rows that *decide* returns for the two facts named; return both as before, and the rows.
+    """Append the rows that *decide* returns for two facts; return both as before, and the rows.
 
     Vectors are requested for a fact that is current again and has none.
 

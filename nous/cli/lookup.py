@@ -84,9 +84,7 @@ def fact_named(name: str, knowledge: FactIndex) -> KnownFact | None:
 def one_of(name: str, knowledge: FactIndex, container: "Container", scope: Scope) -> KnownFact:
     """Return the one fact whose id is or begins with *name*.
 
-    Raises:
-        NotFound: there is none in *scope*.
-        BadInput: there are several, or *name* is too short.
+    Raises as `fact_named`, and `NotFound` if there is none in *scope*.
     """
     if found := fact_named(name, knowledge):
         return found

@@ -93,7 +93,7 @@ def touch(app: App, session: str, *, scope: Scope, agent: str, background: bool,
     about = SessionMetadata(scope=scope, agent_id=agent, session_id=more["session_id"], format=more["format_"])
     touched = producer_of(app.container).touch(session, about, background=background)
     name, published = touched.event.session_id, "now" if touched.receipt.fresh else "before"
-    result: dict[str, Any] = {"session": name, "event": touched.event.id, "published": published}
+    result = {"session": name, "event": touched.event.id, "published": published}
     render(result, [one_line(f"touched {name}")], as_json=as_json)
 
 

@@ -199,7 +199,10 @@ def _overview(report: Report, container: Container, *, everything: bool) -> Iter
 
 
 def _headline(report: Report, facts: int | None) -> str:
-    """Say in one line how much is known, and whether work is left; *facts* is None if they are too many to count."""
+    """Say in one line how much is known, and whether work is left.
+
+    *facts* is None if they are too many to count.
+    """
     total = report["total"]
     sessions = report["groups"].get(_SUMMARIZER, total)["received"] - report["unreadable"]
     known = "" if facts is None else f", {counted(facts, 'fact')}"
