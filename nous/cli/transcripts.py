@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -97,15 +97,6 @@ def _accounts(excerpts: Sequence[Excerpt]) -> Iterator[str]:
 
 
 _STYLES = "Style of that text: today's, that of 2025, or with results that name the request they answer."
-_COLOURS: Mapping[str, Callable[[str], str]] = {
-    "heading": partial(click.style, bold=True),
-    "faint": partial(click.style, dim=True),
-    Kind.USER: partial(click.style, fg="cyan", bold=True),
-    Kind.TOOL_CALL: partial(click.style, dim=True),
-    Kind.ERROR: partial(click.style, fg="red"),
-    Kind.DECISION: partial(click.style, fg="yellow"),
-    Kind.SUMMARY: partial(click.style, fg="magenta"),
-}
 
 
 @click.command()
@@ -134,7 +125,7 @@ def transcript(source: str, format_: str | None, include: tuple[str, ...], style
     elif form["turns"]:
         click.echo("\n\n---\n\n".join(turn.text for turn in group_into_turns(found)))
     else:
-        for line in view(found, paint=lambda text, role: _COLOURS[role](text) if role in _COLOURS else text):
+        for line in view(found):
             click.echo(line)
 
 
