@@ -92,17 +92,12 @@ def anchors_of(page: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_the_first_two_commands_are_the_demo_and_the_tests() -> None:
-    assert README.words_after("make")[:2] == ["demo", "test"]
-
-
-def test_the_readme_is_short() -> None:
-    assert len(README.text.splitlines()) <= 250
-
-
-def test_the_readme_leads_to_every_page() -> None:
+def test_the_readme_is_short_begins_with_two_commands_and_leads_to_every_page() -> None:
     targets = set(re.findall(r"\]\((docs/[\w.-]+\.md)", README.prose))
 
+    assert README.words_after("make")[:2] == ["demo", "test"]
+    assert len(README.text.splitlines()) <= 250
+    assert README.script
     assert targets == {str(page.path.relative_to(ROOT)) for page in PAGES} - {"README.md"}
 
 
@@ -119,19 +114,12 @@ def test_every_command_is_named_and_every_named_command_exists() -> None:
     assert quoted | words_after("nous") == exist
 
 
-def test_every_command_about_facts_is_named() -> None:
+def test_every_command_about_facts_public_function_and_event_is_named() -> None:
     quoted = {word.split()[2] for word in QUOTED if re.match(r"nous\s+facts\s+[a-z]", word)}
-
-    assert quoted == {command.name for command in FACT_COMMANDS}
-
-
-def test_every_public_function_is_named() -> None:
-    assert set(nous.__all__) <= {name for page in PAGES for name in re.findall(r"\bnous\.(\w+)\(", page.text)}
-
-
-def test_every_event_is_named() -> None:
     ours = {name for name, kind in events.kinds().items() if kind.__module__.startswith("nous.")}
 
+    assert quoted == {command.name for command in FACT_COMMANDS}
+    assert set(nous.__all__) <= {name for page in PAGES for name in re.findall(r"\bnous\.(\w+)\(", page.text)}
     assert ours <= QUOTED
 
 
@@ -151,9 +139,6 @@ def test_every_setting_they_name_exists() -> None:
 
     assert {name for page in PAGES for name in re.findall(r"\bNOUS_[A-Z_]*[A-Z]", page.text)} <= variables
     assert quoted <= set(keys)
-
-
-def test_they_say_where_every_setting_stands() -> None:
     assert any("config/nous.toml)" in page.text for page in PAGES)
 
 
@@ -206,10 +191,6 @@ def test_its_python_runs(page: Page, tmp_path: Path) -> None:
         run("-m", "nous", "down")
 
     assert ran.returncode == 0, ran.stderr
-
-
-def test_the_readme_has_python_that_runs() -> None:
-    assert README.script
 
 
 def test_the_page_of_promises_names_every_kind_of_fault_and_only_proofs_that_there_are() -> None:

@@ -39,11 +39,10 @@ def demo(app: App, directory: Path | None) -> None:
     run finds that nothing is new.
     """
     home = directory or app.settings.data_dir / "demo"
-    quiet = {"data_dir": home, "redis_url": "embedded:", "log_level": "warning"}
     log.configure("warning", app.settings.log_format)
-    settings = app.settings.model_copy(update=quiet)
+    settings = {"data_dir": home, "redis_url": "embedded:", "log_level": "warning"}
     try:
-        failed = _run(build(settings))
+        failed = _run(build(app.settings.model_copy(update=settings)))
     finally:
         embedded.stop(home)
     click.echo(f"\nThe data stays in {home}. Look at it again (this starts its server), then stop the server:")
@@ -79,20 +78,15 @@ def _run(container: Container) -> bool:
 
 
 def _publish(container: Container) -> list[Published]:
+    """Publish the bundled sessions, by format."""
     producer = producer_of(container)
     about = SessionMetadata(scope=_SCOPE, agent_id="demo")
     published: list[Published] = []
-    for path in _samples():
-        for each in producer.publish(path, about):
+    for path in sorted(Path(str(resources.files("nous.samples"))).glob("*/*")):
+        for each in producer.publish(path, about) if path.suffix in {".json", ".jsonl", ".txt"} else ():
             published.append(each)
             click.echo(f"{'published' if each.receipt.fresh else 'known':<10} {path.parent.name}/{path.name}")
     return published
-
-
-def _samples() -> list[Path]:
-    """Return the paths of the bundled sessions, by format."""
-    folder = Path(str(resources.files("nous.samples")))
-    return sorted(path for path in folder.glob("*/*") if path.suffix in {".json", ".jsonl", ".txt"})
 
 
 def _show(container: Container) -> None:

@@ -1,45 +1,42 @@
 """`nous export` and `nous import`: episodes and facts as JSON lines."""
 
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
-from shutil import copymode
-from typing import BinaryIO, NamedTuple
-from uuid import uuid4
+from typing import BinaryIO
 
 import click
 
 from nous.app.container import Container
 from nous.bus.base import Conflict, Priority
 from nous.bus.tombstones import session_name
+from nous.cli.facts import candidate
 from nous.cli.framework import BAD_INPUT, App, opened, scopes_option
 from nous.cli.lookup import ALL, scopes_named
 from nous.cli.output import counted, note, say
-from nous.cli.teaching import candidate
 from nous.domain.effects import AppendFacts, Effects, SaveEpisode
 from nous.domain.episode import Episode
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.event_codec import checked_name
 from nous.domain.events import episode_id
-from nous.domain.fact import Confirmed, Fact, Learned, LogVersion, Row, occurrences
+from nous.domain.fact import Confirmed, Learned, Row, occurrences
 from nous.domain.scope import Scope
 from nous.domain.session_state import is_ahead
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.candidate_filter import without_candidates
 from nous.knowledge.decision import unembedded, unembedded_episodes
 from nous.knowledge.import_merge import AT_ONCE, MergeResult, merge_rows
-from nous.store.base import NO_VECTORS, LogSlice
+from nous.store.base import NO_VECTORS
 from nous.store.export_format import ExportedRecords, exported, line, read
+from nous.store.fact_rows import continuation
 from nous.transcript.io.byte_source import ByteSource
 
 _MOST_COMPLAINTS = 5
 """Unusable lines that are reported with a reason; further ones are only counted."""
 
 _LONGEST_LINE = 10_000_000
+_SAID = ("text", "category", "subject", "confidence", "event_date")
 _REFUSALS = 1000
 
 
@@ -50,46 +47,17 @@ _REFUSALS = 1000
 def export_(app: App, target: str, *, scope: Sequence[Scope]) -> None:
     """Write episodes and facts to FILE or standard output, one JSON line each.
 
-    Each line holds its origin. Vectors, transcripts and model answers are left out. `nous import` reads the lines, here
-    or elsewhere.
+    Vectors, transcripts and model answers are left out. `nous import` reads the lines, here or elsewhere.
     """
     scopes, counts = scopes_named(app.container, scope), Counter[type]()
     context = app.container.memory
-    with written(target) as stream:
+    with opened(target, "wb") as stream:
         for each in scopes:
             rows = exported(context.facts.read(each, embedder=NO_VECTORS).rows)
             for record in (*reversed(context.episodes.recent(each, limit=ALL)), *rows):
                 stream.write(line(ExportedRecords(each, record)))
                 counts[type(record)] += 1
     note(f"{_counted(counts)} exported")
-
-
-@contextmanager
-def written(target: str) -> Generator[BinaryIO]:
-    """Open *target* for writing, or standard output if it is `-`.
-
-    The file appears once it is complete. It gets the permissions of the file that it replaces.
-
-    Raises:
-        BadInput: it cannot be written.
-    """
-    if target == "-":
-        yield sys.stdout.buffer
-        return
-    path = Path(target).resolve()
-    is_file = path.is_file() or not path.exists()  # a pipe must not be replaced by a file
-    part = path.with_name(f"{path.name}.{uuid4().hex[:8]}.part") if is_file else path
-    try:
-        with part.open("wb") as stream:
-            if path.is_file():
-                copymode(path, part)
-            yield stream
-        part.replace(path)
-    except OSError as error:
-        raise BadInput(f"{target} could not be written: {error.strerror}") from error
-    finally:
-        if is_file:
-            part.unlink(missing_ok=True)
 
 
 def _counted(counts: Mapping[type, int]) -> str:
@@ -105,8 +73,8 @@ def import_(app: App, source: str) -> None:
     """Read what `nous export` wrote, from FILE or standard input.
 
     The input may be packed with gzip or Zstandard. Existing records stay as they are, so importing is idempotent.
-    Forgotten records stay forgotten. Workers compute vectors with the embedder configured here, and compare the facts
-    with known ones. Unusable lines do not stop the import: the first few are reported, and further ones are counted.
+    Forgotten records stay forgotten. Workers compute vectors, and compare the facts with known ones. Unusable lines do
+    not stop the import: the first few are reported, and further ones are counted.
     """
     container, refused = app.container, list[str]()
     episodes: list[Episode] = []
@@ -124,11 +92,20 @@ def import_(app: App, source: str) -> None:
     gone = sum(_is_forgotten(container, episode) for episode in episodes)
     counts = Counter[type]({Episode: sum(keep(container, episode) for episode in episodes)})
     _announce(container, episodes)
-    imports = [Importer(container, scope, found).run() for scope, found in rows.items()]
-    counts = sum((each.added for each in imports), counts)
+    imports = [add_rows(container, scope, found) for scope, found in rows.items()]
+    counts = sum((added for added, _ in imports), counts)
     say(f"{_counted(counts)} were new; existing records were not changed")
-    _warn(container, counts, imports, episodes_gone=gone)
-    click.get_current_context().exit(BAD_INPUT if refused or any(each.unknown for each in imports) else 0)
+    if unknown := sum(found.unknown for _, found in imports):
+        note(f"left out: {counted(unknown, 'row')} about unknown facts")
+    mentions = sum(found.forgotten for _, found in imports)
+    if gone or mentions:
+        what = f"{counted(gone, 'episode')} and {counted(mentions, 'mention')} of facts"
+        note(f"left out since they were forgotten here: {what}")
+    if waiting := [noun for noun, kind in (("facts", Learned), ("episodes", Episode)) if counts[kind]]:
+        is_worked_on = workers_seen(container.rq_client, container.job_names)
+        when = "a worker computes them" if is_worked_on else "no worker runs: nous up"
+        note(f"the {' and '.join(waiting)} wait for vectors; {when}")
+    click.get_current_context().exit(BAD_INPUT if refused or unknown else 0)
 
 
 def _complain(refused: Sequence[str], *, is_all: bool) -> None:
@@ -138,20 +115,6 @@ def _complain(refused: Sequence[str], *, is_all: bool) -> None:
         note(f"{counted(more, 'more line')} cannot be used")
     if is_all:
         note("there is no record of `nous export` in it")
-
-
-def _warn(container: Container, counts: Counter[type], imports: Sequence["Imported"], *, episodes_gone: int) -> None:
-    """Report records that were left out, and pending work."""
-    if unknown := sum(each.unknown for each in imports):
-        note(f"left out: {counted(unknown, 'row')} about unknown facts")
-    mentions = sum(each.forgotten for each in imports)
-    if episodes_gone or mentions:
-        what = f"{counted(episodes_gone, 'episode')} and {counted(mentions, 'mention')} of facts"
-        note(f"left out since they were forgotten here: {what}")
-    if waiting := [noun for noun, kind in (("facts", Learned), ("episodes", Episode)) if counts[kind]]:
-        is_worked_on = workers_seen(container.rq_client, container.job_names)
-        when = "a worker computes them" if is_worked_on else "no worker runs: nous up"
-        note(f"the {' and '.join(waiting)} wait for vectors; {when}")
 
 
 def usable(stream: BinaryIO, complain: Callable[[str], None], *, now: datetime) -> Iterator[ExportedRecords]:
@@ -173,53 +136,48 @@ def usable(stream: BinaryIO, complain: Callable[[str], None], *, now: datetime) 
 
 
 def _checked(carried: ExportedRecords, now: datetime) -> ExportedRecords:
-    """Return *carried* in the form in which it is stored."""
+    """Return *carried* in the form in which it is stored.
+
+    Raises:
+        BadInput: it would not be learned from a line by hand, or does not belong to its scope.
+    """
     record = carried.record
+    if any(time and is_ahead(time, now) for time in _times(record)):
+        raise BadInput("a time in it is in the future, so it would outrank all others until then")
     owner = record.scope if isinstance(record, Episode) else record.fact.scope if isinstance(record, Learned) else None
     if owner and owner != carried.scope:
         raise BadInput(f"the line is of scope {carried.scope}, its record of {owner}")
-    if any(is_ahead(time, now) for time in _times(record)):
-        raise BadInput("a time in it is in the future, so it would outrank all others until then")
-    if isinstance(record, Episode):
-        checked_name(record.session_id, "session_id")
-        checked_name(record.agent_id, "agent_id")
-        if record.id != episode_id(carried.scope, record.session_id):
-            raise BadInput("its id is not that of its session in this scope, by which it would be forgotten")
-        return carried
-    for _, source, _ in occurrences([record]):
+    for _, source, _ in () if isinstance(record, Episode) else occurrences([record]):
         checked_name(source.session_id, "session_id")
     match record:
+        case Episode():
+            checked_name(record.session_id, "session_id")
+            checked_name(record.agent_id, "agent_id")
+            if record.id != episode_id(carried.scope, record.session_id):
+                raise BadInput("its id is not that of its session in this scope, by which it would be forgotten")
         case Learned(fact=fact):
-            return replace(carried, record=replace(record, fact=_learnable(fact)))
+            said = {name: getattr(fact, name) for name in _SAID}
+            found = candidate({**said, "turns": fact.source.turns, "trust": fact.source.trust})
+            record = replace(record, fact=replace(fact, text=found.text, category=found.category))
         case Confirmed():
             found = candidate({"text": record.text, "turns": record.source.turns})
-            return replace(carried, record=replace(record, text=found.text))
+            record = replace(record, text=found.text)
         case _:
-            return carried
+            pass
+    return replace(carried, record=record)
 
 
-def _times(record: Episode | Row) -> Iterator[datetime]:
-    """Yield the times by which *record* may be newer than others."""
-    if isinstance(record, Episode):
-        yield record.ended_at
-    elif isinstance(record, Learned):
-        yield record.fact.learned_at
-    elif at := getattr(record, "at", None):
-        yield at
-    if not isinstance(record, Episode):
-        yield from (source.said_at for _, source, _ in occurrences([record]) if source.said_at)
-
-
-def _learnable(fact: Fact) -> Fact:
-    """Return *fact* as it would be learned from a line by hand.
-
-    Raises:
-        BadInput: it would not.
-    """
-    names = ("text", "category", "subject", "confidence", "event_date")
-    said = {name: getattr(fact, name) for name in names}
-    found = candidate({**said, "turns": fact.source.turns, "trust": fact.source.trust})
-    return replace(fact, text=found.text, category=found.category)
+def _times(record: Episode | Row) -> Sequence[datetime | None]:
+    """Return the times by which *record* may be newer than others."""
+    match record:
+        case Episode():
+            return (record.ended_at,)
+        case Learned(fact=fact):
+            return fact.learned_at, fact.source.said_at
+        case Confirmed():
+            return record.at, record.source.said_at
+        case _:
+            return (getattr(record, "at", None),)
 
 
 def keep(container: Container, episode: Episode) -> bool:
@@ -251,69 +209,34 @@ def _announce(container: Container, episodes: Iterable[Episode]) -> None:
         container.bus.publish(event, priority=Priority.BULK)
 
 
-class Imported(NamedTuple):
-    """Number of rows *added*, by kind. Rows left out are counted as in `MergeResult`."""
+def add_rows(container: Container, scope: Scope, rows: Sequence[Row]) -> tuple[Counter[type], MergeResult]:
+    """Add the rows that the log of *scope* lacks.
 
-    added: Counter[type]
-    unknown: int
-    forgotten: int
+    Return how many of each kind, and what was left out. Forgotten facts stay forgotten.
 
-
-class Importer:
-    """Adds the rows that the log of one scope lacks; forgotten facts stay forgotten."""
-
-    def __init__(self, container: Container, scope: Scope, rows: Sequence[Row]) -> None:
-        self._container = container
-        self._scope = scope
-        self._rows = rows
-        self._added = Counter[type]()
-
-    def run(self) -> Imported:
-        """Add all missing rows.
-
-        Raises:
-            Retryable: other writers keep adding or forgetting facts.
-        """
-        found = self._added_all()
-        # Also if nothing was new: an interrupted import may have published nothing yet.
-        if any(isinstance(row, Learned) for row in self._rows):
-            state = str(self._log(None).version)
-            self._container.bus.publish(unembedded(self._scope, state=state, at=self._container.clock()))
-        return Imported(self._added, found.unknown, found.forgotten)
-
-    def _added_all(self) -> MergeResult:
-        """Merge the rows into the log and append them; start over if the log changes meanwhile."""
-        for _ in range(_REFUSALS):
-            log, forgotten = self._log(None), self._container.tombstones.forms(self._scope)
-            found = merge_rows(self._rows, log.rows, forgotten=forgotten, gone=self._gone())
-            if self._has_appended(found.rows, log.version):
-                return found
-        raise Retryable(
-            f"other writers keep changing the facts of {self._scope}; import again, nothing is stored twice"
-        )
-
-    def _has_appended(self, rows: Sequence[Row], version: LogVersion) -> bool:
-        """Append *rows* to the log of *version*; return False if others have changed it."""
-        for batch in _batches(rows):
-            write = AppendFacts(scope=self._scope, expected=version, rows=tuple(batch))
-            if isinstance(self._container.bus.apply(Effects(writes=(write,))), Conflict):
-                return False
-            self._added.update(map(type, batch))
-            ours = self._log(version)
-            if len(ours.rows) != len(batch) or (ours.complete and version.n):
-                return False
-            version = ours.version
-        return True
-
-    def _log(self, after: LogVersion | None) -> LogSlice:
-        return self._container.memory.facts.read(self._scope, after=after, embedder=NO_VECTORS)
-
-    def _gone(self) -> Collection[str]:
-        """Return the forgotten sessions that the rows quote, both published and entered by hand."""
-        sessions = {each.source.session_id for each in occurrences(self._rows)}
-        find, scope = self._container.tombstones.find, self._scope
-        return {each for each in sessions if find(scope, session_name(scope, each))}
+    Raises:
+        Retryable: other writers keep adding or forgetting facts.
+    """
+    added = Counter[type]()
+    for _ in range(_REFUSALS):
+        log, forgotten = container.memory.facts.read(scope, embedder=NO_VECTORS), container.tombstones.forms(scope)
+        found = merge_rows(rows, log.rows, forgotten=forgotten, gone=_gone(container, scope, rows))
+        version = log.version
+        for start in range(0, len(found.rows), AT_ONCE):
+            write = AppendFacts(scope=scope, expected=version, rows=found.rows[start : start + AT_ONCE])
+            if isinstance(container.bus.apply(Effects(writes=(write,))), Conflict):
+                break
+            added.update(map(type, write.rows))
+            version = continuation(write).version
+        else:
+            # Also if nothing was new: an interrupted import may have published nothing yet.
+            if any(isinstance(row, Learned) for row in rows):
+                container.bus.publish(unembedded(scope, state=str(version), at=container.clock()))
+            return added, found
+    raise Retryable(f"other writers keep changing the facts of {scope}; import again, nothing is stored twice")
 
 
-def _batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    return (rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE))
+def _gone(container: Container, scope: Scope, rows: Sequence[Row]) -> Collection[str]:
+    """Return the forgotten sessions that *rows* quote, both published and entered by hand."""
+    sessions = {each.source.session_id for each in occurrences(rows)}
+    return {each for each in sessions if container.tombstones.find(scope, session_name(scope, each))}

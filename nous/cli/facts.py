@@ -1,45 +1,55 @@
 """Commands of `nous facts`: learn facts by hand, and settle pairs that may say the same."""
 
-import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from difflib import get_close_matches
+from functools import cache
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple, cast
-from uuid import uuid4
+from typing import Any, BinaryIO, TypeVar, cast
+from uuid import uuid4, uuid5
 
 import click
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from nous.app.container import Container
 from nous.bus.base import Conflict
+from nous.bus.tombstones import WasForgotten, form_name, session_name
 from nous.cli.framework import BAD_INPUT, App, json_option, limit_option, opened, scope_option
 from nous.cli.lookup import elsewhere, knowledge_of, one_of
 from nous.cli.memory_text import fact_lines, fact_object
 from nous.cli.output import counted, fitted, note, print_json, render, say
-from nous.cli.teaching import Teacher, candidate
 from nous.domain.effects import AppendFacts, Effects
-from nous.domain.episode import CandidateFact, Trust
+from nous.domain.episode import CandidateFact, Outcome, Summary, Trust
 from nous.domain.errors import BadInput, Retryable
-from nous.domain.fact import LinkKind, Row, Superseded
+from nous.domain.event_codec import checked_name
+from nous.domain.events import NAMESPACE, EpisodeSummarized, Event, FactsUnembedded
+from nous.domain.fact import LinkKind, Row, Source, Superseded
 from nous.domain.scope import Scope
 from nous.embedding.base import MissingEmbedder
-from nous.knowledge.decision import FactDecision, unembedded
+from nous.knowledge.candidate_filter import checked, mark_of
+from nous.knowledge.decision import FactDecision, announcements, unembedded
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.normalize import exact_form
 from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import OpenPair, keeping_apart, merging, open_pairs, unsettling
+from nous.pipeline.fact_learner import FactLearner
+from nous.summary.llm.response import is_date
 from nous.text.sanitize import one_line, shortened
+from workers.fact_extractor import NAME
 
-_REFUSALS = 100
+_REFUSALS = 1000
 _LONGEST_REASON = 1000
 """Characters of a reason."""
 
-
 _AT_ONCE = 64
 _FORM = """"The API is on port 8080" in quotes, or {"text": "...", "subject": "..."}"""
-
 Complain = Callable[[int, str], None]
 """Called with the number of a line that cannot be used, and the reason."""
+
+_Settled = tuple[KnownFact, KnownFact, tuple[Row, ...]]
+
+T = TypeVar("T")
 
 
 @click.command()
@@ -63,43 +73,62 @@ def learn(app: App, source: str, *, scope: Scope, session: str | None, again: bo
         refused.append(number)
         note(f"line {number}: {reason}")
 
-    if source == "-" and sys.stdin.isatty():
-        note(f"reading facts from this terminal, one a line, until Ctrl-D: {_FORM}")
+    container = app.container
+    name = checked_name(f"cli-{uuid4().hex[:8]}" if session is None else session, "the id of a session")
     with opened(source) as stream:
-        teacher = Teacher(app.container, scope, f"cli-{uuid4().hex[:8]}" if session is None else session)
-        lines, has_input = _candidates(stream, complain), False
+        lines = _candidates(stream, complain)
         while batch := list(islice(lines, _AT_ONCE)):
-            has_input = True
             if again:
-                teacher.let_back(each for _, each in batch)
-            for decision in teacher.teach(list(_wanted(batch, app.container.tombstones.forms(scope), complain))):
+                let_back(container, scope, name, (each for _, each in batch))
+            wanted = list(_wanted(batch, container.tombstones.forms(scope), complain))
+            for decision in teach(container, scope, name, wanted):
                 print_json(_as_object(decision), indent=False) if as_json else say(_in_words(decision))
-    if has_input or refused:
-        _warn_of_missing_vectors(app.container, scope)
-    else:
-        note("no facts were given")
+    _warn_of_missing_vectors(container, scope)
     click.get_current_context().exit(BAD_INPUT if refused else 0)
 
 
 def _candidates(source: BinaryIO, complain: Complain) -> Iterator[tuple[int, CandidateFact]]:
+    """Yield each line's number and candidate: the user's word, unless it sets `trust`."""
     for number, raw in enumerate(source, start=1):
-        if raw.strip():
-            try:
-                yield number, candidate(_by_the_user(raw))
-            except BadInput as error:
-                complain(number, str(error))
+        if not raw.strip():
+            continue
+        try:
+            said = orjson.loads(raw)
+            fields = cast("dict[str, Any]", said if isinstance(said, dict) else {"text": said})
+            yield number, candidate({"trust": Trust.USER, **fields})
+        except orjson.JSONDecodeError as error:
+            complain(number, f"not JSON: {error.msg}; write {_FORM}")
+        except BadInput as error:
+            complain(number, str(error))
 
 
-def _by_the_user(raw: bytes) -> dict[str, Any]:
-    """Return a line as an object. Input by hand is the user's word, unless it sets `trust`."""
+def candidate(said: dict[str, Any]) -> CandidateFact:
+    """Return *said*, an object with the fields of a `CandidateFact`, as a valid candidate.
+
+    Unknown fields are ignored.
+
+    Raises:
+        BadInput: it cannot be learned, or a field is misspelt.
+    """
+    fields = tuple(CandidateFact.__dataclass_fields__)
+    for name in said:
+        if name not in fields and (meant := get_close_matches(name, fields, n=1, cutoff=0.75)):
+            raise BadInput(f"{name}: is no field of a fact; {meant[0]} is")
     try:
-        said = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        raise BadInput(f"not JSON: {error.msg}; write {_FORM}") from None
-    fields = {"text": said} if isinstance(said, str) else said
-    if not isinstance(fields, dict):
-        raise BadInput(f"no fact; write {_FORM}")
-    return {"trust": Trust.USER, **cast("dict[str, Any]", fields)}
+        found = _adapter().validate_python(said)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise BadInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    if found.event_date is not None and not is_date(found.event_date):
+        date = shortened(found.event_date, 40)
+        raise BadInput(f"event_date: {date!r} is no day, month or year in ISO 8601: 2026-03-01, 2026-03 or 2026")
+    return checked(found)
+
+
+@cache
+def _adapter() -> TypeAdapter[CandidateFact]:
+    """Return the validator of candidates, which is slow to build."""
+    return TypeAdapter(CandidateFact)
 
 
 def _wanted(
@@ -141,6 +170,81 @@ def _in_words(decision: FactDecision) -> str:
     return f"{decision.verdict.name:<10} {said}  {decision.fact.id}\n{reason}"
 
 
+def teach(
+    container: Container, scope: Scope, session: str, candidates: Sequence[CandidateFact]
+) -> Sequence[FactDecision]:
+    """Judge and store *candidates* as said by *session*, all or none.
+
+    Those that are forgotten meanwhile are skipped.
+
+    Raises:
+        WasForgotten: the session was forgotten.
+        Retryable: other writers kept changing the scope.
+    """
+    cause = _cause(scope, session, candidates, container)
+    source = Source(episode_id=cause.episode_id, event_id=cause.id, session_id=session, turns=(), said_at=cause.time)
+
+    def prepare() -> tuple[Effects | None, Sequence[FactDecision]]:
+        if tombstone := container.tombstones.find(scope, session_name(scope, session)):
+            raise WasForgotten(
+                f"session {session} of scope {scope} was forgotten on {tombstone.at:%Y-%m-%d %H:%M}; "
+                "use --again to accept it"
+            )
+        learned = FactLearner(container.context).ingest(candidates, scope=scope, source=source)
+        if not learned.append.rows:
+            return None, learned.fact_decisions
+        at = container.clock()
+        events: list[Event] = [*announcements(cause, learned.fact_decisions, by=NAME, at=at)]
+        if learned.waits:
+            events.append(FactsUnembedded.after(cause, by=NAME, index=len(events), at=at))
+        return Effects(writes=(learned.append,), events=tuple(events)), learned.fact_decisions
+
+    return _committed(container, scope, prepare)
+
+
+def let_back(container: Container, scope: Scope, session: str, candidates: Iterable[CandidateFact]) -> None:
+    """Lift the suppression of forgotten *candidates*, and of the session."""
+    for each in candidates:
+        container.tombstones.lift(scope, session_name(scope, session))
+        container.tombstones.lift(scope, form_name(mark_of(scope, exact_form(each.text))))
+
+
+def _cause(scope: Scope, session: str, candidates: Sequence[CandidateFact], container: Container) -> EpisodeSummarized:
+    """Return the event that causes the facts, with an id derived from session and words.
+
+    Facts entered by hand count as an episode of their own. The same words of the same session are one cause.
+    """
+    words = "\n".join(exact_form(candidate.text) for candidate in candidates)
+    event_id = uuid5(NAMESPACE, f"told\n{scope}\n{session}\n{words}")
+    by_hand, outcome = "Told by hand", Outcome.INFORMATIONAL
+    summary = Summary(title=by_hand, summary="", key_points=(), outcome=outcome, outcome_rationale=by_hand, topics=())
+    return EpisodeSummarized(
+        id=event_id,
+        time=container.clock(),
+        source="nous/facts-learn",
+        scope=scope,
+        agent_id="default",
+        session_id=session,
+        trace_id=event_id,
+        episode_id=uuid5(NAMESPACE, f"told\n{scope}\n{session}"),
+        version="",
+        summary=summary,
+    )
+
+
+def _committed(container: Container, scope: Scope, prepare: Callable[[], tuple[Effects | None, T]]) -> T:
+    """Apply the effects that *prepare* returns, if any; return its result. On conflict, repeat.
+
+    Raises:
+        Retryable: other writers kept changing the scope.
+    """
+    for _ in range(_REFUSALS):
+        effects, result = prepare()
+        if effects is None or not isinstance(container.bus.apply(effects), Conflict):
+            return result
+    raise Retryable(f"other writers keep changing the facts of {scope}; try again")
+
+
 @click.command()
 @scope_option
 @limit_option(20)
@@ -154,7 +258,14 @@ def duplicates(app: App, *, scope: Scope, limit: int, as_json: bool) -> None:
     with knowledge_of(app.container, scope) as knowledge:
         found = open_pairs(knowledge)
         render(
-            [_pair_object(pair, knowledge) for pair in found[:limit]],
+            [
+                {
+                    **asdict(pair.link),
+                    "newer": fact_object(pair.newer, knowledge),
+                    "older": fact_object(pair.older, knowledge),
+                }
+                for pair in found[:limit]
+            ],
             ("\n".join(_pair_lines(pair, knowledge)) for pair in found[:limit]),
             as_json=as_json,
             empty="" if found else f"no possible duplicates in {scope}{elsewhere(app.container, scope)}",
@@ -170,14 +281,6 @@ def _pair_lines(pair: OpenPair, knowledge: FactIndex) -> Iterator[str]:
     yield f"{kind}{likely}: {one_line(link.reason)}"
     for known in (pair.newer, pair.older):
         yield from (f"  {line}" for line in fact_lines(known, knowledge))
-
-
-def _pair_object(pair: OpenPair, knowledge: FactIndex) -> dict[str, Any]:
-    return {
-        **asdict(pair.link),
-        "newer": fact_object(pair.newer, knowledge),
-        "older": fact_object(pair.older, knowledge),
-    }
 
 
 def _settles(first: str, second: str, because: str) -> Callable[[Callable[..., None]], click.Command]:
@@ -208,8 +311,8 @@ def supersede(app: App, old: str, new: str, *, scope: Scope, because: str) -> No
     def decide(gone: KnownFact, by: KnownFact, **facts: Any) -> tuple[Row, ...]:
         return (superseding(gone.fact.id, by=by.fact.id, **facts),)
 
-    found = _settled(app, (old, new), scope, because, decide)
-    _print_result("superseded", found.one, "by", found.other)
+    gone, by, _ = _settled(app, (old, new), scope, because, decide)
+    _print_result("superseded", gone, "by", by)
 
 
 @_settles("fact", "into", "a person says that they are the same")
@@ -219,8 +322,8 @@ def merge(app: App, fact: str, into: str, *, scope: Scope, because: str) -> None
     INTO stays current, in its own words. Sessions that said FACT count as sources of INTO from now on, and so do those
     that say FACT again. FACT stays readable. `facts unsettle` reverts the merge.
     """
-    found = _settled(app, (fact, into), scope, because, merging)
-    _print_result("merged" if found.rows else "already merged", found.one, "into", found.other)
+    one, other, rows = _settled(app, (fact, into), scope, because, merging)
+    _print_result("merged" if rows else "already merged", one, "into", other)
 
 
 @_settles("one", "other", "a person says that they are two")
@@ -229,8 +332,8 @@ def keep_apart(app: App, one: str, other: str, *, scope: Scope, because: str) ->
 
     They are no longer listed as duplicates, and neither rules nor a model merge them. `facts unsettle` reverts this.
     """
-    found = _settled(app, (one, other), scope, because, keeping_apart)
-    _print_result("kept apart" if found.rows else "already kept apart", found.one, "from", found.other)
+    first, second, rows = _settled(app, (one, other), scope, because, keeping_apart)
+    _print_result("kept apart" if rows else "already kept apart", first, "from", second)
 
 
 @_settles("one", "other", "a person took it back")
@@ -240,15 +343,15 @@ def unsettle(app: App, one: str, other: str, *, scope: Scope, because: str) -> N
     Both are then as before. A merged fact is current again, with the sessions that said it in its words. You can also
     revert what rules or a model have merged or replaced.
     """
-    found = _settled(app, (one, other), scope, because, unsettling)
-    match found.rows:
+    first, second, rows = _settled(app, (one, other), scope, because, unsettling)
+    match rows:
         case (Superseded(fact_id=back), *_):
-            first, second = (found.one, found.other)[:: 1 if found.one.fact.id == back else -1]
-            _print_result("current again", first, "beside", second)
+            again, beside = (first, second) if first.fact.id == back else (second, first)
+            _print_result("current again", again, "beside", beside)
         case (_, *_):
-            _print_result("no longer kept apart", found.one, "from", found.other)
+            _print_result("no longer kept apart", first, "from", second)
         case _:
-            _print_result("nothing is settled between", found.one, "and", found.other)
+            _print_result("nothing is settled between", first, "and", second)
 
 
 def _print_result(done: str, one: KnownFact, preposition: str, other: KnownFact) -> None:
@@ -256,40 +359,29 @@ def _print_result(done: str, one: KnownFact, preposition: str, other: KnownFact)
         say(f"{what}: {fitted(known.fact.text, beside=len(what) + 2)}")
 
 
-class _Settled(NamedTuple):
-    """Two facts before the change, and the rows that were written."""
-
-    one: KnownFact
-    other: KnownFact
-    rows: tuple[Row, ...]
-
-
 def _settled(
     app: App, names: tuple[str, str], scope: Scope, because: str, decide: Callable[..., tuple[Row, ...]]
 ) -> _Settled:
-    """Append the rows that *decide* returns for the two facts named; retry on conflict.
+    """Append the rows that *decide* returns for two facts; return both as before, and the rows.
+
+    Vectors are requested for a fact that is current again and has none.
 
     Raises:
         NotFound, BadInput: a name is not that of one fact, both are the same, or *decide* refuses.
         Retryable: other writers kept changing the scope.
     """
     container, reason = app.container, shortened(one_line(because), _LONGEST_REASON)
-    for _ in range(_REFUSALS):
+
+    def prepare() -> tuple[Effects | None, _Settled]:
         with knowledge_of(container, scope) as knowledge:
             one, other = (one_of(name, knowledge, container, scope) for name in names)
             if one is other:
                 raise BadInput(f"{names[0]} and {names[1]} are the same fact: {shortened(one.fact.text, 70)}")
             rows = decide(one, other, knowledge=knowledge, reason=reason, at=container.clock())
-            effects = _effects(rows, knowledge, container, scope)
-        if not rows or not isinstance(container.bus.apply(effects), Conflict):
-            return _Settled(one, other, rows)
-    raise Retryable(f"other writers keep changing the facts of {scope}; try again")
+            write = AppendFacts(scope=scope, expected=knowledge.version, rows=rows)
+            event = unembedded(scope, state=str(knowledge.version), at=container.clock())
+            back = (row.fact_id for row in rows if isinstance(row, Superseded) and row.is_undone)
+            events = (event,) if any(not knowledge[fact].is_embedded for fact in back) else ()
+            return Effects(writes=(write,), events=events) if rows else None, (one, other, rows)
 
-
-def _effects(rows: tuple[Row, ...], knowledge: FactIndex, container: Container, scope: Scope) -> Effects:
-    """Return the append, plus an embedding request if a fact without a vector is current again."""
-    back = (row.fact_id for row in rows if isinstance(row, Superseded) and row.is_undone)
-    waits = any(not knowledge[fact].is_embedded for fact in back)
-    event = unembedded(scope, state=str(knowledge.version), at=container.clock())
-    write = AppendFacts(scope=scope, expected=knowledge.version, rows=rows)
-    return Effects(writes=(write,), events=(event,) if waits else ())
+    return _committed(container, scope, prepare)

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from uuid import UUID
 
 import click
-import orjson
 
 from nous.app.container import Container
 from nous.app.services import eraser
-from nous.cli.framework import App, dry_run_option, option_of_scope, yes_option
+from nous.cli.framework import App, dry_run_option, json_option, option_of_scope, yes_option
 from nous.cli.lookup import elsewhere, has_fact, knowledge_of, one_of, session_of, sessions_of
-from nous.cli.output import counted, fitted, make_sure, say, table
+from nous.cli.output import counted, fitted, make_sure, render, say, table
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import checked_name
 from nous.domain.events import episode_id
@@ -34,26 +32,17 @@ _MOST = 5
 @click.option("--fact", help="Forget the fact with this id or id prefix. It is not learned again in the same words.")
 @option_of_scope("Scope of it: project, agent/project or tenant/agent/project. Alone: forget all of it.")
 @dry_run_option
-@click.option(
-    "--receipt", type=click.Path(path_type=Path, dir_okay=False), help="Write the receipt to this file, as JSON."
-)
 @yes_option
+@json_option
 @click.pass_obj
 def forget(
-    app: App,
-    *,
-    session: str | None,
-    fact: str | None,
-    scope: Scope | None,
-    dry_run: bool,
-    receipt: Path | None,
-    yes: bool,
+    app: App, *, session: str | None, fact: str | None, scope: Scope | None, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     """Erase a session, a fact or a scope from every store.
 
     This cannot be undone, so you see what goes and are asked first. A forgotten session, or one of a forgotten scope,
     can only be published again with nous publish --again. A new session may bring back its facts, except those that you
-    forgot with --fact. Workers may keep running. If this breaks off, run it again.
+    forgot with --fact. If this breaks off, run it again. JSON is the receipt.
     """
     if session is not None and fact is not None:
         raise click.UsageError("--session and --fact were both given: forget one, then the other.")
@@ -61,21 +50,15 @@ def forget(
         raise click.UsageError("Say what to forget: --session ID, --fact ID, or a --scope alone.")
     container = app.container
     act = _act(container, scope or Scope(), session, fact)
-    act, done = _rehearsed(act, container, is_shown=dry_run or not yes)
-    lines = () if yes and not dry_run else (*_going(act, container), *_removed(done, container))
-    if lines and not dry_run:
-        say("\n".join(lines), err=True)
-        make_sure(f"Forget {_named(done)} for good?", otherwise="nothing was forgotten")
+    act, receipt = _rehearsed(act, container, is_shown=dry_run or not yes)
+    lines = [] if yes and not dry_run else [*_going(act, container), *_removed(receipt, container)]
     if not dry_run:
-        if receipt:
-            _write(receipt, "; nothing was forgotten")
-        done = eraser(container).erase(act)
-        lines = _removed(done, container)
-    try:
-        if receipt:
-            _write(receipt, "" if dry_run else "; it is forgotten all the same", done)
-    finally:
-        _print_result(done, lines)
+        if not yes:
+            say("\n".join(lines), err=True)
+            make_sure(f"Forget {_named(receipt)} for good?", otherwise="nothing was forgotten")
+        receipt = eraser(container).erase(act)
+        lines = _removed(receipt, container)
+    render({**asdict(receipt), "scope": str(receipt.scope)}, _result(receipt, lines), as_json=as_json)
 
 
 def _act(container: Container, scope: Scope, session: str | None, fact: str | None) -> ErasureRequest:
@@ -114,13 +97,9 @@ def _rehearsed(act: ErasureRequest, container: Container, *, is_shown: bool) -> 
 
 
 def _is_in(act: ErasureRequest, container: Container, scope: Scope) -> bool:
-    match act:
-        case EraseSession(name=name):
-            return container.memory.episodes.get(scope, episode_id(scope, name)) is not None
-        case EraseFact(name=name):
-            return has_fact(name, container, scope)
-        case _:
-            return False
+    if isinstance(act, EraseSession):
+        return container.memory.episodes.get(scope, episode_id(scope, act.name)) is not None
+    return isinstance(act, EraseFact) and has_fact(act.name, container, scope)
 
 
 def _going(act: ErasureRequest, container: Container) -> Iterator[str]:
@@ -128,7 +107,11 @@ def _going(act: ErasureRequest, container: Container) -> Iterator[str]:
     sessions: Sequence[str] = [act.name] if isinstance(act, EraseSession) else ()
     if isinstance(act, EraseScope):
         sessions = sessions_of(container, act.scope)
-    yield from _some("session", [_session(name, act, container) for name in sessions[:_MOST]], of=len(sessions))
+    episodes = {
+        name: container.memory.episodes.get(act.scope, episode_id(act.scope, name)) for name in sessions[:_MOST]
+    }
+    titles = [f"{name}: {each.summary.title if each else 'without an episode'}" for name, each in episodes.items()]
+    yield from _some("session", titles, of=len(sessions))
     rows = container.memory.facts.read(act.scope, embedder=NO_VECTORS).rows
     erased = act.rewritten(rows)
     is_all = isinstance(act, EraseScope)
@@ -136,11 +119,6 @@ def _going(act: ErasureRequest, container: Container) -> Iterator[str]:
     yield from _some("fact", gone[:_MOST], of=len(gone))
     if erased.retold:
         yield f"kept in the words of other sessions that said it too: {counted(len(erased.retold), 'fact')}"
-
-
-def _session(name: str, act: ErasureRequest, container: Container) -> str:
-    episode = container.memory.episodes.get(act.scope, episode_id(act.scope, name))
-    return f"{name}: {episode.summary.title if episode else 'without an episode'}"
 
 
 def _some(noun: str, shown: Sequence[str], *, of: int) -> Iterator[str]:
@@ -163,31 +141,16 @@ def _removed(receipt: ErasureReceipt, container: Container) -> Sequence[str]:
     return lines
 
 
-def _print_result(receipt: ErasureReceipt, lines: Sequence[str]) -> None:
-    say(f"{_named(receipt)} {'would be' if receipt.is_rehearsal else 'is'} forgotten")
+def _result(receipt: ErasureReceipt, lines: Sequence[str]) -> Iterator[str]:
+    yield f"{_named(receipt)} {'would be' if receipt.is_rehearsal else 'is'} forgotten"
     if receipt.first_at:
-        say(f"it was forgotten before, on {receipt.first_at:%Y-%m-%d %H:%M}")
-    for line in lines:
-        say(line)
-    for each in receipt.stays:
-        say(f"not removed: {each}")
+        yield f"it was forgotten before, on {receipt.first_at:%Y-%m-%d %H:%M}"
+    yield from lines
+    yield from (f"not removed: {each}" for each in receipt.stays)
     if receipt.unreadable:
-        say(f"not removed: {receipt.unreadable} stream entries whose session is unknown")
+        yield f"not removed: {receipt.unreadable} stream entries whose session is unknown"
 
 
 def _named(receipt: ErasureReceipt) -> str:
     where = "" if receipt.name == str(receipt.scope) else f" of {receipt.scope}"
     return f"{receipt.what} {receipt.name}{where}"
-
-
-def _write(path: Path, otherwise: str, receipt: ErasureReceipt | None = None) -> None:
-    """Write *receipt*; without one, check that it can be. A refusal ends in *otherwise*."""
-    content = b""
-    if receipt:
-        fields = {**asdict(receipt), "scope": str(receipt.scope)}
-        content = orjson.dumps(fields, option=orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE)
-    try:
-        with path.open("wb" if receipt else "ab") as file:
-            file.write(content)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}{otherwise}") from error

@@ -132,16 +132,16 @@ def limit_option(default: int) -> Callable[[Any], Any]:
     )
 
 
-def opened(source: str) -> AbstractContextManager[BinaryIO]:
-    """Open the file *source* for reading, or standard input if it is `-`.
+def opened(name: str, mode: str = "rb") -> AbstractContextManager[BinaryIO]:
+    """Open the file *name*, or standard input or output if it is `-`.
 
     Raises:
-        BadInput: the file cannot be read.
+        BadInput: it cannot be opened.
     """
     try:
-        return cast("AbstractContextManager[BinaryIO]", click.open_file(source, "rb"))
+        return cast("AbstractContextManager[BinaryIO]", click.open_file(name, mode))
     except OSError as error:
-        raise BadInput(f"{source} could not be read: {error.strerror}") from error
+        raise BadInput(f"{name} could not be opened: {error.strerror}") from error
 
 
 @dataclass(frozen=True, slots=True)

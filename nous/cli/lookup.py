@@ -26,9 +26,6 @@ _MOST_NAMED = 5
 _SHORTEST = 4
 """Characters that an id prefix needs to name a fact or a session."""
 
-_LONGEST = 45
-"""Characters of a fact's id in its longest notation."""
-
 
 @contextmanager
 def knowledge_of(container: "Container", scope: Scope, *, vectors: bool = True) -> Generator[FactIndex]:
@@ -77,10 +74,8 @@ def fact_named(name: str, knowledge: FactIndex) -> KnownFact | None:
     """Return the fact whose id is or begins with *name*; None if there is none.
 
     Raises:
-        BadInput: *name* is too short or too long for an id, or there are several.
+        BadInput: *name* is too short for an id, or there are several.
     """
-    if len(name) > _LONGEST:
-        raise BadInput(f"a text of {len(name):,} characters is not a fact's id: `nous facts` prints them")
     found = named(name, knowledge)
     _only("fact", name, [str(known.fact.id) for known in found] or [name])
     return found[0] if found else None
@@ -89,9 +84,7 @@ def fact_named(name: str, knowledge: FactIndex) -> KnownFact | None:
 def one_of(name: str, knowledge: FactIndex, container: "Container", scope: Scope) -> KnownFact:
     """Return the one fact whose id is or begins with *name*.
 
-    Raises:
-        NotFound: there is none in *scope*.
-        BadInput: there are several, or *name* is too short or too long.
+    Raises as `fact_named`, and `NotFound` if there is none in *scope*.
     """
     if found := fact_named(name, knowledge):
         return found
@@ -104,12 +97,8 @@ def has_fact(name: str, container: "Container", scope: Scope) -> bool:
         return bool(named(name, knowledge))
 
 
-def refuse_forgotten(name: str, container: "Container", scope: Scope) -> None:
-    """Check that the session *name* was not forgotten; an exact id is meant before any prefix.
-
-    Raises:
-        NotFound: it was.
-    """
+def _refuse_forgotten(name: str, container: "Container", scope: Scope) -> None:
+    # An exact id is meant before any prefix, also that of a forgotten session.
     if tombstone := container.tombstones.find(scope, str(episode_id(scope, name))):
         raise NotFound(f"session {name} was forgotten on {tombstone.at:%Y-%m-%d %H:%M}")
 
@@ -123,7 +112,7 @@ def session_of(name: str, container: "Container", scope: Scope) -> str:
         NotFound: the session of that name was forgotten.
         BadInput: several begin with *name*, or one does and *name* is too short.
     """
-    refuse_forgotten(name, container, scope)
+    _refuse_forgotten(name, container, scope)
     found = [each for each in sessions_of(container, scope) if each.startswith(name)]
     return name if name in found or not found else _only("session", name, found)
 
@@ -138,10 +127,9 @@ def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
         BadInput: several ids begin so, or *name* is too short or cannot be an id.
     """
     stored = container.memory.episodes
-    checked_name(name, "the id of a session")
-    if exact := stored.get(scope, episode_id(scope, name)):
+    if exact := stored.get(scope, episode_id(scope, checked_name(name, "the id of a session"))):
         return exact
-    refuse_forgotten(name, container, scope)
+    _refuse_forgotten(name, container, scope)
     recent = stored.recent(scope, ALL)
     found = [each for each in recent if each.session_id.startswith(name) or str(each.id).startswith(name.casefold())]
     if not found:
@@ -157,16 +145,12 @@ def sessions_of(container: "Container", scope: Scope) -> Sequence[str]:
     from nous.bus.erasure import ErasureTarget  # noqa: PLC0415
 
     context = container.memory
-    with_episode = (episode.session_id for episode in context.episodes.recent(scope, ALL))
-    quoted = (each.source.session_id for each in occurrences(context.facts.read(scope, embedder=NO_VECTORS).rows))
-    published = erasable_stores(container).bus.find(ErasureTarget(scope=scope, everything=True)).sessions
-    unfinished = (
-        session
-        for status in UNFINISHED
-        for where, session in context.session_states.sessions(status, limit=ALL)
-        if where == scope
-    )
-    return sorted({*with_episode, *quoted, *published, *unfinished})
+    found = set(erasable_stores(container).bus.find(ErasureTarget(scope=scope, everything=True)).sessions)
+    found |= {episode.session_id for episode in context.episodes.recent(scope, ALL)}
+    found |= {each.source.session_id for each in occurrences(context.facts.read(scope, embedder=NO_VECTORS).rows)}
+    for status in UNFINISHED:
+        found |= {name for where, name in context.session_states.sessions(status, limit=ALL) if where == scope}
+    return sorted(found)
 
 
 def current_count(rows: Sequence[Row]) -> int:

@@ -13,7 +13,7 @@ from nous.cli.lookup import ALL, current_count, elsewhere, episode_of, fact_name
 from nous.cli.memory_text import episode_lines, fact_lines, fact_object, place_text, whole_episode
 from nous.cli.output import counted, day, fitted, note, render, render_table
 from nous.domain.errors import NotFound
-from nous.domain.fact import Learned, Source
+from nous.domain.fact import Learned
 from nous.domain.scope import Scope
 from nous.retrieval.provenance import GAVE_WAY, Evidence, Provenance, RelatedFact, provenance_of
 from nous.services.memory import session_memory
@@ -33,10 +33,10 @@ def episodes(app: App, *, scope: Scope, limit: int, editions: str | None, as_jso
     if editions is None:
         found = stored.recent(scope, limit + 1)
     else:
-        found = stored.editions(scope, episode_of(editions, app.container, scope).id)[: limit + 1]
+        found = stored.editions(scope, episode_of(editions, app.container, scope).id)
     if len(found) > limit:
-        found = found[:limit]
         note(f"there are more than these {limit}; --limit shows more")
+    found = found[:limit]
     empty = "" if found else f"no episodes in {scope}{elsewhere(app.container, scope)}"
     lines = (line for each in found for line in (*episode_lines(each), ""))
     render(found, lines, as_json=as_json, empty=empty)
@@ -115,9 +115,8 @@ def _found(name: str, container: Container, scope: Scope | None) -> Provenance:
     for each in [scope] if scope else container.memory.episodes.scopes():
         with knowledge_of(container, each, vectors=False) as knowledge:
             if known := one_of(name, knowledge, container, each) if scope else fact_named(name, knowledge):
-                return provenance_of(
-                    known.fact.id, knowledge, partial(container.memory.summary_inputs.summary_input, each)
-                )
+                inputs = partial(container.memory.summary_inputs.summary_input, each)
+                return provenance_of(known.fact.id, knowledge, inputs)
     raise NotFound(f"there is no fact {name!r} in any scope")
 
 
@@ -149,16 +148,13 @@ def _evidence_lines(evidence: Evidence, *, is_first: bool) -> Iterator[str]:
     yield f"\n{'learned' if is_first else 'said again'} {day(evidence.at)}: {one_line(evidence.reason)}{near}"
     if not is_first:
         yield f"  in the words: {one_line(evidence.text)}"
-    yield from (f"  {line}" for line in _place(evidence.source))
-    yield from (f"  > {fitted(quote, beside=4)}" for quote in evidence.quotes)
-
-
-def _place(source: Source) -> Iterator[str]:
+    source = evidence.source
     said = f", which ended {source.said_at:%Y-%m-%d %H:%M} UTC" if source.said_at else ""
-    yield f"{place_text(source.session_id, source.turns)}{said}; {source.trust}'s words"
-    yield f"episode {source.episode_id}, event {source.event_id}"
+    yield f"  {place_text(source.session_id, source.turns)}{said}; {source.trust}'s words"
+    yield f"  episode {source.episode_id}, event {source.event_id}"
     if source.digest or source.by:
-        yield f"transcript sha256 {source.digest or 'unknown'}, read by: {source.by or 'unknown'}"
+        yield f"  transcript sha256 {source.digest or 'unknown'}, read by: {source.by or 'unknown'}"
+    yield from (f"  > {fitted(quote, beside=4)}" for quote in evidence.quotes)
 
 
 def _relative(relative: RelatedFact) -> Iterator[str]:
@@ -166,14 +162,13 @@ def _relative(relative: RelatedFact) -> Iterator[str]:
 
     `valid_to` is the time until which the older of two conflicting facts was true.
     """
-    reason = one_line(relative.reason)
-    hand = f" (by hand, on {day(relative.at)})" if relative.by_hand else ""
+    until = f", which was true until {day(relative.valid_to)}" if relative.valid_to else ""
+    likely = "" if relative.likelihood is None else f" (likelihood {relative.likelihood:.2f})"
+    what = f"{relative.relation} {relative.fact_id}{until}{likely}"
     if relative.relation == GAVE_WAY:
-        yield f"\ngave way on {day(relative.valid_to or relative.at)} to {relative.fact_id}: {reason}{hand}"
-    else:
-        until = f", which was true until {day(relative.valid_to)}" if relative.valid_to else ""
-        likely = "" if relative.likelihood is None else f" (likelihood {relative.likelihood:.2f})"
-        yield f"\n{relative.relation} {relative.fact_id}{until}{likely}: {reason}{hand}"
+        what = f"gave way on {day(relative.valid_to or relative.at)} to {relative.fact_id}"
+    hand = f" (by hand, on {day(relative.at)})" if relative.by_hand else ""
+    yield f"\n{what}: {one_line(relative.reason)}{hand}"
     yield f"  {fitted(relative.text, beside=2)}"
 
 
@@ -199,16 +194,12 @@ def scopes(app: App, *, as_json: bool) -> None:
 
     A scope is the memory of one user or project, as --scope names it. Nothing is read or merged across scopes.
     """
-    rows = [_row(app.container, scope) for scope in app.container.memory.episodes.scopes()]
+    memory = app.container.memory
+    found: list[dict[str, Any]] = []
+    for scope in memory.episodes.scopes():
+        rows = memory.facts.read(scope, embedder=NO_VECTORS).rows
+        last = max((row.fact.learned_at for row in rows if isinstance(row, Learned)), default=None)
+        counts = {"sessions": len(memory.episodes.recent(scope, ALL)), "facts": current_count(rows)}
+        found.append({"scope": str(scope), **counts, "last_learned": last})
     empty = "there is no scope yet: nous publish creates one"
-    render_table(rows, ("sessions", "facts", "last_learned", "scope"), as_json=as_json, empty=empty)
-
-
-def _row(container: Container, scope: Scope) -> dict[str, Any]:
-    rows = container.memory.facts.read(scope, embedder=NO_VECTORS).rows
-    return {
-        "scope": str(scope),
-        "sessions": len(container.memory.episodes.recent(scope, ALL)),
-        "facts": current_count(rows),
-        "last_learned": max((row.fact.learned_at for row in rows if isinstance(row, Learned)), default=None),
-    }
+    render_table(found, ("sessions", "facts", "last_learned", "scope"), as_json=as_json, empty=empty)

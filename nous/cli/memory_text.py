@@ -58,7 +58,7 @@ def _made_by(episode: Episode) -> str:
 
 
 def _listed(head: str, items: Iterable[str]) -> Iterator[str]:
-    if found := [f"- {one_line(item)}" for item in items]:
+    if found := [f"- {item}" for item in dict.fromkeys(map(one_line, items))]:
         yield from ("", f"{head}:", *found)
 
 

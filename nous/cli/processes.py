@@ -28,9 +28,7 @@ _log = structlog.get_logger(__name__)
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @click.option("--all", "everything", is_flag=True, help="Run every worker.")
-@click.option(
-    "--quarantine", is_flag=True, help="Run the quarantine queue instead, each job in its own process, and exit."
-)
+@click.option("--quarantine", is_flag=True, help="Empty the quarantine queue, each job in its own process, and exit.")
 @click.pass_obj
 def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool) -> None:
     """Run workers in this process: dispatch events, execute them, reclaim expired leases.
@@ -46,8 +44,14 @@ def worker(app: App, names: Sequence[str], *, everything: bool, quarantine: bool
         container.subscription(name)
     container.check_model()
     if quarantine:
-        for name in names:
-            _empty_quarantine(container, name)
+        for name in map(container.job_names.own, names):
+            run_quarantine(
+                name,
+                client=container.rq_client,
+                name=f"{name}-quarantine-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
+                runner=container.attempts,
+                blame=container.attempts.blame,
+            )
     else:
         hint = "SIGTERM or Ctrl-C stops it"
         _log.info("worker.started", server=masked(address(app.settings)), workers=list(names), hint=hint)
@@ -105,14 +109,3 @@ def _stop_on_signals(process: WorkerProcess, quarantines: QuarantineStarter) -> 
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, on_signal)
-
-
-def _empty_quarantine(container: Container, name: str) -> None:
-    known_as = container.job_names.own(name)
-    run_quarantine(
-        known_as,
-        client=container.rq_client,
-        name=f"{known_as}-quarantine-{socket.gethostname()}-{os.getpid()}-{token_hex(2)}",
-        runner=container.attempts,
-        blame=container.attempts.blame,
-    )

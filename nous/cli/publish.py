@@ -95,13 +95,13 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     submitted = list(_publish_all(producer_of(container), paths, failures, **options))
     if submitted and _served(container) == frozenset():
         note("no worker runs yet; `nous up` or `nous worker` will process them")
-    steps = _waited(container, submitted, failures, timeout=timeout) if wait else {}
+    steps = awaited(container, [each for _, each in submitted], timeout=timeout) if wait else {}
     rows = [_row(path, each, steps.get(each.event.id, ())) for path, each in submitted]
     if rows or as_json:
         columns = {"session": "session", "published": "published", "path": "file"}
         lines = _outcomes(container, submitted, steps) if steps else iter([table(rows, columns)])
         render(rows, lines, as_json=as_json)
-    for trouble in troubles(submitted, steps, missing=unattended(container, _waited_for(steps.values()))):
+    for trouble in troubles(submitted, steps, missing=unattended(container, _waited_for(steps))):
         note(trouble)
     click.get_current_context().exit(exit_code(failures[0]) if failures else FAILED if has_failed(steps) else 0)
 
@@ -154,18 +154,6 @@ def _publish_folder(producer: Producer, folder: Path, **how: Any) -> Iterator[Su
         note(f"{counted(len(refused), 'file')} in {folder} cannot be published, such as {refused[0]}; {hint}")
 
 
-def _waited(
-    container: Container, submitted: Sequence[Submitted], failures: list[NousError], *, timeout: float
-) -> Chains:
-    """Wait for the *submitted* sessions; return no steps if this user may not see them."""
-    try:
-        return awaited(container, [each for _, each in submitted], timeout=timeout)
-    except NotAllowed as error:
-        failures.append(error)
-        note(f"the outcome of these cannot be waited for, they are published: {error}")
-        return {}
-
-
 def awaited(container: Container, published: Sequence[Published], *, timeout: float) -> Chains:
     """Poll each session's steps until all are finished, or *timeout* seconds have passed.
 
@@ -174,26 +162,20 @@ def awaited(container: Container, published: Sequence[Published], *, timeout: fl
     """
     deadline, unattended_since = time.monotonic() + timeout, None
     chains: dict[UUID, Sequence[ChainStep]] = {}
-    kinds = {each.event.id: type(each.event) for each in published}
-    waiting = list(kinds)
+    waiting = kinds = {each.event.id: type(each.event) for each in published}
     while waiting:
-        for each in waiting:
-            steps = follow(each, kinds[each], workers=container.workers, delivery_stats=container.delivery_stats)
-            chains[each] = list(steps)
-        waiting = [each for each in waiting if not all_at_rest(chains[each])]
-        _show_progress(len(kinds) - len(waiting), len(kinds))
-        now, left = time.monotonic(), _waited_for(chains.values())
+        for each, kind in waiting.items():
+            chains[each] = [*follow(each, kind, workers=container.workers, delivery_stats=container.delivery_stats)]
+        waiting = {each: kind for each, kind in waiting.items() if not all_at_rest(chains[each])}
+        if sys.stderr.isatty():
+            click.echo(f"\r{len(kinds) - len(waiting)}/{len(kinds)} sessions", err=True, nl=not waiting)
+        now, left = time.monotonic(), _waited_for(chains)
         unattended_since = (unattended_since or now) if left and left <= unattended(container, left) else None
         if now >= deadline or (unattended_since is not None and now - unattended_since >= _RESTART):
             break
         if waiting:
             time.sleep(_POLL_INTERVAL)
     return chains
-
-
-def _show_progress(done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"\r{done}/{total} sessions", err=True, nl=done == total)
 
 
 def _served(container: Container) -> frozenset[str] | None:
@@ -211,8 +193,8 @@ def unattended(container: Container, names: Collection[str]) -> frozenset[str]:
     return frozenset(name for name in names if served and container.job_names.own(name) not in served)
 
 
-def _waited_for(chains: Iterable[Sequence[ChainStep]]) -> set[str]:
-    return {step.worker for chain in chains for step in chain if not step.is_at_rest}
+def _waited_for(chains: Chains) -> set[str]:
+    return {step.worker for chain in chains.values() for step in chain if not step.is_at_rest}
 
 
 def has_failed(chains: Chains) -> bool:
@@ -257,24 +239,20 @@ def _found(container: Container, submitted: Sequence[Submitted], chains: Chains)
         # A session that goes on may have an episode, but only of its earlier state.
         stored = container.memory.episodes.get(event.scope, episode_id(event.scope, event.session_id))
         episode = stored if isinstance(event, SessionEnded) else None
-        own = {published.event.id: chains.get(published.event.id, ()) for _, published in each}
-        new = len(learned[episode.id]) if episode else 0
-        again = len(known[episode.id] - learned[episode.id]) if episode else 0
+        stopped = _stopped_by([chains.get(published.event.id, ()) for _, published in each])
+        row = {"is_new": any(published.receipt.fresh for _, published in each), "learned": 0, "known": 0}
+        if episode is None:
+            yield {**row, "outcome": stopped or EventStatus.DONE, "facts": None, "session": ", ".join(paths)}
+            continue
+        new, again = len(learned[episode.id]), len(known[episode.id] - learned[episode.id])
         counts = [words for count, words in ((new, counted(new, "fact")), (again, f"{again:,} known")) if count]
-        files = ", ".join(Path(path).name for path in paths)
-        yield {
-            "outcome": _stopped_by(tuple(own.values())) or (episode.summary.outcome if episode else EventStatus.DONE),
-            "facts": ", ".join(counts) or ("none" if episode else None),
-            "session": f"{episode.summary.title} ({files})" if episode else ", ".join(paths),
-            "is_new": any(published.receipt.fresh for _, published in each),
-            "learned": new,
-            "known": again,
-        }
+        title = f"{episode.summary.title} ({', '.join(Path(path).name for path in paths)})"
+        facts = ", ".join(counts) or "none"
+        outcome = stopped or episode.summary.outcome
+        yield {**row, "outcome": outcome, "facts": facts, "session": title, "learned": new, "known": again}
 
 
-def _facts_of(
-    container: Container, scopes: Iterable[Scope]
-) -> tuple[Mapping[UUID, set[UUID]], Mapping[UUID, set[UUID]]]:
+def _facts_of(container: Container, scopes: Iterable[Scope]) -> Sequence[Mapping[UUID, set[UUID]]]:
     """Return the facts that each episode said first, and those that it confirmed, by episode id."""
     learned, known = defaultdict[UUID, set[UUID]](set), defaultdict[UUID, set[UUID]](set)
     for scope in scopes:

@@ -1,14 +1,14 @@
 """Commands that recompute derived data: calibrate, reembed, reindex and reprocess."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import click
 
 from nous.app.container import Container
 from nous.bus.base import Conflict, Priority
-from nous.cli.framework import App, dry_run_option, json_option, option_of_scope, scope_option, scopes_option
+from nous.cli.framework import App, dry_run_option, json_option, scope_option, scopes_option
 from nous.cli.lookup import ALL, episode_of, knowledge_of, scopes_named
 from nous.cli.output import counted, note, render, render_table, say
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt
@@ -30,9 +30,8 @@ from nous.runtime.maintenance import outdated
 def calibrate(app: App, *, dry_run: bool, as_json: bool) -> None:
     """Measure the merge threshold of the configured embedder.
 
-    It is the cosine from which on one of two merged texts may say more than the other. nous comes with the pairs that
-    it is measured on. The threshold is stored with the embedder's name. Every process started from then on uses it. If
-    an embedder has no threshold, only texts of equal content are merged.
+    It is the cosine from which on one of two merged texts may say more than the other. It is stored, and used by every
+    process started from then on. Without it, only texts of equal content are merged.
     """
     embedder = app.container.memory.embedder
     found = measure(shipped(), embedder.embed, embedder_id=embedder.id)
@@ -57,40 +56,33 @@ def _verdict(found: Calibration) -> str:
 def reembed(app: App, *, scope: Sequence[Scope], dry_run: bool, as_json: bool) -> None:
     """Queue the facts and episodes that have no vector of the configured embedder.
 
-    Run it after you changed the embedder and restarted the workers, or after the embedder was unavailable. It also
-    covers episodes that were stored before episodes had vectors. Workers compute the vectors and compare the facts by
-    them. Vectors of another embedder are kept: workers that still use it are not disturbed, and going back costs
-    nothing.
+    Run it after you changed the embedder and restarted the workers, or after the embedder was unavailable. Workers
+    compute the vectors and compare the facts by them. Vectors of another embedder are kept.
     """
-    container = app.container
-    found = {each: _without_vector(container, each) for each in scopes_named(container, scope)}
-    waiting = {each: counts for each, counts in found.items() if any(counts.values())}
-    for each, counts in () if dry_run else waiting.items():
-        _enqueue(container, each, counts)
-    embedder = container.memory.embedder.id
-    rows = [
-        {"scope": str(each), **counts, "embedder": embedder, "handed_over": not dry_run}
-        for each, counts in waiting.items()
-    ]
+    container, embedder = app.container, app.container.memory.embedder.id
+    rows: list[dict[str, Any]] = []
+    for each in scopes_named(container, scope):
+        with knowledge_of(container, each) as knowledge:
+            facts = sum(1 for _ in knowledge.without_vector())
+        episodes = len(container.memory.episode_vectors.without_vector(each, embedder=embedder))
+        if not (facts or episodes):
+            continue
+        if not dry_run:
+            _enqueue(container, each, facts=facts, episodes=episodes)
+        counts = {"facts": facts, "episodes": episodes}
+        rows.append({"scope": str(each), **counts, "embedder": embedder, "handed_over": not dry_run})
     empty = f"every fact has its vector by {embedder}, and every episode"
     render(rows, map(_queued, rows), as_json=as_json, empty=empty)
-    if waiting and not dry_run and not workers_seen(container.rq_client, container.job_names):
+    if rows and not dry_run and not workers_seen(container.rq_client, container.job_names):
         note("no worker runs: nous up")
 
 
-def _without_vector(container: Container, scope: Scope) -> dict[str, int]:
-    with knowledge_of(container, scope) as knowledge:
-        facts = sum(1 for _ in knowledge.without_vector())
-    embedder = container.memory.embedder.id
-    return {"facts": facts, "episodes": len(container.memory.episode_vectors.without_vector(scope, embedder=embedder))}
-
-
-def _enqueue(container: Container, scope: Scope, counts: Mapping[str, int]) -> None:
+def _enqueue(container: Container, scope: Scope, *, facts: int, episodes: int) -> None:
     # Each request gets a new id: workers that still had another embedder may have skipped one for the same facts.
     request, at = str(uuid4()), container.clock()
-    if counts["facts"]:
+    if facts:
         container.bus.publish(unembedded(scope, state=request, at=at))
-    if counts["episodes"]:
+    if episodes:
         container.bus.publish(unembedded_episodes(scope, state=request, at=at), priority=Priority.BULK)
 
 
@@ -101,17 +93,14 @@ def _queued(row: Mapping[str, Any]) -> str:
 
 
 @click.command()
-@option_of_scope("project, agent/project or tenant/agent/project")
-@click.option("--all", "everything", is_flag=True, help="Rebuild the index of every scope.")
+@scopes_option
 @click.pass_obj
-def reindex(app: App, *, scope: Scope | None, everything: bool) -> None:
-    """Rebuild the fact index of a scope from its log, and drop those of other embedders.
+def reindex(app: App, *, scope: Sequence[Scope]) -> None:
+    """Rebuild the fact index of scopes from their logs, and drop those of other embedders.
 
     Workers may keep running. They help to build it, and judge nothing by an incomplete index.
     """
-    if everything == bool(scope):
-        raise BadInput("name a --scope, or say --all")
-    scopes = scopes_named(app.container, [scope] if scope else [])
+    scopes = scopes_named(app.container, scope)
     context = app.container.context
     indexes, embedder = context.fact_cache.indexes, context.embedder
     if indexes is None:
@@ -127,17 +116,14 @@ def reindex(app: App, *, scope: Scope | None, everything: bool) -> None:
 @click.argument("sessions", nargs=-1, metavar="[SESSION...]")
 @scope_option
 @click.option("--all", "everything", is_flag=True, help="Regenerate every session of the scope.")
-@click.option("--extractive", is_flag=True, help="With --all: only episodes that no model has made.")
 @dry_run_option
 @click.pass_obj
-def reprocess(
-    app: App, sessions: Sequence[str], *, scope: Scope, everything: bool, extractive: bool, dry_run: bool
-) -> None:
+def reprocess(app: App, sessions: Sequence[str], *, scope: Scope, everything: bool, dry_run: bool) -> None:
     """Regenerate the episodes of sessions with the configured model.
 
-    The input is what was stored when the episode was first made. A new edition is prepared separately and then replaces
-    the current one, which stays available: `nous episodes --editions`. Episodes that this model and prompt have made
-    already stay as they are. The model is called afresh: its earlier answers about these sessions are deleted.
+    The input is what was stored when the episode was first made. Earlier editions stay available: `nous episodes
+    --editions`. Episodes that this model and prompt have made already stay as they are. The model is called afresh: its
+    earlier answers about these sessions are deleted.
     """
     container = app.container
     container.check_model()
@@ -146,34 +132,22 @@ def reprocess(
         raise Misconfigured("no model is configured: set background_model, in the settings or the environment")
     if everything == bool(sessions):
         raise BadInput("name the sessions, or say --all, one of the two: `nous episodes` lists them")
-    named = list(_chosen(container, sessions, scope))
-    if not dry_run:
-        _invalidate_answers(container, [each.id for each in named] if sessions else (), scope)
+    if sessions:
+        named = [episode_of(session, container, scope) for session in sessions]
+        subjects = [*(each.id for each in named), RULINGS]
+    else:
+        named, subjects = container.memory.episodes.recent(scope, ALL), [None]
+    for subject in () if dry_run else subjects:  # otherwise even unusable answers would be used again
+        container.llm_stores.responses.invalidate(scope, subject)
     rows = [
         {
             "session": each.session_id,
-            "made_by": _maker(each),
+            "made_by": "extractive" if each.tier is Tier.EXTRACTIVE else each.by,
             "now": _regenerate(container, each, by=summarizer.by, dry_run=dry_run),
         }
         for each in named
-        if not extractive or each.tier is Tier.EXTRACTIVE
     ]
     render_table(rows, ("session", "made_by", "now"), as_json=False, empty="there is nothing to regenerate")
-
-
-def _chosen(container: Container, sessions: Sequence[str], scope: Scope) -> Iterator[Episode]:
-    if not sessions:
-        yield from container.memory.episodes.recent(scope, ALL)
-    yield from (episode_of(session, container, scope) for session in sessions)
-
-
-def _invalidate_answers(container: Container, episodes: Sequence[UUID], scope: Scope) -> None:
-    """Delete cached model answers; otherwise even unusable ones would be used again.
-
-    Without *episodes*, delete those of the whole scope.
-    """
-    for subject in (*episodes, RULINGS) if episodes else (None,):
-        container.llm_stores.responses.invalidate(scope, subject)
 
 
 def _regenerate(container: Container, episode: Episode, *, by: str, dry_run: bool) -> str:
@@ -192,7 +166,3 @@ def _regenerate(container: Container, episode: Episode, *, by: str, dry_run: boo
     if isinstance(container.bus.apply(Effects(writes=writes, events=(event,)), priority=Priority.BULK), Conflict):
         return "as it is: it was regenerated, or forgotten, meanwhile"
     return f"will be regenerated by workers that run with {by}"
-
-
-def _maker(episode: Episode) -> str:
-    return "extractive" if episode.tier is Tier.EXTRACTIVE else episode.by

@@ -11,7 +11,6 @@ from nous.cli.lookup import elsewhere
 from nous.cli.memory_text import earlier_lines, place_text
 from nous.cli.output import counted, day, note, render
 from nous.domain.episode import Category
-from nous.domain.errors import BadInput
 from nous.domain.fact import LinkKind
 from nous.domain.scope import Scope
 from nous.retrieval.context import LONGEST, ContextNotes, block, facts_told, is_trivial
@@ -19,9 +18,8 @@ from nous.retrieval.query import Filters, Hit, HitKind
 from nous.services.memory import context_notes, search_memory
 from nous.text.sanitize import one_line
 
-_SECOND = "%Y-%m-%dT%H:%M:%S"
 _KINDS, _CATEGORIES = click.Choice([*map(str, HitKind)]), click.Choice([*map(str, Category)])
-_TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", _SECOND])
+_TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 
 
 def _utc(_: click.Context, __: click.Parameter, time: datetime | None) -> datetime | None:
@@ -33,13 +31,7 @@ def _utc(_: click.Context, __: click.Parameter, time: datetime | None) -> dateti
 @scope_option
 @limit_option(10)
 @click.option("--kind", "kinds", multiple=True, type=_KINDS, help="Only facts, or only episodes.")
-@click.option(
-    "--category",
-    "categories",
-    multiple=True,
-    type=_CATEGORIES,
-    help="Only facts of this category.",
-)
+@click.option("--category", "categories", multiple=True, type=_CATEGORIES, help="Only facts of this category.")
 @click.option("--after", type=_TIME, callback=_utc, help="Only what was said or ended after this time (UTC).")
 @click.option("--before", type=_TIME, callback=_utc, help="Only what was said or ended before this time (UTC).")
 @click.option("--all", "everything", is_flag=True, help="Include superseded facts, beside those that replaced them.")
@@ -50,12 +42,8 @@ def search(app: App, query: str, *, scope: Scope, limit: int, everything: bool, 
 
     Each hit shows how it was found. A query that is close to nothing finds nothing.
     """
-    filters = Filters(**only)
-    if filters.after and filters.before and filters.after >= filters.before:
-        raise BadInput(f"nothing is after {filters.after:{_SECOND}} and before {filters.before:{_SECOND}}")
-    if filters.categories and set(filters.kinds) == {HitKind.EPISODE}:
-        raise BadInput("episodes have no category: drop --category, or search for facts")
-    found = search_memory(app.container.memory, query, scope, filters=filters, limit=limit, everything=everything)
+    memory = app.container.memory
+    found = search_memory(memory, query, scope, filters=Filters(**only), limit=limit, everything=everything)
     if found.is_scope_empty:
         note(f"nothing is known in {scope}{elsewhere(app.container, scope)}")
     if found.lacks:
@@ -78,18 +66,14 @@ def _hit_lines(hit: Hit) -> Iterator[str]:
 @click.command()
 @scope_option
 @click.option("--query", default="", help="How the session begins. Facts about it come first.")
-@click.option(
-    "--budget", default=LONGEST, type=click.IntRange(1, LONGEST), show_default=True, help="Size in characters."
-)
+@click.option("--budget", default=LONGEST, type=click.IntRange(1, LONGEST), show_default=True, help="In characters.")
 @json_option
 @click.pass_obj
 def context(app: App, *, scope: Scope, query: str, budget: int, as_json: bool) -> None:
     """Print notes for a new session: the last session in short, and facts, within a budget.
 
     The block is headed as notes, not instructions, and nothing in it can end it. If nothing is known, nothing is
-    printed. A query such as "ok" or "/commit" is not searched for. Facts that only a tool or a page has said are left
-    out, and counted on standard error. Of a possible update the newer fact comes first. Of two possible duplicates one
-    comes last.
+    printed. Facts that only a tool or a page has said are left out, and counted on standard error.
     """
     notes, doubted = context_notes(app.container.memory, query, scope)
     text = block(notes, budget=budget)

@@ -28,13 +28,13 @@ def down(app: App, *, as_json: bool) -> None:
     Workers and producers wait until `nous up` starts it again. A server that nous does not embed is never stopped.
     """
     directory = embedded_directory(app.settings)
-    url = masked(address(app.settings))
-    working = _working(app.settings, directory) if directory else 0
-    stopped = embedded.stop(directory) if directory else False
-    lines = [f"stopped the server of {directory}" if stopped else f"no server was running in {directory}"]
-    if directory is None:
-        lines = [f"{url} is no embedded server: nous does not stop it"]
-    elif stopped and working:
+    url, working, stopped = masked(address(app.settings)), 0, False
+    lines = [f"{url} is no embedded server: nous does not stop it"]
+    if directory:
+        working = _working(app.settings, directory)
+        stopped = embedded.stop(directory)
+        lines = [f"stopped the server of {directory}" if stopped else f"no server was running in {directory}"]
+    if stopped and working:
         waiting = f"still running, and waiting for a server: {counted(working, 'worker')}"
         lines.append(f"{waiting}; Ctrl-C where `nous up` or `nous worker` was started ends that")
     result = {"stopped": stopped, "embedded": directory is not None, "url": url, "workers": working}
@@ -57,17 +57,16 @@ def config(app: App, *, as_json: bool) -> None:
     """Show the effective settings, their origins and the server in use. Starts nothing."""
     loaded = load(app.config_path)
     log.configure(loaded.settings.log_level, loaded.settings.log_format)
-    server, rows = _server(loaded.settings), list(loaded.rows())
-    shown = {key: masked(value) if value and key in {"redis_url", "index.url"} else value for key, value, _ in rows}
-    origins = {key: origin for key, _, origin in rows}
-    found = {
-        "file": str(loaded.file) if loaded.file else None,
-        "settings": {key: {"value": value, "origin": origins[key]} for key, value in shown.items()},
-        "server": server,
+    directory, url = embedded_directory(loaded.settings), masked(address(loaded.settings))
+    state = embedded.status(directory).state if directory else None
+    shown = {
+        key: {"value": masked(value) if value and key in {"redis_url", "index.url"} else value, "origin": origin}
+        for key, value, origin in loaded.rows()
     }
-    state = f" (embedded, {server['state']})" if server["embedded"] else ""
-    heads = (f"# file: {loaded.file or 'none'}", f"# server: {server['url']}{state}")
-    lines = (f"{_as_toml(key, value):<60}  # {origins[key]}" for key, value in shown.items())
+    server = {"url": url, "embedded": directory is not None, "state": state}
+    found = {"file": str(loaded.file) if loaded.file else None, "settings": shown, "server": server}
+    heads = (f"# file: {loaded.file or 'none'}", f"# server: {url}{f' (embedded, {state})' if directory else ''}")
+    lines = (f"{_as_toml(key, each['value']):<60}  # {each['origin']}" for key, each in shown.items())
     render(found, (*heads, *lines), as_json=as_json)
 
 
@@ -75,24 +74,9 @@ def _as_toml(key: str, value: Any) -> str:
     return f"# {key} is not set" if value is None else f"{key} = {orjson.dumps(value).decode()}"
 
 
-def _server(settings: Settings) -> dict[str, Any]:
-    directory = embedded_directory(settings)
-    return {
-        "url": masked(address(settings)),
-        "embedded": directory is not None,
-        "state": embedded.status(directory).state if directory else None,
-    }
-
-
 @click.command("rq-dashboard")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port",
-    default=9181,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="The port to listen on. 0 takes any free one.",
-)
+@click.option("--port", default=9181, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free port.")
 @click.pass_obj
 def rq_dashboard(app: App, *, host: str, port: int) -> None:
     """Serve rq-dashboard for the configured server, also an embedded one, until interrupted.
@@ -114,9 +98,9 @@ def rq_dashboard(app: App, *, host: str, port: int) -> None:
             "(NOUS_DASHBOARD__USERNAME, NOUS_DASHBOARD__PASSWORD), or listen on 127.0.0.1"
         )
     shown_as = masked(address(app.settings))
-    names = JobNames(app.settings.prefix)
-    client = connect_rq(app.settings)
-    pages = dashboard.build(client, shown_as=shown_as, names=names, login=login)
+    pages = dashboard.build(
+        connect_rq(app.settings), shown_as=shown_as, names=JobNames(app.settings.prefix), login=login
+    )
     with dashboard.listen(pages, host=host, port=port) as server:
         click.echo(f"rq-dashboard of {shown_as} on http://{f'[{host}]' if ':' in host else host}:{server.port}")
         server.serve_forever()
@@ -125,8 +109,9 @@ def rq_dashboard(app: App, *, host: str, port: int) -> None:
 def _login(settings: DashboardSettings) -> "Login | None":
     from nous.jobs.rq.dashboard import Login  # noqa: PLC0415 - an extra
 
+    password = settings.password.get_secret_value() if settings.password else None
     if settings.username is None and settings.password is None:
         return None
-    if not settings.username or settings.password is None or not settings.password.get_secret_value():
+    if not settings.username or not password:
         raise Misconfigured("dashboard.username and dashboard.password are needed both, or neither")
-    return Login(settings.username, settings.password.get_secret_value())
+    return Login(settings.username, password)

@@ -1,7 +1,8 @@
 """Commands about running sessions: sessions, heartbeat, record-decision and session-summary."""
 
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import click
@@ -10,25 +11,15 @@ from nous.app.container import Container
 from nous.app.services import producer_of
 from nous.cli.framework import App, agent_option, any_scope_option, format_option, json_option, scope_option
 from nous.cli.lookup import ALL, elsewhere, session_of
-from nous.cli.output import counted, fitted, note, path_of, render, render_table, say
-from nous.domain.anchored_summary import StoredAnchoredSummary
+from nous.cli.output import fitted, note, path_of, render, render_table, say
 from nous.domain.episode import Decision
-from nous.domain.errors import BadInput, Misconfigured, NotAllowed, NotFound
+from nous.domain.errors import BadInput, NotAllowed, NotFound
 from nous.domain.event_codec import checked_name
 from nous.domain.events import episode_id
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED, SessionState
 from nous.services.session_intake import SessionMetadata
 from nous.text.sanitize import one_line
-
-_COLUMNS = {
-    "stage": "state",
-    "last_active": "last active",
-    "scope": "scope",
-    "session": "session",
-    "transcript": "transcript",
-    "why": "why",
-}
 
 
 @click.group(invoke_without_command=True)
@@ -43,10 +34,14 @@ def sessions(ctx: click.Context, *, scope: Scope | None, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    rows = [_row(each) for each in _listed(ctx.ensure_object(App).container, scope)]
+    states = ctx.ensure_object(App).container.memory.session_states
+    places = [place for status in UNFINISHED for place in states.sessions(status, limit=ALL)]
+    found = (states.session_state(*place) for place in places if scope in {None, place[0]})
+    rows = [_row(each) for each in found if each]
     if not as_json:
-        rows = [{**row, "transcript": path_of(row["dataref"] or "")} for row in rows]
-    render_table(rows, _COLUMNS, as_json=as_json, empty="no session is open, closing or abandoned")
+        rows = [{**row, "state": row["stage"], "transcript": path_of(row["dataref"] or "")} for row in rows]
+    columns = ("state", "last_active", "scope", "session", "transcript", "why")
+    render_table(rows, columns, as_json=as_json, empty="no session is open, closing or abandoned")
 
 
 @sessions.command()
@@ -65,20 +60,6 @@ def recover(app: App, *, as_json: bool) -> None:
     actions = [*recovery.recover(), *recovery.close()]
     rows = [{"session": each.session_id, "scope": str(each.scope), "what": each.what} for each in actions]
     render_table(rows, ("session", "scope", "what"), as_json=as_json, empty="there is nothing to recover")
-    if rows and not as_json:
-        say(f"\n{counted(len(rows), 'session')}")
-
-
-def _listed(container: Container, scope: Scope | None) -> Iterator[SessionState]:
-    """Yield the unfinished sessions of *scope*, or of all; report one that cannot be read."""
-    states = container.memory.session_states
-    for status in UNFINISHED:
-        for where, session in states.sessions(status, limit=ALL):
-            try:
-                if scope in {None, where} and (found := states.session_state(where, session)):
-                    yield found
-            except Misconfigured as error:
-                note(f"session {session} of {where}: {error}")
 
 
 def _row(session_state: SessionState) -> dict[str, Any]:
@@ -111,12 +92,9 @@ def touch(app: App, session: str, *, scope: Scope, agent: str, background: bool,
     """
     about = SessionMetadata(scope=scope, agent_id=agent, session_id=more["session_id"], format=more["format_"])
     touched = producer_of(app.container).touch(session, about, background=background)
-    result: dict[str, Any] = {
-        "session": touched.event.session_id,
-        "event": touched.event.id,
-        "published": "now" if touched.receipt.fresh else "before",
-    }
-    render(result, [one_line(f"touched {touched.event.session_id}")], as_json=as_json)
+    name, published = touched.event.session_id, "now" if touched.receipt.fresh else "before"
+    result = {"session": name, "event": touched.event.id, "published": published}
+    render(result, [one_line(f"touched {name}")], as_json=as_json)
 
 
 @click.command()
@@ -133,33 +111,23 @@ def decide(app: App, session: str, description: str, *, scope: Scope, agent: str
 
     Recording it again adds nothing. SESSION is the full id: the session may be yet to come.
     """
-    category, stakes = one_line(more["category"]), one_line(more["stakes"])
-    description = one_line(description)
+    category, stakes, description = one_line(more["category"]), one_line(more["stakes"]), one_line(description)
     if not description.strip():
         raise BadInput("a decision needs a description")
     decision = Decision(description=description, category=category, stakes=stakes, confidence=more["confidence"])
     receipt = producer_of(app.container).record(decision, session_id=session, scope=scope, agent_id=agent)
     say("noted" if receipt.fresh else "was noted before")
-    try:
+    with suppress(NotAllowed):  # a user that may only publish
         note(_when_visible(session, app.container, scope))
-    except NotAllowed:
-        note(f"it stands with the episode of a session of exactly the id {session!r}; this user may not see it")
 
 
 def _when_visible(session: str, container: Container, scope: Scope) -> str:
     """Describe when a decision recorded in *session* becomes visible."""
     stored = container.memory.episodes
     if stored.get(scope, episode_id(scope, session)):
-        anew = ", or by `nous dev reprocess`" if container.settings.background_model else ""
-        return (
-            f"{session} has an episode already; what was decided stands with the next one, which is made when "
-            f"the session has grown and is published again{anew}"
-        )
+        return f"{session} has an episode already; the decision is shown with the next one, once the session has grown"
     hint = elsewhere(container, scope, lambda where: stored.get(where, episode_id(where, session)))
-    return (
-        f"there is no episode of a session {session!r} in {scope} yet; what was decided stands with it once a session "
-        f"of exactly that id is published{hint}"
-    )
+    return f"there is no episode of a session {session!r} in {scope} yet; the decision is shown with it{hint}"
 
 
 @click.command()
@@ -177,19 +145,16 @@ def anchored(app: App, session: str, *, scope: Scope, agent: str, as_json: bool)
     checked_name(session, "the id of a session")
     checked_name(agent, "the id of an agent")
     context = app.container.context
-
-    def anchor_of(where: Scope, name: str) -> StoredAnchoredSummary | None:
-        return context.anchored_summaries.anchored_summary(where, agent_id=agent, session_id=name)
-
-    found = anchor_of(scope, session)
+    anchor_of = partial(context.anchored_summaries.anchored_summary, agent_id=agent)
+    found = anchor_of(scope, session_id=session)
     if found is None:
         session = session_of(session, app.container, scope)
-        found = anchor_of(scope, session)
+        found = anchor_of(scope, session_id=session)
     if found is None:
+        hint = elsewhere(app.container, scope, lambda where: anchor_of(where, session_id=session))
         raise NotFound(
             f"session {session!r} of agent {agent!r} in {scope} has no anchored summary; it gets one from workers once "
-            f"it is published as it compacts: nous publish PATH --session {session} --compacting"
-            f"{elsewhere(app.container, scope, lambda where: anchor_of(where, session))}"
+            f"it is published as it compacts: nous publish PATH --session {session} --compacting{hint}"
         )
     decisions = context.decisions.get_episode_decisions(episode_id(scope, session), scope=scope)
     decided = [f"decided: {fitted(each.description, beside=9)}" for each in decisions]

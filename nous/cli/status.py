@@ -1,10 +1,9 @@
-"""`nous status`: state of the whole system, or progress of one session."""
+"""`nous status` and `nous metrics`: state of the whole system, or progress of one session."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -37,21 +36,14 @@ if TYPE_CHECKING:
 
 Report = Mapping[str, Any]
 
-_CALLS = ("calls", "answered", "remembered", "asked_again", "without_schema", "tokens_in", "tokens_out")
-_OFF = ("title", "summary", "rationale")
-_FAILED = {
-    "timeout": "timed out",
-    "transport": "not reached",
-    "quota": "over quota",
-    "parse": "unusable",
-    "other": "refused",
-}
+_ANSWERS = ("answered", "remembered", "asked_again", "without_schema")
+_CALLS = ("calls", *_ANSWERS, "tokens_in", "tokens_out")
+_OFF = ("off_title", "off_summary", "off_rationale")
 _SUMMARIZER, _SESSION_KEEPER = "episode-summarizer", "session-keeper"
 _MOST_ROWS = 20_000
 
 _COLUMNS = ("received", "done", "skipped", "dead", "erased", "parked", "in_flight")
 _OF_QUEUES = ("queued", "started", "finished", "failed")
-_HOW_TO_LOOK = "`nous status SESSION` shows where a session is, `nous dead-letters list` the dead letters"
 
 _ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
 """Kinds of events that can be looked up by their session."""
@@ -66,24 +58,22 @@ _ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
 def status(app: App, session: str | None, *, scope: Scope | None, everything: bool, as_json: bool) -> None:
     """Show streams, queues, workers and counters, and any problems; or trace one SESSION.
 
-    SESSION is an id or an id prefix. You see where it is, and why.
-
-    The counters reconcile at every moment: received = done + skipped + dead + erased + parked + in flight. Only live
-    workers are shown, as far as they are visible from here.
+    SESSION is an id or an id prefix. The counters reconcile at every moment: received = done + skipped + dead + erased
+    + parked + in flight. Only live workers are shown, as far as they are visible from here.
     """
-    if session is None and scope is not None:
-        raise BadInput("--scope is of a SESSION: without one, all there is on the server is shown")
     if session is not None:
         name, steps = _steps_of(app.container, session, scope or Scope())
         rows = [_step(each) for each in steps]
-        readable = ({**row, "why": in_words(row["why"])} for row in rows)
-        lines = (f"session {name}", table(readable, ("worker", "where", "next_try", "event", "why")))
+        shown = ({**row, "why": in_words(row["why"])} for row in rows)
+        lines = (f"session {name}", table(shown, ("worker", "where", "next_try", "event", "why")))
         render({"session": name, "steps": rows}, lines, as_json=as_json)
         failed = any(step.has_failed for step in steps)
+    elif scope is not None:
+        raise BadInput("--scope is of a SESSION: without one, all there is on the server is shown")
     else:
-        report = report_of(app.container)
+        report = _report(app.container)
         render(report, _overview(report, app.container, everything=everything), as_json=as_json)
-        failed = report["dead"] or any(row["balance"] for row in report["groups"].values())
+        failed = report["dead"] or report["balance"]
     click.get_current_context().exit(FAILED if failed else 0)
 
 
@@ -122,22 +112,15 @@ def _step(step: "ChainStep") -> dict[str, Any]:
     return {"worker": step.worker, "event": event, "where": at.where, "next_try": at.next_try, "why": at.reason}
 
 
-def report_of(container: Container) -> dict[str, Any]:
+def _report(container: Container) -> dict[str, Any]:
     """Return all figures as `--json` prints them."""
     # A worker that reads no stream yet has counters only where its stream was deleted, whatever its kind of events.
     readers = {name: Subscription(name, SessionEnded) for name in sorted(container.worker_names)}
     readers |= {each.group: each for each in container.groups}
     groups = {name: _account(container.delivery_stats.counters(each)) for name, each in readers.items()}
-    streams: list[dict[str, Any]] = [
-        {
-            "group": each.group,
-            "type": each.kind.type,
-            "lane": backlog.priority,
-            "length": backlog.length,
-            "waiting": backlog.waiting,
-            "pending": backlog.pending,
-            "oldest_pending": backlog.oldest_pending,
-        }
+    streams = [
+        # Backlogs call it priority, as tables do; scripts have read `lane` since the start.
+        {"group": each.group, "type": each.kind.type, "lane": backlog.priority, **asdict(backlog)}
         for each in container.groups
         for backlog in container.delivery_stats.backlogs(each)
     ]
@@ -147,14 +130,16 @@ def report_of(container: Container) -> dict[str, Any]:
     if container.memory.session_states.sessions(SessionStatus.OPEN, limit=1):
         wanted.add(_SESSION_KEEPER)  # no other worker ends sessions that send no end event
     queues = (queues_of(container.job_names.own(name), container.rq_client) for name in sorted(container.worker_names))
+    letters = list(container.dead_letters.each())
     return {
         "groups": groups,
         "total": {name: sum(row[name] for row in groups.values()) for name in _COLUMNS},
         "balance": sum(abs(row["balance"]) for row in groups.values()),
-        "dead": any(letter.letter_kind is DeadLetterKind.DEAD for letter in container.dead_letters.each()),
+        "dead": any(letter.letter_kind is DeadLetterKind.DEAD for letter in letters),
+        "unreadable": sum(letter.group == _SUMMARIZER and letter.event_id is None for letter in letters),
         "streams": streams,
-        "queues": list(map(asdict, chain.from_iterable(queues))),
-        "workers": list(map(asdict, workers)),
+        "queues": [asdict(queue) for each in queues for queue in each],
+        "workers": [asdict(each) for each in workers],
         "unattended": sorted(name for name in wanted if container.job_names.own(name) not in attended),
         "model": model_report(container),
         "cannot_write": write_trouble(container.client),
@@ -173,22 +158,25 @@ def model_report(container: Container) -> dict[str, Any]:
     A call fails with timeout, transport, quota or other. parse counts unusable answers, not calls. `off_*` count
     titles, summaries and rationales that do not have the requested size.
     """
-    stores, today = container.llm_stores, datetime.now(UTC).date()
-    settings = container.settings
+    stores, settings = container.llm_stores, container.settings
     llm = container.llm if settings.background_model or settings.summary.anchored_prompt else None
     summarizer = llm.summarizer if llm else None
+    counters = {**{name: name for name in (*_CALLS, *_OFF)}, **{name: f"failed_{name}" for name in FAILURES}}
     return {
         "configured": settings.background_model,
         "problem": str(llm.problem) if llm and llm.problem else None,
         "prompt": summarizer.prompt.version if summarizer else None,
-        "calls": {name: _call_counts(counts) for name, counts in stores.counters.counts().items()},
+        "calls": {
+            model: {name: counts.get(counter, 0) for name, counter in counters.items()}
+            for model, counts in stores.counters.counts().items()
+        },
         "out": {
             name: {"since": pause.since, "until": pause.until, "failure": pause.failure, "failures": pause.failures}
             for name, pause in stores.circuits.current().items()
         },
         "tokens_today": [
             {"scope": str(each.scope), "spent": each.spent, "reserved": each.reserved}
-            for each in stores.token_usage.usage(today)
+            for each in stores.token_usage.usage(datetime.now(UTC).date())
         ],
         "daily_tokens": settings.llm.daily_tokens,
         "to_be_made_anew": _left(container, summarizer.by) if summarizer else 0,
@@ -203,31 +191,25 @@ def _left(container: Container, by: str) -> int:
     return queued + sum(1 for _ in container.memory.summary_inputs.unrefined(but=(by,)))
 
 
-def _call_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    stored = {name: name for name in _CALLS} | {name: f"failed_{name}" for name in FAILURES}
-    stored |= {f"off_{name}": f"off_{name}" for name in _OFF}
-    return {name: counts.get(counter, 0) for name, counter in stored.items()}
-
-
 def _overview(report: Report, container: Container, *, everything: bool) -> Iterator[str]:
-    yield headline(report, _count_facts(container))
+    yield _headline(report, _count_facts(container))
     for each in sections(report) if everything else ():
         yield f"\n{each}"
     yield from ("", *_model_problems(report["model"]), *verdict(report))
 
 
-def headline(report: Report, facts: int | None) -> str:
-    """Summarize *report* in one line: how much is known, and whether work is left.
+def _headline(report: Report, facts: int | None) -> str:
+    """Say in one line how much is known, and whether work is left.
 
-    *facts* is None where they are too many to count.
+    *facts* is None if they are too many to count.
     """
     total = report["total"]
-    row = report["groups"].get(_SUMMARIZER, total)
+    sessions = report["groups"].get(_SUMMARIZER, total)["received"] - report["unreadable"]
     known = "" if facts is None else f", {counted(facts, 'fact')}"
     waiting = sum(each["waiting"] or 0 for each in report["streams"])
     left = {"waiting": waiting, "in flight": total["in_flight"], "dead": total["dead"], "parked": total["parked"]}
     states = ", ".join(f"{count:,} {state}" for state, count in left.items() if count)
-    return f"{counted(row['received'], 'session')}{known}: {states or 'all done'}"
+    return f"{counted(sessions, 'session')}{known}: {states or 'all done'}"
 
 
 def sections(report: Report) -> Iterator[str]:
@@ -247,7 +229,7 @@ def sections(report: Report) -> Iterator[str]:
         (streams, {"type": "stream", "lane": "priority", **_same("length", "waiting", "pending"), "group": "for"}),
         (queues, {**_same(*_OF_QUEUES), "name": "queue: attempts, as RQ remembers them"}),
         (report["workers"], {**_same("state", "pid", "queues"), "name": "process"}),
-        (calls, {**_same(*_CALLS), **_FAILED, "model": "model"}),
+        (calls, (*_CALLS, *FAILURES, "model")),
         (report["model"]["tokens_today"] if report["model"]["daily_tokens"] else (), ("spent", "reserved", "scope")),
     ):
         if rows:
@@ -263,22 +245,12 @@ def _model_problems(model: Report) -> Iterator[str]:
     """Yield problems of models: an unusable setting, and every open circuit on the server."""
     if model["problem"]:
         yield f"workers do not start: {model['problem']}"
-    yield from (_out(name, pause) for name, pause in model["out"].items())
+    for name, pause in model["out"].items():
+        hint = " (`nous episodes` and the log say what has to be changed)" if pause["failure"] == Failure.OTHER else ""
+        again = f"it is called again from {second(pause['until'])} on"
+        yield f"{name}: {FAILURES[pause['failure']]}{hint}, since {second(pause['since'])}; {again}"
     if left := model["to_be_made_anew"]:
         yield f"{counted(left, 'episode')} {'is' if left == 1 else 'are'} still to be regenerated by the model"
-
-
-def _out(model: str, pause: Report) -> str:
-    """Describe since when *model* is unavailable, why, and until when it is not called."""
-    again = f"it is called again from {second(pause['until'])} on"
-    match pause["failure"]:
-        case Failure.OTHER:
-            why = "its key, account, name or address has to be changed (`nous episodes` and the log say which)"
-            return f"{model} has refused to answer since {second(pause['since'])}: {why}; {again}"
-        case Failure.QUOTA:
-            return f"{model} is over its quota since {second(pause['since'])}; {again}"
-        case failure:
-            return f"{model} has not answered since {second(pause['since'])} ({_FAILED[failure]}); {again}"
 
 
 def verdict(report: Report) -> list[str]:
@@ -293,7 +265,7 @@ def verdict(report: Report) -> list[str]:
         found.append("events are dead: `nous dead-letters list` says which, and why")
     for name, row in report["groups"].items():
         if row["balance"]:
-            found.append(f"DEFECT: the counters of {name} do not reconcile: {row['why']}; {_HOW_TO_LOOK}")
+            found.append(f"DEFECT: the counters of {name} do not reconcile: {row['why']}")
     # Without writes, workers cannot renew their registration: they may run although it has expired.
     none = "no worker is registered" if report["cannot_write"] else "no worker runs: nous up"
     return [*([] if report["workers"] else [none]), *(found or ["the counters reconcile, and nothing is dead"])]
@@ -309,3 +281,88 @@ def _count_facts(container: Container) -> int | None:
             return None
         facts += current_count(rows)
     return facts
+
+
+_FAMILIES = {
+    "nous_events_total": "Events delivered to a worker, by outcome.",
+    "nous_in_flight": "Events delivered to a worker and not finished.",
+    "nous_accounts_balance": "Delivered events that are unaccounted for. Alert unless it is 0; `nous status` says why.",
+    "nous_waiting": "Events not yet delivered to a worker, if known.",
+    "nous_oldest_pending_seconds": "Age of the oldest event in flight; 0 if there is none.",
+    "nous_lease_seconds": "Configured lease, to compare ages with.",
+    "nous_processes": "Processes that run a worker, as far as visible from here.",
+    "nous_dead_letters": "Dead letters (dead or parked); alert when it rises.",
+    "nous_model_answers_total": "Answers of a model: new, cached, asked for again.",
+    "nous_model_failures_total": "Failed model calls, and unusable answers.",
+    "nous_model_tokens_total": "Tokens that a model has read and written.",
+    "nous_model_out_since_seconds": "Unix time at which a model stopped answering.",
+}
+"""Meaning of each family of metrics; those whose names end in `_total` are counters, the others gauges."""
+
+_Sample = tuple[str, int, dict[str, str]]
+"""Family, value and labels; an empty label is left out."""
+
+
+@click.command()
+@click.pass_obj
+def metrics(app: App) -> None:
+    """Print counters in Prometheus text format, for the node exporter's textfile collector.
+
+    They are kept on the server, so they survive every process.
+    """
+    samples = [*_of_workers(app.container), *_of_models(app.container)]
+    click.echo("\n".join(_metric_lines(samples)))
+
+
+def _metric_lines(samples: Iterable[_Sample]) -> Iterator[str]:
+    """Yield all samples, each family under its heading.
+
+    Spec: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
+    """
+    for family, text in _FAMILIES.items():
+        kind = "counter" if family.endswith("_total") else "gauge"
+        yield from (f"# HELP {family} {text}", f"# TYPE {family} {kind}")
+        for name, value, labels in samples:
+            if name == family:
+                pairs = ",".join(f'{label}="{_escaped(given)}"' for label, given in labels.items() if given)
+                yield f"{name}{{{pairs}}} {value}" if pairs else f"{name} {value}"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def _of_workers(container: Container) -> Iterator[_Sample]:
+    queues = [queue for seen in workers_seen(container.rq_client, container.job_names) for queue in seen.queues]
+    stats, now = container.delivery_stats, container.clock()
+    for each in container.subscriptions:
+        labels, account = {"worker": each.group}, stats.counters(each)
+        for outcome in ("received", "done", "dead", "erased", "parked"):
+            yield "nous_events_total", getattr(account, outcome), {**labels, "outcome": outcome}
+        for reason, count in account.skipped.items():
+            yield "nous_events_total", count, {**labels, "outcome": "skipped", "reason": reason}
+        yield "nous_in_flight", account.in_flight, labels
+        yield "nous_accounts_balance", account.discrepancy, labels
+        yield "nous_processes", queues.count(container.job_names.own(each.group)), labels
+        for backlog in stats.backlogs(each):
+            where = {**labels, "priority": str(backlog.priority)}
+            if backlog.waiting is not None:
+                yield "nous_waiting", backlog.waiting, where
+            age = now - (backlog.oldest_pending or now)
+            yield "nous_oldest_pending_seconds", max(int(age.total_seconds()), 0), where
+    yield "nous_lease_seconds", int(container.settings.worker.lease), {}
+    yield "nous_dead_letters", container.dead_letters.count(), {}
+
+
+def _of_models(container: Container) -> Iterator[_Sample]:
+    for model, counts in container.llm_stores.counters.counts().items():
+        for name in _ANSWERS:
+            yield "nous_model_answers_total", counts.get(name, 0), {"model": model, "kind": name}
+        for failure in Failure:
+            labels = {"model": model, "failure": str(failure)}
+            yield "nous_model_failures_total", counts.get(f"failed_{failure}", 0), labels
+        for name, kind in (("tokens_in", "read"), ("tokens_out", "written")):
+            yield "nous_model_tokens_total", counts.get(name, 0), {"model": model, "kind": kind}
+    for model, pause in container.llm_stores.circuits.current().items():
+        labels = {"model": model, "failure": str(pause.failure)}
+        yield "nous_model_out_since_seconds", int(pause.since.timestamp()), labels

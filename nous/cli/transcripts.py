@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import click
 
 from nous.cli.framework import App, format_option, json_option, limit_option, scope_option
-from nous.cli.output import counted, fitted, note, print_json, render, table
+from nous.cli.output import counted, fitted, note, render, table
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.scope import Scope
 from nous.excerpt import BUDGET, Excerpt, Unit, windows
@@ -34,16 +34,10 @@ from nous.transcript.render.terminal import legible, transcript_as_json
 from nous.transcript.render.terminal import render as view
 from nous.transcript.render.turns import TurnText
 
+_NUMBER = click.IntRange(min=1)
 _COUNTED = ("format", "files", "MB", "MB/s", "entries", "problems")
 _FATES = ("kept", "cut", "dropped")
-_ITEM = {
-    "fate": "fate",
-    "role": "what",
-    "shown": "shown",
-    "chars": "of",
-    "reason": "why",
-    "entries": "entries",
-}
+_ITEM = {"fate": "fate", "role": "what", "shown": "shown", "chars": "of", "reason": "why", "entries": "entries"}
 """Headings of the columns of a manifest."""
 
 
@@ -59,34 +53,20 @@ def _warn_of_damage(transcript: Transcript, source: str) -> None:
 
 @click.command()
 @click.argument("path", metavar="PATH|SESSION")
-@click.option(
-    "--budget",
-    default=BUDGET,
-    type=click.IntRange(min=1),
-    show_default=True,
-    metavar="N",
-    help="Size of the excerpt, with marks and labels.",
-)
-@click.option(
-    "--unit", type=click.Choice(["chars", "tokens"]), default="chars", show_default=True, help="Unit of the budget."
-)
-@click.option(
-    "--windows", "most", type=click.IntRange(min=1), metavar="N", help="Show a long session in up to N windows."
-)
+@click.option("--budget", default=BUDGET, type=_NUMBER, show_default=True, metavar="N", help="Size, marks included.")
+@click.option("--unit", type=click.Choice(["chars", "tokens"]), default="chars", show_default=True, help="Its unit.")
+@click.option("--windows", "most", type=_NUMBER, metavar="N", help="Show a long session in up to N windows.")
 @click.option("--strategy", default="default", show_default=True, metavar="S", help=f"One of {', '.join(names())}.")
 @format_option
 @click.option("--manifest", is_flag=True, help="Print what was kept, cut and dropped, and why, instead of the text.")
 @json_option
-def excerpt(
-    path: str, budget: int, unit: Unit, most: int | None, *, strategy: str, format_: str | None, **form: bool
-) -> None:
+def excerpt(path: str, budget: int, unit: Unit, most: int | None, *, strategy: str, **how: Any) -> None:
     """Show the excerpt of a session that fits a budget, in order, with a mark for every gap.
 
-    PATH may be packed with gzip, or - for standard input. SESSION is the id of a session that qbit keeps. A budget of
-    tokens is met by an estimate. A session longer than four budgets fills several windows. Settings apply to workers
-    only, not to this command. JSON has the text and the manifest: one object, or a list of windows.
+    PATH may be packed with gzip, or - for standard input. SESSION is the id of a session that qbit keeps. Settings
+    apply to workers only, not to this command. JSON has the text and the manifest: one object, or a list of windows.
     """
-    transcript = read_transcript(_stream_of(path), format=format_)
+    transcript = read_transcript(_stream_of(path), format=how["format_"])
     if not transcript.entries:
         raise BadInput(f"{'standard input' if path == '-' else path} {refusal(transcript)}")
     _warn_of_damage(transcript, path)
@@ -94,13 +74,9 @@ def excerpt(
     if most and found.wanted > len(found.windows):
         note(f"it would fill {found.wanted} windows; in {len(found.windows)}, less of it is kept")
     excerpts = [window.excerpt for window in found.windows]
-    if form["as_json"]:
-        values = [_as_object(each) for each in excerpts]
-        print_json(values if most else values[0])
-    elif form["manifest"]:
-        click.echo("\n".join(_accounts(excerpts)))
-    else:
-        click.echo("\n\n".join(each.text for each in excerpts))
+    objects = [_as_object(each) for each in excerpts]
+    texts = _accounts(excerpts) if how["manifest"] else ("\n\n".join(each.text for each in excerpts),)
+    render(objects if most else objects[0], texts, as_json=how["as_json"])
 
 
 def _as_object(found: Excerpt) -> dict[str, object]:
@@ -120,15 +96,7 @@ def _accounts(excerpts: Sequence[Excerpt]) -> Iterator[str]:
         yield table(({"fate": fate, **each._asdict()} for fate in _FATES for each in getattr(manifest, fate)), _ITEM)
 
 
-_COLOURS: Mapping[str, Callable[[str], str]] = {
-    "heading": partial(click.style, bold=True),
-    "faint": partial(click.style, dim=True),
-    Kind.USER: partial(click.style, fg="cyan", bold=True),
-    Kind.TOOL_CALL: partial(click.style, dim=True),
-    Kind.ERROR: partial(click.style, fg="red"),
-    Kind.DECISION: partial(click.style, fg="yellow"),
-    Kind.SUMMARY: partial(click.style, fg="magenta"),
-}
+_STYLES = "Style of that text: today's, that of 2025, or with results that name the request they answer."
 
 
 @click.command()
@@ -137,21 +105,9 @@ _COLOURS: Mapping[str, Callable[[str], str]] = {
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines, which nous can read again.")
 @click.option("--turns", is_flag=True, help="Print each turn as search sees it: words, and one line of calls.")
 @click.option("--summarizer", is_flag=True, help="Print the input of summarizers, in the form of qbit.")
-@click.option(
-    "--style",
-    type=click.Choice(["current", "2025", "paired"]),
-    default="current",
-    help="Style of that text: today's, that of 2025, or with results that name the request they answer.",
-)
-@click.option(
-    "--with", "include", multiple=True, type=click.Choice(sorted(EXTRAS)), help="Also show entries otherwise skipped."
-)
-@click.option(
-    "--base", type=click.Path(path_type=Path), help="Directory of sessions, to find one by id. [VT_TRANSCRIPT_DIR]"
-)
-def transcript(
-    source: str, format_: str | None, base: Path | None, include: tuple[str, ...], style: str, **form: bool
-) -> None:
+@click.option("--style", type=click.Choice(["current", "2025", "paired"]), default="current", help=_STYLES)
+@click.option("--with", "include", multiple=True, type=click.Choice(sorted(EXTRAS)), help="Show entries of this kind.")
+def transcript(source: str, format_: str | None, include: tuple[str, ...], style: str, **form: bool) -> None:
     """Show a session: its turns, calls, errors and decisions, and what was skipped.
 
     PATH may be packed with gzip or Zstandard, or - for standard input. SESSION is the id of a session that qbit keeps.
@@ -160,16 +116,16 @@ def transcript(
     warn = partial(_warn_of_damage, source=source)
     if form["summarizer"]:
         how: Any = {"style": "2025" if style == "2025" else "current", "paired": style == "paired", "look": warn}
-        click.echo(build_summarizer_input(_stream_of(source), base=base, format=format_, **how), nl=False)
+        click.echo(build_summarizer_input(_stream_of(source), format=format_, **how), nl=False)
         return
-    found = read_transcript(_stream_of(source), format=format_, base=base, include=include)
+    found = read_transcript(_stream_of(source), format=format_, include=include)
     warn(found)
     if form["as_json"]:
         click.echo(transcript_as_json(found), nl=False)
     elif form["turns"]:
         click.echo("\n\n---\n\n".join(turn.text for turn in group_into_turns(found)))
     else:
-        for line in view(found, paint=lambda text, role: _COLOURS[role](text) if role in _COLOURS else text):
+        for line in view(found):
             click.echo(line)
 
 
@@ -179,9 +135,8 @@ def transcript(
 def formats(paths: tuple[Path, ...], *, as_json: bool) -> None:
     """List the supported formats, or read the files at each PATH and count their content.
 
-    Folders are read with all their subfolders, but hidden files and folders are left out. Nothing is published. A file
-    that `nous publish` would refuse is refused. For each format you see the number of files, their entries, what was
-    skipped and why, and the reading speed (CPU time).
+    Hidden files and folders are left out. Nothing is published. For each format you see the number of files, their
+    entries, what was skipped and why, and the reading speed (CPU time).
     """
     if not paths:
         known = sorted(known_readers())
@@ -219,12 +174,7 @@ def _counts(counts: Counter[Kind] | Counter[str]) -> str:
 @click.argument("source", metavar="PATH|SESSION")
 @scope_option
 @limit_option(5)
-@click.option(
-    "--since-turn",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Leave out turn N and later, which are still in context.",
-)
+@click.option("--since-turn", type=int, metavar="N", help="Leave out turn N and later, which are still in context.")
 @format_option
 @json_option
 @click.pass_obj
@@ -234,8 +184,7 @@ def search_turns(
     """Search the turns of a session by words, by meaning and by the files they touched.
 
     PATH may be packed, or - for standard input. SESSION is the id, or an id prefix, of a session that was published
-    from a file, or the id of one that qbit keeps. `--since-turn` leaves out the turns that the caller still sees; turns
-    that a compaction has removed are found. In a file of several sessions, all are searched.
+    from a file, or the id of one that qbit keeps. In a file of several sessions, all are searched.
     """
     from nous.app.memory import embedder  # noqa: PLC0415 (the other commands here need no settings)
     from nous.retrieval.query import asked  # noqa: PLC0415
@@ -249,9 +198,7 @@ def search_turns(
         raise BadInput(f"{source} has no turns to search: no message in it was answered")
     if since_turn is not None and len({place.session for place in places.values()}) > 1:
         raise BadInput(f"--since-turn counts the turns of one session, and {source} holds several")
-    first, last = turns[0].number, turns[-1].number
-    if since_turn is not None and since_turn <= first:
-        raise BadInput(f"--since-turn {since_turn} leaves no turn to search: the first is turn {first}")
+    last = turns[-1].number
     embed = embedder(app.settings).embed
     question = asked(query, embed)
     in_context = range(last + 1 if since_turn is None else since_turn, last + 1)

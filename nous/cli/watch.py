@@ -4,10 +4,10 @@ import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any
 
 import click
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from nous.app.container import build
 from nous.app.services import read_only_watcher, watcher
@@ -18,8 +18,6 @@ from nous.domain.scope import Scope
 from nous.services.folder_watch import FileOutcome, FolderWatcher, SweepLog, SweepReport
 from nous.settings.model import Seconds, Settings
 from nous.text.sanitize import one_line
-
-Model = TypeVar("Model", bound=BaseModel)
 
 
 def _seconds(_: click.Context, __: click.Parameter, written: str | None) -> float | None:
@@ -53,18 +51,29 @@ def watch(
 ) -> None:
     """Submit the sessions below each FOLDER that have ended and are not known yet.
 
-    So it finds sessions that no hook has reported. Without a FOLDER, it sweeps those of the settings (watch.folders). A
-    session has ended if its file was not written for some time. It is submitted again if it has grown since. Hidden
-    folders are only swept if you name them. A file that no reader takes for a transcript is refused and reported once.
-    So name folders in which an agent keeps nothing else. JSON is one line per sweep, unless there is only one.
+    Without a FOLDER, it sweeps those of the settings (watch.folders). A session has ended if its file was not written
+    for some time. Hidden folders are only swept if you name them. A file that no reader takes for a transcript is
+    refused and reported once. JSON is one line per sweep, unless there is only one.
     """
     settings = _overridden(app.settings, folders, **chosen)
     container = build(settings)
-    report = _Report(settings, is_dry=dry_run, as_json=as_json, is_whole=once or dry_run)
+    journal, last = SweepLog(), ""
+
+    def report(sweep: SweepReport) -> None:
+        nonlocal last
+        if as_json:
+            print_json(_as_object(sweep), indent=False)
+        elif str(sweep) != last:
+            say(last := str(sweep))
+        journal(sweep)
+
     sweeper = read_only_watcher(container, told=report) if dry_run else watcher(container, told=report, upload=upload)
     if once or dry_run:
         sweep = sweeper.sweep()
-        report(sweep)
+        if as_json:
+            print_json({**_as_object(sweep), "dry_run": dry_run})
+        else:
+            _print_text(sweep, is_dry=dry_run, since=settings.watch.since)
         click.get_current_context().exit(FAILED if sweep.refused else 0)
     _stop_on_signals(sweeper)
     sweeper.run()
@@ -77,15 +86,12 @@ def _overridden(
     for folder in folders:
         if not folder.exists():
             raise BadInput(f"there is no folder {folder}")
-    named = str(scope) if scope else None
-    watching = _updated(settings.watch, folders=tuple(folders) or None, scope=named, since=since)
+    chosen = {"folders": tuple(folders), "scope": scope and str(scope), "since": since}
+    watching = settings.watch.model_copy(update={name: value for name, value in chosen.items() if value})
     if not watching.folders:
         raise BadInput("name a folder, or set watch.folders: there is none to look at")
-    return _updated(settings, watch=watching, sessions=_updated(settings.sessions, idle=idle))
-
-
-def _updated(group: Model, **values: Any) -> Model:
-    return group.model_copy(update={name: value for name, value in values.items() if value is not None})
+    sessions = settings.sessions if idle is None else settings.sessions.model_copy(update={"idle": idle})
+    return settings.model_copy(update={"watch": watching, "sessions": sessions})
 
 
 def _stop_on_signals(watcher: FolderWatcher) -> None:
@@ -99,54 +105,28 @@ def _stop_on_signals(watcher: FolderWatcher) -> None:
         signal.signal(number, on_signal)
 
 
-class _Report:
-    """Prints the result of each sweep, as text or, with *as_json*, as JSON.
+def _print_text(sweep: SweepReport, *, is_dry: bool, since: float) -> None:
+    for each in sweep.handed_over if is_dry else ():
+        say(one_line(f"would be read, {each.priority}: {each.path}"))
+    for problems in (sweep.refused, sweep.put_off, sweep.unreadable):
+        for path, reason in problems.items():
+            note(f"{path}: {reason}")
+    say(str(sweep).replace(str(FileOutcome.HANDED_OVER), "would be read") if is_dry else str(sweep))
+    if past := sweep.fates[FileOutcome.PAST]:
+        note(
+            f"{counted(past, 'file')} not written for {since / 86400:g} days: "
+            "submit those that you want with nous publish --bulk FILE..., or all with nous watch --since"
+        )
 
-    *is_whole* says that there is only one sweep.
-    """
 
-    def __init__(self, settings: Settings, *, is_dry: bool, as_json: bool, is_whole: bool) -> None:
-        self._since = settings.watch.since
-        self._is_dry = is_dry
-        self._as_json = as_json
-        self._is_whole = is_whole
-        self._journal = SweepLog()
-        self._last = ""
-
-    def __call__(self, sweep: SweepReport) -> None:
-        if self._as_json:
-            print_json(self._as_object(sweep), indent=self._is_whole)
-        elif self._is_whole:
-            self._print_text(sweep)
-        elif str(sweep) != self._last:
-            say(str(sweep))
-        if not self._is_whole:
-            self._journal(sweep)
-        self._last = str(sweep)
-
-    def _print_text(self, sweep: SweepReport) -> None:
-        verb = "would be read" if self._is_dry else "handed over"
-        for each in sweep.handed_over if self._is_dry else ():
-            say(one_line(f"{verb}, {each.priority}: {each.path}"))
-        for problems in (sweep.refused, sweep.put_off, sweep.unreadable):
-            for path, reason in problems.items():
-                note(f"{path}: {reason}")
-        say(str(sweep).replace(str(FileOutcome.HANDED_OVER), verb))
-        if past := sweep.fates[FileOutcome.PAST]:
-            note(
-                f"{counted(past, 'file')} not written for {self._since / 86400:g} days: "
-                "submit those that you want with nous publish --bulk FILE..., or all with nous watch --since"
-            )
-
-    def _as_object(self, sweep: SweepReport) -> dict[str, Any]:
-        files: dict[str, Any] = {
-            "handed_over": [
-                {"path": str(each.path), "lane": each.priority, "sessions": [] if self._is_dry else each.sessions}
-                for each in sweep.handed_over
-            ]
-        }
-        for name in ("refused", "put_off", "unreadable"):
-            problems: Mapping[Path, str] = getattr(sweep, name)
-            files[name] = [{"path": str(path), "why": reason} for path, reason in problems.items()]
-        counts = {fate.replace(" ", "_"): sweep.fates[fate] for fate in FileOutcome}
-        return {"seen": sweep.seen, **counts, "dry_run": self._is_dry, "files": files}
+def _as_object(sweep: SweepReport) -> dict[str, Any]:
+    files: dict[str, Any] = {
+        "handed_over": [
+            {"path": str(each.path), "lane": each.priority, "sessions": each.sessions} for each in sweep.handed_over
+        ]
+    }
+    for name in ("refused", "put_off", "unreadable"):
+        problems: Mapping[Path, str] = getattr(sweep, name)
+        files[name] = [{"path": str(path), "why": reason} for path, reason in problems.items()]
+    counts = {fate.replace(" ", "_"): sweep.fates[fate] for fate in FileOutcome}
+    return {"seen": sweep.seen, **counts, "files": files}

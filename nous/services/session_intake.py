@@ -216,11 +216,11 @@ def _read(path: Path, about: SessionMetadata) -> Transcript:
 
 
 def _file_named(session: str | Path) -> Path | None:
-    """Return the path of a file, None for an id. Raises `NotFound` for the path of no file."""
+    """Return the path of a file, None for an id. Raises `NotFound` for the path or name of no file."""
     path = Path(session)
     if "\0" not in str(session) and path.exists():
         return path
-    if isinstance(session, Path) or path.name != session:
+    if isinstance(session, Path) or path.name != session or path.suffix in {".json", ".jsonl"}:
         raise NotFound(f"there is no file {session}")
     return None
 

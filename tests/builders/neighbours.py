@@ -13,7 +13,7 @@ from nous.app.container import Container
 from nous.app.services import eraser, producer_of
 from nous.bus.base import Priority
 from nous.bus.tombstones import Tombstone, form_name, session_name
-from nous.cli.teaching import Teacher, candidate
+from nous.cli.facts import candidate, teach
 from nous.domain.episode import Decision, Tokens
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.events import NAMESPACE, SessionCompacting, SessionEnded, episode_id
@@ -65,8 +65,9 @@ def _teach(container: Container, scope: Scope, marker: str) -> None:
         list(producer.publish(_session(marker), about))
     while sum(_worked(container, name, priority) for name in container.workers for priority in Priority):
         pass
-    teacher = Teacher(container, scope, "by hand")
-    teacher.teach([candidate({"text": SHARED}), candidate({"text": f"The {marker} is fed at noon."})])
+    teach(
+        container, scope, "by hand", [candidate({"text": SHARED}), candidate({"text": f"The {marker} is fed at noon."})]
+    )
     container.tombstones.put(scope, [form_name(mark_of(scope, exact_form(FORGOTTEN)))], _stone())
     container.llm_stores.responses.save(_question(scope), MODEL, Reply(text=marker, tokens=Tokens(1, 1), model=MODEL))
 

@@ -7,16 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from builders.command_line import Nous
-from builders.fact_rows import learned
 
-from nous.app.container import Container
 from nous.cli.framework import BAD_INPUT, MISCONFIGURED, UNAVAILABLE
-from nous.domain.effects import AppendFacts, Effects
-from nous.domain.fact import LogVersion
-from nous.redis_server import binary
 
 GOOD = "User: Hello, please remember that I live in Berlin.\n\nAssistant: I will remember that you live in Berlin.\n"
 MEGABYTE = 1 << 20
@@ -44,6 +38,13 @@ def test_a_file_that_cannot_be_used_is_named_and_the_others_are_published(
     assert "good" in result.stdout
 
 
+@pytest.mark.parametrize("name", ["chats/monday", "monday.jsonl", "monday.json"])
+def test_a_heartbeat_of_a_mistyped_file_is_no_session(nous: Nous, name: str) -> None:
+    result = nous("heartbeat", name)
+
+    assert (result.exit_code, result.stderr) == (BAD_INPUT, f"nous: there is no file {name}\n")
+
+
 def test_a_line_of_200_megabytes_is_refused_without_filling_the_memory(nous: Nous, tmp_path: Path) -> None:
     with (tmp_path / "huge.jsonl").open("wb") as huge:
         huge.write(b'{"type":"user","message":"')
@@ -64,35 +65,6 @@ def test_an_absent_server_is_named(nous: Nous, monkeypatch: pytest.MonkeyPatch) 
 
     assert result.exit_code == UNAVAILABLE
     assert "no server answers at redis://:***@127.0.0.1:1/0" in result.stderr
-
-
-def test_a_server_that_may_evict_sessions_is_refused_by_name(
-    nous: Nous, directory: Path, monkeypatch: pytest.MonkeyPatch, wait_until: Any
-) -> None:
-    socket = directory / "s"
-    options = ["--port", "0", "--unixsocket", str(socket), "--dir", str(directory), "--maxmemory-policy", "allkeys-lru"]
-    monkeypatch.setenv("NOUS_REDIS_URL", f"unix://{socket}")
-    with subprocess.Popen([str(binary.find()), *options], stdout=subprocess.DEVNULL) as server:
-        try:
-            wait_until(socket.exists, "the server to listen")
-            result = nous("publish", "good.txt")
-        finally:
-            server.terminate()
-
-    assert result.exit_code == MISCONFIGURED
-    assert "maxmemory-policy is allkeys-lru" in result.stderr
-
-
-def test_vectors_of_another_dimension_in_the_store_are_refused(nous: Nous, container: Container) -> None:
-    row = learned("The API listens on port 8080", embedded_by=container.context.embedder.id)
-    vectors = {row.fact.id: np.array([1, 0, 0], dtype=np.float32)}
-    write = AppendFacts(scope=row.fact.scope, expected=LogVersion(), rows=(row,), vectors=vectors)
-    container.bus.apply(Effects(writes=(write,)))
-
-    result = nous("search", "port 8080", "--scope", str(row.fact.scope))
-
-    assert result.exit_code == MISCONFIGURED
-    assert "with 3 numbers, the embedder makes 256" in result.stderr
 
 
 def test_an_unknown_worker_is_answered_with_those_there_are(nous: Nous) -> None:

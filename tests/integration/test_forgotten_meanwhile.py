@@ -11,8 +11,9 @@ from builders.episodes import HOME, episode
 from nous.app.container import Container
 from nous.app.services import erasable_stores, eraser
 from nous.bus.tombstones import WasForgotten, session_name
-from nous.cli.export_import import Importer, keep
-from nous.cli.teaching import Teacher
+from nous.cli.export_import import add_rows, keep
+from nous.cli.facts import let_back
+from nous.cli.facts import teach as teach_by_hand
 from nous.domain.effects import Effects, SaveEpisode
 from nous.domain.episode import CandidateFact
 from nous.domain.fact import Row
@@ -47,7 +48,7 @@ def late(container: Container, act: ErasureRequest) -> Container:
 
 
 def teach(container: Container, session: str, *candidates: CandidateFact) -> Sequence[FactDecision]:
-    return Teacher(container, HOME, session).teach(candidates)
+    return teach_by_hand(container, HOME, session, candidates)
 
 
 def rows(container: Container) -> Sequence[Row]:
@@ -76,7 +77,7 @@ def test_what_is_imported_does_not_come_after_its_session_was_forgotten(containe
     container.client.flushall()
     act = remember(container, "there")
 
-    Importer(late(container, act), HOME, brought).run()
+    add_rows(late(container, act), HOME, brought)
 
     assert rows(container) == ()
 
@@ -122,6 +123,5 @@ def test_what_is_let_back_while_forgetting_comes_to_its_end_is_let_back(containe
 
 def _told_again(container: Container) -> Sequence[FactDecision]:
     """The fact, told by the same session, as who lets both back does."""
-    teacher = Teacher(container, HOME, "there")
-    teacher.let_back([PORT])
-    return teacher.teach([PORT])
+    let_back(container, HOME, "there", [PORT])
+    return teach(container, "there", PORT)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from builders.command_line import Nous
@@ -12,7 +13,7 @@ from nous.app.container import Container
 from nous.bus.base import Committed
 from nous.cli.framework import BAD_INPUT
 from nous.domain.effects import Effects, SaveEpisode
-from nous.domain.episode import CandidateFact
+from nous.domain.episode import CandidateFact, Decision
 from nous.domain.events import episode_id
 from nous.domain.fact import Source
 from nous.pipeline.fact_learner import FactLearner
@@ -21,9 +22,9 @@ CHAT = "User: Which port does service billing use?\n\nAssistant: Billing listens
 FACT = "Billing listens on port 9017"
 
 
-def remember(container: Container, session: str) -> None:
-    """Store an episode of *session*, and a fact that it teaches."""
-    stored = episode(session)
+def remember(container: Container, session: str, *decisions: Decision) -> None:
+    """Store an episode of *session* with *decisions*, and a fact that it teaches."""
+    stored = replace(episode(session), decisions=decisions)
     assert isinstance(container.bus.apply(Effects(writes=(SaveEpisode(episode=stored),))), Committed)
     source = Source(episode_id=stored.id, event_id=stored.event_id, session_id=session, turns=(1,))
     learned = FactLearner(container.context).ingest([CandidateFact(text=FACT)], scope=HOME, source=source)
@@ -31,10 +32,11 @@ def remember(container: Container, session: str) -> None:
 
 
 def test_a_session_is_shown_whole_with_its_facts_and_what_is_open(container: Container, nous: Nous) -> None:
-    remember(container, "meeting")
+    remember(container, "meeting", Decision(description="Keep it"), Decision(description="Keep it", category="tool"))
 
     shown = nous("show", "meeting", "--scope", "home").stdout
 
+    assert shown.count("- Keep it\n") == 1
     for part in ("A title  [partial]", "Größe ist 🌍", "- one", "- two", "- a.py", "- the other half", "1 fact", FACT):
         assert part in shown, part
 
@@ -42,18 +44,10 @@ def test_a_session_is_shown_whole_with_its_facts_and_what_is_open(container: Con
 def test_a_session_is_found_by_a_prefix_of_its_id_and_by_its_episode_s(container: Container, nous: Nous) -> None:
     remember(container, "meeting")
 
-    for name in ("meet", str(episode_id(HOME, "meeting")), str(episode_id(HOME, "meeting"))[:8]):
+    for name in ("meet", str(episode_id(HOME, "meeting"))[:8]):
         found = json.loads(nous("show", name, "--scope", "home", "--json").stdout)
         assert (found["episode"]["session_id"], len(found["facts"])) == ("meeting", 1)
-
-
-def test_a_session_without_an_episode_is_refused_and_where_there_is_one_is_said(
-    container: Container, nous: Nous
-) -> None:
-    remember(container, "meeting")
-
     missing = nous("show", "meeting")
-
     assert "there is one in default/default/home: say --scope" in missing.stderr
     assert missing.exit_code == BAD_INPUT
 

@@ -49,16 +49,20 @@ def session(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_decision_is_noted_once_and_stands_with_its_episode(
+def test_a_decision_is_noted_once_and_stands_with_its_episode_or_the_next_one(
     nous: Nous, work: Callable[..., None], session: Path
 ) -> None:
     first, again = (nous("decide", "s1", "Billing keeps Postgres", "--stakes", "high").stdout for _ in range(2))
     work(session)
+    late = nous("decide", "s1", "Mail stays off").stderr
 
     assert (first, again) == ("noted\n", "was noted before\n")
-    [episode] = orjson.loads(nous("episodes", "--json").output)
-    assert [decision["description"] for decision in episode["decisions"]] == ["Billing keeps Postgres"]
+    assert "s1 has an episode already" in late
+    assert "decided: Billing keeps Postgres" in nous("episodes").output
     assert "Billing keeps Postgres" in nous("facts").output
+    session.write_text(f"{SESSION}\n\nAssistant: You are welcome.")
+    work(session)
+    assert "decided: Mail stays off" in nous("episodes").output
 
 
 def test_a_session_that_compacts_has_an_anchored_summary(nous: Nous, work: Callable[..., None], session: Path) -> None:
@@ -69,25 +73,9 @@ def test_a_session_that_compacts_has_an_anchored_summary(nous: Nous, work: Calla
 
     work(session, "--compacting")
 
-    result = nous("anchored", "s1")
-    assert "## Intent" in result.stdout
-    assert "port 9017" in result.stdout
-    assert "decided: Billing keeps Postgres\n" in result.stdout
-    told = orjson.loads(nous("anchored", "s1", "--json").stdout)
-    assert told["summary"]["iteration"] == 1
-    assert [each["description"] for each in told["decisions"]] == ["Billing keeps Postgres"]
-
-
-def test_a_decision_that_comes_after_the_episode_stands_with_the_next_one(
-    nous: Nous, work: Callable[..., None], session: Path
-) -> None:
-    work(session)
-    late = nous("decide", "s1", "Billing keeps Postgres")
-    session.write_text(f"{SESSION}\n\nAssistant: You are welcome.")
-    work(session)
-
-    assert "s1 has an episode already" in late.stderr
-    assert "decided: Billing keeps Postgres" in nous("episodes").output
+    result = nous("anchored", "s1").stdout
+    assert all(part in result for part in ("## Intent", "port 9017", "decided: Billing keeps Postgres\n"))
+    assert orjson.loads(nous("anchored", "s1", "--json").stdout)["summary"]["iteration"] == 1
 
 
 def test_what_the_model_could_not_answer_it_is_asked_again_when_that_is_wanted(
@@ -126,25 +114,17 @@ def test_what_the_model_has_done_and_cost_is_shown(nous: Nous, work: Callable[..
     assert [line for line in samples if not re.fullmatch(r'nous_[a-z_]+(\{([a-z]+="[^"\n]*",?)+\})? \d+', line)] == []
 
 
-def test_episodes_are_made_anew_only_by_a_model(nous: Nous, work: Callable[..., None], session: Path) -> None:
-    work(session)
-
-    without = nous("reprocess", "--all")
-
-    assert without.exit_code == MISCONFIGURED
-    assert "set background_model" in without.output
-
-
-def test_what_would_be_made_anew_is_said_before(
+def test_episodes_are_made_anew_only_by_a_model_and_which_is_said_before(
     nous: Nous, work: Callable[..., None], session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work(session)
+    without = nous("reprocess", "--all")
     monkeypatch.setenv("NOUS_BACKGROUND_MODEL", "ollama:any")
-
     dry, unknown = nous("reprocess", "--all", "--dry-run"), nous("reprocess", "s2")
 
+    assert (without.exit_code, unknown.exit_code) == (MISCONFIGURED, BAD_INPUT)
+    assert "set background_model" in without.output
     assert re.search(r"s1 +extractive +would be regenerated", dry.output)
-    assert unknown.exit_code == BAD_INPUT
     assert "no episode of a session 's2'" in unknown.output
 
 

@@ -13,12 +13,9 @@ from nous.domain.scope import LONGEST_PART
 
 GOOD = "User: Please remember that I live in Berlin.\n\nAssistant: I will.\n"
 NAMES = {
-    "empty": "",
     "blank": "   ",
     "NUL": "a\0bcd",
     "line break": "a\nbcd",
-    "escape": "a\x1b[31mbcd",
-    "right to left": "a\u202ebcd",
     "a million": "x" * 1_000_000,
     "lone surrogate": "a\udc80bcd",
 }
@@ -30,20 +27,15 @@ Command = Callable[[str, str], list[str]]
 SESSIONS: dict[str, Command] = {
     "publish": lambda name, file: ["publish", file, "--session", name],
     "publish, agent": lambda name, file: ["publish", file, "--agent", name],
-    "publish, compacting": lambda name, file: ["publish", file, "--session", name, "--compacting"],
-    "publish, upload": lambda name, file: ["publish", file, "--session", name, "--upload"],
     "decide": lambda name, _: ["decide", name, "we take Redis"],
-    "decide, agent": lambda name, _: ["decide", "a session", "we take Redis", "--agent", name],
     "learn": lambda name, _: ["facts", "learn", "--session", name],
     "forget": lambda name, _: ["forget", "--session", name, "--yes"],
-    "forget, fact": lambda name, _: ["forget", "--fact", name, "--yes"],
     "status": lambda name, _: ["status", name],
     "anchored": lambda name, _: ["anchored", name],
     "editions": lambda name, _: ["episodes", "--editions", name],
     "transcript": lambda name, _: ["transcript", name],
     "recall": lambda name, _: ["recall", "Berlin", name],
     "why": lambda name, _: ["why", name],
-    "merge": lambda name, _: ["facts", "merge", name, name],
     "dead": lambda name, _: ["dead", "show", name],
 }
 SCOPES: dict[str, Command] = {

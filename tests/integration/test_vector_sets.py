@@ -193,7 +193,7 @@ def test_the_index_of_a_scope_is_built_anew_by_one_command(url: str, client: red
     assert learned.exit_code == 0, learned.output
     client.flushall()
 
-    said = run.invoke(main, ["reindex", "--all"])
+    said = run.invoke(main, ["reindex"])
 
     assert said.exit_code == 0, said.output
     assert said.output.split()[-2:] == [str(HOME), "2"]

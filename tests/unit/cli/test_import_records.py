@@ -44,7 +44,6 @@ def complaints(*records: Episode | Row) -> Sequence[str]:
     [
         fact(said_at=NOW + 2 * DAY),
         fact(said_at=None, learned_at=NOW + 2 * DAY),
-        fact(said_at=(NOW + 2 * DAY).replace(tzinfo=None)),
         again(said_at=NOW + 2 * DAY),
         replace(episode("late"), ended_at=NOW + 2 * DAY),
     ],
@@ -53,11 +52,8 @@ def test_what_was_said_in_the_future_is_refused(late: Episode | Row) -> None:
     assert complaints(late) == ["line 1: a time in it is in the future, so it would outrank all others until then"]
 
 
-@pytest.mark.parametrize(
-    "record", [fact(said_at=NOW + DAY), again(said_at=NOW + DAY), replace(episode(), ended_at=NOW + DAY)]
-)
-def test_clocks_may_differ_by_a_day(record: Episode | Row) -> None:
-    assert complaints(record) == []
+def test_clocks_may_differ_by_a_day() -> None:
+    assert complaints(fact(said_at=NOW + DAY), again(said_at=NOW + DAY), replace(episode(), ended_at=NOW + DAY)) == []
 
 
 def test_a_record_of_another_scope_than_its_line_is_refused() -> None:
@@ -68,16 +64,11 @@ def test_a_record_of_another_scope_than_its_line_is_refused() -> None:
     assert found == [f"line 1: the line is of scope default/default/elsewhere, its record of {HOME}"]
 
 
-@pytest.mark.parametrize("date", ["0000", "2026-13", "2026-02-30", "soon"])
-def test_a_date_that_there_is_not_is_refused(date: str) -> None:
-    [complaint] = complaints(fact(event_date=date))
+@pytest.mark.parametrize(("date", "is_one"), [("2026-13", False), ("soon", False), ("2026-03", True), (None, True)])
+def test_only_a_date_or_a_part_of_one_is_taken(date: str | None, *, is_one: bool) -> None:
+    refused = complaints(fact(event_date=date))
 
-    assert complaint.startswith(f"line 1: event_date: {date!r} is no day, month or year")
-
-
-@pytest.mark.parametrize("date", ["2026", "2026-03", "2026-03-01", "2026-03-01T12:00:00Z", None])
-def test_a_date_or_a_part_of_one_is_taken(date: str | None) -> None:
-    assert complaints(fact(event_date=date)) == []
+    assert [each.startswith(f"line 1: event_date: {date!r} is no day") for each in refused] == [True] * (not is_one)
 
 
 def test_a_line_that_is_too_long_for_a_record_ends_the_import_before_it_fills_the_memory() -> None:

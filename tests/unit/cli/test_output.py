@@ -20,12 +20,10 @@ LONG = "word " * 40 + "end"
             "the model could not be reached: openai:m at there gave no answer",
         ),
         ("parse", "the model's answer could not be used"),
-        ("timeout, for today", "the model did not answer in time, for today"),
         (
             "attempt 2 is waiting, 0 errors (ModelPaused: openai:m is out)",
             "attempt 2 is waiting, 0 errors (openai:m is out)",
         ),
-        ("other people were asked", "other people were asked"),
     ],
 )
 def test_reasons_that_are_kept_for_programs_are_told_in_words(reason: str, words: str) -> None:
