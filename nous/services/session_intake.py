@@ -216,7 +216,7 @@ def _read(path: Path, about: SessionMetadata) -> Transcript:
 
 
 def _file_named(session: str | Path) -> Path | None:
-    """Return the path of a file, None for an id. Raises `NotFound` for the path or name of no file."""
+    """Return the path of a file, None for an id. Raises `NotFound` for a path without a file."""
     path = Path(session)
     if "\0" not in str(session) and path.exists():
         return path
