@@ -1,10 +1,15 @@
 """`nous export` and `nous import`: episodes and facts as JSON lines."""
 
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
+from shutil import copymode
 from typing import BinaryIO
+from uuid import uuid4
 
 import click
 
@@ -51,13 +56,41 @@ def export_(app: App, target: str, *, scope: Sequence[Scope]) -> None:
     """
     scopes, counts = scopes_named(app.container, scope), Counter[type]()
     context = app.container.memory
-    with opened(target, "wb") as stream:
+    with written(target) as stream:
         for each in scopes:
             rows = exported(context.facts.read(each, embedder=NO_VECTORS).rows)
             for record in (*reversed(context.episodes.recent(each, limit=ALL)), *rows):
                 stream.write(line(ExportedRecords(each, record)))
                 counts[type(record)] += 1
     note(f"{_counted(counts)} exported")
+
+
+@contextmanager
+def written(target: str) -> Generator[BinaryIO]:
+    """Open *target* for writing, or standard output if it is `-`.
+
+    The file appears once it is complete. It gets the permissions of the file that it replaces.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
+    if target == "-":
+        yield sys.stdout.buffer
+        return
+    path = Path(target).resolve()
+    is_file = path.is_file() or not path.exists()  # a pipe must not be replaced by a file
+    part = path.with_name(f"{path.name}.{uuid4().hex[:8]}.part") if is_file else path
+    try:
+        with part.open("wb") as stream:
+            if path.is_file():
+                copymode(path, part)
+            yield stream
+        part.replace(path)
+    except OSError as error:
+        raise BadInput(f"{target} could not be written: {error.strerror}") from error
+    finally:
+        if is_file:
+            part.unlink(missing_ok=True)
 
 
 def _counted(counts: Mapping[type, int]) -> str:

@@ -132,14 +132,14 @@ def limit_option(default: int) -> Callable[[Any], Any]:
     )
 
 
-def opened(name: str, mode: str = "rb") -> AbstractContextManager[BinaryIO]:
-    """Open the file *name*, or standard input or output if it is `-`.
+def opened(name: str) -> AbstractContextManager[BinaryIO]:
+    """Open the file *name* for reading, or standard input if it is `-`.
 
     Raises:
         BadInput: it cannot be opened.
     """
     try:
-        return cast("AbstractContextManager[BinaryIO]", click.open_file(name, mode))
+        return cast("AbstractContextManager[BinaryIO]", click.open_file(name, "rb"))
     except OSError as error:
         raise BadInput(f"{name} could not be opened: {error.strerror}") from error
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import cache
 from importlib import import_module
@@ -27,6 +28,10 @@ LARGEST_BODY = 4 * 1024 * 1024
 """The most bytes of an answer that are read, by default."""
 
 
+_GRACE = 2.0
+"""Seconds beyond the deadline for a busy process to report the timeout itself."""
+
+
 class Send(Protocol[T_co]):
     """Send one request, in a structured or a plain form, and return what its answer holds."""
 
@@ -37,8 +42,8 @@ class Transport:
     """HTTP client of an endpoint. Thread-safe.
 
     A call waits up to the endpoint's deadline for a free slot, and then has that long again to be answered. Every call
-    has an event loop and a connection of its own: so its deadline is a total one, and threads and forked children share
-    nothing. A call takes seconds, a connection milliseconds.
+    has a thread, an event loop and a connection of its own. So its deadline is a total one, callers may run an event
+    loop themselves, and forked children share nothing. A call takes seconds, a connection milliseconds.
     """
 
     def __init__(self, endpoint: Endpoint, *, clock: Clock, largest: int = LARGEST_BODY) -> None:
@@ -67,9 +72,13 @@ class Transport:
         if not self._slots.acquire(timeout=endpoint.deadline):
             text = f"{endpoint}: all {endpoint.concurrency} calls that may be in flight are"
             raise ModelBusy(text, until=self._clock() + timedelta(seconds=endpoint.deadline / 4))
+        thread = ThreadPoolExecutor(1, thread_name_prefix="nous-llm")
         try:
-            return asyncio.run(self._in_time(send))
+            return thread.submit(asyncio.run, self._in_time(send)).result(endpoint.deadline + _GRACE)
+        except TimeoutError:  # a name look-up cannot be cancelled
+            raise timed_out(endpoint) from None
         finally:
+            thread.shutdown(wait=False)
             self._slots.release()
 
     async def post(

@@ -1,5 +1,6 @@
 """What every embedder promises, asked of each one there is."""
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -109,6 +110,13 @@ def test_threads_get_what_one_caller_gets(embedder: Embedder) -> None:
         answers = list(pool.map(ask, range(8)))
 
     assert all(np.array_equal(answer, alone) for answer in answers)
+
+
+def test_a_caller_may_run_an_event_loop_of_its_own(embedder: Embedder) -> None:
+    async def caller() -> NDArray[np.float32]:
+        return embedder.embed(TEXTS[:1])
+
+    assert np.array_equal(asyncio.run(caller()), embedder.embed(TEXTS[:1]))
 
 
 def test_what_is_said_alike_is_nearer_than_what_is_not(embedder: Embedder) -> None:

@@ -1,6 +1,7 @@
 """Every fact of real sessions, traced to where it was said."""
 
 from collections import Counter
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from uuid import UUID
@@ -17,6 +18,8 @@ from nous.domain.event_codec import decode
 from nous.domain.events import EpisodeSummarized, Event
 from nous.domain.fact import Confirmed, Learned, Source
 from nous.domain.scope import Scope
+from nous.knowledge.fact_index import FactIndex
+from nous.retrieval.provenance import Evidence, provenance_of
 from nous.services.session_intake import SessionMetadata
 from nous.settings.model import Settings, WorkerSettings
 from nous.transcript import read_transcript
@@ -87,3 +90,19 @@ def test_every_fact_of_real_sessions_traces_to_event_episode_turn_and_digest(con
     print(f"\n{len(sources)} tellings of {sum(isinstance(row, Learned) for row in rows)} facts; gaps: {dict(gaps)}")
     assert sources
     assert gaps == {"none": len(sources)}
+
+
+def test_what_is_told_of_a_fact_quotes_the_turns_it_rests_on(container: Container) -> None:
+    context = container.context
+    with context.fact_cache.current(context.facts, SCOPE, context.embedder) as knowledge:
+        quoted = [bool(telling.quotes) for telling in tellings(knowledge, container)]
+
+    print(f"\n{sum(quoted)} of {len(quoted)} tellings are quoted")
+    assert sum(quoted) >= 0.9 * len(quoted)
+
+
+def tellings(knowledge: FactIndex, container: Container) -> Iterator[Evidence]:
+    for known in knowledge:
+        yield from provenance_of(
+            known.fact.id, knowledge, lambda episode: container.context.summary_inputs.summary_input(SCOPE, episode)
+        ).tellings

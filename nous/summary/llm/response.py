@@ -83,10 +83,11 @@ def items_of(value: object) -> Sequence[object]:
 
 
 def _items_in(text: str) -> Sequence[object]:
-    """Return the lines of *text*, or the items of a JSON list that a model wrote into a text."""
-    if text.lstrip().startswith("["):
+    """Return the lines of *text*, or the items of the JSON that some models write into a text."""
+    if text.lstrip().startswith(("[", "{")):
         with suppress(ValueError):
-            return json.loads(text)
+            found = json.loads(f"[{text}]")
+            return items_of(found[0]) if len(found) == 1 else found
     return [line for each in _LINES.split(text) if (line := _BULLET.sub("", each).strip())]
 
 
