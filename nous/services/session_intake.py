@@ -206,6 +206,8 @@ def _check_file(path: Path) -> None:
         raise BadInput(f"{path} is a directory; name the files in it")
     if path.is_fifo():
         raise BadInput(f"{path} is a pipe; {AT_ONCE}")
+    if path.exists() and not path.is_file():
+        raise BadInput(f"{path} is a device, not a file")
 
 
 def _read(path: Path, about: SessionMetadata) -> Transcript:

@@ -22,6 +22,7 @@ MEGABYTE = 1 << 20
         ("missing.txt", None, "there is no file "),
         ("empty.txt", b"", "empty.txt holds nothing that anybody said"),
         ("binary.bin", bytes(range(256)) * 99, "no transcript that nous can read"),
+        ("/dev/zero", None, "/dev/zero is a device, not a file"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_and_the_others_are_published(
