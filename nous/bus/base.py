@@ -15,10 +15,7 @@ REPEATED = "published twice"
 
 
 class Priority(StrEnum):
-    """Priority of an event; each priority has its own stream.
-
-    Live sessions come before bulk work, which imports past sessions.
-    """
+    """Priority of an event, and its stream: live sessions before the import of past ones."""
 
     LIVE = "live"
     BULK = "bulk"
@@ -83,10 +80,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A precondition of the effects no longer holds; nothing was written.
-
-    The delivery is still pending.
-    """
+    """A precondition no longer holds; nothing was written, and the delivery is still pending."""
 
     reason: str
 
@@ -95,10 +89,7 @@ Verdict = Committed | Duplicate | Conflict
 
 
 class DeadLetterKind(StrEnum):
-    """Why a delivery was dead-lettered.
-
-    DEAD: it cannot succeed. PARKED: this release does not know its type or version.
-    """
+    """Kind of dead letter: it cannot succeed, or (PARKED) its type or version is unknown."""
 
     DEAD = "dead"
     PARKED = "parked"
@@ -172,10 +163,7 @@ class Bus(Protocol):
         ...
 
     def renew(self, refs: Iterable[DeliveryRef], *, lease: float) -> None:
-        """Extend the leases of pending deliveries to *lease* seconds from now.
-
-        A lease never becomes shorter.
-        """
+        """Extend the leases of pending deliveries to *lease* seconds from now; never shorten one."""
         ...
 
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
@@ -190,10 +178,7 @@ class Bus(Protocol):
         ...
 
     def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
-        """Give pending entries without a lease an expired one; return how many there were.
-
-        Such entries were received by another program.
-        """
+        """Give pending entries that another program received an expired lease; return how many."""
         ...
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
@@ -204,10 +189,9 @@ class Bus(Protocol):
         ...
 
     def apply(self, effects: Effects, *, priority: Priority = Priority.LIVE) -> Verdict:
-        """Apply effects that belong to no delivery, all or nothing.
+        """Apply effects that belong to no delivery, all or nothing; their events get *priority*.
 
-        Their events get *priority*. Returns `Conflict` if their content was erased (see `told_by`), even a moment ago.
-        No concurrent delivery is affected.
+        Returns `Conflict` if their content was erased (see `told_by`), even a moment ago.
         """
         ...
 

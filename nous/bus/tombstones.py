@@ -47,10 +47,7 @@ def session_name(scope: Scope, session_id: str) -> str:
 
 
 def name_of(event: Event) -> str:
-    """Return the name of the tombstone that blocks *event*.
-
-    For an event of no session it is "", which no tombstone has.
-    """
+    """Return the name of the tombstone that blocks *event*; empty if it is of no session."""
     return "" if is_of_none(event.session_id, type(event)) else session_name(event.scope, event.session_id)
 
 
@@ -69,10 +66,7 @@ def fact_name(fact_id: UUID) -> str:
 
 
 def told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
-    """Yield the tombstones, by scope and name, that would block *effects*.
-
-    They are those of the sessions and the texts in the effects.
-    """
+    """Yield, by scope and name, the tombstones of sessions and texts that block *effects*."""
     for write in effects.writes:
         match write:
             case AppendFacts(scope=scope, rows=rows):
@@ -89,10 +83,7 @@ def told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
 
 
 def texts_told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
-    """Yield the tombstones of texts, by scope and name, that would block *effects*.
-
-    Texts are those of facts, and of the candidate facts of episodes, including the edition that is replaced.
-    """
+    """Yield, by scope and name, the tombstones of texts of facts that block *effects*."""
     for write in effects.writes:
         match write:
             case AppendFacts(scope=scope, rows=rows):

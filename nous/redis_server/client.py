@@ -82,10 +82,7 @@ def connect(settings: Settings) -> redis.Redis:
 
 
 def connect_rq(settings: Settings) -> redis.Redis:
-    """Return a client for RQ alone, which never repeats a command.
-
-    Raises the same errors as `connect`.
-    """
+    """Return a client for RQ alone, which never repeats a command. Raises as `connect`."""
     return _reached(_client(settings, retries=0), settings)
 
 
@@ -175,10 +172,7 @@ def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
 
 
 class Engine:
-    """Lazy client for the server that `index.url` names, by default the main server.
-
-    It connects on first use.
-    """
+    """Lazy client for the server of `index.url`, by default the main one; thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         own = settings.index.url
@@ -187,13 +181,9 @@ class Engine:
         self._client: redis.Redis | redis.RedisCluster | None = None
 
     def __call__(self) -> redis.Redis | redis.RedisCluster:
-        """Return a client for idempotent commands.
+        """Return a client for idempotent commands, whose replies are bytes.
 
-        Replies are bytes. The client is thread-safe.
-
-        Raises:
-            Unavailable: the server does not answer.
-            Misconfigured: it refuses us, or has no vector sets.
+        Raises `Unavailable`, and `Misconfigured` if the server refuses us or has no vector sets.
         """
         with self._lock:
             if self._client is None:

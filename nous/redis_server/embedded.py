@@ -47,10 +47,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """State of a server, found without changing anything.
-
-    `busy`: it lives and does not answer.
-    """
+    """State of a server; `busy` means that it lives and does not answer."""
 
     state: Literal["running", "busy", "stopped"]
     url: str
@@ -191,10 +188,7 @@ def _options(place: DataDir) -> list[str]:
 
 
 def _answers(place: DataDir) -> bool:
-    """Return whether the server serves commands.
-
-    An error is an answer, too. For example, a server whose disk is full can still be read.
-    """
+    """Return whether the server serves commands; an error (its disk is full) is an answer, too."""
     with _client(place) as client:
         try:
             client.ping()
@@ -226,10 +220,7 @@ def _shut_down(place: DataDir) -> None:
 
 
 def _has_written(client: redis.Redis) -> bool:
-    """Return whether all accepted writes are in the append-only file.
-
-    Pauses writes of all clients for some seconds.
-    """
+    """Pause all clients' writes; return whether the append-only file has what was accepted."""
     client.client_pause(_PAUSE, all=False)
     # Ask after the pause: before it reads this command, the server writes or buffers all earlier ones.
     info: Any = client.info("persistence")

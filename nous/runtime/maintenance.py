@@ -184,10 +184,7 @@ def outdated(episode: Episode, *, by: str, reason: str, context: WorkerContext, 
 
 @dataclass(eq=False)
 class Resummarizer(PeriodicTask):
-    """Queues extractive episodes for the model, at most *ahead* at a time, behind all live work.
-
-    An episode is queued once, however many processes do so.
-    """
+    """Queues extractive episodes, each once, for the model: *ahead* at a time, after live work."""
 
     name = "resummarizer"
 

@@ -65,10 +65,7 @@ class WorkerProcess:
         return all(thread.is_alive() for thread in self._threads)
 
     def wait(self) -> bool:
-        """Block until a stop is requested or a loop ends by itself, then drain.
-
-        Returns whether a stop was requested. If not, the supervisor of the process should restart it.
-        """
+        """Block until a stop is requested or a loop ends, then drain; false: restart the process."""
         while not self._was_asked and self.is_well():
             time.sleep(_GLANCE)
         was_asked = self._was_asked

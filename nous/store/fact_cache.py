@@ -69,9 +69,7 @@ class FactCache:
     def current(self, log: FactLog, scope: Scope, embedder: Embedder) -> Generator[FactIndex]:
         """Yield the up-to-date fact index of *scope*, locked until the `with` block ends.
 
-        Raises:
-            Unavailable: the log did not answer.
-            Misconfigured: the log holds vectors of this embedder with another dimension.
+        Raises `Unavailable`, and `Misconfigured` if vectors of this embedder have another dimension.
         """
         cached = self._cached(scope, embedder)
         with cached.lock:

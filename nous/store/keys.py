@@ -52,10 +52,7 @@ from nous.domain.session_state import SessionStatus
 
 @dataclass(frozen=True, slots=True)
 class StoreKeys:
-    """Names of keys under a prefix.
-
-    Parts that come from outside are percent-encoded, so two names never collide.
-    """
+    """Names of keys under a prefix; foreign parts are percent-encoded, so no two collide."""
 
     prefix: str = "nous"
 
@@ -121,19 +118,13 @@ class StoreKeys:
         return f"{self._of('vectors', scope)}:"
 
     def of_scope(self, key: str, scope: Scope) -> str | None:
-        """Return the kind of *key* if it belongs to *scope*, else None.
-
-        Keys of every owner under this prefix are recognised, not only the store's.
-        """
+        """Return the kind of *key*, of any owner under this prefix, if it belongs to *scope*."""
         prefix, _, rest = key.partition(":")
         what, _, named = rest.partition(":")
         return what if (prefix, named.partition(":")[0]) == (self.prefix, _scoped(scope)) else None
 
     def candidates(self, scope: Scope, embedder: str, *, dim: int) -> tuple[str, str]:
-        """Return the keys of an embedder's vector set and of its watermark.
-
-        Their hash tag puts both into one slot of a cluster.
-        """
+        """Return the keys of a vector set and its watermark; a hash tag puts both into one slot."""
         tag = blake2b(f"{scope}\n{embedder}\n{dim}".encode(), digest_size=8).hexdigest()
         return f"{self._of('candidates', scope)}:{{{tag}}}", f"{self._of('candidates-mark', scope)}:{{{tag}}}"
 

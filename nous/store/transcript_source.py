@@ -74,10 +74,7 @@ def compacting_name(session_id: str) -> str:
 
 
 def key_of(dataref: str, *, within: str) -> str | None:
-    """Return the Redis key that *dataref* names, or None if it does not begin with *within*.
-
-    A producer may have written the name of any key.
-    """
+    """Return the key in *dataref* if it begins with *within*: a producer may name any key."""
     return dataref.removeprefix(_SCHEME) if dataref.startswith(_SCHEME + within) else None
 
 
@@ -88,10 +85,7 @@ def upload_of(event: Event, *, keys: StoreKeys) -> str | None:
 
 
 def unpacked(packed: bytes, *, largest: int = LARGEST) -> bytes:
-    """Decompress gzip or zlib data.
-
-    Raises `BadInput` if it is neither, torn, or longer than *largest*.
-    """
+    """Decompress gzip or zlib data. Raises `BadInput` if it is damaged, or above *largest*."""
     stream = zlib.decompressobj(_GZIP_OR_ZLIB)
     try:
         content = stream.decompress(packed, largest + 1)
@@ -220,10 +214,7 @@ def _compared(transcript: Transcript, event: SessionEvent, *, beginning: Callabl
 
 
 def _change(transcript: Transcript, event: SessionEvent, beginning: Callable[[int], str]) -> str | None:
-    """Return the kind of change, or None.
-
-    *beginning* returns the digest of the first so many bytes.
-    """
+    """Return the kind of change, if any; *beginning* returns the digest of the first bytes."""
     length = transcript.bytes if event.bytes is None else event.bytes
     digest = transcript.digest if event.digest is None else event.digest.lower()
     if (length, digest) == (transcript.bytes, transcript.digest):

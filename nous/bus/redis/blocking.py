@@ -34,11 +34,9 @@ def wait_for_write(client: Any, keys: Sequence[str]) -> None:
 
     It nearly always has when it answers. But a server that syncs its AOF once a second writes nothing while a sync
     runs, for up to two seconds, and answers all the same (`flushAppendOnlyFile` in Redis' aof.c). One that crashed
-    meanwhile may have a successor with nothing left to write. So each poll looks for *keys* as well, in the same
-    pipeline.
+    meanwhile may have a successor with nothing left to write: so each poll looks for *keys*, in the same pipeline.
 
-    Raises:
-        Unavailable: it did not answer, has lost what it had taken, or its disk takes nothing; publishing again is safe.
+    Raises `Unavailable` if it did not answer, lost them, or cannot write to its disk; publishing again is safe.
     """
     until = time.monotonic() + _PUT_OFF
     for pause in chain((0.001, 0.002, 0.005), repeat(_GLANCE)):

@@ -278,10 +278,7 @@ class RedisBus(RedisDeadLettering):
         return Delivery(ref, event, progress)
 
     def _first_publications(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
-        """Return the deliveries whose event no other entry holds.
-
-        Duplicates of a foreign producer, and events of erased sessions, are skipped here.
-        """
+        """Return the deliveries with an event of their own; skip duplicates and erased sessions."""
         if not deliveries:
             return []
         ref = deliveries[0].ref

@@ -49,8 +49,7 @@ T = TypeVar("T")
 class RedisBusErasure(RedisPart):
     """Erases entries and dead letters of `RedisBus`, and their bytes from the server.
 
-    Each call is idempotent: a repeated call finds less to do. Every method raises `Unavailable` when the server does
-    not answer.
+    Each call is idempotent: a repeated one finds less to do. Raises `Unavailable` if the server does not answer.
     """
 
     def find(self, wanted: ErasureTarget) -> ErasureMatches:
@@ -127,10 +126,7 @@ class RedisBusErasure(RedisPart):
                 return False
 
     def _streams(self) -> Iterator[tuple[str, str, Priority]]:
-        """Yield the key, event type and priority of every event stream.
-
-        Types that this release does not know are included.
-        """
+        """Yield key, type and priority of every event stream, also of types unknown here."""
         for priority in Priority:
             beginning = self._keys.stream("", priority)
             with translated():
@@ -140,11 +136,7 @@ class RedisBusErasure(RedisPart):
     def _letters(
         self, entries: Iterable[ErasableEntry], others: Iterable[UUID], wanted: ErasureTarget
     ) -> Iterator[str]:
-        """Yield the ids of the dead letters to erase.
-
-        They are about an entry of which nothing is left, or about the erased session; but not about an event of a
-        session with the same name in another scope.
-        """
+        """Yield the dead letters of erased entries and of the session, but not of other scopes."""
         about = {(entry.kind, entry.priority, entry.id) for entry in entries if not entry.amended}
         of_others = {str(event_id) for event_id in others}
         for letter_id, fields in pages.whole_entries(self._client, self._keys.letters):
@@ -175,10 +167,7 @@ class RedisBusErasure(RedisPart):
         return not found or found[0][1].get(b"event") == event
 
     def _purge(self, stream: str, priority: Priority, amended: Mapping[str, bytes] = MappingProxyType({})) -> bool:
-        """Rewrite *stream* if anything was ever deleted from it; return whether it was.
-
-        Entries in *amended* get the events there.
-        """
+        """Rewrite *stream* if anything was ever deleted from it; return whether it was."""
         for attempt in range(_ATTEMPTS):
             with translated():
                 self._drop_copies(stream)
@@ -221,10 +210,7 @@ class RedisBusErasure(RedisPart):
 
 
 def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget) -> bytes | None:
-    """Return what is left of an entry; None if it stays as it is.
-
-    It is empty if the whole entry has to go.
-    """
+    """Return what is left of an entry: None if it stays as it is, empty if all of it goes."""
     if wanted.takes(head):
         return b""
     if wanted.forms and kind == EpisodeSummarized.type and head.scope == wanted.scope:
@@ -241,11 +227,7 @@ def _batches(all_: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 class RedisTombstones(RedisPart):
-    """Tombstones per scope, by name. They do not expire.
-
-    For the names see `nous.bus.tombstones.session_name` and the functions after it. Every method raises `Unavailable`
-    when the server does not answer. *client* must not decode responses.
-    """
+    """Tombstones per scope, by a name from `nous.bus.tombstones`. They do not expire."""
 
     def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
         """Store *tombstone* under each of *names*, replacing what is there."""

@@ -48,20 +48,14 @@ class RedisPart:
 
 
 def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the id and the event of every entry of *stream*.
-
-    *client* must not decode responses.
-    """
+    """Yield the id and the event of every entry of *stream*."""
     yield from ((entry.decode(), fields.get(b"event", b"")) for entry, fields in whole_entries(client, stream))
 
 
 def whole_entries(
     client: Any, stream: str, *, after: str = "-", last: str = "+"
 ) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
-    """Yield the id and the fields of the entries of *stream*, from *after* up to *last*.
-
-    Both limits are as XRANGE takes them. *client* must not decode responses.
-    """
+    """Yield the id and the fields of the entries in a range, with limits as XRANGE takes them."""
     count = 1
     while True:
         with translated():
@@ -75,10 +69,7 @@ def whole_entries(
 
 
 def peek(client: Any, stream: str, entry: str) -> bytes | int | None:
-    """Return the event in *entry*, or None if the entry is gone.
-
-    If the event is larger than allowed, return its size in bytes. *client* must not decode responses.
-    """
+    """Return the event in *entry*; its size if it is too large, None if the entry is gone."""
     with translated():
         found: list[tuple[bytes, dict[bytes, bytes]]] = client.xrange(stream, entry, entry)
     event = found[0][1].get(b"event", b"") if found else None
@@ -86,11 +77,7 @@ def peek(client: Any, stream: str, entry: str) -> bytes | int | None:
 
 
 class ConsumerGroups:
-    """Creates consumer groups, and remembers which ones exist.
-
-    *subscriptions* are groups that any caller may have to create, so that they miss nothing of a producer that starts
-    before them, and autoscalers find them.
-    """
+    """Creates missing consumer groups, and remembers which ones exist."""
 
     def __init__(self, client: Any, subscriptions: Sequence[Subscription] = ()) -> None:
         self._client = client
@@ -132,10 +119,7 @@ _TRIMMED_AT_ONCE = 100
 
 
 class RedisTrimming(RedisPart):
-    """`Trimming` over the keys of `RedisBus`.
-
-    *subscriptions* are groups that may have to be created first.
-    """
+    """`Trimming` over the keys of `RedisBus`; groups of *subscriptions* are created first."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ class RqErasure:
     ) -> int:
         """Delete the jobs of *events*, and those whose description names the session.
 
-        Jobs of the events in *but* stay, even if they name the session. With *dry_run* they are only counted.
+        Not those of the events in *but*. With *dry_run* the jobs are only counted.
         """
         found = [
             (worker, job_id)

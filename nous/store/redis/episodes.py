@@ -1,7 +1,4 @@
-"""Episodes, their vectors and their summary inputs in Redis.
-
-They are written by `nous.store.redis.plans`.
-"""
+"""Episodes, their vectors and their summary inputs in Redis."""
 
 import zlib
 from collections.abc import Collection, Iterator, Sequence

@@ -32,10 +32,7 @@ _MEMBERS = {b"hash": ("HEXISTS", "HDEL"), b"zset": ("ZSCORE", "ZREM"), b"set": (
 
 
 class Trace(NamedTuple):
-    """Members of a key to remove, or with None the key itself.
-
-    *what* is the name under which they are counted.
-    """
+    """Members of a key to remove (None: the key itself), counted under the name *what*."""
 
     what: str
     key: str

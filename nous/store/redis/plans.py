@@ -35,12 +35,7 @@ _ROWS_PER_COMMAND = 1000
 
 
 def plan_for(write: Write, keys: StoreKeys) -> CommitPlan:
-    """Return the preconditions and commands of *write*.
-
-    Raises:
-        BadInput: it holds what cannot be stored.
-        Misconfigured: its vectors do not fit each other.
-    """
+    """Return the preconditions and commands of *write*. Raises `BadInput`, `Misconfigured`."""
     match write:
         case SaveEpisode():
             return _save_episode(write, keys)
@@ -171,9 +166,6 @@ def _vectors(added: Continuation, write: AppendFacts, keys: StoreKeys) -> Iterat
 
 
 def _release(write: ReleaseTranscript, keys: StoreKeys) -> CommitPlan:
-    """Delete the upload, if *write* names one of its scope.
-
-    A file stays, and so does a key of another kind.
-    """
+    """Delete the upload, if *write* names one of its scope; a file or another key stays."""
     key = key_of(write.dataref, within=keys.transcripts_of(write.scope))
     return _command("UNLINK", key) if key else CommitPlan()
