@@ -7,12 +7,13 @@ import random
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cache
 from typing import Any
 from uuid import UUID
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+
+from nous.domain import record_codec
+from nous.domain.errors import Misconfigured
 
 
 class DeliveryStatus(StrEnum):
@@ -54,8 +55,8 @@ class DeliveryState:
         What cannot be read becomes a first attempt that waits, so the delivery is retried.
         """
         try:
-            return _adapter().validate_json(raw)
-        except ValidationError:
+            return record_codec.decode(cls, raw)
+        except Misconfigured:
             return cls(state=DeliveryStatus.WAITING, reason="its state could not be read: another program wrote it")
 
     @classmethod
@@ -105,11 +106,6 @@ class DeliveryState:
             by="",
             reason="its process died or stalled" if crashed else self.reason,
         )
-
-
-@cache
-def _adapter() -> TypeAdapter[DeliveryState]:
-    return TypeAdapter(DeliveryState)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

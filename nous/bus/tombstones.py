@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from pydantic import TypeAdapter
-
 from nous.domain.effects import AppendFacts, Effects, RecordResummaryAttempt, SaveEpisode, SaveSessionState
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import is_of_none
 from nous.domain.events import Event, episode_id
 from nous.domain.fact import occurrences
+from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import mark_of
 from nous.knowledge.normalize import exact_form
@@ -101,7 +100,7 @@ def _name_of_text(scope: Scope, text: str) -> str:
 
 def refusal(event: Event, raw: bytes) -> WasForgotten:
     """Return the error for publishing *event*, whose tombstone is *raw*."""
-    tombstone = TypeAdapter(Tombstone).validate_json(raw)
+    tombstone = decode(Tombstone, raw)
     state = "was forgotten on" if tombstone.is_done else "is being forgotten since"
     return WasForgotten(
         f"session {event.session_id} of scope {event.scope} {state} {tombstone.at:%Y-%m-%d %H:%M}; "

@@ -60,13 +60,9 @@ class WorkerProcess:
         # No `threading.Event`: a signal that interrupts its `wait` while that holds the event's lock would deadlock.
         self._was_asked = True
 
-    def is_well(self) -> bool:
-        """Return whether every loop still runs."""
-        return all(thread.is_alive() for thread in self._threads)
-
     def wait(self) -> bool:
         """Block until a stop is requested or a loop ends, then drain; false: restart the process."""
-        while not self._was_asked and self.is_well():
+        while not self._was_asked and all(thread.is_alive() for thread in self._threads):
             time.sleep(_GLANCE)
         was_asked = self._was_asked
         if not was_asked:

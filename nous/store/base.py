@@ -117,9 +117,9 @@ class FactLog(Protocol):
     ) -> LogSlice:
         """Return the rows after *after*, at most *limit*.
 
-        All rows, if the log does not continue that version. The slice holds the vectors made by *embedder*; without one,
-        the last vector of each fact; with `NO_VECTORS`, none. Raises `Retryable` if the log is rewritten meanwhile,
-        and `Misconfigured` if it is damaged or needs a newer release.
+        All rows, if the log does not continue that version. The slice holds the vectors made by *embedder*; without
+        one, the last vector of each fact; with `NO_VECTORS`, none. Raises `Retryable` if the log is rewritten
+        meanwhile, and `Misconfigured` if it is damaged or needs a newer release.
         """
         ...
 

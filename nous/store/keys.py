@@ -42,6 +42,7 @@ which may be on another server, are an index of the log, updated by every proces
 """
 
 from dataclasses import dataclass
+from functools import partialmethod
 from hashlib import blake2b
 from urllib.parse import quote, unquote
 from uuid import UUID
@@ -56,18 +57,23 @@ class StoreKeys:
 
     prefix: str = "nous"
 
+    def _of(self, what: str, scope: Scope) -> str:
+        return f"{self.prefix}:{what}:{_scoped(scope)}"
+
+    episodes = partialmethod(_of, "episodes")
+    episode_versions = partialmethod(_of, "episode-versions")
+    episode_editions = partialmethod(_of, "episode-editions")
+    summary_inputs = partialmethod(_of, "briefs")
+    anchors = partialmethod(_of, "anchors")
+    anchor_states = partialmethod(_of, "anchor-states")
+    episodes_by_end = partialmethod(_of, "episodes-by-end")
+    fact_head = partialmethod(_of, "facts-head")
+    fact_rows = partialmethod(_of, "facts-rows")
+    rewriting = partialmethod(_of, "rewriting")
+
     @property
     def scopes(self) -> str:
         return f"{self.prefix}:scopes"
-
-    def episodes(self, scope: Scope) -> str:
-        return self._of("episodes", scope)
-
-    def episode_versions(self, scope: Scope) -> str:
-        return self._of("episode-versions", scope)
-
-    def episode_editions(self, scope: Scope) -> str:
-        return self._of("episode-editions", scope)
 
     def episode_vectors(self, scope: Scope, embedder: str) -> str:
         return f"{self._of('episode-vectors', scope)}:{_encoded(embedder)}"
@@ -75,17 +81,8 @@ class StoreKeys:
     def episode_vector_states(self, scope: Scope, embedder: str) -> str:
         return f"{self._of('episode-vector-states', scope)}:{_encoded(embedder)}"
 
-    def summary_inputs(self, scope: Scope) -> str:
-        return self._of("briefs", scope)
-
     def decisions(self, scope: Scope, episode_id: UUID) -> str:
         return f"{self._of('decisions', scope)}:{episode_id}"
-
-    def anchors(self, scope: Scope) -> str:
-        return self._of("anchors", scope)
-
-    def anchor_states(self, scope: Scope) -> str:
-        return self._of("anchor-states", scope)
 
     @property
     def calibrations(self) -> str:
@@ -95,21 +92,12 @@ class StoreKeys:
     def unrefined(self) -> str:
         return f"{self.prefix}:unrefined"
 
-    def episodes_by_end(self, scope: Scope) -> str:
-        return self._of("episodes-by-end", scope)
-
     def session_state(self, scope: Scope, session_id: str) -> str:
         return f"{self._of('courses', scope)}:{_encoded(session_id)}"
 
     def sessions_at(self, stage: SessionStatus) -> str:
         """Return the key of the sessions of all scopes at *stage*; ended sessions are not listed."""
         return f"{self.prefix}:{stage}-sessions"
-
-    def fact_head(self, scope: Scope) -> str:
-        return self._of("facts-head", scope)
-
-    def fact_rows(self, scope: Scope) -> str:
-        return self._of("facts-rows", scope)
 
     def fact_vectors(self, scope: Scope, embedder: str, *, dim: int, block: int) -> str:
         return f"{self._of('vectors', scope)}:{_encoded(embedder)}:{dim}:{block}"
@@ -148,12 +136,6 @@ class StoreKeys:
     def asides_of(self, scope: Scope) -> str:
         """Return the prefix of the temporary keys of log rewrites in *scope*."""
         return f"{self._of('aside', scope)}:"
-
-    def rewriting(self, scope: Scope) -> str:
-        return self._of("rewriting", scope)
-
-    def _of(self, what: str, scope: Scope) -> str:
-        return f"{self.prefix}:{what}:{_scoped(scope)}"
 
 
 def anchor_name(agent_id: str, session_id: str) -> str:

@@ -1,7 +1,6 @@
-"""What an index of facts promises, asked of each: in this process, and of vector sets on a server and on a cluster."""
+"""What an index of facts promises, asked of each: in this process, and of vector sets on a server."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -53,16 +52,13 @@ class Place:
             return [found.statement.text for found in knowledge.near(vector, floor)]
 
 
-@pytest.fixture(scope="module", params=["memory", "server", "cluster"])
+@pytest.fixture(scope="module", params=["memory", "server"])
 def url(request: pytest.FixtureRequest) -> Iterator[str | None]:
-    with ExitStack() as stack:
-        match request.param:
-            case "memory":
-                yield None
-            case "server":
-                yield stack.enter_context(vector_server.alone())
-            case _:
-                yield stack.enter_context(vector_server.cluster())
+    if request.param == "memory":
+        yield None
+        return
+    with vector_server.alone() as server:
+        yield server
 
 
 @pytest.fixture

@@ -253,9 +253,11 @@ class RedisBus(RedisDeadLettering):
         for event in effects.events:
             self._groups.ensure_subscribers(self._keys.stream(event.type, priority), type(event))
         plan = sum((self._plan_of(write) for write in effects.writes), also)
-        call = commit.encode(plan, effects.events, keys=self._keys, priority=priority, first_key=len(keys) + 1)
+        named, arguments = commit.encode(
+            plan, effects.events, keys=self._keys, priority=priority, first_key=len(keys) + 1
+        )
         wait_for(plan.waits_for, self._client)
-        reply = self._run("commit", (*keys, *call.keys), (*fence, self._marker_ttl, *call.arguments))
+        reply = self._run("commit", (*keys, *named), (*fence, self._marker_ttl, *arguments))
         return commit.verdict_of(reply.decode())
 
     def _read(self, ref: DeliveryRef, raw: bytes | int, progress: DeliveryState) -> Delivery | None:

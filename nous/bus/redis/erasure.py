@@ -15,9 +15,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import UUID
 
-import orjson
 import redis
-from pydantic import TypeAdapter
 
 from nous.bus.base import Priority
 from nous.bus.dead_letter import accepted_at
@@ -28,6 +26,7 @@ from nous.bus.tombstones import Tombstone, mark_in
 from nous.domain.errors import Retryable
 from nous.domain.event_codec import is_of_none
 from nous.domain.events import EpisodeSummarized, Event, kinds
+from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import SuppressedTexts
 from nous.redis_support.errors import translated
@@ -170,7 +169,9 @@ class RedisBusErasure(RedisPart):
         """Rewrite *stream* if anything was ever deleted from it; return whether it was."""
         for attempt in range(_ATTEMPTS):
             with translated():
-                self._drop_copies(stream)
+                # A process that still makes a copy starts again.
+                if copies := list(self._client.scan_iter(self._keys.aside(stream, "*"), count=1000)):
+                    self._client.unlink(*copies)
                 known = self._client.xinfo_stream(stream) if self._client.exists(stream) else {}
             last_deleted: bytes = known.get("max-deleted-entry-id", b"0-0")
             if last_deleted == b"0-0":
@@ -202,12 +203,6 @@ class RedisBusErasure(RedisPart):
             time.sleep(_POLL_INTERVAL)
         return known
 
-    def _drop_copies(self, stream: str) -> None:
-        """Delete unfinished copies of *stream*: a process that still makes one starts again."""
-        copies = list(self._client.scan_iter(self._keys.aside(stream, "*"), count=1000))
-        if copies:
-            self._client.unlink(*copies)
-
 
 def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget) -> bytes | None:
     """Return what is left of an entry: None if it stays as it is, empty if all of it goes."""
@@ -231,7 +226,7 @@ class RedisTombstones(RedisPart):
 
     def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
         """Store *tombstone* under each of *names*, replacing what is there."""
-        raw = orjson.dumps(tombstone, option=orjson.OPT_UTC_Z)
+        raw = encode(tombstone)
         with translated(), self._client.pipeline() as pipe:
             for name in names:
                 pipe.hset(self._keys.forgotten(scope), name, raw)
@@ -239,7 +234,7 @@ class RedisTombstones(RedisPart):
 
     def renew(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
         """Like `put`, but skip names whose tombstone was lifted meanwhile."""
-        raw = orjson.dumps(tombstone, option=orjson.OPT_UTC_Z)
+        raw = encode(tombstone)
         with translated():
             self._client.transaction(partial(self._renew, scope, [*names], raw), self._keys.forgotten(scope))
 
@@ -252,7 +247,7 @@ class RedisTombstones(RedisPart):
     def find(self, scope: Scope, name: str) -> Tombstone | None:
         with translated():
             raw: bytes | None = self._client.hget(self._keys.forgotten(scope), name)
-        return None if raw is None else TypeAdapter(Tombstone).validate_json(raw)
+        return None if raw is None else decode(Tombstone, raw)
 
     def lift(self, scope: Scope, name: str) -> bool:
         """Remove a tombstone; false if there was none."""

@@ -2,12 +2,10 @@
 
 import zlib
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
 
 from nous.domain.episode import Episode
 from nous.domain.errors import Misconfigured
@@ -32,18 +30,13 @@ def packed(summary_input: SummaryInput) -> bytes:
 def unpacked(raw: bytes) -> SummaryInput:
     """Decode what `packed` wrote. Raises `Misconfigured` if it is something else."""
     try:
-        return _adapter().validate_json(zlib.decompress(raw))
-    except (zlib.error, ValidationError):
+        return decode(SummaryInput, zlib.decompress(raw))
+    except zlib.error:
         raise Misconfigured("the store holds a summary input that this release cannot read") from None
 
 
 def _whole(text: str) -> str:
     return text.encode(errors="replace").decode()
-
-
-@cache
-def _adapter() -> TypeAdapter[SummaryInput]:
-    return TypeAdapter(SummaryInput)
 
 
 class RedisEpisodes(StorePart):

@@ -27,14 +27,12 @@ _UUID = 36
 def session_state_plan(write: SaveSessionState, keys: StoreKeys) -> CommitPlan:
     """Return the preconditions and commands of *write*."""
     session_state = write.session_state
-    key, lasts = (
-        keys.session_state(session_state.scope, session_state.session_id),
-        session_state.status in {SessionStatus.OPEN, SessionStatus.CLOSING},
-    )
-    life = () if lasts else ("EX", REMEMBERED)
+    key = keys.session_state(session_state.scope, session_state.session_id)
+    packed = str(session_state.by).encode() + encode(session_state)
+    life = () if session_state.status in {SessionStatus.OPEN, SessionStatus.CLOSING} else ("EX", REMEMBERED)
     return CommitPlan(
         preconditions=(is_still_at(write.replaces.by if write.replaces else None, key),),
-        commands=(RedisCommand("SET", key, (_packed(session_state), *life)), *_listed(session_state, keys)),
+        commands=(RedisCommand("SET", key, (packed, *life)), *_listed(session_state, keys)),
     )
 
 
@@ -46,10 +44,6 @@ def is_still_at(by: UUID | None, key: str) -> Precondition:
 def unpacked(stored: bytes) -> SessionState:
     """Decode a session state. Raises `Misconfigured` if this release cannot read it."""
     return decode(SessionState, stored[_UUID:])
-
-
-def _packed(session_state: SessionState) -> bytes:
-    return str(session_state.by).encode() + encode(session_state)
 
 
 def _listed(session_state: SessionState, keys: StoreKeys) -> Iterator[RedisCommand]:
