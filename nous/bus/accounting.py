@@ -181,11 +181,7 @@ class DeadLetterQueue(Protocol):
 
 
 class Trimming(Protocol):
-    """Removes old events from streams, to bound their size.
-
-    Several processes may trim at once, and alongside every other operation of a bus. Every method raises `Unavailable`
-    when the server does not answer.
-    """
+    """Removes old events from streams; any number of processes may. Raises `Unavailable`."""
 
     def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
         """Remove events that a stream accepted more than *keep* seconds ago, oldest first.

@@ -139,11 +139,7 @@ class Bus(Protocol):
         ...
 
     def begin(self, ref: DeliveryRef, *, attempt: int, lease: float) -> Delivery | None:
-        """Start a queued attempt: mark it as running and read its event.
-
-        *lease* is in seconds. Returns None if there is nothing to start: the delivery is over, it is at another
-        attempt, or this one has been started already.
-        """
+        """Mark a queued attempt as running and read it; None if it is over, or not at *attempt*."""
         ...
 
     def compare_and_set_state(
@@ -167,10 +163,7 @@ class Bus(Protocol):
         ...
 
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
-        """Shorten leases that end later than any can, as a clock was set back; return how many.
-
-        This concerns queued and running deliveries. They get *lease* seconds from now.
-        """
+        """Cut leases of attempts to *lease* seconds after the clock was set back; return how many."""
         ...
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[DeliveryRef, DeliveryState]]:

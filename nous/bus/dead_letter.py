@@ -109,10 +109,7 @@ def read_letter(letter_id: bytes, stored: Mapping[bytes, bytes]) -> DeadLetter:
 
 
 def letter_of(letter_id: str, fields: Mapping[str, str]) -> DeadLetter:
-    """Read a dead letter from its fields.
-
-    A dead letter that replaced another one has the id of the original in `first`, and gets its time from there.
-    """
+    """Read a dead letter; one that replaced another has its id, and so its time, in `first`."""
     return DeadLetter(
         id=letter_id,
         group=fields["group"],

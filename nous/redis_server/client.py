@@ -44,9 +44,7 @@ _PASSWORD = re.compile(r"(?<=password=)[^&]*")
 def resolve(settings: Settings) -> str:
     """Return the URL of the configured server; an embedded one is started unless it runs.
 
-    Raises:
-        Misconfigured: there is nothing to start, or the data directory cannot be used.
-        Unavailable: the embedded server did not answer in time.
+    Raises `Misconfigured` if that is impossible, `Unavailable` if it did not answer in time.
     """
     directory = embedded_directory(settings)
     return embedded.ensure(directory) if directory else settings.redis_url
@@ -180,10 +178,7 @@ class Engine:
         self._client: redis.Redis | None = None
 
     def __call__(self) -> redis.Redis:
-        """Return a client for idempotent commands, whose replies are bytes.
-
-        Raises `Unavailable`, and `Misconfigured` if the server refuses us or has no vector sets.
-        """
+        """Return a client for idempotent commands. Raises `Unavailable` or `Misconfigured`."""
         with self._lock:
             if self._client is None:
                 self._client = self._connected()

@@ -57,9 +57,7 @@ class Status:
 def ensure(directory: Path) -> str:
     """Start the server of *directory* unless it runs; return its URL.
 
-    Raises:
-        Misconfigured: there is no program to start, the directory cannot be used, or the server ends at once.
-        Unavailable: the server lives and did not answer in time.
+    Raises `Misconfigured` if it cannot be started, `Unavailable` if it lives and did not answer in time.
     """
     place = locate(directory)
     if not place.stopped.exists() and _answers(place):
@@ -74,9 +72,7 @@ def ensure(directory: Path) -> str:
 def revive(directory: Path) -> None:
     """Restart the server if it died, but not if it was stopped on purpose.
 
-    Raises:
-        Unavailable: it was stopped, or lives and did not answer in time.
-        Misconfigured: as for `ensure`.
+    Raises `Unavailable` if it was stopped or did not answer in time, and `Misconfigured` as `ensure` does.
     """
     place = locate(directory)
     if not place.home.is_dir():
@@ -90,10 +86,8 @@ def revive(directory: Path) -> None:
 def stop(directory: Path) -> bool:
     """Stop the server of *directory* and wait until it is gone; return False if none ran.
 
-    Its data stays.
-
-    Raises:
-        Unavailable: it did not end in time. Or it was kept running, because its disk does not take its latest writes.
+    Its data stays. Raises `Unavailable` if it did not end in time, or was kept running, because its disk does not take
+    its latest writes.
     """
     place = locate(directory)
     if not place.home.is_dir():

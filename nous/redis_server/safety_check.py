@@ -57,7 +57,7 @@ def write_trouble(client: redis.Redis) -> str | None:
 def _unworkable(info: Info) -> tuple[str, ...]:
     problems: list[str] = []
     version = str(info.get("redis_version", "0.0"))
-    if _parsed(version) < OLDEST:
+    if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < OLDEST:
         problems.append(f"it is version {version}, and 7.0 is the oldest that has what is needed")
     mode = info.get("redis_mode") or info.get("server_mode") or "standalone"
     if mode != "standalone":
@@ -75,7 +75,3 @@ def _unsafe(info: Info) -> tuple[str, ...]:
     if info.get("aof_enabled") != 1:
         problems.append("it has no append-only file: `CONFIG SET appendonly yes`, and in its file")
     return tuple(problems)
-
-
-def _parsed(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())

@@ -119,11 +119,7 @@ class Dispatcher:
 
 @dataclass(eq=False)
 class DispatchLoop:
-    """Dispatches and sweeps for one worker until stopped. Times are in seconds.
-
-    Any number may serve the same worker. *open_quarantine* is called with the worker's name when jobs wait in its
-    quarantine queue.
-    """
+    """Dispatches and sweeps for one worker; any number of loops may. Times are in seconds."""
 
     worker: str
     _: KW_ONLY

@@ -126,10 +126,7 @@ class FactLog(Protocol):
     def vectors(
         self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
     ) -> "NDArray[np.float32]":
-        """Return the vectors by *embedder* in *slots* of the log at version *at*, one row each.
-
-        Raises `Retryable` if the log is no longer that one.
-        """
+        """Return the vectors in *slots*, a row each. Raises `Retryable` if the log has left *at*."""
         ...
 
 
@@ -153,9 +150,7 @@ class Transcripts(Protocol):
     def read(self, event: SessionEvent) -> Transcript:
         """Return the transcript, inline or referenced.
 
-        Raises:
-            Unreadable: it is gone, damaged, or of no known format.
-            Unavailable: its store did not answer.
+        Raises `Unreadable` if it is gone, damaged or of no known format, `Unavailable` if its store did not answer.
         """
         ...
 

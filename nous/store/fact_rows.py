@@ -166,10 +166,7 @@ class Continuation:
 
 
 def continuation(write: AppendFacts) -> Continuation:
-    """Compute the entries and vectors that *write* appends to the log it expects.
-
-    The vectors are as `nous.knowledge.learn` returns them: checked, and one for each row that needs one.
-    """
+    """Compute what *write* appends; its vectors are as `nous.knowledge.learn` returns them."""
     rows: list[tuple[Row, Slot | None]] = []
     vectors: list[tuple[VectorSlot, bytes]] = []
     for row in write.rows:

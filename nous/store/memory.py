@@ -62,10 +62,7 @@ class _Log:
 
 
 class MemoryStore:
-    """Thread-safe in-memory implementation of all ports of `nous.store.base`.
-
-    *keys* name the uploads.
-    """
+    """Thread-safe in-memory store with all ports of `nous.store.base`; *keys* name uploads."""
 
     def __init__(self, keys: StoreKeys | None = None) -> None:
         self._keys = keys or StoreKeys()
@@ -82,13 +79,9 @@ class MemoryStore:
         self._uploads: dict[str, bytes] = {}
 
     def apply(self, writes: Iterable[Write]) -> str | None:
-        """Apply all of *writes* atomically, or none and return the conflict.
+        """Apply all of *writes* atomically, or none and return which precondition no longer holds.
 
-        A conflict means that a precondition no longer holds: a record has changed since the handler read it.
-
-        Raises:
-            BadInput: a write holds what cannot be stored; nothing was done.
-            Misconfigured: its vectors do not fit each other; nothing was done.
+        Raises `BadInput` for what cannot be stored, and `Misconfigured` for vectors that do not fit each other.
         """
         prepared = [(write, continuation(write) if isinstance(write, AppendFacts) else None) for write in writes]
         with self._lock:

@@ -208,22 +208,17 @@ def _readable(path: Path) -> Generator[None]:
 
 
 def _compared(transcript: Transcript, event: SessionEvent, *, beginning: Callable[[int], str]) -> Transcript:
-    """Return *transcript* with a note of how it changed since *event* was published."""
-    change = _change(transcript, event, beginning)
-    return replace(transcript, skipped={**transcript.skipped, change: 1}) if change else transcript
-
-
-def _change(transcript: Transcript, event: SessionEvent, beginning: Callable[[int], str]) -> str | None:
-    """Return the kind of change, if any; *beginning* returns the digest of the first bytes."""
+    """Note how *transcript* has changed since *event*; *beginning* hashes so many first bytes."""
     length = transcript.bytes if event.bytes is None else event.bytes
     digest = transcript.digest if event.digest is None else event.digest.lower()
     if (length, digest) == (transcript.bytes, transcript.digest):
-        return None
+        return transcript
+    change = REWRITTEN
     if transcript.bytes < length:
-        return CUT
-    if transcript.bytes > length and (event.digest is None or beginning(length) == digest):
-        return GROWN
-    return REWRITTEN
+        change = CUT
+    elif transcript.bytes > length and (event.digest is None or beginning(length) == digest):
+        change = GROWN
+    return replace(transcript, skipped={**transcript.skipped, change: 1})
 
 
 def _digest_of_beginning(path: Path, length: int, name: str | None) -> str:

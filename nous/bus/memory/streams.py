@@ -66,10 +66,7 @@ def place_of(ref: DeliveryRef) -> Place:
 
 
 class MemoryStreams:
-    """In-memory streams with their counters, dead letters and trimming.
-
-    It implements `DeliveryStats`, `DeadLetterQueue` and `Trimming`. *clock* returns seconds since the epoch.
-    """
+    """In-memory streams with counters, dead letters and trimming, for `MemoryBus`."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

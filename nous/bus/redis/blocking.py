@@ -42,7 +42,10 @@ def wait_for_write(client: Any, keys: Sequence[str]) -> None:
     for pause in chain((0.001, 0.002, 0.005), repeat(_GLANCE)):
         try:
             # Everything before this command is written by now, or deferred: then it is in the buffer.
-            known, found = _written_and_found(client, keys)
+            with translated(), client.pipeline(transaction=False) as pipe:
+                pipe.info("persistence")
+                pipe.exists(*keys)
+                known, found = pipe.execute()
         except Fatal:  # INFO is forbidden or unsupported: the server's reply to the write has to do
             return
         if found < len(keys):
@@ -53,14 +56,6 @@ def wait_for_write(client: Any, keys: Sequence[str]) -> None:
         if not unwritten or time.monotonic() > until:
             return
         time.sleep(pause)  # the server gives no notice when it has written
-
-
-def _written_and_found(client: Any, keys: Sequence[str]) -> tuple[Mapping[str, Any], int]:
-    """Return the state of the AOF and how many of *keys* exist, both of one server."""
-    with translated(), client.pipeline(transaction=False) as pipe:
-        pipe.info("persistence")
-        pipe.exists(*keys)
-        return pipe.execute()
 
 
 def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:

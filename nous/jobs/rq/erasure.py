@@ -15,10 +15,7 @@ from nous.redis_support.errors import translated
 
 
 class RqErasure:
-    """Deletes jobs of this installation, and the results of jobs that are already gone.
-
-    A running job is not interrupted, and its result is not recorded.
-    """
+    """Deletes jobs of this installation, and results of earlier ones; running jobs go on."""
 
     def __init__(self, client: redis.Redis, names: JobNames) -> None:
         self._client: Any = client  # replies are narrowed where they are read
