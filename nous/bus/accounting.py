@@ -141,8 +141,8 @@ class DeliveryStats(Protocol):
 class DeadLetterQueue(Protocol):
     """Dead letters, kept until they are redriven or dropped."""
 
-    def letters(self, *, limit: int | None = None) -> Sequence[DeadLetter]:
-        """Return the dead letters, oldest first: up to *limit*, or all of them."""
+    def letters(self) -> Sequence[DeadLetter]:
+        """Return all dead letters, oldest first."""
         ...
 
     def each(self) -> Iterator[DeadLetter]:

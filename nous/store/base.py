@@ -67,11 +67,11 @@ class SessionStates(Protocol):
     def session_state(self, scope: Scope, session_id: str) -> SessionState | None: ...
 
     def sessions(
-        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
+        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100
     ) -> Sequence[tuple[Scope, str]]:
         """List sessions whose status has been *stage* since a time before *before*, oldest first.
 
-        Returns at most *limit* sessions after the first *skip*; none that have ended. One may change before it is read.
+        Returns at most *limit* sessions; none that have ended. One may change its status before it is read.
         """
         ...
 

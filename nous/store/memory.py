@@ -143,14 +143,14 @@ class MemoryStore:
             return self._session_states.get((scope, session_id))
 
     def sessions(
-        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
+        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100
     ) -> Sequence[tuple[Scope, str]]:
         if stage not in UNFINISHED:
             return ()
         with self._lock:
             known = [(each.since, place) for place, each in self._session_states.items() if each.status is stage]
         found = sorted((since, place) for since, place in known if since and (before is None or since < before))
-        return [place for _, place in found[skip : skip + limit]]
+        return [place for _, place in found[:limit]]
 
     def recent(self, scope: Scope, limit: int = 50) -> Sequence[Episode]:
         with self._lock:

@@ -71,7 +71,7 @@ class RedisBus(RedisDeadLettering):
         marker_ttl: int = WEEK,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        super().__init__(client, keys, marker_ttl=marker_ttl, clock=clock)
+        super().__init__(client, keys, subscriptions=subscriptions, marker_ttl=marker_ttl, clock=clock)
         self._plan_of = plan_of
         self._upload_of = upload_of
         self._cursors: dict[tuple[str, Priority], str] = {}

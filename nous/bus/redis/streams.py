@@ -27,8 +27,9 @@ _ENOUGH = 1 << 24
 class RedisPart:
     """A part of the bus on one Redis primary. The keys are listed in `nous.bus.redis.keys`.
 
-    *marker_ttl* is the life of idempotency keys, and of the reasons for skipping an event, in seconds. *clock* replaces
-    the server's time (seconds since the epoch), for tests.
+    *subscriptions* are groups to create before their workers start. *marker_ttl* is the life of idempotency keys, and
+    of the reasons for skipping an event, in seconds. *clock* replaces the server's time (seconds since the epoch), for
+    tests.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class RedisPart:
         client: redis.Redis,
         keys: BusKeys | None = None,
         *,
+        subscriptions: Sequence[Subscription] = (),
         marker_ttl: int = WEEK,
         clock: Callable[[], float] | None = None,
     ) -> None:
@@ -43,6 +45,7 @@ class RedisPart:
         # enter.
         self._client: Any = client
         self._keys = keys or BusKeys()
+        self._subscriptions = subscriptions
         self._marker_ttl = marker_ttl
         self._run = Scripts(client, clock, package="nous.bus.redis")
 
@@ -120,17 +123,6 @@ _TRIMMED_AT_ONCE = 100
 
 class RedisTrimming(RedisPart):
     """`Trimming` over the keys of `RedisBus`; groups of *subscriptions* are created first."""
-
-    def __init__(
-        self,
-        client: redis.Redis,
-        keys: BusKeys | None = None,
-        *,
-        subscriptions: Sequence[Subscription] = (),
-        clock: Callable[[], float] | None = None,
-    ) -> None:
-        super().__init__(client, keys, clock=clock)
-        self._subscriptions = subscriptions
 
     def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
         stream = self._keys.stream(kind.type, priority)

@@ -68,10 +68,10 @@ class RedisSessionStates(StorePart):
         return None if stored is None else unpacked(stored)
 
     def sessions(
-        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
+        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100
     ) -> Sequence[tuple[Scope, str]]:
         until = f"({before.timestamp()!r}" if before else "+inf"
-        names = self._ask("ZRANGEBYSCORE", self._keys.sessions_at(stage), "-inf", until, "LIMIT", skip, limit)
+        names = self._ask("ZRANGEBYSCORE", self._keys.sessions_at(stage), "-inf", until, "LIMIT", 0, limit)
         return [session_named(name) for name in names]
 
 
