@@ -60,6 +60,12 @@ class StoreKeys:
     def _of(self, what: str, scope: Scope) -> str:
         return f"{self.prefix}:{what}:{_scoped(scope)}"
 
+    def _beginning(self, what: str, scope: Scope) -> str:
+        return f"{self._of(what, scope)}:"
+
+    vectors_of = partialmethod(_beginning, "vectors")
+    transcripts_of = partialmethod(_beginning, "transcript")
+    asides_of = partialmethod(_beginning, "aside")
     episodes = partialmethod(_of, "episodes")
     episode_versions = partialmethod(_of, "episode-versions")
     episode_editions = partialmethod(_of, "episode-editions")
@@ -102,9 +108,6 @@ class StoreKeys:
     def fact_vectors(self, scope: Scope, embedder: str, *, dim: int, block: int) -> str:
         return f"{self._of('vectors', scope)}:{_encoded(embedder)}:{dim}:{block}"
 
-    def vectors_of(self, scope: Scope) -> str:
-        return f"{self._of('vectors', scope)}:"
-
     def of_scope(self, key: str, scope: Scope) -> str | None:
         """Return the kind of *key*, of any owner under this prefix, if it belongs to *scope*."""
         prefix, _, rest = key.partition(":")
@@ -118,14 +121,10 @@ class StoreKeys:
 
     def candidates_of(self, scope: Scope) -> tuple[str, str]:
         """Return the prefixes of all vector sets of *scope* and of their watermarks."""
-        return f"{self._of('candidates', scope)}:", f"{self._of('candidates-mark', scope)}:"
+        return self._beginning("candidates", scope), self._beginning("candidates-mark", scope)
 
     def transcript(self, scope: Scope, session_id: str, *, digest: str) -> str:
         return f"{self.transcripts_of(scope)}{_encoded(session_id)}:{digest}"
-
-    def transcripts_of(self, scope: Scope) -> str:
-        """Return the prefix of the transcripts uploaded for *scope*."""
-        return f"{self._of('transcript', scope)}:"
 
     def watched(self, scope: Scope, place: str) -> str:
         return f"{self._of('watched', scope)}:{place}"
@@ -133,36 +132,21 @@ class StoreKeys:
     def aside(self, scope: Scope, version: str, name: str, part: str) -> str:
         return f"{self.asides_of(scope)}{_encoded(version)}:{name}:{part}"
 
-    def asides_of(self, scope: Scope) -> str:
-        """Return the prefix of the temporary keys of log rewrites in *scope*."""
-        return f"{self._of('aside', scope)}:"
-
 
 def anchor_name(agent_id: str, session_id: str) -> str:
     """Return the field name of an agent's session within its scope."""
     return f"{_encoded(agent_id)}/{_encoded(session_id)}"
 
 
-def unrefined_name(scope: Scope, episode_id: UUID | str) -> str:
-    """Return the field name of an episode among those of all scopes."""
-    return f"{_scoped(scope)} {episode_id}"
+def member_name(scope: Scope, id_: str | UUID) -> str:
+    """Return the member name of a session or an episode among those of all scopes."""
+    return f"{_scoped(scope)} {_encoded(str(id_))}"
 
 
-def unrefined_named(name: bytes) -> tuple[Scope, UUID]:
-    """Parse what `unrefined_name` returned."""
-    scope, _, episode_id = name.decode().partition(" ")
-    return Scope.parse(unquote(scope)), UUID(episode_id)
-
-
-def session_name(scope: Scope, session_id: str) -> str:
-    """Return the member name of a session among those of all scopes."""
-    return f"{_scoped(scope)} {_encoded(session_id)}"
-
-
-def session_named(name: bytes) -> tuple[Scope, str]:
-    """Parse what `session_name` returned."""
-    scope, _, session_id = name.decode().partition(" ")
-    return Scope.parse(unquote(scope)), unquote(session_id)
+def member_named(name: bytes) -> tuple[Scope, str]:
+    """Parse what `member_name` returned."""
+    scope, _, id_ = name.decode().partition(" ")
+    return Scope.parse(unquote(scope)), unquote(id_)
 
 
 def _scoped(scope: Scope) -> str:

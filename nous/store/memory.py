@@ -206,9 +206,10 @@ class MemoryStore:
             case SaveEpisode(episode=episode, replaces=replaces):
                 found, expected = self._state(episode.scope, episode.id), replaces.state if replaces else ""
                 what = f"episode {episode.id}"
-            case ExpectEpisode(scope=scope, episode_id=episode_id, state=expected):
-                found, what = self._state(scope, episode_id), f"episode {episode_id}"
-            case SaveEpisodeVector(scope=scope, episode_id=episode_id, of=expected):
+            case (
+                ExpectEpisode(scope=scope, episode_id=episode_id, state=expected)
+                | SaveEpisodeVector(scope=scope, episode_id=episode_id, of=expected)
+            ):
                 found, what = self._state(scope, episode_id), f"episode {episode_id}"
             case AppendFacts(scope=scope, expected=expected):
                 found, what = self._logs.get(scope, _Log()).version, f"fact log of {scope}"
@@ -216,10 +217,8 @@ class MemoryStore:
                 found = self._anchored_by(anchor.scope, anchor.agent_id, anchor.session_id)
                 what = f"anchored summary of session {anchor.session_id}"
             case ExpectAnchoredSummary(scope=scope, agent_id=agent_id, session_id=session_id, event_id=expected):
-                found, what = (
-                    self._anchored_by(scope, agent_id, session_id),
-                    f"anchored summary of session {session_id}",
-                )
+                found = self._anchored_by(scope, agent_id, session_id)
+                what = f"anchored summary of session {session_id}"
             case SaveSessionState(session_state=session_state, replaces=replaces):
                 found = self._moved_by(session_state.scope, session_state.session_id)
                 expected, what = replaces.by if replaces else None, f"state of session {session_state.session_id}"

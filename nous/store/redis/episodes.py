@@ -12,7 +12,7 @@ from nous.domain.errors import Misconfigured
 from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
 from nous.domain.summary_input import SummaryInput
-from nous.store.keys import unrefined_named
+from nous.store.keys import member_named
 from nous.store.redis import StorePart
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class RedisEpisodes(StorePart):
         while True:
             cursor, found = self._ask("HSCAN", self._keys.unrefined, cursor, "COUNT", 500)
             pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
-            yield from (unrefined_named(name) for name, tried in pairs if tried.decode() not in but)
+            places = (member_named(name) for name, tried in pairs if tried.decode() not in but)
+            yield from ((scope, UUID(episode_id)) for scope, episode_id in places)
             if int(cursor) == 0:
                 return

@@ -15,7 +15,7 @@ from nous.domain.errors import Misconfigured
 from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED, SessionState, SessionStatus
-from nous.store.keys import StoreKeys, anchor_name, session_name, session_named
+from nous.store.keys import StoreKeys, anchor_name, member_name, member_named
 from nous.store.redis import StorePart
 
 REMEMBERED = 30 * 86400
@@ -48,7 +48,7 @@ def unpacked(stored: bytes) -> SessionState:
 
 def _listed(session_state: SessionState, keys: StoreKeys) -> Iterator[RedisCommand]:
     """Yield the commands that list the session under its status, and under no other."""
-    name, since = session_name(session_state.scope, session_state.session_id), session_state.since
+    name, since = member_name(session_state.scope, session_state.session_id), session_state.since
     for stage in UNFINISHED:
         if stage is session_state.status and since:
             yield RedisCommand("ZADD", keys.sessions_at(stage), (since.timestamp(), name))
@@ -72,7 +72,7 @@ class RedisSessionStates(StorePart):
     ) -> Sequence[tuple[Scope, str]]:
         until = f"({before.timestamp()!r}" if before else "+inf"
         names = self._ask("ZRANGEBYSCORE", self._keys.sessions_at(stage), "-inf", until, "LIMIT", 0, limit)
-        return [session_named(name) for name in names]
+        return [member_named(name) for name in names]
 
 
 class RedisAnchoredSummaries(StorePart):
