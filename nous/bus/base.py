@@ -108,13 +108,9 @@ class Bus(Protocol):
         """Append events idempotently, and wait until they survive a crash of the server.
 
         An event that was published before is not appended again. *durable* waits until the server has the event and its
-        upload on disk: then they survive a power cut as well.
-
-        Raises:
-            Unavailable: the upload of an event is missing (see `nous.store.transcript_source`); upload it and publish
-                again.
-            Misconfigured: *durable* was requested of a server that cannot guarantee it.
-            BadInput: its session was erased (see `nous.bus.tombstones`).
+        upload on disk: then they survive a power cut as well. Raises `Unavailable` if the upload of an event is missing
+        (upload it and publish again), `Misconfigured` if the server cannot guarantee *durable*, and `BadInput` if its
+        session was erased.
         """
         ...
 

@@ -65,15 +65,11 @@ def embedded_directory(settings: Settings) -> Path | None:
 
 
 def connect(settings: Settings) -> redis.Redis:
-    """Return a client for idempotent commands.
+    """Return a client for idempotent commands. Replies are bytes. The client is thread-safe.
 
-    Replies are bytes. The client is thread-safe. If an embedded server dies, the first client that notices starts it
-    again, unless it was stopped on purpose. A server that cannot write, because its disk is full say, can still be
-    read.
-
-    Raises:
-        Unavailable: the server does not answer.
-        Misconfigured: it refuses these credentials, the URL is wrong, or an embedded server cannot be started.
+    If an embedded server dies, the first client that notices starts it again, unless it was stopped on purpose. One
+    that cannot write (full disk) can still be read. Raises `Unavailable` if the server does not answer, and
+    `Misconfigured` if it refuses these credentials, the URL is wrong, or an embedded server cannot be started.
     """
     return _reached(_client(settings, retries=RETRIES), settings)
 

@@ -88,11 +88,10 @@ class StreamTrimmer(PeriodicTask):
 
 @dataclass(eq=False)
 class Auditor(PeriodicTask):
-    """Reconciles each group's delivery counters.
+    """Reconciles each group's delivery counters, and logs a discrepancy once, until it changes.
 
-    A discrepancy is checked again after *again* seconds, because a sweep repairs some of them. Then it is logged once,
-    and again when it changes. *dangers* returns how the server could lose accepted data; its configuration may have
-    been changed since the process began.
+    It is checked again after *again* seconds first: a sweep repairs some. *dangers* returns how the server could lose
+    accepted data; its configuration may have been changed since the process began.
     """
 
     name = "auditor"

@@ -86,9 +86,8 @@ def _run(loop: Loop) -> None:
 class Dispatcher:
     """Moves new entries from the stream to one worker's job queues.
 
-    The backlog stays in the stream: at most *ahead* jobs wait in a queue. It is refilled when a quarter of it is free,
-    because batches cost less. If this process dies after claiming an entry, the entry's lease of *lease* seconds
-    expires and the sweeper queues it.
+    The backlog stays in the stream: at most *ahead* jobs wait in a queue, refilled in batches. If this process dies
+    after claiming an entry, its lease of *lease* seconds expires and the sweeper queues it.
     """
 
     subscription: Subscription

@@ -62,12 +62,9 @@ def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:
     """Wait until everything written so far, *keys* included, is on the server's disk (WAITAOF).
 
     *keys* live for *ttl* seconds from now. WAITAOF covers the writes of its own connection, and nothing if that is new.
-    So their TTL is set again first, which the server logs even if it is the same. Their values are left as other
-    clients may have changed them. If one is gone, the server has lost what it had taken.
-
-    Raises:
-        Misconfigured: the server cannot report what is on its disk.
-        Unavailable: it has lost some, or did not confirm in time; publishing again is safe.
+    So their TTL is set again first, which the server logs even if it is the same. Raises `Misconfigured` if the server
+    cannot report what is on its disk. Raises `Unavailable` if it has lost one of *keys*, or did not confirm in time;
+    publishing again is safe.
     """
     with translated(), client.pipeline(transaction=False) as pipe:
         for key in keys:
