@@ -1,7 +1,7 @@
 """Reads and trims Redis Streams page by page, and creates missing consumer groups.
 
 Streams are read with plain commands, for users who may only read. A group starts at id 0, so it gets all past events
-however late it is created.
+however late it is created. Clients must not decode responses.
 """
 
 from bisect import bisect_right
