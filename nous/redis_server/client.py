@@ -7,9 +7,10 @@ RQ's commands are not, and RQ changes the timeouts of the pool it gets, so it ha
 import re
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import redis
+from redis import exceptions
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.connection import UnixDomainSocketConnection, parse_url
 from redis.retry import Retry
@@ -26,7 +27,7 @@ _TLS = (
     "server wants one (&ssl_certfile=/path/crt.pem&ssl_keyfile=/path/key.pem); "
     "connect by a name that stands in the server's certificate"
 )
-_VECTOR_SETS = 'set index.url to a single Redis of version 8 or later, or index.engine to "memory"'
+_VECTOR_SETS = 'set index.url to a Redis of version 8 or later, or index.engine to "memory"'
 _TLS_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 SOCKET_TIMEOUT = 15.0
@@ -171,9 +172,9 @@ class Engine:
         own = settings.index.url
         self._settings = settings.model_copy(update={"redis_url": own}) if own else settings
         self._lock = Lock()
-        self._client: redis.Redis | None = None
+        self._client: redis.Redis | redis.RedisCluster | None = None
 
-    def __call__(self) -> redis.Redis:
+    def __call__(self) -> redis.Redis | redis.RedisCluster:
         """Return a client for idempotent commands. Raises `Unavailable` or `Misconfigured`."""
         with self._lock:
             if self._client is None:
@@ -185,18 +186,32 @@ class Engine:
         if self._client:
             self._client.close()
 
-    def _connected(self) -> redis.Redis:
-        client: Any = connect(self._settings)
-        where = masked(address(self._settings))
+    def _connected(self) -> redis.Redis | redis.RedisCluster:
+        client = connect(self._settings)
         with translated():
             is_cluster = client.info("server").get("redis_mode") == "cluster"
-        if is_cluster:
-            raise Misconfigured(f"the server at {where} is one of a cluster: {_VECTOR_SETS}")
+        found = _cluster(self._settings.redis_url) if is_cluster else client
         try:
             with translated():
-                client.execute_command("VCARD", f"{self._settings.prefix}:candidates")
+                cast("Any", found).execute_command("VCARD", f"{self._settings.prefix}:candidates")
         except Misconfigured:
+            found.close()
             raise
         except Fatal as error:
+            found.close()
+            where = masked(address(self._settings))
             raise Misconfigured(f"the server at {where} has no vector sets ({error}): {_VECTOR_SETS}") from error
-        return client
+        return found
+
+
+def _cluster(url: str) -> redis.RedisCluster:
+    try:
+        return redis.RedisCluster.from_url(
+            url,
+            protocol=2,
+            decode_responses=False,
+            socket_timeout=SOCKET_TIMEOUT,
+            socket_connect_timeout=SOCKET_TIMEOUT,
+        )
+    except exceptions.RedisClusterException as error:
+        raise Unavailable(f"the cluster at {masked(url)} does not answer: {error}") from error

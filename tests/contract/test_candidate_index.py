@@ -1,6 +1,7 @@
-"""What an index of facts promises, asked of each: in this process, and of vector sets on a server."""
+"""What an index of facts promises, asked of each: in this process, and of vector sets on a server and on a cluster."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -52,13 +53,16 @@ class Place:
             return [found.statement.text for found in knowledge.near(vector, floor)]
 
 
-@pytest.fixture(scope="module", params=["memory", "server"])
+@pytest.fixture(scope="module", params=["memory", "server", "cluster"])
 def url(request: pytest.FixtureRequest) -> Iterator[str | None]:
-    if request.param == "memory":
-        yield None
-        return
-    with vector_server.alone() as server:
-        yield server
+    with ExitStack() as stack:
+        match request.param:
+            case "memory":
+                yield None
+            case "server":
+                yield stack.enter_context(vector_server.alone())
+            case _:
+                yield stack.enter_context(vector_server.cluster())
 
 
 @pytest.fixture

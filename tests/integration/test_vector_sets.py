@@ -178,14 +178,6 @@ def test_a_server_without_vector_sets_is_refused_by_name(directory: Path) -> Non
         _ = container.memory
 
 
-def test_a_server_of_a_cluster_is_refused() -> None:
-    with (
-        vector_server.alone("--cluster-enabled", "yes") as address,
-        pytest.raises(Misconfigured, match=r"one of a cluster.*index.url"),
-    ):
-        Engine(settings(address))()
-
-
 def test_the_index_of_a_scope_is_built_anew_by_one_command(url: str, client: redis.Redis, directory: Path) -> None:
     client.flushall()
     environment = {

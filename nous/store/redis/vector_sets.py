@@ -1,4 +1,4 @@
-"""Nearest-neighbour index of facts in Redis vector sets (a single Redis 8).
+"""Nearest-neighbour index of facts in Redis vector sets (Redis 8, single or cluster).
 
 Each set has a watermark. One script changes both, and only if the watermark is the one that the writer has seen. A late
 writer thus writes nothing: neither from a log that was rewritten since, nor into a set that was rebuilt. A process that
@@ -20,7 +20,9 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
-from nous.domain.errors import Retryable, Unavailable
+from redis import exceptions
+
+from nous.domain.errors import Fatal, Retryable, Unavailable
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_index import IndexUnavailable, Proposals
@@ -176,9 +178,13 @@ def _continues(page: LogSlice, mark: IndexWatermark) -> bool:
 
 @contextmanager
 def _answering() -> Generator[None]:
-    """Translate an outage into `IndexUnavailable`."""
+    """Translate errors of redis-py, those of clusters too, into `IndexUnavailable`."""
     try:
         with translated():
             yield
-    except Unavailable as error:
+    except (Unavailable, exceptions.RedisClusterException) as error:
         raise IndexUnavailable(f"the index did not answer: {error}") from error
+    except Fatal as error:
+        if isinstance(error.__cause__, exceptions.ClusterError):
+            raise IndexUnavailable(f"the index did not answer: {error}") from error
+        raise
