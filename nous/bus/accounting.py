@@ -27,11 +27,7 @@ def outcome_of(effects: Effects) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupCounters:
-    """Delivery counters of one consumer group; `discrepancy` is 0 at rest and in flight.
-
-    A sweep repairs what another program has changed in the pending list: it counts what that received, and
-    dead-letters what it removed once the lease has ended.
-    """
+    """Delivery counters of one consumer group; `discrepancy` is 0 at rest and in flight."""
 
     received: int = 0
     done: int = 0
@@ -43,17 +39,14 @@ class GroupCounters:
 
     @classmethod
     def of(cls, counts: Mapping[str, int], *, in_flight: int) -> "GroupCounters":
-        """Build the counters from those that a bus stores; `skipped:<reason>` counts skipped events."""
+        """Build the counters from those that a bus stores."""
         skipped = {name.removeprefix(SKIPPED): count for name, count in counts.items() if name.startswith(SKIPPED)}
         plain = {name: counts.get(name, 0) for name in ("received", "done", "dead", "erased", "parked")}
         return cls(**plain, skipped=skipped, in_flight=in_flight)
 
     @property
     def discrepancy(self) -> int:
-        """Number of received events that are unaccounted for.
-
-        Anything but 0 is a defect, or another program has changed the keys or the pending list.
-        """
+        """Received events that are unaccounted for; if not 0, `why` says what may have happened."""
         ended = self.done + sum(self.skipped.values()) + self.dead + self.erased + self.parked
         return self.received - ended - self.in_flight
 
@@ -69,10 +62,7 @@ class GroupCounters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
-    """Backlog of one stream for one group.
-
-    `waiting` is None if the server cannot count the waiting entries, though there are some.
-    """
+    """Backlog of one stream for one group; `waiting` is None if the server cannot count it."""
 
     priority: Priority
     length: int
@@ -95,10 +85,7 @@ class EventStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventLocation:
-    """Location of an event for one group, with the reason in words.
-
-    `next_try` is the time of the next attempt, if the event waits for one.
-    """
+    """Location of an event for one group; `next_try` is set while it waits for a retry."""
 
     where: EventStatus
     ref: DeliveryRef | None = None
@@ -110,8 +97,7 @@ class EventLocation:
 class DeadLetter:
     """Record of a dead-lettered delivery; the event itself stays in its stream.
 
-    *history* holds the last failures, oldest first. *traceback* is that of the last error, as written by
-    `nous.redaction.tracebacks`. Both are empty in records of older releases.
+    *history* (the last failures, oldest first) and *traceback* (masked) are empty in records of older releases.
     """
 
     id: str
@@ -140,10 +126,7 @@ class DeliveryStats(Protocol):
     def backlogs(self, subscription: Subscription) -> Sequence[Backlog]: ...
 
     def locate(self, event_id: UUID, subscription: Subscription) -> EventLocation:
-        """Return the location of an event for that group.
-
-        The status is UNKNOWN if the event was not published, or too long ago.
-        """
+        """Return the location; UNKNOWN for an event that was not published, or too long ago."""
         ...
 
     def event(self, ref: DeliveryRef) -> Event | None:
@@ -151,26 +134,22 @@ class DeliveryStats(Protocol):
         ...
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
-        """Return the ids of the events of that kind about a session, oldest first.
-
-        Reads the whole stream: for interactive use only.
-        """
+        """Return the ids of a session's events, oldest first. Reads the stream of *kind* whole."""
         ...
 
 
 class DeadLetterQueue(Protocol):
     """Dead letters, kept until they are redriven or dropped."""
 
-    def letters(self, *, limit: int | None = None) -> Sequence[DeadLetter]:
-        """Return the dead letters, oldest first: up to *limit*, or all of them."""
+    def letters(self) -> Sequence[DeadLetter]:
+        """Return all dead letters, oldest first."""
         ...
 
     def each(self) -> Iterator[DeadLetter]:
         """Yield the dead letters in the order in which they were written, one at a time.
 
-        Use it where not all are needed at once. If some are redriven or dropped meanwhile, the others are still
-        yielded. Dead letters that are written meanwhile are not yielded, so a loop that redrives each one retries none
-        twice.
+        Some may be redriven or dropped meanwhile. Those written meanwhile are not yielded, so a loop that redrives each
+        one retries none twice.
         """
         ...
 
@@ -179,10 +158,7 @@ class DeadLetterQueue(Protocol):
         ...
 
     def payload(self, letter: DeadLetter) -> bytes | int | None:
-        """Return the event of a dead letter as stored in its stream; None if it is gone.
-
-        For an event that is larger than allowed, return its size in bytes.
-        """
+        """Return the event as its stream holds it; its size if too large, None if it is gone."""
         ...
 
     def find(self, letter_id: str) -> DeadLetter:
@@ -205,11 +181,7 @@ class DeadLetterQueue(Protocol):
 
 
 class Trimming(Protocol):
-    """Removes old events from streams, to bound their size.
-
-    Several processes may trim at once, and alongside every other operation of a bus. Every method raises `Unavailable`
-    when the server does not answer.
-    """
+    """Removes old events from streams; any number of processes may. Raises `Unavailable`."""
 
     def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
         """Remove events that a stream accepted more than *keep* seconds ago, oldest first.

@@ -15,10 +15,7 @@ REPEATED = "published twice"
 
 
 class Priority(StrEnum):
-    """Priority of an event; each priority has its own stream.
-
-    Live sessions come before bulk work, which imports past sessions.
-    """
+    """Priority of an event, and its stream: live sessions before the import of past ones."""
 
     LIVE = "live"
     BULK = "bulk"
@@ -83,10 +80,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A precondition of the effects no longer holds; nothing was written.
-
-    The delivery is still pending.
-    """
+    """A precondition no longer holds; nothing was written, and the delivery is still pending."""
 
     reason: str
 
@@ -95,10 +89,7 @@ Verdict = Committed | Duplicate | Conflict
 
 
 class DeadLetterKind(StrEnum):
-    """Why a delivery was dead-lettered.
-
-    DEAD: it cannot succeed. PARKED: this release does not know its type or version.
-    """
+    """Kind of dead letter: it cannot succeed, or (PARKED) its type or version is unknown."""
 
     DEAD = "dead"
     PARKED = "parked"
@@ -117,13 +108,9 @@ class Bus(Protocol):
         """Append events idempotently, and wait until they survive a crash of the server.
 
         An event that was published before is not appended again. *durable* waits until the server has the event and its
-        upload on disk: then they survive a power cut as well.
-
-        Raises:
-            Unavailable: the upload of an event is missing (see `nous.store.transcript_source`); upload it and publish
-                again.
-            Misconfigured: *durable* was requested of a server that cannot guarantee it.
-            BadInput: its session was erased (see `nous.bus.tombstones`).
+        upload on disk: then they survive a power cut as well. Raises `Unavailable` if the upload of an event is missing
+        (upload it and publish again), `Misconfigured` if the server cannot guarantee *durable*, and `BadInput` if its
+        session was erased.
         """
         ...
 
@@ -148,11 +135,7 @@ class Bus(Protocol):
         ...
 
     def begin(self, ref: DeliveryRef, *, attempt: int, lease: float) -> Delivery | None:
-        """Start a queued attempt: mark it as running and read its event.
-
-        *lease* is in seconds. Returns None if there is nothing to start: the delivery is over, it is at another
-        attempt, or this one has been started already.
-        """
+        """Mark a queued attempt as running and read it; None if it is over, or not at *attempt*."""
         ...
 
     def compare_and_set_state(
@@ -172,17 +155,11 @@ class Bus(Protocol):
         ...
 
     def renew(self, refs: Iterable[DeliveryRef], *, lease: float) -> None:
-        """Extend the leases of pending deliveries to *lease* seconds from now.
-
-        A lease never becomes shorter.
-        """
+        """Extend the leases of pending deliveries to *lease* seconds from now; never shorten one."""
         ...
 
     def clamp_leases(self, subscription: Subscription, *, lease: float) -> int:
-        """Shorten leases that end later than any can, as a clock was set back; return how many.
-
-        This concerns queued and running deliveries. They get *lease* seconds from now.
-        """
+        """Cut leases of attempts to *lease* seconds after the clock was set back; return how many."""
         ...
 
     def overdue(self, subscription: Subscription, *, limit: int) -> Sequence[tuple[DeliveryRef, DeliveryState]]:
@@ -190,10 +167,7 @@ class Bus(Protocol):
         ...
 
     def claim_unleased(self, subscription: Subscription, *, priority: Priority) -> int:
-        """Give pending entries without a lease an expired one; return how many there were.
-
-        Such entries were received by another program.
-        """
+        """Give pending entries that another program received an expired lease; return how many."""
         ...
 
     def commit(self, delivery: Delivery, effects: Effects) -> Verdict:
@@ -204,10 +178,9 @@ class Bus(Protocol):
         ...
 
     def apply(self, effects: Effects, *, priority: Priority = Priority.LIVE) -> Verdict:
-        """Apply effects that belong to no delivery, all or nothing.
+        """Apply effects that belong to no delivery, all or nothing; their events get *priority*.
 
-        Their events get *priority*. Returns `Conflict` if their content was erased (see `told_by`), even a moment ago.
-        No concurrent delivery is affected.
+        Returns `Conflict` if their content was erased (see `told_by`), even a moment ago.
         """
         ...
 

@@ -1,7 +1,6 @@
 """Dead-letter records: build them, announce them, and read them back.
 
-The event itself stays in its stream, and nothing of it is copied. Older releases read these records, and this one reads
-theirs: fields are added and never changed.
+Older releases read these records, and this one reads theirs: fields are added and never changed.
 """
 
 from collections.abc import Mapping
@@ -33,11 +32,7 @@ def fields_of(
     event: Event | None,
     traceback: str = "",
 ) -> dict[str, str | int]:
-    """Return the dead letter of *ref* as fields of a stream entry.
-
-    The stream assigns its id, and so its time. The bus adds `history` where it keeps that (see
-    `nous.bus.delivery_state`).
-    """
+    """Return the fields of the dead letter of *ref*; the stream assigns its id and time."""
     about = {} if event is None else {"event_id": str(event.id), "session_id": event.session_id}
     if traceback:
         about["traceback"] = traceback
@@ -114,10 +109,7 @@ def read_letter(letter_id: bytes, stored: Mapping[bytes, bytes]) -> DeadLetter:
 
 
 def letter_of(letter_id: str, fields: Mapping[str, str]) -> DeadLetter:
-    """Read a dead letter from its fields.
-
-    A dead letter that replaced another one has the id of the original in `first`, and gets its time from there.
-    """
+    """Read a dead letter; one that replaced another has its id, and so its time, in `first`."""
     return DeadLetter(
         id=letter_id,
         group=fields["group"],
@@ -142,8 +134,5 @@ def order(entry: str) -> tuple[int, int]:
 
 
 def accepted_at(entry: str) -> datetime:
-    """Return when a stream accepted an entry.
-
-    Its id begins with the milliseconds since the epoch, unless the producer chose another id.
-    """
+    """Return when a stream accepted an entry; a producer may have chosen any id."""
     return datetime.fromtimestamp(min(int(entry.partition("-")[0]), _LATEST) / 1000, tz=UTC)

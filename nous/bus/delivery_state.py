@@ -7,19 +7,17 @@ import random
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cache
 from typing import Any
 from uuid import UUID
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+
+from nous.domain import record_codec
+from nous.domain.errors import Misconfigured
 
 
 class DeliveryStatus(StrEnum):
-    """Status of the current attempt.
-
-    QUEUED: a job was or is being submitted. RUNNING: a handler has started. WAITING: until the lease ends.
-    """
+    """Status of an attempt: its job is queued, its handler runs, or it waits for a retry."""
 
     QUEUED = "offered"
     RUNNING = "running"
@@ -46,7 +44,7 @@ class DeliveryState:
     def encode(self) -> bytes:
         """Encode as JSON, which is compared byte by byte with the stored state.
 
-        An empty `by` is left out, so older releases, which do not know it, write the same bytes.
+        Without an empty `by`: older releases, which do not know it, write the same bytes.
         """
         return orjson.dumps({name: value for name, value in asdict(self).items() if value or name != "by"})
 
@@ -57,16 +55,13 @@ class DeliveryState:
         What cannot be read becomes a first attempt that waits, so the delivery is retried.
         """
         try:
-            return _adapter().validate_json(raw)
-        except ValidationError:
+            return record_codec.decode(cls, raw)
+        except Misconfigured:
             return cls(state=DeliveryStatus.WAITING, reason="its state could not be read: another program wrote it")
 
     @classmethod
     def redriven(cls, attempts: int) -> "DeliveryState":
-        """Return the state of a delivery that is redriven after *attempts* attempts.
-
-        Attempt numbers are not used again, so each attempt keeps its own job.
-        """
+        """Return the state after a redrive. Attempt numbers go on, so each attempt has its own job."""
         return cls(attempt=attempts, state=DeliveryStatus.WAITING, reason="it was redriven")
 
     @property
@@ -77,10 +72,7 @@ class DeliveryState:
         return f"attempt {self.attempt} is {self.state}{errors}" + (f" ({self.reason})" if self.reason else "")
 
     def next_try(self, lease_ends: float | None) -> datetime | None:
-        """Return when a waiting delivery is retried; None if it is not waiting.
-
-        *lease_ends* is in seconds since the epoch.
-        """
+        """Return when a waiting delivery is retried; *lease_ends* is in seconds since the epoch."""
         if self.state is not DeliveryStatus.WAITING or lease_ends is None:
             return None
         return datetime.fromtimestamp(lease_ends, tz=UTC)
@@ -116,11 +108,6 @@ class DeliveryState:
         )
 
 
-@cache
-def _adapter() -> TypeAdapter[DeliveryState]:
-    return TypeAdapter(DeliveryState)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
     """Retry limits, lease length and backoff. Times are in seconds."""
@@ -154,10 +141,7 @@ MOST = 12
 
 
 class AttemptOutcome(StrEnum):
-    """Outcome of an attempt.
-
-    Only FAILED uses up an attempt. CRASHED may be another delivery's fault, KILLED is its own.
-    """
+    """Outcome of an attempt. FAILED alone uses one up; CRASHED may be a neighbour's fault."""
 
     FAILED = "failed"
     PUT_OFF = "put off"
@@ -169,10 +153,7 @@ class AttemptOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptFailure:
-    """One failed attempt: outcome, number, reason in words, and code location.
-
-    *at* is set by the bus that stores it. *times* counts consecutive attempts with the same failure.
-    """
+    """One failed attempt; *times* counts consecutive ones. The bus that stores it sets *at*."""
 
     fate: AttemptOutcome
     attempt: int

@@ -1,7 +1,6 @@
 """Selects what to erase from the streams, judging by the raw bytes of each entry.
 
-Entries are read more leniently than by the workers: an entry that was dead-lettered as malformed may still hold the
-text of a session.
+An entry that was dead-lettered as malformed may still hold the text of a session.
 """
 
 from collections.abc import Collection, Sequence
@@ -41,10 +40,7 @@ class ErasureTarget:
     forms: Collection[str] = ()
 
     def takes(self, entry: "EntryHead") -> bool:
-        """Return whether *entry* has to be erased.
-
-        An entry without a readable scope, which no worker could handle, is erased with its session.
-        """
+        """Return whether to erase *entry*; one without a readable scope goes with its session."""
         if entry.scope is None:
             return self._names(entry)
         if entry.scope != self.scope:
@@ -60,10 +56,7 @@ class ErasureTarget:
 
 
 class EntryHead(NamedTuple):
-    """Identity of an entry: event, scope, session and facts.
-
-    `scope` is None if it cannot be read, `session_id` if the entry belongs to no session.
-    """
+    """Identity of an entry; its scope is None if unreadable, its session if it has none."""
 
     event_id: UUID
     scope: Scope | None
@@ -85,10 +78,10 @@ class ErasableEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureMatches:
-    """Entries and dead letters to erase from the bus.
+    """Entries, of *sessions*, and ids of dead letters to erase.
 
-    *entries* belong to *sessions*; *letters* are ids of dead letters. *others* are events of sessions with the same
-    name in other scopes. *unreadable* counts entries that stay, since their owner is unknown.
+    *others* are events of sessions with the same name in other scopes. *unreadable* counts entries that stay, since
+    their owner is unknown.
     """
 
     entries: tuple[ErasableEntry, ...] = ()
@@ -103,10 +96,7 @@ class ErasureMatches:
 
 
 def said(raw: bytes, kind: str, *, at: datetime | None = None) -> EntryHead | None:
-    """Parse the identity of an entry; None if it is not a JSON object.
-
-    *raw* is the entry, *kind* the event type of its stream, *at* the time at which the stream accepted it.
-    """
+    """Parse the identity of an entry in a stream of *kind*; None if it is not a JSON object."""
     try:
         message = orjson.loads(raw)
     except orjson.JSONDecodeError:

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from pydantic import TypeAdapter
-
 from nous.domain.effects import AppendFacts, Effects, RecordResummaryAttempt, SaveEpisode, SaveSessionState
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import is_of_none
 from nous.domain.events import Event, episode_id
 from nous.domain.fact import occurrences
+from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import mark_of
 from nous.knowledge.normalize import exact_form
@@ -47,10 +46,7 @@ def session_name(scope: Scope, session_id: str) -> str:
 
 
 def name_of(event: Event) -> str:
-    """Return the name of the tombstone that blocks *event*.
-
-    For an event of no session it is "", which no tombstone has.
-    """
+    """Return the name of the tombstone that blocks *event*; empty if it is of no session."""
     return "" if is_of_none(event.session_id, type(event)) else session_name(event.scope, event.session_id)
 
 
@@ -69,10 +65,7 @@ def fact_name(fact_id: UUID) -> str:
 
 
 def told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
-    """Yield the tombstones, by scope and name, that would block *effects*.
-
-    They are those of the sessions and the texts in the effects.
-    """
+    """Yield, by scope and name, the tombstones of sessions and texts that block *effects*."""
     for write in effects.writes:
         match write:
             case AppendFacts(scope=scope, rows=rows):
@@ -89,10 +82,7 @@ def told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
 
 
 def texts_told_by(effects: Effects) -> Iterator[tuple[Scope, str]]:
-    """Yield the tombstones of texts, by scope and name, that would block *effects*.
-
-    Texts are those of facts, and of the candidate facts of episodes, including the edition that is replaced.
-    """
+    """Yield, by scope and name, the tombstones of texts of facts that block *effects*."""
     for write in effects.writes:
         match write:
             case AppendFacts(scope=scope, rows=rows):
@@ -110,7 +100,7 @@ def _name_of_text(scope: Scope, text: str) -> str:
 
 def refusal(event: Event, raw: bytes) -> WasForgotten:
     """Return the error for publishing *event*, whose tombstone is *raw*."""
-    tombstone = TypeAdapter(Tombstone).validate_json(raw)
+    tombstone = decode(Tombstone, raw)
     state = "was forgotten on" if tombstone.is_done else "is being forgotten since"
     return WasForgotten(
         f"session {event.session_id} of scope {event.scope} {state} {tombstone.at:%Y-%m-%d %H:%M}; "

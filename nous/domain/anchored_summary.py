@@ -67,7 +67,7 @@ class AnchoredSummary:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether all sections are blank."""
+        """True if all sections are blank."""
         return not any(section.content.strip() for section in self.sections)
 
     def section(self, id_: str) -> AnchoredSummarySection | None:
@@ -90,10 +90,7 @@ class AnchoredSummary:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "AnchoredSummary":
-        """Decode what `to_json` wrote; ignore fields that this release does not know.
-
-        Raises `BadInput` if it is no summary of the schema version of this release.
-        """
+        """Decode what `to_json` wrote; ignore unknown fields. Raises `BadInput` for anything else."""
         try:
             value = json.loads(text)
             version, sections = value["schema_version"], [_section(each) for each in value["sections"]]

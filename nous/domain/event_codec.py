@@ -198,10 +198,7 @@ def _filled(
 
 
 def _scope(value: object) -> Scope:
-    """Return the scope that a text such as `agent/project`, or an object of three parts, names.
-
-    Anything else raises `BadInput`; ignoring a part would merge two scopes.
-    """
+    """Return the scope that a text or an object names: ignoring a part would merge two scopes."""
     try:
         if isinstance(value, str) and value:
             return Scope.parse(value)

@@ -23,10 +23,7 @@ def encode(record: object) -> bytes:
 
 
 def decode(kind: type[T], raw: bytes) -> T:
-    """Decode a dataclass of the given kind.
-
-    Raises `Misconfigured` for anything else; the text names the fields and never quotes the content.
-    """
+    """Decode a dataclass. Raises `Misconfigured`, which names fields and quotes no content."""
     try:
         return _adapter(kind).validate_json(raw)
     except ValidationError as error:

@@ -49,8 +49,7 @@ class CacheSubject:
     """Cache tag of model responses: a subject in a scope, by which an erasure invalidates them.
 
     `invalidation_count` is read before anything that a prompt may quote. If it has grown when the response arrives,
-    that may quote erased content and is not cached. None: the subject is erased already, and only a late caller still
-    asks.
+    that may quote erased content and is not cached. It is None if the subject is erased already.
     """
 
     scope: Scope

@@ -120,7 +120,7 @@ class Jobs(Protocol):
     def submit(self, *orders: JobSpec) -> int:
         """Queue a job for each attempt that has none yet; return how many. Idempotent.
 
-        Of a delivery, the jobs of the last dozen attempts are kept for inspection. Raises `Unavailable`.
+        The jobs of a delivery's last dozen attempts are kept for inspection. Raises `Unavailable`.
         """
         ...
 

@@ -26,10 +26,7 @@ _MACHINES = {
 
 
 def find() -> Path:
-    """Return the packaged server, else a recent one on the PATH.
-
-    Raises `Misconfigured` if there is none.
-    """
+    """Return the packaged server, else a recent one on the PATH. Raises `Misconfigured`."""
     found = packaged() or installed()
     if not found:
         raise Misconfigured(

@@ -45,9 +45,7 @@ _PASSWORD = re.compile(r"(?<=password=)[^&]*")
 def resolve(settings: Settings) -> str:
     """Return the URL of the configured server; an embedded one is started unless it runs.
 
-    Raises:
-        Misconfigured: there is nothing to start, or the data directory cannot be used.
-        Unavailable: the embedded server did not answer in time.
+    Raises `Misconfigured` if that is impossible, `Unavailable` if it did not answer in time.
     """
     directory = embedded_directory(settings)
     return embedded.ensure(directory) if directory else settings.redis_url
@@ -68,24 +66,17 @@ def embedded_directory(settings: Settings) -> Path | None:
 
 
 def connect(settings: Settings) -> redis.Redis:
-    """Return a client for idempotent commands.
+    """Return a client for idempotent commands. Replies are bytes. The client is thread-safe.
 
-    Replies are bytes. The client is thread-safe. If an embedded server dies, the first client that notices starts it
-    again, unless it was stopped on purpose. A server that cannot write, because its disk is full say, can still be
-    read.
-
-    Raises:
-        Unavailable: the server does not answer.
-        Misconfigured: it refuses these credentials, the URL is wrong, or an embedded server cannot be started.
+    If an embedded server dies, the first client that notices starts it again, unless it was stopped on purpose. One
+    that cannot write (full disk) can still be read. Raises `Unavailable` if the server does not answer, and
+    `Misconfigured` if it refuses these credentials, the URL is wrong, or an embedded server cannot be started.
     """
     return _reached(_client(settings, retries=RETRIES), settings)
 
 
 def connect_rq(settings: Settings) -> redis.Redis:
-    """Return a client for RQ alone, which never repeats a command.
-
-    Raises the same errors as `connect`.
-    """
+    """Return a client for RQ alone, which never repeats a command. Raises as `connect`."""
     return _reached(_client(settings, retries=0), settings)
 
 
@@ -175,10 +166,7 @@ def _reached(client: redis.Redis, settings: Settings) -> redis.Redis:
 
 
 class Engine:
-    """Lazy client for the server that `index.url` names, by default the main server.
-
-    It connects on first use.
-    """
+    """Lazy client for the server of `index.url`, by default the main one; thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         own = settings.index.url
@@ -187,14 +175,7 @@ class Engine:
         self._client: redis.Redis | redis.RedisCluster | None = None
 
     def __call__(self) -> redis.Redis | redis.RedisCluster:
-        """Return a client for idempotent commands.
-
-        Replies are bytes. The client is thread-safe.
-
-        Raises:
-            Unavailable: the server does not answer.
-            Misconfigured: it refuses us, or has no vector sets.
-        """
+        """Return a client for idempotent commands. Raises `Unavailable` or `Misconfigured`."""
         with self._lock:
             if self._client is None:
                 self._client = self._connected()

@@ -49,10 +49,7 @@ class DataDir:
 
 
 def locate(directory: Path) -> DataDir:
-    """Return the paths for the data directory *directory*.
-
-    Symbolic links are resolved, so every path to it gives the same result.
-    """
+    """Return the paths for *directory*, the same for every path (symbolic link) to it."""
     home = Path(os.path.realpath(directory.expanduser())) / "redis"
     socket = home / "server.sock"
     if len(os.fsencode(socket)) > LONGEST_SOCKET:
@@ -85,10 +82,7 @@ def prepare(place: DataDir) -> None:
 
 @contextmanager
 def disk_trouble(place: DataDir) -> Generator[None]:
-    """Turn file system errors into a message that names the directory and the remedy.
-
-    Raises `Misconfigured` if the block raised an `OSError`.
-    """
+    """Raise `Misconfigured`, with directory and remedy, for an `OSError` of the block."""
     try:
         yield
     except OSError as error:
@@ -116,10 +110,9 @@ _POLL = 0.02
 
 @contextmanager
 def held(path: Path, *, within: float) -> Generator[int]:
-    """Hold an exclusive lock on *path*, and yield its descriptor.
+    """Hold an exclusive lock on *path*, as does a child that inherits the descriptor yielded.
 
-    A child process that inherits the descriptor keeps the lock. Raises `Unavailable` if another process held it for
-    *within* seconds.
+    Raises `Unavailable` if another process held it for *within* seconds.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     until = time.monotonic() + within

@@ -47,10 +47,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """State of a server, found without changing anything.
-
-    `busy`: it lives and does not answer.
-    """
+    """State of a server; `busy` means that it lives and does not answer."""
 
     state: Literal["running", "busy", "stopped"]
     url: str
@@ -60,9 +57,7 @@ class Status:
 def ensure(directory: Path) -> str:
     """Start the server of *directory* unless it runs; return its URL.
 
-    Raises:
-        Misconfigured: there is no program to start, the directory cannot be used, or the server ends at once.
-        Unavailable: the server lives and did not answer in time.
+    Raises `Misconfigured` if it cannot be started, `Unavailable` if it lives and did not answer in time.
     """
     place = locate(directory)
     if not place.stopped.exists() and _answers(place):
@@ -77,9 +72,7 @@ def ensure(directory: Path) -> str:
 def revive(directory: Path) -> None:
     """Restart the server if it died, but not if it was stopped on purpose.
 
-    Raises:
-        Unavailable: it was stopped, or lives and did not answer in time.
-        Misconfigured: as for `ensure`.
+    Raises `Unavailable` if it was stopped or did not answer in time, and `Misconfigured` as `ensure` does.
     """
     place = locate(directory)
     if not place.home.is_dir():
@@ -93,10 +86,8 @@ def revive(directory: Path) -> None:
 def stop(directory: Path) -> bool:
     """Stop the server of *directory* and wait until it is gone; return False if none ran.
 
-    Its data stays.
-
-    Raises:
-        Unavailable: it did not end in time. Or it was kept running, because its disk does not take its latest writes.
+    Its data stays. Raises `Unavailable` if it did not end in time, or was kept running, because its disk does not take
+    its latest writes.
     """
     place = locate(directory)
     if not place.home.is_dir():
@@ -191,10 +182,7 @@ def _options(place: DataDir) -> list[str]:
 
 
 def _answers(place: DataDir) -> bool:
-    """Return whether the server serves commands.
-
-    An error is an answer, too. For example, a server whose disk is full can still be read.
-    """
+    """Return whether the server serves commands; an error (its disk is full) is an answer, too."""
     with _client(place) as client:
         try:
             client.ping()
@@ -226,10 +214,7 @@ def _shut_down(place: DataDir) -> None:
 
 
 def _has_written(client: redis.Redis) -> bool:
-    """Return whether all accepted writes are in the append-only file.
-
-    Pauses writes of all clients for some seconds.
-    """
+    """Pause all clients' writes; return whether the append-only file has what was accepted."""
     client.client_pause(_PAUSE, all=False)
     # Ask after the pause: before it reads this command, the server writes or buffers all earlier ones.
     info: Any = client.info("persistence")

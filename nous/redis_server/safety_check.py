@@ -16,13 +16,9 @@ _log = structlog.get_logger(__name__)
 
 
 def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
-    """Refuse a server that is unsuitable, or unsafe unless *allow* is set.
+    """Refuse a server that nous cannot run on, or that may lose data unless *allow* is set.
 
-    INFO is enough for that: managed servers deny CONFIG.
-
-    Raises:
-        Misconfigured: nous cannot run on it, or it may lose data and *allow* is not set; each reason with its remedy.
-        Unavailable: it does not answer.
+    INFO is enough for that: managed servers deny CONFIG. Raises `Misconfigured`, with remedies, and `Unavailable`.
     """
     try:
         info = cast("Info", client.info())
@@ -41,19 +37,13 @@ def refuse_unsafe(client: redis.Redis, *, allow: bool = False) -> None:
 
 
 def dangers(client: redis.Redis) -> tuple[str, ...]:
-    """Return how the server could lose accepted data with its current configuration.
-
-    Raises `Unavailable` if it does not answer.
-    """
+    """Return how the server, as configured now, could lose accepted data. Raises `Unavailable`."""
     with translated():
         return _unsafe(cast("Info", client.info()))
 
 
 def write_trouble(client: redis.Redis) -> str | None:
-    """Return the server's error if it refuses writes at the moment; None if it accepts them.
-
-    Raises `Unavailable` if it does not answer.
-    """
+    """Return why the server refuses writes at the moment, if it does. Raises `Unavailable`."""
     with translated():
         try:
             client.ping()
@@ -67,7 +57,7 @@ def write_trouble(client: redis.Redis) -> str | None:
 def _unworkable(info: Info) -> tuple[str, ...]:
     problems: list[str] = []
     version = str(info.get("redis_version", "0.0"))
-    if _parsed(version) < OLDEST:
+    if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < OLDEST:
         problems.append(f"it is version {version}, and 7.0 is the oldest that has what is needed")
     mode = info.get("redis_mode") or info.get("server_mode") or "standalone"
     if mode != "standalone":
@@ -85,7 +75,3 @@ def _unsafe(info: Info) -> tuple[str, ...]:
     if info.get("aof_enabled") != 1:
         problems.append("it has no append-only file: `CONFIG SET appendonly yes`, and in its file")
     return tuple(problems)
-
-
-def _parsed(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())

@@ -16,17 +16,11 @@ _REMEDY = "allow this user that (deploy/acl has what each role needs; on the ser
 
 
 class GroupGone(Unavailable):
-    """A stream or its consumer group has disappeared (FLUSHDB, a lost disk).
-
-    The next call creates it again.
-    """
+    """A stream or its group has disappeared (FLUSHDB, a lost disk); the next call creates it."""
 
 
 def cannot_write(error: redis.RedisError) -> bool:
-    """Return whether the server reports that it cannot write to its disk.
-
-    It then refuses PING as well, but can be read.
-    """
+    """Return whether the server cannot write to its disk; PING fails then, and reads do not."""
     return "MISCONF" in str(error)
 
 
@@ -40,10 +34,7 @@ _PASSING = (
 
 
 def reason_of(error: redis.RedisError) -> str:
-    """Return the server's own error text.
-
-    It is without the command, which may hold content, and without the position in a script.
-    """
+    """Return the server's error text without the command, which may hold content."""
     return _IN_A_SCRIPT.sub("", _IN_A_PIPELINE.sub("", str(error)))
 
 

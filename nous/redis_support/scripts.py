@@ -41,10 +41,7 @@ class Scripts:
 
 
 def register(client: redis.Redis, package: str, name: str) -> Script:
-    """Register the script *name* of *package* alone, without clock or prelude.
-
-    It is sent as its digest once the server knows it.
-    """
+    """Register the script *name* of *package* alone, without clock or prelude."""
     return client.register_script((resources.files(package) / "scripts" / f"{name}.lua").read_text("utf-8"))
 
 

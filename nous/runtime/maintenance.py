@@ -88,11 +88,10 @@ class StreamTrimmer(PeriodicTask):
 
 @dataclass(eq=False)
 class Auditor(PeriodicTask):
-    """Reconciles each group's delivery counters.
+    """Reconciles each group's delivery counters, and logs a discrepancy once, until it changes.
 
-    A discrepancy is checked again after *again* seconds, because a sweep repairs some of them. Then it is logged once,
-    and again when it changes. *dangers* returns how the server could lose accepted data; its configuration may have
-    been changed since the process began.
+    It is checked again after *again* seconds first: a sweep repairs some. *dangers* returns how the server could lose
+    accepted data; its configuration may have been changed since the process began.
     """
 
     name = "auditor"
@@ -184,10 +183,7 @@ def outdated(episode: Episode, *, by: str, reason: str, context: WorkerContext, 
 
 @dataclass(eq=False)
 class Resummarizer(PeriodicTask):
-    """Queues extractive episodes for the model, at most *ahead* at a time, behind all live work.
-
-    An episode is queued once, however many processes do so.
-    """
+    """Queues extractive episodes, each once, for the model: *ahead* at a time, after live work."""
 
     name = "resummarizer"
 

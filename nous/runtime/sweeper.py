@@ -72,10 +72,7 @@ class Sweeper:
         return self.bus.overdue(self.subscription, limit=_AT_ONCE)
 
     def _had_outage(self, began: float) -> bool:
-        """Return whether an outage or a sleep since *began* may have expired leases of live workers.
-
-        Live workers renew them within half a lease of grace.
-        """
+        """Return whether an outage or a sleep may have expired leases that live workers renew soon."""
         now, grace = self.clock(), self.retry_policy.lease / 2
         # The monotonic clock stands still while the machine sleeps. Live workers renew their leases after it.
         ahead_of_clock = self.wall() - now

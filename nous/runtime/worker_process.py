@@ -60,16 +60,9 @@ class WorkerProcess:
         # No `threading.Event`: a signal that interrupts its `wait` while that holds the event's lock would deadlock.
         self._was_asked = True
 
-    def is_well(self) -> bool:
-        """Return whether every loop still runs."""
-        return all(thread.is_alive() for thread in self._threads)
-
     def wait(self) -> bool:
-        """Block until a stop is requested or a loop ends by itself, then drain.
-
-        Returns whether a stop was requested. If not, the supervisor of the process should restart it.
-        """
-        while not self._was_asked and self.is_well():
+        """Block until a stop is requested or a loop ends, then drain; false: restart the process."""
+        while not self._was_asked and all(thread.is_alive() for thread in self._threads):
             time.sleep(_GLANCE)
         was_asked = self._was_asked
         if not was_asked:
@@ -93,9 +86,8 @@ def _run(loop: Loop) -> None:
 class Dispatcher:
     """Moves new entries from the stream to one worker's job queues.
 
-    The backlog stays in the stream: at most *ahead* jobs wait in a queue. It is refilled when a quarter of it is free,
-    because batches cost less. If this process dies after claiming an entry, the entry's lease of *lease* seconds
-    expires and the sweeper queues it.
+    The backlog stays in the stream: at most *ahead* jobs wait in a queue, refilled in batches. If this process dies
+    after claiming an entry, its lease of *lease* seconds expires and the sweeper queues it.
     """
 
     subscription: Subscription
@@ -126,11 +118,7 @@ class Dispatcher:
 
 @dataclass(eq=False)
 class DispatchLoop:
-    """Dispatches and sweeps for one worker until stopped. Times are in seconds.
-
-    Any number may serve the same worker. *open_quarantine* is called with the worker's name when jobs wait in its
-    quarantine queue.
-    """
+    """Dispatches and sweeps for one worker; any number of loops may. Times are in seconds."""
 
     worker: str
     _: KW_ONLY

@@ -49,10 +49,7 @@ class SummaryInputs(Protocol):
         ...
 
     def unrefined(self, *, but: Collection[str] = ()) -> Iterator[tuple[Scope, UUID]]:
-        """Yield the extractive episodes that have a summary input.
-
-        Episodes whose last recorded attempt (see `RecordResummaryAttempt`) is one of *but* are left out.
-        """
+        """Yield the extractive episodes that have an input and were not last tried by one of *but*."""
         ...
 
 
@@ -60,28 +57,21 @@ class DecisionSource(Protocol):
     """Reader of decisions that agents recorded during their sessions."""
 
     def get_episode_decisions(self, episode_id: UUID, *, scope: Scope) -> Sequence[Decision]:
-        """Return the decisions of one session in the order in which they were made.
-
-        Raises `Unavailable` if the store did not answer.
-        """
+        """Return the decisions of a session as they were made. Raises `Unavailable`."""
         ...
 
 
 class SessionStates(Protocol):
-    """Reader of session states in all scopes.
-
-    The state of a session is kept for 30 days after the session has ended.
-    """
+    """Reader of session states in all scopes, kept for 30 days after a session has ended."""
 
     def session_state(self, scope: Scope, session_id: str) -> SessionState | None: ...
 
     def sessions(
-        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
+        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100
     ) -> Sequence[tuple[Scope, str]]:
         """List sessions whose status has been *stage* since a time before *before*, oldest first.
 
-        Returns at most *limit* sessions after the first *skip*. Sessions that have ended are not listed. A session may
-        change its status between being listed and being read.
+        Returns at most *limit* sessions; none that have ended. One may change its status before it is read.
         """
         ...
 
@@ -102,10 +92,9 @@ NO_VECTORS = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSlice:
-    """Rows of a scope's fact log up to *version*, with the vectors of their facts.
+    """Rows of a scope's fact log up to *version*, with the vectors of facts and their slots.
 
-    `complete` means that the rows begin at the log's first row: discard everything read before. `slots` are the
-    positions of the vectors, with which they can be read again.
+    `complete` means that the rows begin at the log's first row: discard everything read before.
     """
 
     version: LogVersion
@@ -128,18 +117,16 @@ class FactLog(Protocol):
     ) -> LogSlice:
         """Return the rows after *after*, at most *limit*.
 
-        All rows are returned if *after* is None, or if the log no longer continues that version. The slice holds the
-        vectors made by *embedder*; without one, the last vector of each fact; with `NO_VECTORS`, none.
+        All rows, if the log does not continue that version. The slice holds the vectors made by *embedder*; without
+        one, the last vector of each fact; with `NO_VECTORS`, none. Raises `Retryable` if the log is rewritten
+        meanwhile, and `Misconfigured` if it is damaged or needs a newer release.
         """
         ...
 
     def vectors(
         self, scope: Scope, slots: Sequence[int], *, embedder: str, dim: int, at: LogVersion
     ) -> "NDArray[np.float32]":
-        """Return the vectors by *embedder* in *slots* of the log at version *at*, one row each.
-
-        Raises `Retryable` if the log is no longer that one.
-        """
+        """Return the vectors in *slots*, a row each. Raises `Retryable` if the log has left *at*."""
         ...
 
 
@@ -149,17 +136,11 @@ class EpisodeVectors(Protocol):
     def episode_vectors(
         self, scope: Scope, episode_ids: Sequence[UUID], *, embedder: str
     ) -> "Mapping[UUID, NDArray[np.float32]]":
-        """Return the vectors by *embedder* of those of *episode_ids* that have one.
-
-        A vector may belong to an earlier edition of its episode.
-        """
+        """Return the vectors that there are; one may belong to an earlier edition of its episode."""
         ...
 
     def without_vector(self, scope: Scope, *, embedder: str) -> Sequence[UUID]:
-        """Return the episodes whose current edition has no vector by *embedder*.
-
-        The episode that ended last comes first.
-        """
+        """Return the episodes whose current edition has no vector by *embedder*, latest end first."""
         ...
 
 
@@ -169,9 +150,7 @@ class Transcripts(Protocol):
     def read(self, event: SessionEvent) -> Transcript:
         """Return the transcript, inline or referenced.
 
-        Raises:
-            Unreadable: it is gone, damaged, or of no known format.
-            Unavailable: its store did not answer.
+        Raises `Unreadable` if it is gone, damaged or of no known format, `Unavailable` if its store did not answer.
         """
         ...
 
@@ -180,8 +159,5 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def in_order(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
-    """Sort *decisions* by time.
-
-    Decisions without a time come last, sorted by their description.
-    """
+    """Sort *decisions* by time; those without one come last, by description."""
     return tuple(sorted(decisions, key=lambda each: (each.at or _LAST, each.description)))

@@ -56,10 +56,7 @@ class FactCache:
     """LRU cache of fact indexes by scope and embedder, shared by the threads of a process."""
 
     def __init__(self, *, scopes: int = 64, indexes: CandidateIndexes | None = None) -> None:
-        """Keep the indexes of the *scopes* scopes used last.
-
-        Vectors are cached with them, unless *indexes* holds them outside of this process.
-        """
+        """Cache the last *scopes* scopes, with their vectors unless *indexes* holds these."""
         self._most = scopes
         self.indexes = indexes
         self._lock = Lock()
@@ -69,9 +66,7 @@ class FactCache:
     def current(self, log: FactLog, scope: Scope, embedder: Embedder) -> Generator[FactIndex]:
         """Yield the up-to-date fact index of *scope*, locked until the `with` block ends.
 
-        Raises:
-            Unavailable: the log did not answer.
-            Misconfigured: the log holds vectors of this embedder with another dimension.
+        Raises `Unavailable`, and `Misconfigured` if vectors of this embedder have another dimension.
         """
         cached = self._cached(scope, embedder)
         with cached.lock:

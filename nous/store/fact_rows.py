@@ -83,10 +83,7 @@ class LogEntry:
 
     @property
     def row(self) -> Row:
-        """The row, decoded on each access.
-
-        Raises `Misconfigured` if it is of a kind, or in a form, that this release does not know.
-        """
+        """The row, decoded on each access. Raises `Misconfigured` for one of a newer release."""
         if self.kind not in _KINDS:
             raise Misconfigured(f"the fact log holds a row of the kind {self.kind!r}: it needs a newer release")
         return decode(_KINDS[self.kind], self.json)
@@ -169,10 +166,7 @@ class Continuation:
 
 
 def continuation(write: AppendFacts) -> Continuation:
-    """Compute the entries and vectors that *write* appends to the log it expects.
-
-    The vectors are as `nous.knowledge.learn` returns them: checked, and one for each row that needs one.
-    """
+    """Compute what *write* appends; its vectors are as `nous.knowledge.learn` returns them."""
     rows: list[tuple[Row, Slot | None]] = []
     vectors: list[tuple[VectorSlot, bytes]] = []
     for row in write.rows:
@@ -197,10 +191,9 @@ def slice_of(
     embedder: str | None,
     fetch: Callable[[Sequence[VectorSlot]], Sequence[bytes]],
 ) -> LogSlice:
-    """Decode *entries*, which end at *version*, and fetch the vectors made by *embedder*.
+    """Decode *entries*, which end at *version*, and *fetch* the vectors of *embedder* by slot.
 
-    *fetch* returns the bytes stored in the given slots. Without an *embedder*, each fact gets its last vector. Raises
-    `Misconfigured` if an entry or a vector is not what a log of this release holds.
+    Without an *embedder*, each fact gets its last vector. Raises `Misconfigured` for what no log of this release holds.
     """
     rows = tuple(entry.row for entry in entries)
     places: dict[UUID, VectorSlot] = {}

@@ -84,10 +84,7 @@ class MemoryFolderState:
 
 
 def name_of(path: Path) -> str:
-    """Return the hash under which a file is recorded.
-
-    The path must not be readable from it: it may name a session that is erased later.
-    """
+    """Return the hash that stands for *path*, which may name a session that is erased later."""
     return _digest(os.fsencode(path))
 
 

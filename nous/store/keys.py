@@ -42,6 +42,7 @@ which may be on another server, are an index of the log, updated by every proces
 """
 
 from dataclasses import dataclass
+from functools import partialmethod
 from hashlib import blake2b
 from urllib.parse import quote, unquote
 from uuid import UUID
@@ -52,25 +53,33 @@ from nous.domain.session_state import SessionStatus
 
 @dataclass(frozen=True, slots=True)
 class StoreKeys:
-    """Names of keys under a prefix.
-
-    Parts that come from outside are percent-encoded, so two names never collide.
-    """
+    """Names of keys under a prefix; foreign parts are percent-encoded, so no two collide."""
 
     prefix: str = "nous"
+
+    def _of(self, what: str, scope: Scope) -> str:
+        return f"{self.prefix}:{what}:{_scoped(scope)}"
+
+    def _beginning(self, what: str, scope: Scope) -> str:
+        return f"{self._of(what, scope)}:"
+
+    vectors_of = partialmethod(_beginning, "vectors")
+    transcripts_of = partialmethod(_beginning, "transcript")
+    asides_of = partialmethod(_beginning, "aside")
+    episodes = partialmethod(_of, "episodes")
+    episode_versions = partialmethod(_of, "episode-versions")
+    episode_editions = partialmethod(_of, "episode-editions")
+    summary_inputs = partialmethod(_of, "briefs")
+    anchors = partialmethod(_of, "anchors")
+    anchor_states = partialmethod(_of, "anchor-states")
+    episodes_by_end = partialmethod(_of, "episodes-by-end")
+    fact_head = partialmethod(_of, "facts-head")
+    fact_rows = partialmethod(_of, "facts-rows")
+    rewriting = partialmethod(_of, "rewriting")
 
     @property
     def scopes(self) -> str:
         return f"{self.prefix}:scopes"
-
-    def episodes(self, scope: Scope) -> str:
-        return self._of("episodes", scope)
-
-    def episode_versions(self, scope: Scope) -> str:
-        return self._of("episode-versions", scope)
-
-    def episode_editions(self, scope: Scope) -> str:
-        return self._of("episode-editions", scope)
 
     def episode_vectors(self, scope: Scope, embedder: str) -> str:
         return f"{self._of('episode-vectors', scope)}:{_encoded(embedder)}"
@@ -78,17 +87,8 @@ class StoreKeys:
     def episode_vector_states(self, scope: Scope, embedder: str) -> str:
         return f"{self._of('episode-vector-states', scope)}:{_encoded(embedder)}"
 
-    def summary_inputs(self, scope: Scope) -> str:
-        return self._of("briefs", scope)
-
     def decisions(self, scope: Scope, episode_id: UUID) -> str:
         return f"{self._of('decisions', scope)}:{episode_id}"
-
-    def anchors(self, scope: Scope) -> str:
-        return self._of("anchors", scope)
-
-    def anchor_states(self, scope: Scope) -> str:
-        return self._of("anchor-states", scope)
 
     @property
     def calibrations(self) -> str:
@@ -98,9 +98,6 @@ class StoreKeys:
     def unrefined(self) -> str:
         return f"{self.prefix}:unrefined"
 
-    def episodes_by_end(self, scope: Scope) -> str:
-        return self._of("episodes-by-end", scope)
-
     def session_state(self, scope: Scope, session_id: str) -> str:
         return f"{self._of('courses', scope)}:{_encoded(session_id)}"
 
@@ -108,45 +105,26 @@ class StoreKeys:
         """Return the key of the sessions of all scopes at *stage*; ended sessions are not listed."""
         return f"{self.prefix}:{stage}-sessions"
 
-    def fact_head(self, scope: Scope) -> str:
-        return self._of("facts-head", scope)
-
-    def fact_rows(self, scope: Scope) -> str:
-        return self._of("facts-rows", scope)
-
     def fact_vectors(self, scope: Scope, embedder: str, *, dim: int, block: int) -> str:
         return f"{self._of('vectors', scope)}:{_encoded(embedder)}:{dim}:{block}"
 
-    def vectors_of(self, scope: Scope) -> str:
-        return f"{self._of('vectors', scope)}:"
-
     def of_scope(self, key: str, scope: Scope) -> str | None:
-        """Return the kind of *key* if it belongs to *scope*, else None.
-
-        Keys of every owner under this prefix are recognised, not only the store's.
-        """
+        """Return the kind of *key*, of any owner under this prefix, if it belongs to *scope*."""
         prefix, _, rest = key.partition(":")
         what, _, named = rest.partition(":")
         return what if (prefix, named.partition(":")[0]) == (self.prefix, _scoped(scope)) else None
 
     def candidates(self, scope: Scope, embedder: str, *, dim: int) -> tuple[str, str]:
-        """Return the keys of an embedder's vector set and of its watermark.
-
-        Their hash tag puts both into one slot of a cluster.
-        """
+        """Return the keys of a vector set and its watermark; a hash tag puts both into one slot."""
         tag = blake2b(f"{scope}\n{embedder}\n{dim}".encode(), digest_size=8).hexdigest()
         return f"{self._of('candidates', scope)}:{{{tag}}}", f"{self._of('candidates-mark', scope)}:{{{tag}}}"
 
     def candidates_of(self, scope: Scope) -> tuple[str, str]:
         """Return the prefixes of all vector sets of *scope* and of their watermarks."""
-        return f"{self._of('candidates', scope)}:", f"{self._of('candidates-mark', scope)}:"
+        return self._beginning("candidates", scope), self._beginning("candidates-mark", scope)
 
     def transcript(self, scope: Scope, session_id: str, *, digest: str) -> str:
         return f"{self.transcripts_of(scope)}{_encoded(session_id)}:{digest}"
-
-    def transcripts_of(self, scope: Scope) -> str:
-        """Return the prefix of the transcripts uploaded for *scope*."""
-        return f"{self._of('transcript', scope)}:"
 
     def watched(self, scope: Scope, place: str) -> str:
         return f"{self._of('watched', scope)}:{place}"
@@ -154,42 +132,21 @@ class StoreKeys:
     def aside(self, scope: Scope, version: str, name: str, part: str) -> str:
         return f"{self.asides_of(scope)}{_encoded(version)}:{name}:{part}"
 
-    def asides_of(self, scope: Scope) -> str:
-        """Return the prefix of the temporary keys of log rewrites in *scope*."""
-        return f"{self._of('aside', scope)}:"
-
-    def rewriting(self, scope: Scope) -> str:
-        return self._of("rewriting", scope)
-
-    def _of(self, what: str, scope: Scope) -> str:
-        return f"{self.prefix}:{what}:{_scoped(scope)}"
-
 
 def anchor_name(agent_id: str, session_id: str) -> str:
     """Return the field name of an agent's session within its scope."""
     return f"{_encoded(agent_id)}/{_encoded(session_id)}"
 
 
-def unrefined_name(scope: Scope, episode_id: UUID | str) -> str:
-    """Return the field name of an episode among those of all scopes."""
-    return f"{_scoped(scope)} {episode_id}"
+def member_name(scope: Scope, id_: str | UUID) -> str:
+    """Return the member name of a session or an episode among those of all scopes."""
+    return f"{_scoped(scope)} {_encoded(str(id_))}"
 
 
-def unrefined_named(name: bytes) -> tuple[Scope, UUID]:
-    """Parse what `unrefined_name` returned."""
-    scope, _, episode_id = name.decode().partition(" ")
-    return Scope.parse(unquote(scope)), UUID(episode_id)
-
-
-def session_name(scope: Scope, session_id: str) -> str:
-    """Return the member name of a session among those of all scopes."""
-    return f"{_scoped(scope)} {_encoded(session_id)}"
-
-
-def session_named(name: bytes) -> tuple[Scope, str]:
-    """Parse what `session_name` returned."""
-    scope, _, session_id = name.decode().partition(" ")
-    return Scope.parse(unquote(scope)), unquote(session_id)
+def member_named(name: bytes) -> tuple[Scope, str]:
+    """Parse what `member_name` returned."""
+    scope, _, id_ = name.decode().partition(" ")
+    return Scope.parse(unquote(scope)), unquote(id_)
 
 
 def _scoped(scope: Scope) -> str:

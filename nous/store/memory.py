@@ -62,10 +62,7 @@ class _Log:
 
 
 class MemoryStore:
-    """Thread-safe in-memory implementation of all ports of `nous.store.base`.
-
-    *keys* name the uploads.
-    """
+    """Thread-safe in-memory store with all ports of `nous.store.base`; *keys* name uploads."""
 
     def __init__(self, keys: StoreKeys | None = None) -> None:
         self._keys = keys or StoreKeys()
@@ -82,13 +79,9 @@ class MemoryStore:
         self._uploads: dict[str, bytes] = {}
 
     def apply(self, writes: Iterable[Write]) -> str | None:
-        """Apply all of *writes* atomically, or none and return the conflict.
+        """Apply all of *writes* atomically, or none and return which precondition no longer holds.
 
-        A conflict means that a precondition no longer holds: a record has changed since the handler read it.
-
-        Raises:
-            BadInput: a write holds what cannot be stored; nothing was done.
-            Misconfigured: its vectors do not fit each other; nothing was done.
+        Raises `BadInput` for what cannot be stored, and `Misconfigured` for vectors that do not fit each other.
         """
         prepared = [(write, continuation(write) if isinstance(write, AppendFacts) else None) for write in writes]
         with self._lock:
@@ -150,14 +143,14 @@ class MemoryStore:
             return self._session_states.get((scope, session_id))
 
     def sessions(
-        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
+        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100
     ) -> Sequence[tuple[Scope, str]]:
         if stage not in UNFINISHED:
             return ()
         with self._lock:
             known = [(each.since, place) for place, each in self._session_states.items() if each.status is stage]
         found = sorted((since, place) for since, place in known if since and (before is None or since < before))
-        return [place for _, place in found[skip : skip + limit]]
+        return [place for _, place in found[:limit]]
 
     def recent(self, scope: Scope, limit: int = 50) -> Sequence[Episode]:
         with self._lock:
@@ -213,9 +206,10 @@ class MemoryStore:
             case SaveEpisode(episode=episode, replaces=replaces):
                 found, expected = self._state(episode.scope, episode.id), replaces.state if replaces else ""
                 what = f"episode {episode.id}"
-            case ExpectEpisode(scope=scope, episode_id=episode_id, state=expected):
-                found, what = self._state(scope, episode_id), f"episode {episode_id}"
-            case SaveEpisodeVector(scope=scope, episode_id=episode_id, of=expected):
+            case (
+                ExpectEpisode(scope=scope, episode_id=episode_id, state=expected)
+                | SaveEpisodeVector(scope=scope, episode_id=episode_id, of=expected)
+            ):
                 found, what = self._state(scope, episode_id), f"episode {episode_id}"
             case AppendFacts(scope=scope, expected=expected):
                 found, what = self._logs.get(scope, _Log()).version, f"fact log of {scope}"
@@ -223,10 +217,8 @@ class MemoryStore:
                 found = self._anchored_by(anchor.scope, anchor.agent_id, anchor.session_id)
                 what = f"anchored summary of session {anchor.session_id}"
             case ExpectAnchoredSummary(scope=scope, agent_id=agent_id, session_id=session_id, event_id=expected):
-                found, what = (
-                    self._anchored_by(scope, agent_id, session_id),
-                    f"anchored summary of session {session_id}",
-                )
+                found = self._anchored_by(scope, agent_id, session_id)
+                what = f"anchored summary of session {session_id}"
             case SaveSessionState(session_state=session_state, replaces=replaces):
                 found = self._moved_by(session_state.scope, session_state.session_id)
                 expected, what = replaces.by if replaces else None, f"state of session {session_state.session_id}"

@@ -74,10 +74,7 @@ def compacting_name(session_id: str) -> str:
 
 
 def key_of(dataref: str, *, within: str) -> str | None:
-    """Return the Redis key that *dataref* names, or None if it does not begin with *within*.
-
-    A producer may have written the name of any key.
-    """
+    """Return the key in *dataref* if it begins with *within*: a producer may name any key."""
     return dataref.removeprefix(_SCHEME) if dataref.startswith(_SCHEME + within) else None
 
 
@@ -88,10 +85,7 @@ def upload_of(event: Event, *, keys: StoreKeys) -> str | None:
 
 
 def unpacked(packed: bytes, *, largest: int = LARGEST) -> bytes:
-    """Decompress gzip or zlib data.
-
-    Raises `BadInput` if it is neither, torn, or longer than *largest*.
-    """
+    """Decompress gzip or zlib data. Raises `BadInput` if it is damaged, or above *largest*."""
     stream = zlib.decompressobj(_GZIP_OR_ZLIB)
     try:
         content = stream.decompress(packed, largest + 1)
@@ -214,25 +208,17 @@ def _readable(path: Path) -> Generator[None]:
 
 
 def _compared(transcript: Transcript, event: SessionEvent, *, beginning: Callable[[int], str]) -> Transcript:
-    """Return *transcript* with a note of how it changed since *event* was published."""
-    change = _change(transcript, event, beginning)
-    return replace(transcript, skipped={**transcript.skipped, change: 1}) if change else transcript
-
-
-def _change(transcript: Transcript, event: SessionEvent, beginning: Callable[[int], str]) -> str | None:
-    """Return the kind of change, or None.
-
-    *beginning* returns the digest of the first so many bytes.
-    """
+    """Note how *transcript* has changed since *event*; *beginning* hashes so many first bytes."""
     length = transcript.bytes if event.bytes is None else event.bytes
     digest = transcript.digest if event.digest is None else event.digest.lower()
     if (length, digest) == (transcript.bytes, transcript.digest):
-        return None
+        return transcript
+    change = REWRITTEN
     if transcript.bytes < length:
-        return CUT
-    if transcript.bytes > length and (event.digest is None or beginning(length) == digest):
-        return GROWN
-    return REWRITTEN
+        change = CUT
+    elif transcript.bytes > length and (event.digest is None or beginning(length) == digest):
+        change = GROWN
+    return replace(transcript, skipped={**transcript.skipped, change: 1})
 
 
 def _digest_of_beginning(path: Path, length: int, name: str | None) -> str:

@@ -57,7 +57,7 @@ class Work:
             self._bus.dead_letter(delivery.ref, progress=None, reason="x", grave=grave)
 
     def redrive(self) -> None:
-        for letter in self._dead.letters(limit=5):
+        for letter in self._dead.letters()[:5]:
             if self._dead.payload(letter):
                 self._dead.redrive(letter, SUMMARIZER)
 

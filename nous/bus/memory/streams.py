@@ -66,10 +66,7 @@ def place_of(ref: DeliveryRef) -> Place:
 
 
 class MemoryStreams:
-    """In-memory streams with their counters, dead letters and trimming.
-
-    It implements `DeliveryStats`, `DeadLetterQueue` and `Trimming`. *clock* returns seconds since the epoch.
-    """
+    """In-memory streams with counters, dead letters and trimming, for `MemoryBus`."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -123,9 +120,8 @@ class MemoryStreams:
             events = [event for ref in refs if (event := self.event(ref))]
             return list(dict.fromkeys(e.id for e in events if (e.session_id, e.scope) == (session_id, scope)))
 
-    def letters(self, *, limit: int | None = None) -> Sequence[DeadLetter]:
-        with self._changed:
-            return list(self._letters.values())[:limit]
+    def letters(self) -> Sequence[DeadLetter]:
+        return list(self.each())
 
     def each(self) -> Iterator[DeadLetter]:
         with self._changed:

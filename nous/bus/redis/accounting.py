@@ -147,8 +147,5 @@ class RedisDeliveryStats(RedisPart):
 
 
 def _may_name(raw: bytes, session_id: str) -> bool:
-    """Return whether an entry may contain *session_id* and is worth decoding.
-
-    A plain id stands in the bytes as it is; another one may be escaped.
-    """
+    """Return whether an entry may name the session; an id that is not plain may be escaped."""
     return not session_id.isascii() or not session_id.isalnum() or session_id.encode() in raw

@@ -34,17 +34,18 @@ def wait_for_write(client: Any, keys: Sequence[str]) -> None:
 
     It nearly always has when it answers. But a server that syncs its AOF once a second writes nothing while a sync
     runs, for up to two seconds, and answers all the same (`flushAppendOnlyFile` in Redis' aof.c). One that crashed
-    meanwhile may have a successor with nothing left to write. So each poll looks for *keys* as well, in the same
-    pipeline.
+    meanwhile may have a successor with nothing left to write: so each poll looks for *keys*, in the same pipeline.
 
-    Raises:
-        Unavailable: it did not answer, has lost what it had taken, or its disk takes nothing; publishing again is safe.
+    Raises `Unavailable` if it did not answer, lost them, or cannot write to its disk; publishing again is safe.
     """
     until = time.monotonic() + _PUT_OFF
     for pause in chain((0.001, 0.002, 0.005), repeat(_GLANCE)):
         try:
             # Everything before this command is written by now, or deferred: then it is in the buffer.
-            known, found = _written_and_found(client, keys)
+            with translated(), client.pipeline(transaction=False) as pipe:
+                pipe.info("persistence")
+                pipe.exists(*keys)
+                known, found = pipe.execute()
         except Fatal:  # INFO is forbidden or unsupported: the server's reply to the write has to do
             return
         if found < len(keys):
@@ -57,24 +58,13 @@ def wait_for_write(client: Any, keys: Sequence[str]) -> None:
         time.sleep(pause)  # the server gives no notice when it has written
 
 
-def _written_and_found(client: Any, keys: Sequence[str]) -> tuple[Mapping[str, Any], int]:
-    """Return the state of the AOF and how many of *keys* exist, both of one server."""
-    with translated(), client.pipeline(transaction=False) as pipe:
-        pipe.info("persistence")
-        pipe.exists(*keys)
-        return pipe.execute()
-
-
 def wait_for_disk(client: Any, keys: Sequence[str], *, ttl: int) -> None:
     """Wait until everything written so far, *keys* included, is on the server's disk (WAITAOF).
 
     *keys* live for *ttl* seconds from now. WAITAOF covers the writes of its own connection, and nothing if that is new.
-    So their TTL is set again first, which the server logs even if it is the same. Their values are left as other
-    clients may have changed them. If one is gone, the server has lost what it had taken.
-
-    Raises:
-        Misconfigured: the server cannot report what is on its disk.
-        Unavailable: it has lost some, or did not confirm in time; publishing again is safe.
+    So their TTL is set again first, which the server logs even if it is the same. Raises `Misconfigured` if the server
+    cannot report what is on its disk. Raises `Unavailable` if it has lost one of *keys*, or did not confirm in time;
+    publishing again is safe.
     """
     with translated(), client.pipeline(transaction=False) as pipe:
         for key in keys:

@@ -71,7 +71,7 @@ class RedisBus(RedisDeadLettering):
         marker_ttl: int = WEEK,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        super().__init__(client, keys, marker_ttl=marker_ttl, clock=clock)
+        super().__init__(client, keys, subscriptions=subscriptions, marker_ttl=marker_ttl, clock=clock)
         self._plan_of = plan_of
         self._upload_of = upload_of
         self._cursors: dict[tuple[str, Priority], str] = {}
@@ -253,9 +253,11 @@ class RedisBus(RedisDeadLettering):
         for event in effects.events:
             self._groups.ensure_subscribers(self._keys.stream(event.type, priority), type(event))
         plan = sum((self._plan_of(write) for write in effects.writes), also)
-        call = commit.encode(plan, effects.events, keys=self._keys, priority=priority, first_key=len(keys) + 1)
+        named, arguments = commit.encode(
+            plan, effects.events, keys=self._keys, priority=priority, first_key=len(keys) + 1
+        )
         wait_for(plan.waits_for, self._client)
-        reply = self._run("commit", (*keys, *call.keys), (*fence, self._marker_ttl, *call.arguments))
+        reply = self._run("commit", (*keys, *named), (*fence, self._marker_ttl, *arguments))
         return commit.verdict_of(reply.decode())
 
     def _read(self, ref: DeliveryRef, raw: bytes | int, progress: DeliveryState) -> Delivery | None:
@@ -278,10 +280,7 @@ class RedisBus(RedisDeadLettering):
         return Delivery(ref, event, progress)
 
     def _first_publications(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
-        """Return the deliveries whose event no other entry holds.
-
-        Duplicates of a foreign producer, and events of erased sessions, are skipped here.
-        """
+        """Return the deliveries with an event of their own; skip duplicates and erased sessions."""
         if not deliveries:
             return []
         ref = deliveries[0].ref

@@ -52,18 +52,10 @@ class CommitPlan:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptCall:
-    """Keys of a script call, and arguments that refer to them by number."""
-
-    keys: tuple[str, ...]
-    arguments: tuple[Argument, ...]
-
-
 def encode(
     plan: CommitPlan, events: Sequence[Event], *, keys: BusKeys, priority: Priority, first_key: int
-) -> ScriptCall:
-    """Encode *plan* and the *events* that follow; keys are numbered from *first_key*."""
+) -> tuple[list[str], list[Argument]]:
+    """Encode *plan* and *events* as keys, and as arguments that number these from *first_key*."""
     numbers: dict[str, int] = {}
 
     def number(key: str) -> int:
@@ -83,7 +75,7 @@ def encode(
     for event in events:
         stream, marker = number(keys.stream(event.type, priority)), number(keys.marker(event.id))
         arguments.extend((stream, marker, encode_event(event), priority.value))
-    return ScriptCall(tuple(numbers), tuple(arguments))
+    return list(numbers), arguments
 
 
 def verdict_of(reply: str) -> Verdict:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import chain, islice, starmap
+from itertools import chain, starmap
 from typing import Any
 
 from nous.bus.accounting import DeadLetter
@@ -70,8 +70,8 @@ _ID = re.compile(r"[0-9]{1,20}(?:-[0-9]{1,20})?")
 class RedisDeadLetterQueue(RedisPart):
     """`DeadLetterQueue` over the keys of `RedisBus`."""
 
-    def letters(self, *, limit: int | None = None) -> Sequence[DeadLetter]:
-        return sorted(islice(self.each(), limit), key=lambda letter: letter.at)
+    def letters(self) -> Sequence[DeadLetter]:
+        return sorted(self.each(), key=lambda letter: letter.at)
 
     def each(self) -> Iterator[DeadLetter]:
         # Stop at the last one that exists now. A delivery that is redriven and fails again is written after it: a loop

@@ -15,9 +15,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import UUID
 
-import orjson
 import redis
-from pydantic import TypeAdapter
 
 from nous.bus.base import Priority
 from nous.bus.dead_letter import accepted_at
@@ -28,6 +26,7 @@ from nous.bus.tombstones import Tombstone, mark_in
 from nous.domain.errors import Retryable
 from nous.domain.event_codec import is_of_none
 from nous.domain.events import EpisodeSummarized, Event, kinds
+from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.knowledge.candidate_filter import SuppressedTexts
 from nous.redis_support.errors import translated
@@ -49,8 +48,7 @@ T = TypeVar("T")
 class RedisBusErasure(RedisPart):
     """Erases entries and dead letters of `RedisBus`, and their bytes from the server.
 
-    Each call is idempotent: a repeated call finds less to do. Every method raises `Unavailable` when the server does
-    not answer.
+    Each call is idempotent: a repeated one finds less to do. Raises `Unavailable` if the server does not answer.
     """
 
     def find(self, wanted: ErasureTarget) -> ErasureMatches:
@@ -127,10 +125,7 @@ class RedisBusErasure(RedisPart):
                 return False
 
     def _streams(self) -> Iterator[tuple[str, str, Priority]]:
-        """Yield the key, event type and priority of every event stream.
-
-        Types that this release does not know are included.
-        """
+        """Yield key, type and priority of every event stream, also of types unknown here."""
         for priority in Priority:
             beginning = self._keys.stream("", priority)
             with translated():
@@ -140,11 +135,7 @@ class RedisBusErasure(RedisPart):
     def _letters(
         self, entries: Iterable[ErasableEntry], others: Iterable[UUID], wanted: ErasureTarget
     ) -> Iterator[str]:
-        """Yield the ids of the dead letters to erase.
-
-        They are about an entry of which nothing is left, or about the erased session; but not about an event of a
-        session with the same name in another scope.
-        """
+        """Yield the dead letters of erased entries and of the session, but not of other scopes."""
         about = {(entry.kind, entry.priority, entry.id) for entry in entries if not entry.amended}
         of_others = {str(event_id) for event_id in others}
         for letter_id, fields in pages.whole_entries(self._client, self._keys.letters):
@@ -175,13 +166,12 @@ class RedisBusErasure(RedisPart):
         return not found or found[0][1].get(b"event") == event
 
     def _purge(self, stream: str, priority: Priority, amended: Mapping[str, bytes] = MappingProxyType({})) -> bool:
-        """Rewrite *stream* if anything was ever deleted from it; return whether it was.
-
-        Entries in *amended* get the events there.
-        """
+        """Rewrite *stream* if anything was ever deleted from it; return whether it was."""
         for attempt in range(_ATTEMPTS):
             with translated():
-                self._drop_copies(stream)
+                # A process that still makes a copy starts again.
+                if copies := list(self._client.scan_iter(self._keys.aside(stream, "*"), count=1000)):
+                    self._client.unlink(*copies)
                 known = self._client.xinfo_stream(stream) if self._client.exists(stream) else {}
             last_deleted: bytes = known.get("max-deleted-entry-id", b"0-0")
             if last_deleted == b"0-0":
@@ -213,18 +203,9 @@ class RedisBusErasure(RedisPart):
             time.sleep(_POLL_INTERVAL)
         return known
 
-    def _drop_copies(self, stream: str) -> None:
-        """Delete unfinished copies of *stream*: a process that still makes one starts again."""
-        copies = list(self._client.scan_iter(self._keys.aside(stream, "*"), count=1000))
-        if copies:
-            self._client.unlink(*copies)
-
 
 def _left(head: EntryHead, raw: bytes, kind: str, wanted: ErasureTarget) -> bytes | None:
-    """Return what is left of an entry; None if it stays as it is.
-
-    It is empty if the whole entry has to go.
-    """
+    """Return what is left of an entry: None if it stays as it is, empty if all of it goes."""
     if wanted.takes(head):
         return b""
     if wanted.forms and kind == EpisodeSummarized.type and head.scope == wanted.scope:
@@ -241,15 +222,11 @@ def _batches(all_: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 class RedisTombstones(RedisPart):
-    """Tombstones per scope, by name. They do not expire.
-
-    For the names see `nous.bus.tombstones.session_name` and the functions after it. Every method raises `Unavailable`
-    when the server does not answer. *client* must not decode responses.
-    """
+    """Tombstones per scope, by a name from `nous.bus.tombstones`. They do not expire."""
 
     def put(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
         """Store *tombstone* under each of *names*, replacing what is there."""
-        raw = orjson.dumps(tombstone, option=orjson.OPT_UTC_Z)
+        raw = encode(tombstone)
         with translated(), self._client.pipeline() as pipe:
             for name in names:
                 pipe.hset(self._keys.forgotten(scope), name, raw)
@@ -257,7 +234,7 @@ class RedisTombstones(RedisPart):
 
     def renew(self, scope: Scope, names: Iterable[str], tombstone: Tombstone) -> None:
         """Like `put`, but skip names whose tombstone was lifted meanwhile."""
-        raw = orjson.dumps(tombstone, option=orjson.OPT_UTC_Z)
+        raw = encode(tombstone)
         with translated():
             self._client.transaction(partial(self._renew, scope, [*names], raw), self._keys.forgotten(scope))
 
@@ -270,7 +247,7 @@ class RedisTombstones(RedisPart):
     def find(self, scope: Scope, name: str) -> Tombstone | None:
         with translated():
             raw: bytes | None = self._client.hget(self._keys.forgotten(scope), name)
-        return None if raw is None else TypeAdapter(Tombstone).validate_json(raw)
+        return None if raw is None else decode(Tombstone, raw)
 
     def lift(self, scope: Scope, name: str) -> bool:
         """Remove a tombstone; false if there was none."""

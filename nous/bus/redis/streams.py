@@ -1,7 +1,7 @@
 """Reads and trims Redis Streams page by page, and creates missing consumer groups.
 
 Streams are read with plain commands, for users who may only read. A group starts at id 0, so it gets all past events
-however late it is created.
+however late it is created. Clients must not decode responses.
 """
 
 from bisect import bisect_right
@@ -27,8 +27,9 @@ _ENOUGH = 1 << 24
 class RedisPart:
     """A part of the bus on one Redis primary. The keys are listed in `nous.bus.redis.keys`.
 
-    *marker_ttl* is the life of idempotency keys, and of the reasons for skipping an event, in seconds. *clock* replaces
-    the server's time (seconds since the epoch), for tests.
+    *subscriptions* are groups to create before their workers start. *marker_ttl* is the life of idempotency keys, and
+    of the reasons for skipping an event, in seconds. *clock* replaces the server's time (seconds since the epoch), for
+    tests.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class RedisPart:
         client: redis.Redis,
         keys: BusKeys | None = None,
         *,
+        subscriptions: Sequence[Subscription] = (),
         marker_ttl: int = WEEK,
         clock: Callable[[], float] | None = None,
     ) -> None:
@@ -43,25 +45,20 @@ class RedisPart:
         # enter.
         self._client: Any = client
         self._keys = keys or BusKeys()
+        self._subscriptions = subscriptions
         self._marker_ttl = marker_ttl
         self._run = Scripts(client, clock, package="nous.bus.redis")
 
 
 def entries(client: Any, stream: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the id and the event of every entry of *stream*.
-
-    *client* must not decode responses.
-    """
+    """Yield the id and the event of every entry of *stream*."""
     yield from ((entry.decode(), fields.get(b"event", b"")) for entry, fields in whole_entries(client, stream))
 
 
 def whole_entries(
     client: Any, stream: str, *, after: str = "-", last: str = "+"
 ) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
-    """Yield the id and the fields of the entries of *stream*, from *after* up to *last*.
-
-    Both limits are as XRANGE takes them. *client* must not decode responses.
-    """
+    """Yield the id and the fields of the entries in a range, with limits as XRANGE takes them."""
     count = 1
     while True:
         with translated():
@@ -75,10 +72,7 @@ def whole_entries(
 
 
 def peek(client: Any, stream: str, entry: str) -> bytes | int | None:
-    """Return the event in *entry*, or None if the entry is gone.
-
-    If the event is larger than allowed, return its size in bytes. *client* must not decode responses.
-    """
+    """Return the event in *entry*; its size if it is too large, None if the entry is gone."""
     with translated():
         found: list[tuple[bytes, dict[bytes, bytes]]] = client.xrange(stream, entry, entry)
     event = found[0][1].get(b"event", b"") if found else None
@@ -86,11 +80,7 @@ def peek(client: Any, stream: str, entry: str) -> bytes | int | None:
 
 
 class ConsumerGroups:
-    """Creates consumer groups, and remembers which ones exist.
-
-    *subscriptions* are groups that any caller may have to create, so that they miss nothing of a producer that starts
-    before them, and autoscalers find them.
-    """
+    """Creates missing consumer groups, and remembers which ones exist."""
 
     def __init__(self, client: Any, subscriptions: Sequence[Subscription] = ()) -> None:
         self._client = client
@@ -132,21 +122,7 @@ _TRIMMED_AT_ONCE = 100
 
 
 class RedisTrimming(RedisPart):
-    """`Trimming` over the keys of `RedisBus`.
-
-    *subscriptions* are groups that may have to be created first.
-    """
-
-    def __init__(
-        self,
-        client: redis.Redis,
-        keys: BusKeys | None = None,
-        *,
-        subscriptions: Sequence[Subscription] = (),
-        clock: Callable[[], float] | None = None,
-    ) -> None:
-        super().__init__(client, keys, clock=clock)
-        self._subscriptions = subscriptions
+    """`Trimming` over the keys of `RedisBus`; groups of *subscriptions* are created first."""
 
     def trim(self, kind: type[Event], *, priority: Priority, keep: float) -> Iterator[int]:
         stream = self._keys.stream(kind.type, priority)

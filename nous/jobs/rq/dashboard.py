@@ -41,17 +41,6 @@ class ShownJob(AllowListedJob):
         return self.description
 
 
-class ShownWorker(Worker):
-    job_class = ShownJob
-
-    def get_current_job(self) -> Job | None:
-        """Return one of the jobs in flight; None if it was deleted meanwhile."""
-        try:
-            return super().get_current_job()
-        except NoSuchJobError:
-            return None
-
-
 def _rq_names(connection: Redis, names: JobNames) -> dict[str, Any]:
     class OwnQueue(Queue):
         job_class = ShownJob
@@ -60,8 +49,15 @@ def _rq_names(connection: Redis, names: JobNames) -> dict[str, Any]:
         def all(cls, *args: Any, **options: Any) -> list[Queue]:
             return [each for each in super().all(*args, **options) if names.owns_any([each.name])]
 
-    class OwnWorker(ShownWorker):
-        queue_class = OwnQueue
+    class OwnWorker(Worker):
+        job_class, queue_class = ShownJob, OwnQueue
+
+        def get_current_job(self) -> Job | None:
+            """Return one of the jobs in flight; None if it was deleted meanwhile."""
+            try:
+                return super().get_current_job()
+            except NoSuchJobError:
+                return None
 
         @classmethod
         def all(cls, *args: Any, **options: Any) -> list[Any]:

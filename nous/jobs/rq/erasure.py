@@ -15,10 +15,7 @@ from nous.redis_support.errors import translated
 
 
 class RqErasure:
-    """Deletes jobs of this installation, and the results of jobs that are already gone.
-
-    A running job is not interrupted, and its result is not recorded.
-    """
+    """Deletes jobs of this installation, and results of earlier ones; running jobs go on."""
 
     def __init__(self, client: redis.Redis, names: JobNames) -> None:
         self._client: Any = client  # replies are narrowed where they are read
@@ -29,7 +26,7 @@ class RqErasure:
     ) -> int:
         """Delete the jobs of *events*, and those whose description names the session.
 
-        Jobs of the events in *but* stay, even if they name the session. With *dry_run* they are only counted.
+        Not those of the events in *but*. With *dry_run* the jobs are only counted.
         """
         found = [
             (worker, job_id)

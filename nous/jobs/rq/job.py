@@ -22,9 +22,6 @@ _READ = frozenset(
 )
 """The others name functions and addresses, or make RQ repeat a job, which only our own retry policy decides."""
 
-CallArguments = tuple[str, str, str, int]
-"""Worker, priority, stream entry and number of the attempt."""
-
 
 class ForeignJob(Fatal):
     """A job that nous did not write, and does not run."""
@@ -55,7 +52,7 @@ def encode_call(worker: str, priority: str, entry: str, attempt: int) -> bytes:
     return zlib.compress(JSONSerializer.dumps((FUNCTION, None, (worker, priority, entry, attempt), {})))
 
 
-def decode_call(data: bytes) -> CallArguments:
+def decode_call(data: bytes) -> tuple[str, str, str, int]:
     """Decode the arguments for `nous.job.perform`. Raises `ForeignJob` for any other call."""
     with suppress(zlib.error):  # RQ accepts uncompressed data, too
         data = zlib.decompress(data)

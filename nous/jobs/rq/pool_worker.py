@@ -41,11 +41,10 @@ log = structlog.get_logger(__name__)
 
 
 class PoolWorker(BaseWorker):
-    """Runs up to *concurrency* jobs at a time, each on a thread.
+    """Runs up to *concurrency* jobs at a time, each on a thread; the first queue has priority.
 
-    The first queue has priority over the second. A thread cannot be ended from outside. So a job that is not done after
-    *give_up_after* seconds is recorded as failed, and another thread takes its place: a handler that hangs does not
-    make the pool smaller. The threads are daemons, so the process can exit while one hangs.
+    A thread cannot be ended from outside. So a job that is not done after *give_up_after* seconds is recorded as
+    failed, and another thread takes its place. The threads are daemons, so the process can exit while one hangs.
     """
 
     def __init__(

@@ -23,9 +23,6 @@ from nous.jobs.rq.queue import queue_named
 
 log = structlog.get_logger(__name__)
 
-Blame = Callable[[str, str, str, int], None]
-"""Called with (worker, priority, entry, attempt) when the process of an attempt has died."""
-
 _ASKED = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 """Signals by which an operator or a supervisor ends a process. A poison event uses others, or none."""
 
@@ -50,7 +47,9 @@ def is_to_blame(status: int | None) -> bool:
     return status is None or not (os.WIFSIGNALED(status) and os.WTERMSIG(status) in _ASKED)
 
 
-def run_quarantine(worker: str, *, client: redis.Redis, name: str, runner: Runner, blame: Blame) -> None:
+def run_quarantine(
+    worker: str, *, client: redis.Redis, name: str, runner: Runner, blame: Callable[[str, str, str, int], None]
+) -> None:
     """Run a worker's quarantined jobs, each in its own process, until there is none.
 
     *worker* is its name with the installation's prefix. *blame* is called for each attempt that killed its process.

@@ -30,10 +30,7 @@ log = structlog.get_logger(__name__)
 
 
 class RedisDecisions(StorePart):
-    """`DecisionSource` on one Redis primary.
-
-    *group* is the consumer group that stores decisions.
-    """
+    """`DecisionSource` on one Redis primary; *group* is the consumer group that stores them."""
 
     def __init__(self, client: redis.Redis, keys: StoreKeys, *, bus_keys: BusKeys, group: str) -> None:
         super().__init__(client, keys)
@@ -58,11 +55,7 @@ class RedisDecisions(StorePart):
                     yield event
 
     def _uncommitted(self, stream: str) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
-        """Yield the entries that the group has pending or not yet received, and some in between.
-
-        Entries are read in pages. Only one page is in memory at a time, also if a foreign producer has filled the
-        stream.
-        """
+        """Yield the entries that the group has not committed, and some in between, page by page."""
         with translated():
             groups = self._client.xinfo_groups(stream) if self._client.exists(stream) else ()
             group = next((each for each in groups if each["name"] == self._group.encode()), None)

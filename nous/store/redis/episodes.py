@@ -1,23 +1,18 @@
-"""Episodes, their vectors and their summary inputs in Redis.
-
-They are written by `nous.store.redis.plans`.
-"""
+"""Episodes, their vectors and their summary inputs in Redis."""
 
 import zlib
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
 
 from nous.domain.episode import Episode
 from nous.domain.errors import Misconfigured
 from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
 from nous.domain.summary_input import SummaryInput
-from nous.store.keys import unrefined_named
+from nous.store.keys import member_named
 from nous.store.redis import StorePart
 
 if TYPE_CHECKING:
@@ -35,18 +30,13 @@ def packed(summary_input: SummaryInput) -> bytes:
 def unpacked(raw: bytes) -> SummaryInput:
     """Decode what `packed` wrote. Raises `Misconfigured` if it is something else."""
     try:
-        return _adapter().validate_json(zlib.decompress(raw))
-    except (zlib.error, ValidationError):
+        return decode(SummaryInput, zlib.decompress(raw))
+    except zlib.error:
         raise Misconfigured("the store holds a summary input that this release cannot read") from None
 
 
 def _whole(text: str) -> str:
     return text.encode(errors="replace").decode()
-
-
-@cache
-def _adapter() -> TypeAdapter[SummaryInput]:
-    return TypeAdapter(SummaryInput)
 
 
 class RedisEpisodes(StorePart):
@@ -103,6 +93,7 @@ class RedisEpisodes(StorePart):
         while True:
             cursor, found = self._ask("HSCAN", self._keys.unrefined, cursor, "COUNT", 500)
             pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
-            yield from (unrefined_named(name) for name, tried in pairs if tried.decode() not in but)
+            places = (member_named(name) for name, tried in pairs if tried.decode() not in but)
+            yield from ((scope, UUID(episode_id)) for scope, episode_id in places)
             if int(cursor) == 0:
                 return

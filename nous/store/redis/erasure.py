@@ -19,7 +19,7 @@ from nous.knowledge.candidate_filter import without_candidates
 from nous.knowledge.erase import Erased
 from nous.redis_support.errors import translated
 from nous.redis_support.scripts import Scripts
-from nous.store.keys import StoreKeys, anchor_name, session_name, unrefined_name
+from nous.store.keys import StoreKeys, anchor_name, member_name
 from nous.store.redis import StorePart
 from nous.store.redis.fact_log_rewrite import RedisLogs
 from nous.store.transcript_source import compacting_name
@@ -32,10 +32,7 @@ _MEMBERS = {b"hash": ("HEXISTS", "HDEL"), b"zset": ("ZSCORE", "ZREM"), b"set": (
 
 
 class Trace(NamedTuple):
-    """Members of a key to remove, or with None the key itself.
-
-    *what* is the name under which they are counted.
-    """
+    """Members of a key to remove (None: the key itself), counted under the name *what*."""
 
     what: str
     key: str
@@ -91,8 +88,9 @@ class RedisErasure(StorePart):
     def everything(self, scope: Scope, *, dry_run: bool = False) -> Counter[str]:
         """Remove everything stored for *scope*, including its fact log."""
         found = (Trace(what.replace("-", " "), key) for key, what in self._all(scope))
-        unrefined = Trace("index entries", *self._matching(self._keys.unrefined, unrefined_name(scope, "*")))
-        listed = self._listed(session_name(scope, "") + "*")
+        members = member_name(scope, "") + "*"
+        unrefined = Trace("index entries", *self._matching(self._keys.unrefined, members))
+        listed = self._listed(members)
         known = Trace("index entries", self._keys.scopes, (str(scope),))
         counts = self._remove((*found, unrefined, *listed, known), dry_run=dry_run)
         if not dry_run:
@@ -139,8 +137,8 @@ class RedisErasure(StorePart):
                 yield Trace("uploaded transcripts", key)
         yield Trace("index entries", keys.episode_versions(scope), (name,))
         yield Trace("index entries", keys.episodes_by_end(scope), (name,))
-        yield from self._listed(session_name(scope, session_id))
-        yield Trace("index entries", keys.unrefined, (unrefined_name(scope, episode),))
+        yield from self._listed(member_name(scope, session_id))
+        yield Trace("index entries", keys.unrefined, (member_name(scope, episode),))
         yield Trace("index entries", *self._matching(keys.anchor_states(scope), anchored))
 
     def _remove(self, traces: Iterable[Trace], *, dry_run: bool) -> Counter[str]:

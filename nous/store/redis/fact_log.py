@@ -31,12 +31,6 @@ class RedisFactLog(StorePart):
         embedder: str | None = None,
         limit: int | None = None,
     ) -> LogSlice:
-        """Read as the port says.
-
-        Raises:
-            Retryable: the log was rewritten while it was read.
-            Misconfigured: what is stored contradicts itself, or needs a newer release.
-        """
         start = after.n if after else 0
         head, entries = self.tail(scope, known=start, limit=limit)
         if after and start and not _continues(head, entries, after):

@@ -43,35 +43,27 @@ class WholeLog:
         return b"" if self.version == LogVersion() else str(self.version).encode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewLog:
-    """A rewritten fact log to be stored.
-
-    `moves` maps the old slot of each vector that is kept to its new slot.
-    """
-
-    entries: tuple[LogEntry, ...]
-    version: LogVersion
-    moves: tuple[tuple[VectorSlot, VectorSlot], ...]
+_Moves = list[tuple[VectorSlot, VectorSlot]]
+"""The old and the new slot of each vector that is kept."""
 
 
-def new_log(entries: Sequence[LogEntry], erased: Erased, *, after: LogVersion) -> NewLog:
-    """Compute the log to store for *erased*, which was made of *entries*, the log at *after*.
+def _new_log(log: WholeLog, erased: Erased) -> tuple[tuple[LogEntry, ...], LogVersion, _Moves]:
+    """Return the entries to store for *erased*, which was made of *log*, and their version.
 
-    Its hash chain begins with the epoch, so no version of it equals a version of the old log.
+    Their hash chain begins with the epoch, so no version of the new log equals a version of the old one.
     """
     rows: list[tuple[Row, Slot | None]] = []
-    moves: list[tuple[VectorSlot, VectorSlot]] = []
+    moves: _Moves = []
     for row, at in erased.rows:
-        found, old = embedding(row), entries[at].slot
+        found, old = embedding(row), log.entries[at].slot
         slot = None
         if found and old:
             slot = Slot(len(moves), old.dim)
             moves.append((VectorSlot(found[1], old), VectorSlot(found[1], slot)))
         rows.append((row, slot))
-    epoch = after.epoch + 1
-    chained_entries, version = chained(rows, LogVersion(chain=f"epoch-{epoch}", epoch=epoch))
-    return NewLog(entries=chained_entries, version=version, moves=tuple(moves))
+    epoch = log.version.epoch + 1
+    entries, version = chained(rows, LogVersion(chain=f"epoch-{epoch}", epoch=epoch))
+    return entries, version, moves
 
 
 class RedisLogs(StorePart):
@@ -98,10 +90,10 @@ class RedisLogs(StorePart):
 
     def put(self, scope: Scope, log: WholeLog, erased: Erased) -> bool:
         """Replace *log* by *erased*; return False, without a change, if it has changed since."""
-        new = new_log(log.entries, erased, after=log.version)
-        temporary = self._temporary_keys(scope, log, new)
+        entries, version, moves = _new_log(log, erased)
+        temporary = self._temporary_keys(scope, log, entries, moves)
         begun: set[str] = set()
-        for commands in chain(self._rows(scope, new, temporary), self._blocks(scope, new, temporary)):
+        for commands in chain(self._rows(scope, entries, temporary), self._blocks(scope, moves, temporary)):
             if not self._write(scope, log, commands, begun):
                 return False
             begun |= {key for _, key, *_ in commands}
@@ -109,7 +101,7 @@ class RedisLogs(StorePart):
             old: list[bytes] = sorted(self._client.scan_iter(f"{self._keys.vectors_of(scope)}*", count=1000))
         pairs = [key for place, written in temporary.items() for key in (written, place)]
         keys = (self._keys.fact_head(scope), *pairs, self._keys.fact_rows(scope), *(key.decode() for key in old))
-        return bool(self._run("swap_key", keys, (log.head, str(new.version), len(temporary))))
+        return bool(self._run("swap_key", keys, (log.head, str(version), len(temporary))))
 
     def tidy(self, scope: Scope) -> None:
         """Delete the temporary keys of rewrites: a process that still makes one starts again."""
@@ -118,10 +110,12 @@ class RedisLogs(StorePart):
             if written:
                 self._client.unlink(*written)
 
-    def _temporary_keys(self, scope: Scope, log: WholeLog, new: NewLog) -> dict[str, str]:
-        """Return the temporary key for each part of *new*, by the key it will replace."""
-        parts = [self._keys.fact_rows(scope)] if new.entries else []
-        parts += dict.fromkeys(self._block(scope, to) for _, to in new.moves)
+    def _temporary_keys(
+        self, scope: Scope, log: WholeLog, entries: Sequence[LogEntry], moves: _Moves
+    ) -> dict[str, str]:
+        """Return the temporary key for each part of the new log, by the key it will replace."""
+        parts = [self._keys.fact_rows(scope)] if entries else []
+        parts += dict.fromkeys(self._block(scope, to) for _, to in moves)
         token = token_hex(8)
         return {part: self._keys.aside(scope, log.head.decode(), token, str(at)) for at, part in enumerate(parts)}
 
@@ -146,15 +140,17 @@ class RedisLogs(StorePart):
                 return True
         return False
 
-    def _rows(self, scope: Scope, new: NewLog, temporary: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
-        for start in range(0, len(new.entries), _ROWS_AT_ONCE):
-            batch = new.entries[start : start + _ROWS_AT_ONCE]
+    def _rows(
+        self, scope: Scope, entries: Sequence[LogEntry], temporary: Mapping[str, str]
+    ) -> Iterator[Sequence[_Command]]:
+        for start in range(0, len(entries), _ROWS_AT_ONCE):
+            batch = entries[start : start + _ROWS_AT_ONCE]
             yield [("RPUSH", temporary[self._keys.fact_rows(scope)], *(entry.encode() for entry in batch))]
 
-    def _blocks(self, scope: Scope, new: NewLog, temporary: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
-        for start in range(0, len(new.moves), _VECTORS_AT_ONCE):
-            moves = new.moves[start : start + _VECTORS_AT_ONCE]
-            content = dict(zip((to for _, to in moves), self._vectors(scope, [old for old, _ in moves]), strict=True))
+    def _blocks(self, scope: Scope, moves: _Moves, temporary: Mapping[str, str]) -> Iterator[Sequence[_Command]]:
+        for start in range(0, len(moves), _VECTORS_AT_ONCE):
+            some = moves[start : start + _VECTORS_AT_ONCE]
+            content = dict(zip((to for _, to in some), self._vectors(scope, [old for old, _ in some]), strict=True))
             written = ((run[0], b"".join(content[place] for place in run)) for run in runs(content))
             yield [("SETRANGE", temporary[self._block(scope, to)], to.offset, raw) for to, raw in written]
 

@@ -25,7 +25,7 @@ from nous.domain.episode import Tier
 from nous.domain.fact import LogVersion
 from nous.domain.record_codec import encode
 from nous.store.fact_rows import Continuation, continuation, runs
-from nous.store.keys import StoreKeys, anchor_name, unrefined_name
+from nous.store.keys import StoreKeys, anchor_name, member_name
 from nous.store.redis.episodes import packed
 from nous.store.redis.sessions import is_still_at, session_state_plan
 from nous.store.transcript_source import key_of
@@ -35,19 +35,14 @@ _ROWS_PER_COMMAND = 1000
 
 
 def plan_for(write: Write, keys: StoreKeys) -> CommitPlan:
-    """Return the preconditions and commands of *write*.
-
-    Raises:
-        BadInput: it holds what cannot be stored.
-        Misconfigured: its vectors do not fit each other.
-    """
+    """Return the preconditions and commands of *write*. Raises `BadInput`, `Misconfigured`."""
     match write:
         case SaveEpisode():
             return _save_episode(write, keys)
         case RecordResummaryAttempt(scope=scope, episode_id=episode_id, by=by):
-            return _command("HSET", keys.unrefined, unrefined_name(scope, episode_id), by)
+            return _command("HSET", keys.unrefined, member_name(scope, episode_id), by)
         case RemoveFromResummaries(scope=scope, episode_id=episode_id):
-            return _command("HDEL", keys.unrefined, unrefined_name(scope, episode_id))
+            return _command("HDEL", keys.unrefined, member_name(scope, episode_id))
         case SaveEpisodeVector():
             return _save_vector(write, keys)
         case SaveDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):
@@ -96,9 +91,9 @@ def _resummary_state(write: SaveEpisode, keys: StoreKeys) -> Iterator[RedisComma
     if write.summary_input:
         yield RedisCommand("HSET", keys.summary_inputs(scope), (str(episode_id), packed(write.summary_input)))
     if write.episode.tier is Tier.LLM:
-        yield RedisCommand("HDEL", keys.unrefined, (unrefined_name(scope, episode_id),))
+        yield RedisCommand("HDEL", keys.unrefined, (member_name(scope, episode_id),))
     elif write.summary_input:
-        yield RedisCommand("HSET", keys.unrefined, (unrefined_name(scope, episode_id), ""))
+        yield RedisCommand("HSET", keys.unrefined, (member_name(scope, episode_id), ""))
 
 
 def _command(command: str, key: str, *arguments: Argument) -> CommitPlan:
@@ -171,9 +166,6 @@ def _vectors(added: Continuation, write: AppendFacts, keys: StoreKeys) -> Iterat
 
 
 def _release(write: ReleaseTranscript, keys: StoreKeys) -> CommitPlan:
-    """Delete the upload, if *write* names one of its scope.
-
-    A file stays, and so does a key of another kind.
-    """
+    """Delete the upload, if *write* names one of its scope; a file or another key stays."""
     key = key_of(write.dataref, within=keys.transcripts_of(write.scope))
     return _command("UNLINK", key) if key else CommitPlan()

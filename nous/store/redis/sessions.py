@@ -15,7 +15,7 @@ from nous.domain.errors import Misconfigured
 from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED, SessionState, SessionStatus
-from nous.store.keys import StoreKeys, anchor_name, session_name, session_named
+from nous.store.keys import StoreKeys, anchor_name, member_name, member_named
 from nous.store.redis import StorePart
 
 REMEMBERED = 30 * 86400
@@ -27,14 +27,12 @@ _UUID = 36
 def session_state_plan(write: SaveSessionState, keys: StoreKeys) -> CommitPlan:
     """Return the preconditions and commands of *write*."""
     session_state = write.session_state
-    key, lasts = (
-        keys.session_state(session_state.scope, session_state.session_id),
-        session_state.status in {SessionStatus.OPEN, SessionStatus.CLOSING},
-    )
-    life = () if lasts else ("EX", REMEMBERED)
+    key = keys.session_state(session_state.scope, session_state.session_id)
+    packed = str(session_state.by).encode() + encode(session_state)
+    life = () if session_state.status in {SessionStatus.OPEN, SessionStatus.CLOSING} else ("EX", REMEMBERED)
     return CommitPlan(
         preconditions=(is_still_at(write.replaces.by if write.replaces else None, key),),
-        commands=(RedisCommand("SET", key, (_packed(session_state), *life)), *_listed(session_state, keys)),
+        commands=(RedisCommand("SET", key, (packed, *life)), *_listed(session_state, keys)),
     )
 
 
@@ -48,13 +46,9 @@ def unpacked(stored: bytes) -> SessionState:
     return decode(SessionState, stored[_UUID:])
 
 
-def _packed(session_state: SessionState) -> bytes:
-    return str(session_state.by).encode() + encode(session_state)
-
-
 def _listed(session_state: SessionState, keys: StoreKeys) -> Iterator[RedisCommand]:
     """Yield the commands that list the session under its status, and under no other."""
-    name, since = session_name(session_state.scope, session_state.session_id), session_state.since
+    name, since = member_name(session_state.scope, session_state.session_id), session_state.since
     for stage in UNFINISHED:
         if stage is session_state.status and since:
             yield RedisCommand("ZADD", keys.sessions_at(stage), (since.timestamp(), name))
@@ -74,11 +68,11 @@ class RedisSessionStates(StorePart):
         return None if stored is None else unpacked(stored)
 
     def sessions(
-        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100, skip: int = 0
+        self, stage: SessionStatus, *, before: datetime | None = None, limit: int = 100
     ) -> Sequence[tuple[Scope, str]]:
         until = f"({before.timestamp()!r}" if before else "+inf"
-        names = self._ask("ZRANGEBYSCORE", self._keys.sessions_at(stage), "-inf", until, "LIMIT", skip, limit)
-        return [session_named(name) for name in names]
+        names = self._ask("ZRANGEBYSCORE", self._keys.sessions_at(stage), "-inf", until, "LIMIT", 0, limit)
+        return [member_named(name) for name in names]
 
 
 class RedisAnchoredSummaries(StorePart):

@@ -37,10 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexWatermark:
-    """Generation of an index, the log version up to which it is complete, and its size then.
-
-    A generation begins with an empty index: results of an earlier generation are worthless.
-    """
+    """Generation of an index (each begins empty), the log version it has, and its size then."""
 
     generation: str
     version: LogVersion
@@ -145,10 +142,7 @@ class VectorSet:
     def _advanced(
         self, seen: IndexWatermark | None, to: IndexWatermark, how: str, page: LogSlice | None = None
     ) -> tuple[IndexWatermark | None, int]:
-        """Apply *page* to the set if its watermark is still *seen*.
-
-        Returns the watermark and size of the set afterwards, also if other writers were faster.
-        """
+        """Apply *page* if the watermark is still *seen*; return the current one and the size."""
         vectors = page.vectors if page else {}
         added = [part for fact_id, vector in vectors.items() for part in (vector.astype("<f4").tobytes(), str(fact_id))]
         mark = IndexWatermark.parse(self._run("advance", str(seen or ""), to.begun, how, *added))

@@ -109,7 +109,7 @@ def report_of(stage: Stage, *, expected_dead: set[str], may_be_lost: set[str]) -
             str(event.fact_id) for event in _told(container, FactLearned) if isinstance(event, FactLearned)
         ),
         runs=_runs(stage.directory / "runs"),
-        dead={each.session_id or each.id: each.reason for each in container.dead_letters.letters(limit=10**6)},
+        dead={each.session_id or each.id: each.reason for each in container.dead_letters.each()},
         accounts={each.group: container.delivery_stats.counters(each) for each in container.subscriptions},
         deaths=stage.crew.deaths,
         expected_dead=frozenset(expected_dead),
