@@ -83,7 +83,8 @@ def follow(
     """
     with opened(located(source, base=base)) as stream:
         size = stream.seek(0, SEEK_END)
-        parser_state = _restored(since) if since and _is_unchanged(since, stream) else None
+        is_unchanged = since is not None and since.offset > 0 and _check(stream, since.offset) == since.check
+        parser_state = _restored(since) if since and is_unchanged else None
         if since and parser_state:
             return _growth(stream, parser_state, since, size)
         stream.seek(0)
@@ -129,11 +130,6 @@ def _restored(point: ResumePoint) -> _ParserState | None:
     except ValidationError:
         return None
     return _ParserState(reading, finishing)
-
-
-def _is_unchanged(since: ResumePoint, stream: BinaryIO) -> bool:
-    """Return whether to go on: the content before *since* is as it was, and not empty."""
-    return since.offset > 0 and _check(stream, since.offset) == since.check
 
 
 def _growth(stream: BinaryIO, parser_state: _ParserState, point: ResumePoint, size: int) -> Growth:

@@ -108,13 +108,12 @@ class Record(NamedTuple):
     offset: int
 
 
-def nothing(_: bytes, /) -> str | None:
-    """Skip no line."""
-    return None
-
-
 def records(
-    stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition, *, pass_over: Callable[[bytes], str | None] = nothing
+    stream: BinaryIO,
+    notes: ReadNotes,
+    cursor: ReadPosition,
+    *,
+    pass_over: Callable[[bytes], str | None] = lambda _: None,
 ) -> Iterator[Record]:
     """Yield every object in *stream*, in order.
 

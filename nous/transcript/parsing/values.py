@@ -25,15 +25,20 @@ def as_count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
+def parsed(text: bytes | str) -> Any:
+    """Parse JSON; None if it is invalid."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
 def as_arguments(value: object) -> dict[str, Any]:
     """Return the arguments of a call, an object or JSON; any other value under `arguments`."""
-    parsed = value
-    if isinstance(value, str):
-        try:
-            parsed = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            parsed = value
-    return as_object(parsed) or ({"arguments": parsed} if parsed else {})
+    given = parsed(value) if isinstance(value, str) else value
+    if given is None and value != "null":
+        given = value
+    return as_object(given) or ({"arguments": given} if given else {})
 
 
 def as_shown(value: object) -> str:

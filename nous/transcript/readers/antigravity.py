@@ -9,13 +9,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-import orjson
-
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, digest_of
-from nous.transcript.parsing.values import as_shown, parse_time
+from nous.transcript.parsing.values import as_shown, parse_time, parsed
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MARKS = ("step_index", "source", "type", "status")
@@ -124,9 +122,6 @@ def _chosen_model(text: str) -> str:
 
 def _decoded(value: object) -> object:
     """Decode an argument: most transcripts keep strings as JSON, with the quotes."""
-    if isinstance(value, str) and value.startswith('"') and value.endswith('"'):
-        try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
-    return value
+    is_quoted = isinstance(value, str) and value.startswith('"') and value.endswith('"')
+    decoded = parsed(value) if is_quoted else None
+    return value if decoded is None else decoded

@@ -16,7 +16,7 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, calls_in
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
-from nous.transcript.parsing.values import as_object
+from nous.transcript.parsing.values import as_object, parsed
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _HISTORY = "chat_history.jsonl"
@@ -39,9 +39,8 @@ def _gathered(path: Path) -> bytes | None:
     summary, history = path.with_name(_SUMMARY), path.with_name(_HISTORY)
     if path.name not in {_SUMMARY, _HISTORY} or not (summary.is_file() and history.is_file()):
         return None
-    try:
-        fields = as_object(orjson.loads(summary.read_bytes()))
-    except orjson.JSONDecodeError:
+    fields = as_object(parsed(summary.read_bytes()))
+    if not fields:
         return None
     info = {key: text_at(object_at(fields, "info"), key) for key in ("id", "cwd")}
     lasting = {key: fields[key] for key in _LASTING if isinstance(fields.get(key), str | int)}

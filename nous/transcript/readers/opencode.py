@@ -16,7 +16,7 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionReading
-from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, parse_time
+from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, parse_time, parsed
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _UNTITLED = ("New session - ", "Child session - ")
@@ -256,10 +256,7 @@ def _objects_in(folder: Path) -> list[JsonObject]:
 
 def _object_in(path: Path) -> JsonObject:
     """Return the object in the file at *path*; else an empty one, which is counted later."""
-    try:
-        return as_object(orjson.loads(path.read_bytes()))
-    except orjson.JSONDecodeError:
-        return {}
+    return as_object(parsed(path.read_bytes()))
 
 
 READER = FormatReader("opencode", _confidence, _Session, _gathered)

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-import orjson
-
 from nous.transcript.parsing.blocks import blocks_in
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text
+from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text, parsed
 
 
 class Sort(StrEnum):
@@ -165,14 +163,11 @@ def is_text(part: JsonObject) -> bool:
 
 def _from_string(text: str) -> Output:
     if text.startswith(('{"output"', '[{"')):
-        try:
-            value = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            return _judged(text)
+        value = parsed(text)
         if isinstance(value, dict):
             return _from_object(as_object(value))
-        if all(is_text(as_object(part)) for part in value):
-            return _from_parts(value)
+        if isinstance(value, list) and all(is_text(as_object(part)) for part in as_list(value)):
+            return _from_parts(as_list(value))
     return _judged(text)
 
 
