@@ -18,17 +18,15 @@ from nous.transcript.model import ReadNotes
 from nous.transcript.reader import FormatReader, Sample
 
 HEAD = 32 * 1024
-"""Bytes to inspect, unless the first record is longer."""
+"""Bytes to inspect, at most `RECORDS` records, unless the first record is longer."""
 
 OPENING = 8 * 1024 * 1024
 """Maximum bytes to inspect if the session is one JSON document, whose first message may be that long."""
 
 RECORDS = 50
-"""Records to inspect."""
 
 _SURE_ENOUGH = 0.2
 _MOST_KEYS = 8
-
 
 READERS = PlugIns(readers, attribute="READER", group="nous.readers")
 
@@ -102,7 +100,6 @@ def _worth_a_look(head: bytes, sample: Sample) -> int:
 
 
 def _begins(head: bytes) -> bytes:
-    """Return the first byte after a byte order mark, blanks and NULs."""
     return head.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n\0")[:1]
 
 

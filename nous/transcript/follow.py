@@ -95,8 +95,6 @@ def follow(
 
 @dataclass(slots=True)
 class _ParserState:
-    """A reading and its finishing step, with all state that they keep between records."""
-
     reading: Reading
     finishing: Finishing
 
@@ -180,7 +178,7 @@ def _can_go_on(stream: BinaryIO, point: ResumePoint, offset: int) -> bool:
         return False
     stream.seek(0)
     reading = reader_named(point.format).reading
-    return reading.STANDS_HERE and (issubclass(reading, LineReading) or is_one_a_line(stream))
+    return issubclass(reading, LineReading) or is_one_a_line(stream)
 
 
 def _check(stream: BinaryIO, offset: int) -> str:

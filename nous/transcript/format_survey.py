@@ -30,8 +30,6 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Rows by format, and the reason of each refusal by path."""
-
     rows: dict[str, Row] = field(default_factory=dict[str, Row])
     refused: dict[Path, str] = field(default_factory=dict[Path, str])
 

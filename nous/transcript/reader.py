@@ -1,14 +1,11 @@
-"""Interface that every transcript format implements, one module per format.
-
-Implementations are in `nous/transcript/readers/`.
-"""
+"""Interface of a transcript format, implemented by each module in `nous.transcript.readers`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from nous.transcript.io.lines import Line, ReadPosition, lines
 from nous.transcript.io.records import Record, records
@@ -17,10 +14,7 @@ from nous.transcript.model import Kind, ReadNotes
 
 @dataclass(slots=True)
 class Draft:
-    """An entry from a reader, before its turn and final id are assigned.
-
-    The id changes only if another entry already has it. The fields are those of `Entry`.
-    """
+    """An `Entry` without a turn; its id changes only if another entry already has it."""
 
     kind: Kind
     text: str
@@ -46,7 +40,6 @@ class RecordPlace(NamedTuple):
     time: datetime | None = None
 
     def draft(self, kind: Kind, text: str, part: int = 0, **more: Any) -> Draft:
-        """Create the *part*-th entry of this record."""
         own = f"{self.id}/{part}" if part else self.id
         return Draft(kind, text, own, self.time, self.line, self.offset, **more)
 
@@ -55,9 +48,8 @@ class RecordPlace(NamedTuple):
 class Sample:
     """Beginning of a file, long enough to detect its format.
 
-    `text` is decoded without a byte order mark and never fails (invalid bytes are replaced). `records` are the JSON
-    objects found: those of the first lines, or, if the file is one JSON document, the document itself or its first
-    elements.
+    `text` is decoded without a byte order mark; invalid bytes are replaced. `records` are the JSON objects of the
+    first lines, or, if the file is one JSON document, the document or its first elements.
     """
 
     text: str
@@ -77,9 +69,6 @@ class Reading(ABC):
     cannot read and counts that in its notes.
     """
 
-    STANDS_HERE: ClassVar[bool] = True
-    """True if the positions of its entries refer to the file that is read."""
-
     notes: ReadNotes = field(default_factory=ReadNotes)
 
     @abstractmethod
@@ -87,7 +76,6 @@ class Reading(ABC):
         """Yield the entries in *stream*, in file order; it begins at *cursor*, which advances."""
 
     def conclude(self) -> Iterable[Draft]:
-        """Return the entries that only the end of the file completes."""
         return ()
 
 
@@ -142,5 +130,4 @@ class FormatReader:
         return self.confidence(sample) if bool(sample.records) is is_of_records else 0.0
 
     def begin(self, notes: ReadNotes) -> Reading:
-        """Start a reading at the first byte of a file."""
         return self.reading(notes)

@@ -146,7 +146,9 @@ def extract_tool_summary(
 def _values(shape: Shape, given: Mapping[str, Any]) -> Iterator[str]:
     for label, keys in shape.values.items():
         if value := _text(given, keys):
-            yield f'{label}="{_shortened(value, label)}"'
+            shown = value.partition("\n")[0].rstrip("\r") if label in FIRST_LINE_ONLY else value
+            quoted = first_graphemes(shown, LONGEST_VALUE).replace('"', '\\"')
+            yield f'{label}="{quoted}"'
 
 
 def _text(given: Mapping[str, Any], keys: Keys) -> str:
@@ -165,9 +167,3 @@ def _command(words: list[Any]) -> str:
     strings = [word for word in words if isinstance(word, str)]
     is_script = len(strings) == 3 and strings[1].startswith("-") and strings[1].endswith("c")
     return strings[2] if is_script else " ".join(strings)
-
-
-def _shortened(value: str, label: str) -> str:
-    if label in FIRST_LINE_ONLY:
-        value = value.partition("\n")[0].rstrip("\r")
-    return first_graphemes(value, LONGEST_VALUE).replace('"', '\\"')

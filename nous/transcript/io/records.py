@@ -38,8 +38,6 @@ _LONE_SURROGATE = re.compile(
 
 
 class End(Enum):
-    """Reason why a scan ended."""
-
     OUT_OF_DATA = "what follows may complete the rest"
     CLOSED = "a closing bracket belongs to something that was opened before"
     TORN = "a string runs into the end of its line, so the rest can never be completed"
@@ -91,18 +89,12 @@ def parse(data: bytes) -> Any:
         pass
     text = data.decode()
     try:
-        return json.loads(_LONE_SURROGATE.sub(_mended, text))
+        return json.loads(_LONE_SURROGATE.sub(lambda pair: pair[0] if pair[1] else "\\ufffd", text))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
 
-def _mended(pair: re.Match[str]) -> str:
-    return pair[0] if pair[1] else "\\ufffd"
-
-
 class Record(NamedTuple):
-    """A JSON object and its position."""
-
     value: dict[str, Any]
     line: int
     offset: int

@@ -73,7 +73,6 @@ class BlockReading(SessionReading):
         return drafts
 
     def text(self, content: object) -> str:
-        """Return the texts in *content* joined; count other blocks as skipped."""
         return "\n\n".join(filter(None, self.texts(content)))
 
     def texts(self, content: object) -> list[str]:
@@ -88,7 +87,6 @@ class BlockReading(SessionReading):
 
 
 def text_of(content: object) -> str:
-    """Return the text in *content*, a string or a list of blocks."""
     if isinstance(content, str):
         return content
     texts = (block.get("text") for block in blocks_in(content) if block.get("type", "text") == "text")

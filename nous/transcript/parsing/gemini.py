@@ -127,13 +127,11 @@ def parts_in(content: object) -> list[dict[str, Any]]:
 
 
 def texts_in(content: object) -> list[str]:
-    """Return the texts among the parts of *content*, without thoughts."""
     found = (text_at(part, "text") for part in parts_in(content) if not part.get("thought"))
     return [text for text in found if text]
 
 
 def responses_in(content: object) -> list[dict[str, Any]]:
-    """Return the function responses among the parts of *content*."""
     return [as_object(part["functionResponse"]) for part in parts_in(content) if "functionResponse" in part]
 
 

@@ -36,7 +36,6 @@ class BoundedText:
     size: int = 0
 
     def add(self, text: str) -> bool:
-        """Add a line; return whether there was room for all of it."""
         room = LONGEST - self.size
         self.size += len(text)
         if room > 0:

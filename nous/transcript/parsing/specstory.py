@@ -64,8 +64,6 @@ def message_id_in(text: str) -> str:
     return found["id"] if found else ""
 
 
-OPENING = "<tool-use"
-FORMER_OPENING = "<details>"
 _CLOSING = re.compile(r"\s*(?:</details>\s*)?</tool-use>\s*")
 _FORMER_CLOSING = re.compile(r"\s*</details>\s*")
 _DETAILS = re.compile(r"\s*</?details>\s*")
@@ -130,7 +128,6 @@ class ToolUseBlock:
         return False
 
     def parse(self) -> ToolUse:
-        """Return the tool call in the collected lines."""
         tag, _, rest = "\n".join(self.text.lines).replace("&#96;", "`").partition(">")
         attributes = dict(_ATTRIBUTE.findall(tag))
         shown = _Shown(attributes.get("name", ""), "read" if self.is_bare else attributes.get("type", ""))

@@ -62,18 +62,13 @@ def parse_time(value: object) -> datetime | None:
     """
     try:
         if isinstance(value, str):
-            return _in_utc(datetime.fromisoformat(value))
+            time = datetime.fromisoformat(value)
+            return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value / 1000 if abs(value) > _LAST_SECOND_COUNT else value, UTC)
     except (ValueError, OverflowError, OSError):
         return None
     return None
-
-
-def _in_utc(time: datetime) -> datetime:
-    if time.tzinfo is UTC:
-        return time
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 LONGEST_MARK = 45
@@ -97,6 +92,6 @@ def cut(text: str, limit: int) -> str:
 
 
 def is_cut(text: str, limit: int) -> bool:
-    """Return whether *text* was cut to *limit*: without its mark it is no longer than that."""
+    """Return whether *text* without its mark is no longer than *limit*."""
     mark = _MARK.search(text)
     return mark is not None and len(text) - len(mark[0]) <= limit

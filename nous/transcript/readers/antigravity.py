@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, digest_of
+from nous.transcript.parsing.sessions import SessionReading, digest_of
 from nous.transcript.parsing.values import as_shown, parse_time, parsed
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -94,7 +94,7 @@ class _Conversation(SessionReading):
     def _result(self, kind: str, status: str, text: str, place: RecordPlace) -> Draft:
         text = _BOOKKEEPING.sub("", text, count=1).strip()
         own = self.waiting.popleft() if self.waiting else ""
-        is_command = kind == "RUN_COMMAND" or self.calls.get(own, UNKNOWN_CALL).tool == "run_command"
+        is_command = kind == "RUN_COMMAND" or self.made(own).tool == "run_command"
         is_error = status == "ERROR" or (is_command and _FAILED.search(text[:_HEAD]) is not None)
         is_rejected = status in _CANCELLED
         if is_error and _DENIED.search(text[:_HEAD]):
@@ -122,6 +122,7 @@ def _chosen_model(text: str) -> str:
 
 def _decoded(value: object) -> object:
     """Decode an argument: most transcripts keep strings as JSON, with the quotes."""
-    is_quoted = isinstance(value, str) and value.startswith('"') and value.endswith('"')
-    decoded = parsed(value) if is_quoted else None
-    return value if decoded is None else decoded
+    if isinstance(value, str) and value.startswith('"') and value.endswith('"'):
+        decoded = parsed(value)
+        return value if decoded is None else decoded
+    return value

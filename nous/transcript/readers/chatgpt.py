@@ -54,7 +54,6 @@ def branch(conversation: JsonObject) -> list[str]:
 
 
 def content_of(message: JsonObject) -> Parts:
-    """Return the text of a message of any type."""
     content = object_at(message, "content")
     kind = str(content.get("content_type"))
     if "parts" in content:

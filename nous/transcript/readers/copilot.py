@@ -65,8 +65,6 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(SessionReading):
-    """The events of a session; each call and each decision is emitted once."""
-
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
         kind, data = str(value.get("type", "no type")), object_at(value, "data")
@@ -161,13 +159,9 @@ class _Session(SessionReading):
         return (self.decision(rejection(text_at(result, "feedback"), self.made(own)), own, place),)
 
     def _other(self, kind: str, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        self._learn(kind, data)
-        if kind == "session.info" and str(data.get("infoType")) in _NOISE:
-            return self.skip(f"session.info: {data['infoType']}")
-        return self.from_template(_TEMPLATES, kind, data, place)
-
-    def _learn(self, kind: str, data: JsonObject) -> None:
         match kind:
+            case "session.info" if str(data.get("infoType")) in _NOISE:
+                return self.skip(f"session.info: {data['infoType']}")
             case "session.start" | "session.resume" | "session.context_changed":
                 context = object_at(data, "context") or data
                 self.notes.learn(
@@ -186,6 +180,7 @@ class _Session(SessionReading):
                 self.charge(_tokens_read(data), 0, kind)
             case _:
                 pass
+        return self.from_template(_TEMPLATES, kind, data, place)
 
 
 READER = FormatReader("copilot", _confidence, _Session)

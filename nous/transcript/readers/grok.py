@@ -84,7 +84,8 @@ class _Session(ChatReading):
                 text = "\n\n".join(filter(None, found))
                 return self.text_or_skip(Kind.THINKING, text, own, "reasoning without text")
             case "assistant":
-                return self._assistant(value, place)
+                self.notes.learn(model=text_at(value, "model_id"))
+                return self.answered(Parts([self.text(value.get("content"))], calls=calls_in(value)), place)
             case "tool_result":
                 text = self.text(value.get("content"))
                 is_error = value.get("is_error") is True or _ERROR.match(text) is not None
@@ -120,10 +121,6 @@ class _Session(ChatReading):
             yield place.draft(Kind.SYSTEM, text, is_meta=True)
         else:
             yield from self.said(queries or [text], place)
-
-    def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        self.notes.learn(model=text_at(value, "model_id"))
-        return self.answered(Parts([self.text(value.get("content"))], calls=calls_in(value)), place)
 
     def _backend(self, made: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield a call that the provider ran itself; its only known result is its sources."""

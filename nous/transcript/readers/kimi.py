@@ -101,10 +101,8 @@ class _Journal(BlockReading):
                 return self.said([text], place)
             case kind if kind in _BY_COMMAND and origin.get("trigger", "user-slash") == "user-slash":
                 # With arguments it is the user's words, without them an act of the user.
-                name, arguments = (
-                    text_at(origin, "skillName", "commandName"),
-                    text_at(origin, "skillArgs", "commandArgs"),
-                )
+                name = text_at(origin, "skillName", "commandName")
+                arguments = text_at(origin, "skillArgs", "commandArgs")
                 return (place.draft(Kind.USER if arguments else Kind.SYSTEM, f"/{name} {arguments}".strip()),)
             case "system_trigger" if origin.get("name") == "subagent":
                 return (place.draft(Kind.SUB_AGENT, text),)

@@ -27,7 +27,7 @@ _REASON = re.compile(r" with reason: (?P<reason>.+)", re.DOTALL)
 
 
 class Message(NamedTuple):
-    """A message: a chunk of an answer (`is_piece`), in a form only of LangChain (`is_marked`)."""
+    """A message; `is_piece`: a chunk of an answer, `is_marked`: in a form only of LangChain."""
 
     kind: str
     fields: JsonObject

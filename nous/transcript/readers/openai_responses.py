@@ -132,7 +132,6 @@ class _Session(CodexReading):
             yield place.draft(Kind.SYSTEM, f"The answer is incomplete: {reason}", 1)
 
     def _asked(self, value: JsonObject, record: Record) -> Iterator[Draft]:
-        """Yield the input and instructions that the model had not got before."""
         instructions = text_of(value.get("instructions")).strip()
         if instructions and instructions != self.instructions:
             self.instructions = instructions

@@ -66,7 +66,10 @@ class _Run(ChatReading):
             yield from self._message(message, self.place(record))
         if not history:
             self.notes.skip("neither history nor trajectory")
-        yield from self._ended(object_at(value, "info"), self.place(record))
+        place = self.place(record)
+        if status := text_at(object_at(value, "info"), "exit_status"):  # may be for lack of budget or context
+            failed = status != _ENDED_WELL
+            yield place.draft(Kind.ERROR if failed else Kind.SYSTEM, f"The run ended: {status}", is_error=failed)
 
     def _introduce(self, value: JsonObject, steps: list[dict[str, Any]]) -> None:
         config = as_arguments(value.get("replay_config"))
@@ -118,14 +121,6 @@ class _Run(ChatReading):
             self.waiting = calls[-1].id
         thoughts = [text_at(block, "thinking") for block in objects_at(message, "thinking_blocks")]
         return self.answered(Parts([thought] if isinstance(thought, str) else found.texts, thoughts, calls), place)
-
-    def _ended(self, info: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the end of a run: by itself, or for lack of budget, context or a parsable answer."""
-        status = text_at(info, "exit_status")
-        if not status:
-            return
-        failed = status != _ENDED_WELL
-        yield place.draft(Kind.ERROR if failed else Kind.SYSTEM, f"The run ended: {status}", is_error=failed)
 
 
 READER = FormatReader("sweagent", _confidence, _Run)

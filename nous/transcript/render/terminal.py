@@ -25,7 +25,6 @@ _LONG = 40
 
 
 def plain(text: str, _: str, /) -> str:
-    """Return *text* without color."""
     return text
 
 

@@ -94,7 +94,6 @@ class _TextForm:
     turn: int = 0
 
     def block(self, event: TranscriptEvent) -> str:
-        """Return the text that *event* adds."""
         name = event.type
         if not event.is_known:
             return ""
@@ -191,4 +190,4 @@ def build_summarizer_input(
     if transcript.format != QBIT.format:
         return format_for_summarizer(transcript, style=style, paired=paired)
     stream.seek(0)
-    return format_for_summarizer((stored.event for stored in read_events(stream)), style=style, paired=paired)
+    return format_for_summarizer(read_events(stream), style=style, paired=paired)

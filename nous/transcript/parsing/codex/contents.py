@@ -1,8 +1,4 @@
-"""Parsers of texts in Codex files: pieces of user messages, answers, and outputs of tools.
-
-Codex puts its own context, and output of other programs, into user messages. Its versions store outputs in different
-forms.
-"""
+"""Parsers of user messages, answers and outputs in Codex files, which differ by version."""
 
 import re
 from dataclasses import dataclass, field
@@ -25,7 +21,7 @@ class Sort(StrEnum):
     AGENT = "agent"
 
 
-class MessagePiece(NamedTuple):
+class Piece(NamedTuple):
     """A piece in displayable words; `result` is the output of a command of the user."""
 
     sort: Sort
@@ -50,26 +46,26 @@ _PROJECT_RULES = "# AGENTS.md instructions for "
 _REQUEST = "## My request for Codex:"
 
 
-def piece_of(text: str) -> MessagePiece:
+def piece_of(text: str) -> Piece:
     """Classify a text of a user message; without what an editor puts before the request."""
     text = text.strip()
     if text.startswith(_PROJECT_RULES):
-        return MessagePiece(Sort.INSERTED, text)
+        return Piece(Sort.INSERTED, text)
     if text.startswith("# "):
         _, mark, request = text.partition(_REQUEST)
         text = request.strip() if mark else text
     if _IMAGE.fullmatch(text):
-        return MessagePiece(Sort.IMAGE, text)
+        return Piece(Sort.IMAGE, text)
     tag = _TAG.match(text)
     match _SORTS.get(tag[1].lower(), Sort.OWN) if tag else Sort.OWN:
         case Sort.SHELL:
-            return MessagePiece(Sort.SHELL, _inside(text, "command"), _inside(text, "result"))
+            return Piece(Sort.SHELL, _inside(text, "command"), _inside(text, "result"))
         case Sort.AGENT:
-            return MessagePiece(Sort.AGENT, _inside(text, "subagent_notification"))
+            return Piece(Sort.AGENT, _inside(text, "subagent_notification"))
         case Sort.INSERTED if tag and (closing := f"</{tag[1]}>") in text and not text.endswith(closing):
-            return MessagePiece(Sort.OWN, text.rpartition(closing)[2].strip())  # typed behind what a program put first
+            return Piece(Sort.OWN, text.rpartition(closing)[2].strip())  # typed behind what a program put first
         case sort:
-            return MessagePiece(sort, text)
+            return Piece(sort, text)
 
 
 def words_and_plan(text: str) -> tuple[str, str]:
@@ -153,7 +149,6 @@ def output_of_mcp(event: JsonObject) -> Output:
 
 
 def text_of(content: object) -> str:
-    """Return the text in *content*, a string or a list of parts."""
     return content if isinstance(content, str) else _from_parts(as_list(content)).text
 
 

@@ -9,15 +9,7 @@ from typing import Any
 
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import blocks_in
-from nous.transcript.parsing.codex.contents import (
-    MessagePiece,
-    Output,
-    Sort,
-    is_text,
-    output_of,
-    piece_of,
-    words_and_plan,
-)
+from nous.transcript.parsing.codex.contents import Output, Piece, Sort, is_text, output_of, piece_of, words_and_plan
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
@@ -38,10 +30,9 @@ class CodexReading(SessionReading):
     """Emits each message and call once, though the file repeats them.
 
     A call comes from the conversation if it is there, else from the events around it. `listed` are calls from the
-    conversation, `observed` those known from events only, and `failed` those of the first for which an event reported a
-    failure before their output. `copies` counts the messages of a turn by channel. `counted` is the last running sum of
-    tokens. `is_interrupted`: the user's interruption of this turn is already emitted. `review` is the text of the last
-    review. `is_asked`: the user is asked for approval.
+    conversation, `observed` those known from events only, and `failed` those of the first for which an event
+    reported a failure before their output. `copies` counts the messages of a turn by channel. `counted` is the last
+    running sum of tokens. `is_asked`: the user is asked for approval.
     """
 
     is_asked: bool = True
@@ -85,7 +76,6 @@ class CodexReading(SessionReading):
             self.counted = read, written
 
     def user(self, texts: Sequence[str], way: str, place: RecordPlace) -> Iterator[Draft]:
-        """Yield drafts of a user message that came by the channel *way*."""
         pieces = [piece_of(text) for text in texts]
         own = [piece.text for piece in pieces if piece.sort is Sort.OWN]
         for draft in self.said(own, place) if own else ():
@@ -111,7 +101,6 @@ class CodexReading(SessionReading):
             self.notes.skip("empty message")
 
     def plan(self, text: str, way: str, place: RecordPlace, part: int = 0) -> Iterator[Draft]:
-        """Yield the draft of a plan that the model proposes."""
         for draft in self.text_or_skip(Kind.ASSISTANT, text, place, "empty message", part):
             yield from self.once(draft, way, who="plan")
 
@@ -158,7 +147,6 @@ class CodexReading(SessionReading):
         return place.draft(Kind.DECISION, text, part, tool=made.tool or None, call_id=call_id or None)
 
     def shell(self, command: str, output: Output, way: str, place: RecordPlace, part: int = 0) -> Iterator[Draft]:
-        """Yield a command that the user ran, and its output."""
         words = Kind.SUB_AGENT if self.is_sub_agents else Kind.USER
         for draft in self.once(place.draft(words, f"! {command}", part), way):
             yield draft
@@ -182,7 +170,6 @@ class CodexReading(SessionReading):
             yield self.call(tool, wanted, call_id, place)
 
     def of_response(self, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the drafts of an item of the conversation."""
         kind = str(item.get("type", "message" if "role" in item else "no type"))
         match kind:
             case "message":
@@ -202,7 +189,7 @@ class CodexReading(SessionReading):
             case _:
                 return self.skip(kind)
 
-    def _inserted(self, piece: MessagePiece, way: str, place: RecordPlace, part: int) -> Iterable[Draft]:
+    def _inserted(self, piece: Piece, way: str, place: RecordPlace, part: int) -> Iterable[Draft]:
         match piece.sort:
             case Sort.IMAGE:
                 return self.skip("image")
