@@ -1,7 +1,6 @@
 """Read and write agent session transcripts in any known file format.
 
-Readers detect the format and return one `Transcript` model. `TranscriptWriter` records sessions of programs that keep
-no transcript.
+Readers detect the format. `TranscriptWriter` records sessions of programs that keep no transcript.
 """
 
 from importlib import import_module
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from nous.transcript.load import SessionPart, parse_transcript, read_transcript, split_sessions
     from nous.transcript.model import Entry, Header, Kind, Problem, Transcript, Trust, Turn
     from nous.transcript.recorder.events import TranscriptEvent, read_events
-    from nous.transcript.recorder.files import save_summarizer_input, save_summary
-    from nous.transcript.recorder.writer import TranscriptWriter, should_transcript
+    from nous.transcript.recorder.writer import TranscriptWriter, save_summarizer_input, save_summary, should_transcript
     from nous.transcript.render.text_form import build_summarizer_input, format_for_summarizer
     from nous.transcript.render.turns import TurnText, group_into_turns
     from nous.transcript.tool_summary import extract_tool_summary
@@ -47,10 +45,7 @@ __all__ = [
     "transcript_path",
 ]
 
-_MODULES = (
-    *("model", "tool_summary", "discovery", "detect", "load", "render.turns", "render.text_form"),
-    *("recorder.writer", "recorder.files"),
-)
+_MODULES = ("model", "tool_summary", "detect", "load", "render.turns", "render.text_form", "recorder.writer")
 """Modules with the public names, directly or imported; those that load fastest first."""
 
 

@@ -78,8 +78,7 @@ def _surest(sample: Sample) -> Sniffed:
 def sample_of(byte_source: ByteSource) -> Sample:
     """Return a sample of the beginning of *byte_source*, without consuming it.
 
-    The sample is larger than `HEAD` if the first line, record or message is longer. Raises UnknownFormat if that
-    exceeds what memory can hold (`LONGEST_LINE`).
+    It is larger than `HEAD` if the first line, record or message is. Raises UnknownFormat above `LONGEST_LINE`.
     """
     size = HEAD
     sample, most = _sample(head := byte_source.look(size))

@@ -36,13 +36,13 @@ def read_transcript(
 ) -> Transcript:
     """Read *source*: a path, an open binary stream, or the id of a session below *base*.
 
-    Compressed files are decompressed. The format is detected from the content unless *format* names it. Tool output is
-    cut to *result_limit* characters. *include* adds what is skipped otherwise: "thinking", "meta" (what a program wrote
-    in a person's place), "sidechains" (what was said inside sub-agents). *name* becomes `Transcript.source` of a
-    stream. A blank file gives a transcript without entries.
+    Compressed files are decompressed. The format is detected unless *format* names it. Tool output is cut to
+    *result_limit* characters. *include* adds what is skipped otherwise: "thinking", "meta" (what a program wrote in
+    a person's place), "sidechains" (what was said inside sub-agents). *name* becomes `Transcript.source` of a
+    stream. A blank file has no entries.
 
-    Raises NotFound if nothing is there, BadInput if it cannot be read or is of no known format (`UnknownFormat`), and
-    Unavailable if the disk fails.
+    Raises NotFound if nothing is there, BadInput if it cannot be read or is of no known format (`UnknownFormat`),
+    and Unavailable if the disk fails.
     """
     finishing = Finishing(result_limit=result_limit, include=extras(include))
     if not isinstance(source, str | Path):
@@ -111,10 +111,9 @@ def _read(
 
 
 def sniffed(byte_source: ByteSource) -> Sniffed:
-    """Return the reader for the content of *byte_source*.
+    """Return the reader for the content of *byte_source*; an empty list counts as a chat.
 
-    An empty list counts as a chat without messages. Raises UnknownFormat; if compressed data is damaged, the message
-    names the damage first.
+    Raises UnknownFormat; if compressed data is damaged, the message names the damage first.
     """
     try:
         sample = sample_of(byte_source)

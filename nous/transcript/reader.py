@@ -64,9 +64,8 @@ class Sample:
 class Reading(ABC):
     """State of one session while it is parsed.
 
-    All state that outlives a record is in the fields, and these hold plain values. So a reading can be serialized, and
-    another process can continue it with appended content. It never raises for the content of a file: it skips what it
-    cannot read and counts that in its notes.
+    All state that outlives a record is in the fields, as plain values, so another process can continue a reading
+    with appended content. It never raises for the content of a file: it skips and counts what it cannot read.
     """
 
     notes: ReadNotes = field(default_factory=ReadNotes)
@@ -114,10 +113,10 @@ class LineReading(Reading):
 class FormatReader:
     """Reader of one format. Every module in `nous.transcript.readers` has one, named `READER`.
 
-    `format` is the name that `--format` takes. `confidence` is the certainty that a sample has this format, from 0 to
-    1: 1 means that no other format looks like this. It is asked for samples with records if the readings parse records,
-    otherwise for those without. If one session spans many files, `gather` joins the session that a file is a part of as
-    one file; it returns None for a file that is the whole session, and raises OSError.
+    `format` is the name that `--format` takes. `confidence` is the certainty, up to 1, that a sample has this
+    format. It is asked for samples with records if the readings parse records, otherwise for those without. If one
+    session spans many files, `gather` joins them; it returns None for a file that is the whole session, and raises
+    OSError.
     """
 
     format: str

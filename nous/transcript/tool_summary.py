@@ -13,8 +13,7 @@ Keys = tuple[str, ...]
 class Shape(NamedTuple):
     """Inputs of a tool to show: its file in full, then labelled values, cut and quoted.
 
-    `patch` names the field with a patch, whose files are shown. Without the value labelled `needs`, only the tool's
-    name is shown.
+    The files of the field `patch` are shown. Without the value labelled `needs`, only the tool's name is.
     """
 
     file: Keys = ()
@@ -41,8 +40,6 @@ PATHS: Keys = (
     *("file_path", "path", "absolute_path", "filePath", "target_file", "notebook_path", "filename", "file"),
     *("TargetFile", "AbsolutePath", "target_notebook"),
 )
-"""Keys that agents use for the path of a file."""
-
 _FILE = Shape(file=PATHS)
 _SHELL = Shape(
     values={"desc": ("description",), "cmd": ("command", "cmd", "commands", "script", "CommandLine", "input", "code")}
@@ -127,10 +124,9 @@ LONGEST_VALUE = 80
 def extract_tool_summary(
     name: str | None, tool_input: Mapping[str, Any] | None = None, paths: Sequence[str] = ()
 ) -> str:
-    """Return `Name(main inputs)` for a tool call.
+    """Return `Name(main inputs)` for a tool call; *paths* are its files, if already known.
 
-    An unknown tool gives its bare name, and a bookkeeping tool an empty string. *paths* are the files that it touches,
-    if already known.
+    An unknown tool gives its bare name, and a bookkeeping tool an empty string.
     """
     if not name or name in BOOKKEEPING:
         return ""

@@ -23,10 +23,7 @@ def is_packed(head: bytes) -> bool:
 
 
 def _unpacker(head: bytes, packed: BinaryIO) -> tuple[Callable[[int], bytes], tuple[type[Exception], ...]]:
-    """Return a reader of the decompressed bytes of *packed*, and what it raises at damage.
-
-    It returns everything before the damage. Raises BadInput if a library is missing.
-    """
+    """Return a reader of all bytes of *packed* before a damage, and what it raises there."""
     # read1 returns what was decompressed before the damage; read would discard it.
     if head.startswith(GZIP):
         return gzip.GzipFile(fileobj=packed).read1, (EOFError, zlib.error, gzip.BadGzipFile)

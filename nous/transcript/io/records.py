@@ -78,10 +78,9 @@ def _is_torn(data: bytes, position: int) -> bool:
 
 
 def parse(data: bytes) -> Any:
-    """Parse the JSON value in *data*, accepting lone surrogates and NaN.
+    """Parse the JSON value in *data*; NaN and lone surrogates, which agents write, are accepted.
 
-    Agents write both; lone surrogates are replaced. Raises ValueError for invalid JSON, and its subclass
-    UnicodeDecodeError for invalid UTF-8.
+    Raises ValueError for invalid JSON, and its subclass UnicodeDecodeError for invalid UTF-8.
     """
     try:
         return orjson.loads(data)
@@ -107,10 +106,9 @@ def records(
     *,
     pass_over: Callable[[bytes], str | None] = lambda _: None,
 ) -> Iterator[Record]:
-    """Yield every object in *stream*, in order.
+    """Yield every object in *stream*, in order; it begins at *cursor*, which advances.
 
-    *stream* begins at *cursor*, which advances. *pass_over* may inspect a line before it is parsed and return a reason
-    to skip it.
+    *pass_over* may inspect a line before it is parsed, and return a reason to skip it.
     """
     first = next((line for line in lines(stream, notes, cursor) if line.data.strip(_BLANK)), None)
     if first is None:
@@ -205,8 +203,7 @@ def _spread(data: bytes, stream: BinaryIO, notes: ReadNotes, cursor: ReadPositio
 def _inside_torn(data: bytes, cursor: ReadPosition, notes: ReadNotes) -> Generator[Record, None, int]:
     """Yield a document without an end: first itself without messages, then each whole message.
 
-    The end may only be missing so far. Returns the offset where the last message ends; 0 if *data* does not begin with
-    such a document.
+    Returns the offset where the last message ends; 0 if *data* does not begin with such a document.
     """
     opening = _MESSAGES.search(data)
     begin = len(data) - len(data.lstrip(_BLANK + b"],"))

@@ -25,8 +25,7 @@ class BlockReading(SessionReading):
     ) -> list[Draft]:
         """Return drafts of a user message: one per tool result, then the user's own text.
 
-        With *is_meta* the text becomes system text, because no person wrote it. *is_rejected* and *is_decided* apply to
-        the tool results; see `outcome`.
+        With *is_meta* no person wrote the text. *is_rejected* and *is_decided* are those of `outcome`.
         """
         drafts: list[Draft] = []
         said: list[str] = []
@@ -96,8 +95,5 @@ def text_of(content: object) -> str:
 def blocks_in(content: object) -> Sequence[JsonObject]:
     """Return *content* as blocks; a string becomes one text block."""
     found = as_list(content) if isinstance(content, list) else [content]
-    return [block for inner in found if (block := _as_block(inner))]
-
-
-def _as_block(value: object) -> JsonObject:
-    return {"type": "text", "text": value} if isinstance(value, str) else as_object(value)
+    blocks = ({"type": "text", "text": inner} if isinstance(inner, str) else as_object(inner) for inner in found)
+    return list(filter(None, blocks))

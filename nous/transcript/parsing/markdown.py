@@ -70,8 +70,8 @@ class Fences:
     """Classifies lines as fenced code (True) or text (False).
 
     Authors forget to close fences. So inside of a fence, lines are held back from the first *mark* on: a line that
-    would have a meaning outside of code. They are code if the fence is closed. They are text if another fence opens
-    first, or the input ends.
+    has a meaning outside of code. They are code if the fence is closed, and text if another opens or the input
+    ends.
     """
 
     opened: str = ""

@@ -53,8 +53,8 @@ def outcome(
 ) -> ToolOutcome:
     """Classify the result *text* of the call *of*.
 
-    A rejection is a user decision even if the program reports it as an error. Tool output may read like an answer or an
-    approval, but only question and plan tools have one. If the tool is unknown, *is_decided* allows it too: the program
+    A rejection is a user decision even if the program reports it as an error. Output may read like an answer or an
+    approval, but only question and plan tools have one. *is_decided* allows it for an unknown tool, if the program
     says elsewhere that the user decided.
     """
     text = without_insertions(without_colour(text))
@@ -139,8 +139,7 @@ class SessionReading(RecordReading):
     """Base reading of a session.
 
     `calls` wait for their results. `usage` maps answers to tokens (read, written). `seen` are ids or digests of
-    emitted records. In a session of a sub-agent (`is_sub_agents`) another agent, not a person, wrote the user
-    messages.
+    records. If `is_sub_agents`, another agent, not a person, wrote the user messages.
     """
 
     calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
@@ -226,6 +225,12 @@ class SessionReading(RecordReading):
     def made(self, call_id: str) -> ToolCall:
         """Return the call *call_id* that waits for its result."""
         return self.calls.get(call_id, UNKNOWN_CALL)
+
+    def verdict(self, words: str, call_id: str, place: RecordPlace, part: int = 0, *, is_yes: bool) -> Draft:
+        """Return the draft of the user's yes with its scope, or of a no with its reason."""
+        made = self.made(call_id)
+        text = f"Approved {made.summary}{words}" if is_yes else rejection(words, made)
+        return self.decision(text, call_id, place, part)
 
     def decision(self, text: str, call_id: str, place: RecordPlace, part: int = 0) -> Draft:
         tool = self.made(call_id).tool

@@ -1,7 +1,6 @@
 """Parser for SpecStory exports: message headings, session lines and tool use blocks.
 
-Each agent's calls are shown in a different form. In all of them the output comes last, in a fence of plain text or
-behind a label.
+Calls look different for each agent, but their output comes last, in a fence of plain text or behind a label.
 """
 
 import re

@@ -81,8 +81,7 @@ _MARK = re.compile(r"\n\n\.\.\. \[truncated \d{1,12} chars\] \.\.\.\n\n")
 def cut(text: str, limit: int) -> str:
     """Return *text*, or its beginning and end (7 : 3) around a mark with the missing length.
 
-    At most *limit* characters of the text are kept, fewer where a cut would split what people take for one sign. The
-    mark is not counted.
+    Without the mark it has at most *limit* characters, fewer where a cut would split what people take for one sign.
     """
     if len(text) <= limit:
         return text

@@ -65,13 +65,13 @@ class _Conversation(SessionReading):
             case _:
                 return (self._result(kind, text_at(step, "status"), text, place),)
 
-    def _user(self, step: JsonObject, text: str, place: RecordPlace) -> Iterator[Draft]:
+    def _user(self, step: JsonObject, text: str, place: RecordPlace) -> Iterable[Draft]:
         self._forget()
-        self.notes.learn(model=_chosen_model(text))
+        model = text.partition(_SETTINGS)[2].partition(_MODEL)[2].partition("\n")[0].partition(" to ")[2]
+        self.notes.learn(model=model.partition(". ")[0].removesuffix("."))
         if text_at(step, "source") in _NOT_TYPED:
-            yield place.draft(Kind.SYSTEM, text, is_meta=True)
-            return
-        yield from self.said([_request(text)], place)
+            return (place.draft(Kind.SYSTEM, text, is_meta=True),)
+        return self.said([_request(text)], place)
 
     def _planned(self, step: JsonObject, text: str, place: RecordPlace) -> Iterator[Draft]:
         if thought := text_at(step, "thinking").strip():
@@ -112,12 +112,6 @@ def _request(text: str) -> str:
         return text.strip()
     rest = text.partition(_REQUEST)[2]
     return (rest.rpartition(_REQUEST_ENDS)[0] if _REQUEST_ENDS in rest else rest).strip()
-
-
-def _chosen_model(text: str) -> str:
-    settings = text.partition(_SETTINGS)[2]
-    change = settings.partition(_MODEL)[2].partition("\n")[0]
-    return change.partition(" to ")[2].partition(". ")[0].removesuffix(".")
 
 
 def _decoded(value: object) -> object:

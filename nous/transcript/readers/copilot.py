@@ -1,7 +1,6 @@
 """Reader for Copilot CLI transcripts: `events.jsonl`.
 
-Each line is `{type, data, id, timestamp, parentId}`. A call appears in the answer that requests it and again when it
-begins. Events inside of a sub-agent name the call that started it.
+A call appears in the answer that requests it and again when it begins. Events inside of a sub-agent name its call.
 """
 
 import re
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, call, digest_of, rejection
+from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, call, digest_of
 from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -156,7 +155,7 @@ class _Session(SessionReading):
             return self.skip(f"permission.completed: {text_at(result, 'kind')}")
         if self.is_repeated(f"decision on {own}", "repeated decision"):
             return ()
-        return (self.decision(rejection(text_at(result, "feedback"), self.made(own)), own, place),)
+        return (self.verdict(text_at(result, "feedback"), own, place, is_yes=False),)
 
     def _other(self, kind: str, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:

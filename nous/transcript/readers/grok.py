@@ -1,8 +1,7 @@
 """Reader for Grok CLI sessions: `chat_history.jsonl`, with `summary.json` beside it.
 
-Both are in `~/.grok/sessions/<project>/<session>/`. Records have neither ids nor times. Text of the program in user
-messages has a `synthetic_reason`. The user's own words may be wrapped in `<user_query>`. Only the summary holds the
-session's title and directory.
+Both are in `~/.grok/sessions/<project>/<session>/`. Only the summary holds the session's title and directory. Text of
+the program in user messages has a `synthetic_reason`. The user's own words may be wrapped in `<user_query>`.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Reader for Hermes sessions: `~/.hermes/sessions/*.json`, gateway transcripts, exports.
 
-Exports are the output of `hermes sessions export`. Messages are those of Chat Completions, with the model's thoughts
-beside them. The file has the times when the session began and was saved, but not always those of its messages.
+Messages are those of Chat Completions, with the model's thoughts beside them. The file has the times when the session
+began and was saved, but not always those of its messages.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,6 @@
 """Reader for LangChain messages, in a list or in the state of a graph.
 
-Reads the output of `messages_to_dict` and `dumpd`, and plain messages. The chunks of a streamed answer become one. Text
-that the libraries write in a person's place is recognized by its marks.
+Reads the output of `messages_to_dict` and `dumpd`, and plain messages. The chunks of a streamed answer become one.
 """
 
 import re

@@ -32,7 +32,7 @@ class _Entries(RecordReading):
         if MARK in value:
             self._introduce(object_at(value, "header"))
         elif kind := _KINDS.get(text_at(value, "kind")):
-            return (_draft(kind, value, record),)
+            return (_draft(kind, value, record.line),)
         elif "skipped" in value:
             skipped = as_object(value["skipped"])
             self.notes.skipped.update({reason: as_count(times) for reason, times in skipped.items()})
@@ -51,11 +51,11 @@ class _Entries(RecordReading):
         self.notes.header = replace(self.notes.header, read_from=origin)
 
 
-def _draft(kind: Kind, value: Mapping[str, Any], record: Record) -> Draft:
+def _draft(kind: Kind, value: Mapping[str, Any], line: int) -> Draft:
     return Draft(
         kind,
         text_at(value, "text"),
-        text_at(value, "id") or f"line-{record.line}",
+        text_at(value, "id") or f"line-{line}",
         parse_time(value.get("time")),
         count_at(value, "line"),
         count_at(value, "offset"),

@@ -1,7 +1,7 @@
 """Reader for Qwen Code transcripts: `~/.qwen/projects/<project>/chats/<session>.jsonl`.
 
 Records have the form of Claude Code's, messages that of the Gemini API. One answer may come as several records with one
-`uuid`. The user's text is in `systemPayload.displayText`, beside the text that the model got instead.
+`uuid`. `displayText` is the user's text, beside the text that the model got instead.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,6 @@
 """Reader for ShareGPT conversations: `{conversations: [{from, value}]}`, or only the turns.
 
-Accepts one conversation, a list, or lines of them. Calls and results have no ids: results come in the order of the
-calls. Hermes data keeps calls and thoughts in tags.
+Calls and results have no ids: results come in the order of the calls. Hermes data keeps calls and thoughts in tags.
 """
 
 import re

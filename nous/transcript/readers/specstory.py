@@ -1,7 +1,6 @@
 """Reader for SpecStory exports: sessions of many agents as Markdown in `.specstory/history`.
 
-A message extends from one heading (`_**User (time)**_`, `_**Agent (model time)**_`) to the next. An agent's message
-holds its text, thoughts and calls.
+A message, with its thoughts and calls, extends from one heading (`_**Agent (model time)**_`) to the next.
 """
 
 import re
@@ -45,8 +44,8 @@ def _confidence(sample: Sample) -> float:
 class _Export(LineReading):
     """The message that is being read: its heading, its text since `start`, and open elements.
 
-    `expanded` is the time of the last call of a skill or a slash command. A user message at the same time holds its
-    instructions, not the user's words.
+    A user message at the time `expanded`, of the last skill or slash command, holds instructions, not the user's
+    words.
     """
 
     heading: Heading | None = None
@@ -140,7 +139,10 @@ class _Export(LineReading):
                 yield from self._used()
             return
         thought, end, after = line.text.partition(_THOUGHT)
-        self._add(line._replace(text=_unwrapped(thought)))
+        thought = thought.removeprefix(_THINKING)
+        for tag in _WRAPPING:
+            thought = thought.removeprefix(tag).removesuffix(tag)
+        self._add(line._replace(text=thought))
         if end:
             yield from self._said()
             if after.strip():
@@ -207,13 +209,6 @@ class _Export(LineReading):
         self.part += 1
         self.expanded = None
         return draft
-
-
-def _unwrapped(thought: str) -> str:
-    text = thought.removeprefix(_THINKING)
-    for tag in _WRAPPING:
-        text = text.removeprefix(tag).removesuffix(tag)
-    return text
 
 
 READER = FormatReader("specstory", _confidence, _Export)

@@ -1,8 +1,7 @@
 """Reader for SWE-agent runs: a `.traj` file, `{history, trajectory, info, environment}`.
 
-The history holds the messages to the model and its answers. The trajectory holds the same by steps, and is used if
-there is no history. An answer has a thought and then an action, in its text or as function calls. Output of the
-environment stands in user messages; the user's only words are the task.
+The history holds the messages of the model; the trajectory, used if there is no history, holds the same by steps. User
+messages are output of the environment; the user's only words are the task.
 """
 
 from collections.abc import Iterable, Iterator

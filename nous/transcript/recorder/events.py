@@ -1,7 +1,6 @@
 """Events of an agent session as JSON objects tagged by `type`, in qbit's format.
 
-See https://github.com/qbit-ai/qbit. Forks of it have added types, and newer programs add fields: both are kept
-unchanged.
+Types of its forks, and fields that newer programs add, are kept unchanged. See https://github.com/qbit-ai/qbit.
 """
 
 from collections.abc import Iterator, Mapping
@@ -84,15 +83,14 @@ EVENT_TYPES = {
     name: {field.rstrip("?~"): field.lstrip("_abcdefghijklmnopqrstuvwxyz") for field in fields.split()}
     for name, fields in (line.split(":") for line in _TABLE.splitlines() if line)
 }
-"""The fields of each event type, and what marks them in the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptEvent:
     """Something that happened in a session, as the agent reports it.
 
-    `fields` are those of its type, then the ones that a newer program added. An event of unknown type, or without the
-    fields of its type, is not `is_known`; its fields are kept as they are.
+    `fields` are those of its type, then others. An event of unknown type, or without the fields of its type, is not
+    `is_known`; its fields are kept as they are.
     """
 
     type: str

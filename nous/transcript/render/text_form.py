@@ -1,7 +1,7 @@
 """Render a session as text for summarizers, block by block, in the format of qbit.
 
-Each block begins with its turn number, which counts the `started` events, and ends with a blank line. Everything else
-is left out: streamed parts, reasoning, warnings, workflows, and the tool use of sub-agents.
+A block begins with its turn number, which counts the `started` events, and ends with a blank line. Streamed parts,
+reasoning, warnings, workflows, and the tool use of sub-agents are left out.
 """
 
 import json

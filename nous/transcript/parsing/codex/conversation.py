@@ -29,10 +29,9 @@ _UNPAIRED = frozenset({"web_search", "image_generation"})
 class CodexReading(SessionReading):
     """Emits each message and call once, though the file repeats them.
 
-    A call comes from the conversation if it is there, else from the events around it. `listed` are calls from the
-    conversation, `observed` those known from events only, and `failed` those of the first for which an event
-    reported a failure before their output. `copies` counts the messages of a turn by channel. `counted` is the last
-    running sum of tokens. `is_asked`: the user is asked for approval.
+    `listed` are calls from the conversation, `observed` those known only from the events around it, and `failed`
+    are listed ones whose failure an event reported before their output. `copies` counts the messages of a turn by
+    channel. `counted` is the last running sum of tokens. `is_asked`: the user is asked for approval.
     """
 
     is_asked: bool = True
@@ -161,13 +160,12 @@ class CodexReading(SessionReading):
             draft.text = f"{ends}: {draft.text}" if ends else draft.text
             yield from self.once(draft, way)
 
-    def search(self, tool: str, given: JsonObject, call_id: str, way: str, place: RecordPlace) -> Iterator[Draft]:
-        """Yield a search, which has no id to pair by; copies are found by the search terms."""
+    def search(self, tool: str, given: JsonObject, call_id: str, way: str, place: RecordPlace) -> Iterable[Draft]:
+        """Return a search, which has no id to pair by; copies are found by the search terms."""
         wanted = {name: value for name, value in given.items() if value}
         if self.is_copy(tool, as_shown(wanted), way):
-            self.notes.skip("repeated call")
-        else:
-            yield self.call(tool, wanted, call_id, place)
+            return self.skip("repeated call")
+        return (self.call(tool, wanted, call_id, place),)
 
     def of_response(self, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         kind = str(item.get("type", "message" if "role" in item else "no type"))
@@ -237,7 +235,9 @@ class CodexReading(SessionReading):
         call_id = text_at(item, "call_id", "tool_call_id") or tool
         if call_id in self.observed:
             return self.skip("repeated result")
-        output = _found(item) if kind == "tool_search_output" else output_of(item.get("output", item.get("result")))
+        found = "\n".join(filter(None, (text_at(tool, "name") for tool in objects_at(item, "tools"))))
+        is_search = kind == "tool_search_output"
+        output = Output(found) if is_search else output_of(item.get("output", item.get("result")))
         if item.get("status") == "failed":
             output = replace(output, is_error=True)
         if self.made(call_id).tool == _QUESTIONS and (answers := _answers(output.text)):
@@ -280,10 +280,6 @@ def _free(text: object) -> dict[str, Any]:
     """Return the input of a tool that takes free text, which may still be JSON."""
     found = as_arguments(text)
     return {"input": text} if isinstance(text, str) and found.get("arguments") == text else found
-
-
-def _found(item: JsonObject) -> Output:
-    return Output("\n".join(filter(None, (text_at(tool, "name") for tool in objects_at(item, "tools")))))
 
 
 def _answers(text: str) -> str:
