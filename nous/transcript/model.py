@@ -173,8 +173,6 @@ MOST_PROBLEMS = 100
 
 @dataclass(slots=True)
 class ReadNotes:
-    """Session metadata, skip counts and problems that accumulate during a read."""
-
     header: Header = field(default_factory=Header)
     skipped: Counter[str] = field(default_factory=Counter[str])
     problems: list[Problem] = field(default_factory=list[Problem])

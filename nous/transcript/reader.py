@@ -80,8 +80,6 @@ class Reading(ABC):
 
 @dataclass(slots=True)
 class RecordReading(Reading):
-    """Base of readings that parse JSON objects, in any layout."""
-
     def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
         for record in records(stream, self.notes, cursor, pass_over=self.pass_over):
             yield from self.entries(record)
@@ -98,8 +96,6 @@ class RecordReading(Reading):
 
 @dataclass(slots=True)
 class LineReading(Reading):
-    """Base of readings that parse text line by line."""
-
     def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
         for line in lines(stream, self.notes, cursor):
             yield from self.entries(line)

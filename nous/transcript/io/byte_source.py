@@ -18,7 +18,6 @@ _LIBRARIES = ("compression.zstd", "backports.zstd")
 
 
 def is_packed(head: bytes) -> bool:
-    """Return whether a file that begins like this has a known compression."""
     return head.startswith((GZIP, ZSTANDARD))
 
 
@@ -69,7 +68,6 @@ class ByteSource(io.RawIOBase):
         return self._sha256.hexdigest()
 
     def buffered(self) -> BinaryIO:
-        """Return a buffered stream, which can be read by lines too."""
         return cast("BinaryIO", io.BufferedReader(self, _CHUNK))
 
     def look(self, size: int) -> bytes:

@@ -44,8 +44,6 @@ class End(Enum):
 
 
 class Scan(NamedTuple):
-    """Spans of complete values, the start of the rest, and the reason why the scan ended."""
-
     spans: list[tuple[int, int]]
     rest: int
     end: End

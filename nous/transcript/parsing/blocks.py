@@ -12,8 +12,6 @@ from nous.transcript.reader import Draft, RecordPlace
 
 @dataclass(slots=True)
 class BlockReading(SessionReading):
-    """Turns the content of successive messages into drafts of entries."""
-
     def of_user(
         self,
         content: object,

@@ -68,9 +68,8 @@ def outcome(
         if text.startswith(_DECLINED):
             return ToolOutcome(Kind.DECISION, text)
         if not is_error and (of.tool in QUESTION_TOOLS or _ANSWERED.match(text)) and text:
-            return ToolOutcome(
-                Kind.DECISION, f"Answered: {_AFTERWORD.sub('', _ANSWERED.sub('', text, count=1)).strip()}"
-            )
+            answer = _AFTERWORD.sub("", _ANSWERED.sub("", text, count=1)).strip()
+            return ToolOutcome(Kind.DECISION, f"Answered: {answer}")
     if of.tool in PLAN_TOOLS or is_decided:
         if text.startswith(_NOT_APPROVED):
             return ToolOutcome(Kind.DECISION, rejection(text, of))
@@ -163,7 +162,6 @@ class SessionReading(RecordReading):
         self.usage[answer] = max(known, (read, written), key=lambda tokens: tokens[::-1])
 
     def add_tokens(self, read: int, written: int, book: str = "") -> None:
-        """Add tokens to the sum named *book*."""
         known = self.usage.get(book, (0, 0))
         self.usage[book] = known[0] + read, known[1] + written
 
@@ -223,7 +221,6 @@ class SessionReading(RecordReading):
         return draft_of_result(came, made.tool or tool, call_id, place, part)
 
     def made(self, call_id: str) -> ToolCall:
-        """Return the call *call_id* that waits for its result."""
         return self.calls.get(call_id, UNKNOWN_CALL)
 
     def verdict(self, words: str, call_id: str, place: RecordPlace, part: int = 0, *, is_yes: bool) -> Draft:

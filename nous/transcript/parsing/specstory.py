@@ -145,8 +145,6 @@ class ToolUseBlock:
 
 @dataclass(slots=True)
 class _Shown:
-    """Input of a call, collected from the Markdown that shows it."""
-
     tool: str
     kind: str
     given: dict[str, Any] = field(default_factory=dict[str, Any])

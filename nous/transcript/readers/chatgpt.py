@@ -13,7 +13,6 @@ from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, te
 from nous.transcript.parsing.values import as_arguments, as_object, as_text
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
-_SURE = 0.97
 _INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
 _EVERYBODY = frozenset({"", "all"})
 _TEXTS = ("text", "result", "summary", "content", "model_set_context")
@@ -28,7 +27,7 @@ _ABOUT = ("about_user_message", "about_model_message")
 
 
 def _confidence(sample: Sample) -> float:
-    return _SURE * sample.share(_is_conversation)
+    return 0.97 * sample.share(_is_conversation)
 
 
 def _is_conversation(record: JsonObject) -> bool:

@@ -16,7 +16,6 @@ from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
-_SURE = 0.95
 _MOST = 0.5
 _KINDS = frozenset({"human", "ai", "system", "tool", "function", "chat", "remove"})
 _ONLY_HERE = frozenset({"additional_kwargs", "response_metadata"})
@@ -63,7 +62,7 @@ def _confidence(sample: Sample) -> float:
     values = [value for record in sample.records for value in (held(record) or [record])]
     found = [known for value in values if (known := message(value))]
     share = len(found) / len(values) if values else 0.0
-    return _SURE * share if share >= _MOST and any(known.is_marked for known in found) else 0.0
+    return 0.95 * share if share >= _MOST and any(known.is_marked for known in found) else 0.0
 
 
 @dataclass(slots=True)

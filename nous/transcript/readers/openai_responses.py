@@ -25,8 +25,6 @@ _NO_CALLS = frozenset(
     }
 )
 _FOUND = ("filename", "title", "url", "text", "logs")
-_SURE = 0.95
-_LIKE_OLD_CODEX = 0.7
 _MOST = 0.5
 _OF_REQUESTS = frozenset({"instructions", "previous_response_id", "model"})
 
@@ -36,7 +34,7 @@ def _confidence(sample: Sample) -> float:
     share = sample.share(_is_item) + bodies
     if share < _MOST or not (bodies or any(map(_is_sure, sample.records))):
         return 0.0
-    return share * (_LIKE_OLD_CODEX if any(map(_is_codex, sample.records)) else _SURE)
+    return share * (0.7 if any(map(_is_codex, sample.records)) else 0.95)
 
 
 def _is_item(value: JsonObject) -> bool:

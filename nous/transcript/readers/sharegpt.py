@@ -26,9 +26,6 @@ _SPEAKERS = {
 _ROLES = {name: role for role, names in _SPEAKERS.items() for name in names}
 _LISTS = ("conversations", "conversation", "messages")
 _BESIDE = ("tools", "chosen", "rejected")
-_NATIVE = 0.95
-_TURNS = 0.85
-_BORROWED = 0.8
 
 
 def _confidence(sample: Sample) -> float:
@@ -38,12 +35,12 @@ def _confidence(sample: Sample) -> float:
 def _sureness(record: JsonObject) -> float:
     held = _held(record)
     if held is None:
-        return _TURNS if "value" in record and _role(record) else 0.0
+        return 0.85 if "value" in record and _role(record) else 0.0
     turns = [as_object(turn) for turn in held]
     if turns and all("from" in turn and "value" in turn for turn in turns):
-        return _NATIVE
+        return 0.95
     is_ours = not isinstance(record.get("messages"), list) and turns
-    return _BORROWED if is_ours and all(map(_role, turns)) else 0.0
+    return 0.8 if is_ours and all(map(_role, turns)) else 0.0
 
 
 def _held(record: JsonObject) -> Sequence[Any] | None:

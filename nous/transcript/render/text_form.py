@@ -133,7 +133,6 @@ def _pretty(value: object) -> str:
 
 
 def _events_of(transcript: Transcript) -> Iterator[Mapping[str, Any]]:
-    """Yield the entries of *transcript* as events; each prompt starts a turn."""
     for entry in transcript:
         if entry.kind is Kind.USER:
             yield {"type": "started", "turn_id": f"turn-{entry.turn}"}

@@ -62,7 +62,6 @@ class CodexReading(SessionReading):
         )
 
     def settings(self, context: JsonObject) -> None:
-        """Learn the model, the directory, and whether the user is asked for approval."""
         self.is_asked = context.get("approval_policy") != "never"
         self.notes.learn(cwd=text_at(context, "cwd"), model=text_at(context, "model"))
 

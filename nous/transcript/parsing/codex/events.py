@@ -23,8 +23,6 @@ _WORK = ("commandexecution", "filechange", "mcptoolcall", "dynamictoolcall")
 
 @dataclass(slots=True)
 class EventReading(CodexReading):
-    """Turns successive events and thread items into drafts."""
-
     def of_event(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         kind = str(event.get("type", "no type"))
         match kind:
@@ -119,13 +117,9 @@ class EventReading(CodexReading):
         match kind:
             case "web_search_end" | "image_generation_end":
                 return self.search(tool, given, call_id, EVENT, place)
-            case (
-                "view_image_tool_call"
-                | "dynamic_tool_call_request"
-                | "exec_command_begin"
-                | "patch_apply_begin"
-                | "mcp_tool_call_begin"
-            ):
+            case "view_image_tool_call" | "dynamic_tool_call_request":
+                return self._began(tool, given, call_id, place)
+            case "exec_command_begin" | "patch_apply_begin" | "mcp_tool_call_begin":
                 return self._began(tool, given, call_id, place)
             case "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end" | "dynamic_tool_call_response":
                 return self._ended(tool, given, call_id, _output(kind.replace("_", ""), event), place)
