@@ -159,7 +159,7 @@ def _survey_lines(found: Survey, refused: Mapping[str, str]) -> Iterator[str]:
 
 
 def _survey_row(name: str, row: Row) -> Mapping[str, object]:
-    speed = f"{row.megabytes_per_second:.0f}"
+    speed = f"{row.bytes / 1e6 / row.seconds if row.seconds else 0.0:.0f}"
     counts = {"files": row.files, "entries": row.entries.total(), "problems": row.problems}
     return {"format": name, "MB": f"{row.bytes / 1e6:.2f}", "MB/s": speed, **counts}
 

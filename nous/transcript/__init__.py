@@ -1,7 +1,6 @@
 """Read and write agent session transcripts in any known file format.
 
-Readers detect the format and return one `Transcript` model. `TranscriptWriter` records sessions of programs that keep
-no transcript.
+Readers detect the format. `TranscriptWriter` records sessions of programs that keep no transcript.
 """
 
 from importlib import import_module
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from nous.transcript.load import SessionPart, parse_transcript, read_transcript, split_sessions
     from nous.transcript.model import Entry, Header, Kind, Problem, Transcript, Trust, Turn
     from nous.transcript.recorder.events import TranscriptEvent, read_events
-    from nous.transcript.recorder.files import save_summarizer_input, save_summary
-    from nous.transcript.recorder.writer import TranscriptWriter, should_transcript
+    from nous.transcript.recorder.writer import TranscriptWriter, save_summarizer_input, save_summary, should_transcript
     from nous.transcript.render.text_form import build_summarizer_input, format_for_summarizer
     from nous.transcript.render.turns import TurnText, group_into_turns
     from nous.transcript.tool_summary import extract_tool_summary
@@ -47,23 +45,14 @@ __all__ = [
     "transcript_path",
 ]
 
-_MODULES = {
-    "detect": ("UnknownFormat", "known_readers"),
-    "discovery": ("transcript_path",),
-    "load": ("SessionPart", "parse_transcript", "read_transcript", "split_sessions"),
-    "model": ("Entry", "Header", "Kind", "Problem", "Transcript", "Trust", "Turn"),
-    "recorder.events": ("TranscriptEvent", "read_events"),
-    "recorder.files": ("save_summarizer_input", "save_summary"),
-    "recorder.writer": ("TranscriptWriter", "should_transcript"),
-    "render.text_form": ("build_summarizer_input", "format_for_summarizer"),
-    "render.turns": ("TurnText", "group_into_turns"),
-    "tool_summary": ("extract_tool_summary",),
-}
+_MODULES = ("model", "tool_summary", "detect", "load", "render.turns", "render.text_form", "recorder.writer")
+"""Modules with the public names, directly or imported; those that load fastest first."""
 
 
 def __getattr__(name: str) -> Any:
     # Imported on first use: most of nous needs the records of a transcript alone, and no reader or writer.
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
+    for module in _MODULES if name in __all__ else ():
+        found = import_module(f"{__name__}.{module}")
+        if hasattr(found, name):
+            return getattr(found, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,17 +18,15 @@ from nous.transcript.model import ReadNotes
 from nous.transcript.reader import FormatReader, Sample
 
 HEAD = 32 * 1024
-"""Bytes to inspect, unless the first record is longer."""
+"""Bytes to inspect, at most `RECORDS` records, unless the first record is longer."""
 
 OPENING = 8 * 1024 * 1024
 """Maximum bytes to inspect if the session is one JSON document, whose first message may be that long."""
 
 RECORDS = 50
-"""Records to inspect."""
 
 _SURE_ENOUGH = 0.2
 _MOST_KEYS = 8
-
 
 READERS = PlugIns(readers, attribute="READER", group="nous.readers")
 
@@ -80,8 +78,7 @@ def _surest(sample: Sample) -> Sniffed:
 def sample_of(byte_source: ByteSource) -> Sample:
     """Return a sample of the beginning of *byte_source*, without consuming it.
 
-    The sample is larger than `HEAD` if the first line, record or message is longer. Raises UnknownFormat if that
-    exceeds what memory can hold (`LONGEST_LINE`).
+    It is larger than `HEAD` if the first line, record or message is. Raises UnknownFormat above `LONGEST_LINE`.
     """
     size = HEAD
     sample, most = _sample(head := byte_source.look(size))
@@ -102,7 +99,6 @@ def _worth_a_look(head: bytes, sample: Sample) -> int:
 
 
 def _begins(head: bytes) -> bytes:
-    """Return the first byte after a byte order mark, blanks and NULs."""
     return head.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n\0")[:1]
 
 

@@ -12,8 +12,6 @@ BASE_VARIABLE = "VT_TRANSCRIPT_DIR"
 """Environment variable with the directory of all transcripts. qbit reads the same one."""
 
 QBIT_TRANSCRIPTS = "~/.qbit/transcripts"
-"""Default directory of all transcripts, with one subdirectory per session."""
-
 _LONGEST_ID = 255
 
 
@@ -29,10 +27,9 @@ def transcript_path(session: str, *, base: Path | str | None = None) -> Path:
 
 
 def sub_agent_transcript_path(session: str, agent: str, request: str, *, base: Path | str | None = None) -> Path:
-    """Return the path to which the transcript of a sub-agent of *session* is written.
+    """Return where the transcript of a sub-agent of *session* is written.
 
-    *agent* is the sub-agent's id, and *request* the id of the call that started it. Raises BadInput as
-    `transcript_path`.
+    *request* is the id of the call that started *agent*. Raises BadInput as `transcript_path`.
     """
     name = safe_session_id(f"{safe_session_id(agent)}-{safe_session_id(request)}")
     return transcript_path(session, base=base).parent / "subagents" / name / "transcript.json"
@@ -67,9 +64,7 @@ FOLDER = "subagents"
 
 
 def sub_agents_beside(path: Path) -> tuple[SubAgent, ...]:
-    """Return the sub-agents of the session at *path*, sorted by id.
-
-    Empty if *path* is itself the transcript of a sub-agent.
+    """Return the sub-agents of the session at *path*, sorted by id; none for a sub-agent's.
 
     Claude Code keeps sub-agents in `<session>/subagents/agent-<id>.jsonl`, qbit in
     `subagents/<id>-<call>/transcript.json`, Cursor in `subagents/<id>.jsonl`. Raises OSError.

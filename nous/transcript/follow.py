@@ -1,8 +1,7 @@
 """Incremental reading of a session file that is still being written.
 
-The last turn is provisional: more may be added to it, so the next read replaces it. Earlier turns are settled, and a
-resume point holds the parser state after them. New content is read twice: once to find where the last turn begins, and
-once to stop there.
+More may be added to the last turn, so the next read replaces it. Earlier turns are settled, and a resume point holds
+the parser state after them. New content is read twice: to find where the last turn begins, and to stop there.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -47,8 +46,8 @@ class ResumePoint:
 class Growth:
     """Result of an incremental read: new entries after the first *keep* known ones.
 
-    *last* is the id of the last entry to keep. The new entries replace all known ones after it. `header`, `skipped` and
-    `problems` describe the whole file, as in a `Transcript`.
+    The new entries replace all known ones after the one with the id *last*. `header`, `skipped` and `problems`
+    describe the whole file, as in a `Transcript`.
     """
 
     keep: int
@@ -76,14 +75,15 @@ def follow(
 ) -> Growth:
     """Read what the transcript *source* gained since the resume point *since*.
 
-    Without *since*, the whole file is read, and so is a file that was rewritten before that point. Incremental reads
-    with the same *format* and *include* give the same entries as one full read. A file without one record per line (an
-    array, one object, a compressed file) is read whole each time. Raises as `read_transcript`, and UnknownFormat while
-    the file is too short to detect its format.
+    Without *since*, the whole file is read, and so is a file that was rewritten before that point, or one without
+    one record per line (an array, one object, a compressed file). Incremental reads with the same *format* and
+    *include* give the same entries as one full read. Raises as `read_transcript`, and UnknownFormat while the file
+    is too short.
     """
     with opened(located(source, base=base)) as stream:
         size = stream.seek(0, SEEK_END)
-        parser_state = _restored(since) if since and _is_unchanged(since, stream) else None
+        is_unchanged = since is not None and since.offset > 0 and _check(stream, since.offset) == since.check
+        parser_state = _restored(since) if since and is_unchanged else None
         if since and parser_state:
             return _growth(stream, parser_state, since, size)
         stream.seek(0)
@@ -94,8 +94,6 @@ def follow(
 
 @dataclass(slots=True)
 class _ParserState:
-    """A reading and its finishing step, with all state that they keep between records."""
-
     reading: Reading
     finishing: Finishing
 
@@ -129,11 +127,6 @@ def _restored(point: ResumePoint) -> _ParserState | None:
     except ValidationError:
         return None
     return _ParserState(reading, finishing)
-
-
-def _is_unchanged(since: ResumePoint, stream: BinaryIO) -> bool:
-    """Return whether to go on: the content before *since* is as it was, and not empty."""
-    return since.offset > 0 and _check(stream, since.offset) == since.check
 
 
 def _growth(stream: BinaryIO, parser_state: _ParserState, point: ResumePoint, size: int) -> Growth:
@@ -184,7 +177,7 @@ def _can_go_on(stream: BinaryIO, point: ResumePoint, offset: int) -> bool:
         return False
     stream.seek(0)
     reading = reader_named(point.format).reading
-    return reading.STANDS_HERE and (issubclass(reading, LineReading) or is_one_a_line(stream))
+    return issubclass(reading, LineReading) or is_one_a_line(stream)
 
 
 def _check(stream: BinaryIO, offset: int) -> str:

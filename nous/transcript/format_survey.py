@@ -1,13 +1,14 @@
 """Read many files and report what each format yields, and which files are refused."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from time import process_time
 
 from nous.domain.errors import BadInput
-from nous.transcript.discovery import Unreadable, below
+from nous.transcript.discovery import below
 from nous.transcript.load import read_transcript, refusal
 from nous.transcript.model import Kind
 
@@ -23,15 +24,9 @@ class Row:
     skipped: Counter[str] = field(default_factory=Counter[str])
     problems: int = 0
 
-    @property
-    def megabytes_per_second(self) -> float:
-        return self.bytes / 1e6 / self.seconds if self.seconds else 0.0
-
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Rows by format, and the reason of each refusal by path."""
-
     rows: dict[str, Row] = field(default_factory=dict[str, Row])
     refused: dict[Path, str] = field(default_factory=dict[Path, str])
 
@@ -39,7 +34,8 @@ class Survey:
 def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) -> Survey:
     """Read every file in and below *paths*; refuse those without a session, and bad folders."""
     found = Survey()
-    for path in _files(paths, found.refused.__setitem__):
+    refuse = found.refused.__setitem__
+    for path in chain.from_iterable(below(path, refuse) if path.is_dir() else (path,) for path in paths):
         began = clock()
         try:
             transcript = read_transcript(path)
@@ -57,8 +53,3 @@ def survey(paths: Iterable[Path], *, clock: Callable[[], float] = process_time) 
         row.skipped.update(transcript.skipped)
         row.problems += len(transcript.problems)
     return found
-
-
-def _files(paths: Iterable[Path], unreadable: Unreadable) -> Iterator[Path]:
-    for path in paths:
-        yield from below(path, unreadable) if path.is_dir() else (path,)

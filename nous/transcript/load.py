@@ -16,11 +16,11 @@ from nous.domain.errors import BadInput, NotFound, Unavailable
 from nous.transcript.detect import Sniffed, UnknownFormat, reader_for, reader_named, sample_of
 from nous.transcript.discovery import find_transcript, is_plain_name, safe_session_id, sub_agents_beside
 from nous.transcript.io.byte_source import DAMAGED, ByteSource
-from nous.transcript.io.lines import Line, ReadPosition, lines
+from nous.transcript.io.lines import ReadPosition, lines
 from nous.transcript.model import Kind, ReadNotes, Transcript
 from nous.transcript.parsing.fields import text_at
 from nous.transcript.parsing.turns import RESULT_LIMIT, Finishing, extras
-from nous.transcript.parsing.values import as_object
+from nous.transcript.parsing.values import as_object, parsed
 
 _BLANK = re.compile(r"[\s\0]*(?:\[\s*\])?[\s\0]*")
 
@@ -36,13 +36,13 @@ def read_transcript(
 ) -> Transcript:
     """Read *source*: a path, an open binary stream, or the id of a session below *base*.
 
-    Compressed files are decompressed. The format is detected from the content unless *format* names it. Tool output is
-    cut to *result_limit* characters. *include* adds what is skipped otherwise: "thinking", "meta" (what a program wrote
-    in a person's place), "sidechains" (what was said inside sub-agents). *name* becomes `Transcript.source` of a
-    stream. A blank file gives a transcript without entries.
+    Compressed files are decompressed. The format is detected unless *format* names it. Tool output is cut to
+    *result_limit* characters. *include* adds what is skipped otherwise: "thinking", "meta" (what a program wrote in
+    a person's place), "sidechains" (what was said inside sub-agents). *name* becomes `Transcript.source` of a
+    stream. A blank file has no entries.
 
-    Raises NotFound if nothing is there, BadInput if it cannot be read or is of no known format (`UnknownFormat`), and
-    Unavailable if the disk fails.
+    Raises NotFound if nothing is there, BadInput if it cannot be read or is of no known format (`UnknownFormat`),
+    and Unavailable if the disk fails.
     """
     finishing = Finishing(result_limit=result_limit, include=extras(include))
     if not isinstance(source, str | Path):
@@ -111,10 +111,9 @@ def _read(
 
 
 def sniffed(byte_source: ByteSource) -> Sniffed:
-    """Return the reader for the content of *byte_source*.
+    """Return the reader for the content of *byte_source*; an empty list counts as a chat.
 
-    An empty list counts as a chat without messages. Raises UnknownFormat; if compressed data is damaged, the message
-    names the damage first.
+    Raises UnknownFormat; if compressed data is damaged, the message names the damage first.
     """
     try:
         sample = sample_of(byte_source)
@@ -213,16 +212,9 @@ def split_sessions(path: Path, notes: ReadNotes | None = None) -> Iterator[Sessi
         byte_source = ByteSource.on(stream)
         written = (line for line in lines(byte_source.buffered(), notes, ReadPosition()) if line.data.strip())
         first = list(islice(written, 2))
-        if len(first) == 2 and all(isinstance(_object(line).get("messages"), list) for line in first):
+        if len(first) == 2 and all(isinstance(as_object(parsed(line.data)).get("messages"), list) for line in first):
             for line in chain(first, written):
-                own = text_at(_object(line), *_ID_KEYS)
+                own = text_at(as_object(parsed(line.data)), *_ID_KEYS)
                 yield SessionPart(own if is_plain_name(own) else f"{stem}-{line.number}", line.data.strip())
         if byte_source.damage:
             notes.trouble(byte_source.damage, 0)
-
-
-def _object(line: Line) -> dict[str, Any]:
-    try:
-        return as_object(orjson.loads(line.data))
-    except orjson.JSONDecodeError:
-        return {}

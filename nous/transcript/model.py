@@ -12,10 +12,7 @@ from nous.domain.episode import Trust
 
 
 class Kind(StrEnum):
-    """Kind of an entry.
-
-    `USER` is what a person wrote; `DECISION` is what a person approved, rejected or answered.
-    """
+    """Kind of an entry: `USER` is a person's words, `DECISION` an approval, rejection or answer."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -53,12 +50,10 @@ class Entry(NamedTuple):
     """One message, tool call, result or other record of a session.
 
     `id` is unique in its transcript and stable across reads. `turn` counts real user prompts from 1 (0 before the
-    first). `tool` and `tool_input` are set on tool calls, and `paths` are the files that a call names. `call_id` pairs
-    a call with its result. `line` (from 1) and `offset` (bytes from the start of the uncompressed file) are its
-    position; 0 means unknown.
-
-    Two kinds of entries are left out unless asked for: what a program wrote in a person's or the model's place
-    (`is_meta`), and what was said inside a sub-agent (`agent` is its id).
+    first). `paths` are the files that a call names, and `call_id` pairs it with its result. `line` (from 1) and
+    `offset` (bytes from the start of the uncompressed file) are 0 if unknown. What a program wrote in a person's or
+    the model's place (`is_meta`), and what was said inside a sub-agent (`agent` is its id), is left out unless
+    asked for.
     """
 
     kind: Kind
@@ -78,7 +73,6 @@ class Entry(NamedTuple):
 
     @property
     def trust(self) -> "Trust":
-        """Trust level of the entry's author."""
         return _TRUST.get(self.kind) or (Trust.WEB if self.tool in WEB_TOOLS else Trust.TOOL)
 
 
@@ -97,8 +91,7 @@ class Header:
     """Session metadata from the file; None for what the file does not state.
 
     `agent` is the program that ran the session, if the format alone does not identify it. `input_tokens` (including
-    cached ones) and `output_tokens` are summed over the model's answers. Each answer counts once, even if the file
-    repeats it.
+    cached ones) and `output_tokens` count each answer of the model once, even if the file repeats it.
     """
 
     session_id: str | None = None
@@ -124,8 +117,6 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SubAgent:
-    """A sub-agent of the session, and the path of its own transcript."""
-
     id: str
     path: str
 
@@ -159,7 +150,6 @@ class Transcript:
 
     @property
     def turns(self) -> Sequence[Turn]:
-        """Entries grouped by turn, in order."""
         return tuple(
             Turn(number=number, entries=tuple(entries))
             for number, entries in groupby(self.entries, key=lambda entry: entry.turn)
@@ -183,14 +173,11 @@ MOST_PROBLEMS = 100
 
 @dataclass(slots=True)
 class ReadNotes:
-    """Session metadata, skip counts and problems that accumulate during a read."""
-
     header: Header = field(default_factory=Header)
     skipped: Counter[str] = field(default_factory=Counter[str])
     problems: list[Problem] = field(default_factory=list[Problem])
 
     def skip(self, reason: str) -> None:
-        """Count content that was skipped on purpose."""
         self.skipped[reason] += 1
 
     def trouble(self, reason: str, line: int) -> None:

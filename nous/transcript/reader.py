@@ -1,14 +1,11 @@
-"""Interface that every transcript format implements, one module per format.
-
-Implementations are in `nous/transcript/readers/`.
-"""
+"""Interface of a transcript format, implemented by each module in `nous.transcript.readers`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from nous.transcript.io.lines import Line, ReadPosition, lines
 from nous.transcript.io.records import Record, records
@@ -17,10 +14,7 @@ from nous.transcript.model import Kind, ReadNotes
 
 @dataclass(slots=True)
 class Draft:
-    """An entry from a reader, before its turn and final id are assigned.
-
-    The id changes only if another entry already has it. The fields are those of `Entry`.
-    """
+    """An `Entry` without a turn; its id changes only if another entry already has it."""
 
     kind: Kind
     text: str
@@ -46,7 +40,6 @@ class RecordPlace(NamedTuple):
     time: datetime | None = None
 
     def draft(self, kind: Kind, text: str, part: int = 0, **more: Any) -> Draft:
-        """Create the *part*-th entry of this record."""
         own = f"{self.id}/{part}" if part else self.id
         return Draft(kind, text, own, self.time, self.line, self.offset, **more)
 
@@ -55,9 +48,8 @@ class RecordPlace(NamedTuple):
 class Sample:
     """Beginning of a file, long enough to detect its format.
 
-    `text` is decoded without a byte order mark and never fails (invalid bytes are replaced). `records` are the JSON
-    objects found: those of the first lines, or, if the file is one JSON document, the document itself or its first
-    elements.
+    `text` is decoded without a byte order mark; invalid bytes are replaced. `records` are the JSON objects of the
+    first lines, or, if the file is one JSON document, the document or its first elements.
     """
 
     text: str
@@ -72,13 +64,9 @@ class Sample:
 class Reading(ABC):
     """State of one session while it is parsed.
 
-    All state that outlives a record is in the fields, and these hold plain values. So a reading can be serialized, and
-    another process can continue it with appended content. It never raises for the content of a file: it skips what it
-    cannot read and counts that in its notes.
+    All state that outlives a record is in the fields, as plain values, so another process can continue a reading
+    with appended content. It never raises for the content of a file: it skips and counts what it cannot read.
     """
-
-    STANDS_HERE: ClassVar[bool] = True
-    """True if the positions of its entries refer to the file that is read."""
 
     notes: ReadNotes = field(default_factory=ReadNotes)
 
@@ -87,14 +75,11 @@ class Reading(ABC):
         """Yield the entries in *stream*, in file order; it begins at *cursor*, which advances."""
 
     def conclude(self) -> Iterable[Draft]:
-        """Return the entries that only the end of the file completes."""
         return ()
 
 
 @dataclass(slots=True)
 class RecordReading(Reading):
-    """Base of readings that parse JSON objects, in any layout."""
-
     def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
         for record in records(stream, self.notes, cursor, pass_over=self.pass_over):
             yield from self.entries(record)
@@ -111,8 +96,6 @@ class RecordReading(Reading):
 
 @dataclass(slots=True)
 class LineReading(Reading):
-    """Base of readings that parse text line by line."""
-
     def read(self, stream: BinaryIO, cursor: ReadPosition) -> Iterator[Draft]:
         for line in lines(stream, self.notes, cursor):
             yield from self.entries(line)
@@ -126,10 +109,10 @@ class LineReading(Reading):
 class FormatReader:
     """Reader of one format. Every module in `nous.transcript.readers` has one, named `READER`.
 
-    `format` is the name that `--format` takes. `confidence` is the certainty that a sample has this format, from 0 to
-    1: 1 means that no other format looks like this. It is asked for samples with records if the readings parse records,
-    otherwise for those without. If one session spans many files, `gather` joins the session that a file is a part of as
-    one file; it returns None for a file that is the whole session, and raises OSError.
+    `format` is the name that `--format` takes. `confidence` is the certainty, up to 1, that a sample has this
+    format. It is asked for samples with records if the readings parse records, otherwise for those without. If one
+    session spans many files, `gather` joins them; it returns None for a file that is the whole session, and raises
+    OSError.
     """
 
     format: str
@@ -142,5 +125,4 @@ class FormatReader:
         return self.confidence(sample) if bool(sample.records) is is_of_records else 0.0
 
     def begin(self, notes: ReadNotes) -> Reading:
-        """Start a reading at the first byte of a file."""
         return self.reading(notes)

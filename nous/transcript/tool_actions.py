@@ -46,10 +46,9 @@ _PUSHES_NOTHING = ("--dry-run", "--delete")
 
 
 class Action(NamedTuple):
-    """A tool call and its classified effect.
+    """A tool call and its effect: its command line and the files that it names, if any.
 
-    `name` is the tool's name, or the sub-command of a tool that has several. `command` is the command line that it
-    runs, and `paths` are the files that it names. Each may be empty.
+    `name` is the tool's name, or the sub-command of a tool that has several.
     """
 
     call: Entry
@@ -133,10 +132,9 @@ def subject_of_commit(command: str) -> str | None:
 
 
 def removed_by(command: str) -> list[str]:
-    """Return the files and directories that *command* removes by name.
+    """Return the files, and directories with a slash at the end, that *command* removes by name.
 
-    Directories end with a slash. Empty if the command does anything else: that may restore a file, or run in another
-    directory.
+    Empty if the command does anything else: that may restore a file, or run in another directory.
     """
     removals = [_REMOVES.fullmatch(part) for part in command.split("&&")]
     names = [(found, _named(found)) for found in removals if found and found["how"] != "mv"]

@@ -13,8 +13,7 @@ Keys = tuple[str, ...]
 class Shape(NamedTuple):
     """Inputs of a tool to show: its file in full, then labelled values, cut and quoted.
 
-    `patch` names the field with a patch, whose files are shown. Without the value labelled `needs`, only the tool's
-    name is shown.
+    The files of the field `patch` are shown. Without the value labelled `needs`, only the tool's name is.
     """
 
     file: Keys = ()
@@ -41,8 +40,6 @@ PATHS: Keys = (
     *("file_path", "path", "absolute_path", "filePath", "target_file", "notebook_path", "filename", "file"),
     *("TargetFile", "AbsolutePath", "target_notebook"),
 )
-"""Keys that agents use for the path of a file."""
-
 _FILE = Shape(file=PATHS)
 _SHELL = Shape(
     values={"desc": ("description",), "cmd": ("command", "cmd", "commands", "script", "CommandLine", "input", "code")}
@@ -127,10 +124,9 @@ LONGEST_VALUE = 80
 def extract_tool_summary(
     name: str | None, tool_input: Mapping[str, Any] | None = None, paths: Sequence[str] = ()
 ) -> str:
-    """Return `Name(main inputs)` for a tool call.
+    """Return `Name(main inputs)` for a tool call; *paths* are its files, if already known.
 
-    An unknown tool gives its bare name, and a bookkeeping tool an empty string. *paths* are the files that it touches,
-    if already known.
+    An unknown tool gives its bare name, and a bookkeeping tool an empty string.
     """
     if not name or name in BOOKKEEPING:
         return ""
@@ -146,7 +142,9 @@ def extract_tool_summary(
 def _values(shape: Shape, given: Mapping[str, Any]) -> Iterator[str]:
     for label, keys in shape.values.items():
         if value := _text(given, keys):
-            yield f'{label}="{_shortened(value, label)}"'
+            shown = value.partition("\n")[0].rstrip("\r") if label in FIRST_LINE_ONLY else value
+            quoted = first_graphemes(shown, LONGEST_VALUE).replace('"', '\\"')
+            yield f'{label}="{quoted}"'
 
 
 def _text(given: Mapping[str, Any], keys: Keys) -> str:
@@ -165,9 +163,3 @@ def _command(words: list[Any]) -> str:
     strings = [word for word in words if isinstance(word, str)]
     is_script = len(strings) == 3 and strings[1].startswith("-") and strings[1].endswith("c")
     return strings[2] if is_script else " ".join(strings)
-
-
-def _shortened(value: str, label: str) -> str:
-    if label in FIRST_LINE_ONLY:
-        value = value.partition("\n")[0].rstrip("\r")
-    return first_graphemes(value, LONGEST_VALUE).replace('"', '\\"')

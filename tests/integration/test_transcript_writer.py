@@ -66,8 +66,8 @@ def script(text: str, *arguments: object) -> list[str]:
 
 def said(path: Path) -> Iterator[tuple[str, int]]:
     """Who wrote each event of the file, and the how-manieth of its own it was."""
-    for stored in read_events(path):
-        whose, number, _ = stored.event.fields["content"].split(" ", 2)
+    for event in read_events(path):
+        whose, number, _ = event.fields["content"].split(" ", 2)
         yield whose, int(number)
 
 

@@ -55,7 +55,7 @@ def written(told: list[dict[str, Any]], **options: Any) -> list[TranscriptEvent]
     with TemporaryDirectory() as base:
         writer = TranscriptWriter("s", base=Path(base), clock=lambda: datetime(2026, 1, 1, tzinfo=UTC), **options)
         assert all(writer.append(event) for event in told)
-        return [stored.event for stored in read_events("s", base=base)] if told else []
+        return list(read_events("s", base=base)) if told else []
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -18,15 +18,11 @@ _LIBRARIES = ("compression.zstd", "backports.zstd")
 
 
 def is_packed(head: bytes) -> bool:
-    """Return whether a file that begins like this has a known compression."""
     return head.startswith((GZIP, ZSTANDARD))
 
 
 def _unpacker(head: bytes, packed: BinaryIO) -> tuple[Callable[[int], bytes], tuple[type[Exception], ...]]:
-    """Return a reader of the decompressed bytes of *packed*, and what it raises at damage.
-
-    It returns everything before the damage. Raises BadInput if a library is missing.
-    """
+    """Return a reader of all bytes of *packed* before a damage, and what it raises there."""
     # read1 returns what was decompressed before the damage; read would discard it.
     if head.startswith(GZIP):
         return gzip.GzipFile(fileobj=packed).read1, (EOFError, zlib.error, gzip.BadGzipFile)
@@ -72,7 +68,6 @@ class ByteSource(io.RawIOBase):
         return self._sha256.hexdigest()
 
     def buffered(self) -> BinaryIO:
-        """Return a buffered stream, which can be read by lines too."""
         return cast("BinaryIO", io.BufferedReader(self, _CHUNK))
 
     def look(self, size: int) -> bytes:

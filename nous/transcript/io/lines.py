@@ -24,8 +24,6 @@ class Line(NamedTuple):
 
 @dataclass(slots=True)
 class ReadPosition:
-    """Position of the next byte."""
-
     line: int = 1
     offset: int = 0
 

@@ -38,16 +38,12 @@ _LONE_SURROGATE = re.compile(
 
 
 class End(Enum):
-    """Reason why a scan ended."""
-
     OUT_OF_DATA = "what follows may complete the rest"
     CLOSED = "a closing bracket belongs to something that was opened before"
     TORN = "a string runs into the end of its line, so the rest can never be completed"
 
 
 class Scan(NamedTuple):
-    """Spans of complete values, the start of the rest, and the reason why the scan ended."""
-
     spans: list[tuple[int, int]]
     rest: int
     end: End
@@ -80,10 +76,9 @@ def _is_torn(data: bytes, position: int) -> bool:
 
 
 def parse(data: bytes) -> Any:
-    """Parse the JSON value in *data*, accepting lone surrogates and NaN.
+    """Parse the JSON value in *data*; NaN and lone surrogates, which agents write, are accepted.
 
-    Agents write both; lone surrogates are replaced. Raises ValueError for invalid JSON, and its subclass
-    UnicodeDecodeError for invalid UTF-8.
+    Raises ValueError for invalid JSON, and its subclass UnicodeDecodeError for invalid UTF-8.
     """
     try:
         return orjson.loads(data)
@@ -91,35 +86,27 @@ def parse(data: bytes) -> Any:
         pass
     text = data.decode()
     try:
-        return json.loads(_LONE_SURROGATE.sub(_mended, text))
+        return json.loads(_LONE_SURROGATE.sub(lambda pair: pair[0] if pair[1] else "\\ufffd", text))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
 
-def _mended(pair: re.Match[str]) -> str:
-    return pair[0] if pair[1] else "\\ufffd"
-
-
 class Record(NamedTuple):
-    """A JSON object and its position."""
-
     value: dict[str, Any]
     line: int
     offset: int
 
 
-def nothing(_: bytes, /) -> str | None:
-    """Skip no line."""
-    return None
-
-
 def records(
-    stream: BinaryIO, notes: ReadNotes, cursor: ReadPosition, *, pass_over: Callable[[bytes], str | None] = nothing
+    stream: BinaryIO,
+    notes: ReadNotes,
+    cursor: ReadPosition,
+    *,
+    pass_over: Callable[[bytes], str | None] = lambda _: None,
 ) -> Iterator[Record]:
-    """Yield every object in *stream*, in order.
+    """Yield every object in *stream*, in order; it begins at *cursor*, which advances.
 
-    *stream* begins at *cursor*, which advances. *pass_over* may inspect a line before it is parsed and return a reason
-    to skip it.
+    *pass_over* may inspect a line before it is parsed, and return a reason to skip it.
     """
     first = next((line for line in lines(stream, notes, cursor) if line.data.strip(_BLANK)), None)
     if first is None:
@@ -214,8 +201,7 @@ def _spread(data: bytes, stream: BinaryIO, notes: ReadNotes, cursor: ReadPositio
 def _inside_torn(data: bytes, cursor: ReadPosition, notes: ReadNotes) -> Generator[Record, None, int]:
     """Yield a document without an end: first itself without messages, then each whole message.
 
-    The end may only be missing so far. Returns the offset where the last message ends; 0 if *data* does not begin with
-    such a document.
+    Returns the offset where the last message ends; 0 if *data* does not begin with such a document.
     """
     opening = _MESSAGES.search(data)
     begin = len(data) - len(data.lstrip(_BLANK + b"],"))

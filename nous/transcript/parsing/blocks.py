@@ -12,8 +12,6 @@ from nous.transcript.reader import Draft, RecordPlace
 
 @dataclass(slots=True)
 class BlockReading(SessionReading):
-    """Turns the content of successive messages into drafts of entries."""
-
     def of_user(
         self,
         content: object,
@@ -25,8 +23,7 @@ class BlockReading(SessionReading):
     ) -> list[Draft]:
         """Return drafts of a user message: one per tool result, then the user's own text.
 
-        With *is_meta* the text becomes system text, because no person wrote it. *is_rejected* and *is_decided* apply to
-        the tool results; see `outcome`.
+        With *is_meta* no person wrote the text. *is_rejected* and *is_decided* are those of `outcome`.
         """
         drafts: list[Draft] = []
         said: list[str] = []
@@ -73,7 +70,6 @@ class BlockReading(SessionReading):
         return drafts
 
     def text(self, content: object) -> str:
-        """Return the texts in *content* joined; count other blocks as skipped."""
         return "\n\n".join(filter(None, self.texts(content)))
 
     def texts(self, content: object) -> list[str]:
@@ -88,7 +84,6 @@ class BlockReading(SessionReading):
 
 
 def text_of(content: object) -> str:
-    """Return the text in *content*, a string or a list of blocks."""
     if isinstance(content, str):
         return content
     texts = (block.get("text") for block in blocks_in(content) if block.get("type", "text") == "text")
@@ -98,8 +93,5 @@ def text_of(content: object) -> str:
 def blocks_in(content: object) -> Sequence[JsonObject]:
     """Return *content* as blocks; a string becomes one text block."""
     found = as_list(content) if isinstance(content, list) else [content]
-    return [block for inner in found if (block := _as_block(inner))]
-
-
-def _as_block(value: object) -> JsonObject:
-    return {"type": "text", "text": value} if isinstance(value, str) else as_object(value)
+    blocks = ({"type": "text", "text": inner} if isinstance(inner, str) else as_object(inner) for inner in found)
+    return list(filter(None, blocks))

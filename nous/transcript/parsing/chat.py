@@ -203,7 +203,6 @@ class ChatReading(BlockReading):
                 return self.text_or_skip(Kind.SYSTEM, found.text, place)
 
     def answered(self, found: Parts, place: RecordPlace) -> Iterator[Draft]:
-        """Yield an answer of the model: its thoughts, its text and its calls."""
         if thoughts := "\n\n".join(filter(None, found.thoughts)).strip():
             yield place.draft(Kind.THINKING, thoughts, len(found.calls) + 1)
         if text := found.text.strip():

@@ -30,7 +30,6 @@ def objects_at(value: JsonObject, key: str) -> list[dict[str, Any]]:
 
 
 def count_at(value: JsonObject, *keys: str) -> int:
-    """Return the sum of the counts under *keys*."""
     return sum(as_count(value.get(key)) for key in keys)
 
 

@@ -1,7 +1,7 @@
 """Parser for Gemini API messages: text, thoughts, function calls and responses."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,25 +88,23 @@ class GeminiPartReading(SessionReading):
             elif text:
                 yield place.draft(Kind.ASSISTANT, text)
 
-    def of_call(self, value: JsonObject, place: RecordPlace, number: int) -> Iterator[Draft]:
-        """Yield the draft of a call, unless it is already emitted."""
+    def of_call(self, value: JsonObject, place: RecordPlace, number: int) -> Iterable[Draft]:
+        """Return the draft of a call, unless it is already emitted."""
         tool, own = text_at(value, "name"), text_at(value, "id") or f"{place.id}/call/{number}"
         if own in self.asked:
-            self.notes.skip("repeated call")
-            return
+            return self.skip("repeated call")
         self.asked.add(own)
-        yield self.call(tool, as_arguments(value.get("args")), own, _under(place, "call"), number)
+        return (self.call(tool, as_arguments(value.get("args")), own, _under(place, "call"), number),)
 
-    def of_response(self, value: JsonObject, place: RecordPlace, number: int, *, status: str = "") -> Iterator[Draft]:
-        """Yield the draft for the result of a call, unless it is already emitted.
+    def of_response(self, value: JsonObject, place: RecordPlace, number: int, *, status: str = "") -> Iterable[Draft]:
+        """Return the draft for the result of a call, unless it is already emitted.
 
         A response without an id answers the first open call of its tool. A cancelled call is a rejection by the user.
         """
         tool = text_at(value, "name")
         own = text_at(value, "id") or next((own for own, made in self.calls.items() if made.tool == tool), "")
         if own and own in self.answered:
-            self.notes.skip("repeated result")
-            return
+            return self.skip("repeated result")
         self.answered.add(own)
         place, tool = _under(place, "result"), self.made(own).tool or tool
         text = _text_of_response(value.get("response"))
@@ -117,7 +115,7 @@ class GeminiPartReading(SessionReading):
             text = "" if _NO_REASON.fullmatch(text) else text
         elif tool in _SHELLS:
             is_error = is_error or _EXIT_CODE.search(text[-_TAIL:]) is not None
-        yield self.result(text, own, place, number, is_error=is_error, is_rejected=is_rejected, tool=tool)
+        return (self.result(text, own, place, number, is_error=is_error, is_rejected=is_rejected, tool=tool),)
 
 
 def parts_in(content: object) -> list[dict[str, Any]]:
@@ -127,13 +125,11 @@ def parts_in(content: object) -> list[dict[str, Any]]:
 
 
 def texts_in(content: object) -> list[str]:
-    """Return the texts among the parts of *content*, without thoughts."""
     found = (text_at(part, "text") for part in parts_in(content) if not part.get("thought"))
     return [text for text in found if text]
 
 
 def responses_in(content: object) -> list[dict[str, Any]]:
-    """Return the function responses among the parts of *content*."""
     return [as_object(part["functionResponse"]) for part in parts_in(content) if "functionResponse" in part]
 
 

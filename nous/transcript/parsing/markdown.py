@@ -36,7 +36,6 @@ class BoundedText:
     size: int = 0
 
     def add(self, text: str) -> bool:
-        """Add a line; return whether there was room for all of it."""
         room = LONGEST - self.size
         self.size += len(text)
         if room > 0:
@@ -58,13 +57,6 @@ class MarkdownFence(NamedTuple):
         return self.run[:1] == opened[:1] and len(self.run) >= len(opened)
 
 
-class FenceLine(NamedTuple):
-    """A line, and whether it is inside of fenced code."""
-
-    line: TextLine
-    is_code: bool
-
-
 def fence_in(text: str) -> MarkdownFence | None:
     """Return the fence on the line *text*; None if it is no fence."""
     found = _FENCE.match(text) if "```" in text or "~~~" in text else None
@@ -75,41 +67,41 @@ def fence_in(text: str) -> MarkdownFence | None:
 
 @dataclass(slots=True)
 class Fences:
-    """Classifies lines as fenced code or text.
+    """Classifies lines as fenced code (True) or text (False).
 
     Authors forget to close fences. So inside of a fence, lines are held back from the first *mark* on: a line that
-    would have a meaning outside of code. They are code if the fence is closed. They are text if another fence opens
-    first, or the input ends.
+    has a meaning outside of code. They are code if the fence is closed, and text if another opens or the input
+    ends.
     """
 
     opened: str = ""
     held: list[TextLine] = field(default_factory=list[TextLine])
     size: int = 0
 
-    def classify(self, line: TextLine, *, is_mark: bool) -> list[FenceLine]:
+    def classify(self, line: TextLine, *, is_mark: bool) -> list[tuple[TextLine, bool]]:
         """Return the lines that can be classified by now; *is_mark* matters in code only."""
         fence = fence_in(line.text)
         if not self.opened:
             self.opened = fence.run if fence else ""
-            return [FenceLine(line, is_code=False)]
+            return [(line, False)]
         if self.held and fence and fence.info and fence.is_like(self.opened):
             return [*self.rest(), *self.classify(line, is_mark=is_mark)]
         closed = fence is not None and fence.closes(self.opened)
         self.opened = "" if closed else self.opened
         if not self.held and not is_mark:
-            return [FenceLine(line, is_code=True)]
+            return [(line, True)]
         self.held.append(line)
         self.size += len(line.text)
         if closed:
             return self._released(is_code=True)
         return self.rest() if self.size > MOST_HELD else []
 
-    def rest(self) -> list[FenceLine]:
+    def rest(self) -> list[tuple[TextLine, bool]]:
         """Return the lines held back in an unclosed fence; the lines that follow are text."""
         self.opened = ""
         return self._released(is_code=False)
 
-    def _released(self, *, is_code: bool) -> list[FenceLine]:
-        released = [FenceLine(line, is_code) for line in self.held]
+    def _released(self, *, is_code: bool) -> list[tuple[TextLine, bool]]:
+        released = [(line, is_code) for line in self.held]
         self.held, self.size = [], 0
         return released

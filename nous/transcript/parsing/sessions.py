@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from nous.transcript.model import Kind, ReadNotes
 from nous.transcript.parsing.fields import JsonObject, filled, object_at, text_at
-from nous.transcript.parsing.user_text import said_by_user, without_colour, without_insertions
+from nous.transcript.parsing.user_text import INTERRUPTED, said_by_user, without_colour, without_insertions
 from nous.transcript.reader import Draft, RecordPlace, RecordReading
 from nous.transcript.tool_summary import extract_tool_summary, paths_touched
 
@@ -19,7 +19,6 @@ REJECTED = (
     "The user doesn't want to proceed with this tool use",
     "The user doesn't want to take this action right now",
 )
-_INTERRUPTED = "[Request interrupted by user"
 _REASON = re.compile(r"(?:the user said|reason for the rejection):\s*(?P<reason>.+)", re.DOTALL)
 _ANSWERED = re.compile(r"(?:User has answered your questions|Your questions have been answered):\s*", re.IGNORECASE)
 _AFTERWORD = re.compile(r"\.? *You can now continue with (?:the user's|these) answers in mind\.?\s*$")
@@ -33,15 +32,11 @@ _ERROR_TAGS = re.compile(r"</?tool_use_error>")
 
 
 class ToolCall(NamedTuple):
-    """A tool call that waits for its result."""
-
     tool: str
     summary: str
 
 
 class ToolOutcome(NamedTuple):
-    """Classified result of a tool call: entry kind and text."""
-
     kind: Kind
     text: str
 
@@ -58,14 +53,14 @@ def outcome(
 ) -> ToolOutcome:
     """Classify the result *text* of the call *of*.
 
-    A rejection is a user decision even if the program reports it as an error. Tool output may read like an answer or an
-    approval, but only question and plan tools have one. If the tool is unknown, *is_decided* allows it too: the program
+    A rejection is a user decision even if the program reports it as an error. Output may read like an answer or an
+    approval, but only question and plan tools have one. *is_decided* allows it for an unknown tool, if the program
     says elsewhere that the user decided.
     """
     text = without_insertions(without_colour(text))
     if is_rejected or (is_error and text.startswith(REJECTED)):
         return ToolOutcome(Kind.DECISION, rejection(text, of))
-    if is_error and text.startswith(_INTERRUPTED):
+    if is_error and text.startswith(INTERRUPTED):
         return ToolOutcome(Kind.DECISION, f"Interrupted {_what(of)}")
     is_decided = is_decided and not of.tool
     has_failed = text.startswith(_FAILED) or _EXIT_CODE.match(text) is not None
@@ -73,9 +68,8 @@ def outcome(
         if text.startswith(_DECLINED):
             return ToolOutcome(Kind.DECISION, text)
         if not is_error and (of.tool in QUESTION_TOOLS or _ANSWERED.match(text)) and text:
-            return ToolOutcome(
-                Kind.DECISION, f"Answered: {_AFTERWORD.sub('', _ANSWERED.sub('', text, count=1)).strip()}"
-            )
+            answer = _AFTERWORD.sub("", _ANSWERED.sub("", text, count=1)).strip()
+            return ToolOutcome(Kind.DECISION, f"Answered: {answer}")
     if of.tool in PLAN_TOOLS or is_decided:
         if text.startswith(_NOT_APPROVED):
             return ToolOutcome(Kind.DECISION, rejection(text, of))
@@ -136,7 +130,6 @@ Templates = Mapping[str, tuple[Kind, str]]
 
 
 def digest_of(*texts: str) -> str:
-    """Return a short digest that identifies *texts*."""
     return blake2b("\0".join(texts).encode(errors="replace"), digest_size=12).hexdigest()
 
 
@@ -144,9 +137,8 @@ def digest_of(*texts: str) -> str:
 class SessionReading(RecordReading):
     """Base reading of a session.
 
-    `calls` are tool calls that wait for their results. `usage` maps answers to tokens (read, written). `seen` are ids
-    or digests of emitted records. In a session of a sub-agent (`is_sub_agents`) another agent, not a person, wrote the
-    user messages.
+    `calls` wait for their results. `usage` maps answers to tokens (read, written). `seen` are ids or digests of
+    records. If `is_sub_agents`, another agent, not a person, wrote the user messages.
     """
 
     calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
@@ -162,7 +154,6 @@ class SessionReading(RecordReading):
         return ()
 
     def tokens(self) -> tuple[int, int]:
-        """Return the tokens of the whole session."""
         return sum(read for read, _ in self.usage.values()), sum(written for _, written in self.usage.values())
 
     def charge(self, read: int, written: int, answer: str) -> None:
@@ -171,7 +162,6 @@ class SessionReading(RecordReading):
         self.usage[answer] = max(known, (read, written), key=lambda tokens: tokens[::-1])
 
     def add_tokens(self, read: int, written: int, book: str = "") -> None:
-        """Add tokens to the sum named *book*."""
         known = self.usage.get(book, (0, 0))
         self.usage[book] = known[0] + read, known[1] + written
 
@@ -188,7 +178,6 @@ class SessionReading(RecordReading):
         )
 
     def skip(self, reason: str) -> Iterable[Draft]:
-        """Count content that was skipped on purpose; return no drafts."""
         self.notes.skip(reason)
         return ()
 
@@ -232,11 +221,15 @@ class SessionReading(RecordReading):
         return draft_of_result(came, made.tool or tool, call_id, place, part)
 
     def made(self, call_id: str) -> ToolCall:
-        """Return the call *call_id* that waits for its result."""
         return self.calls.get(call_id, UNKNOWN_CALL)
 
+    def verdict(self, words: str, call_id: str, place: RecordPlace, part: int = 0, *, is_yes: bool) -> Draft:
+        """Return the draft of the user's yes with its scope, or of a no with its reason."""
+        made = self.made(call_id)
+        text = f"Approved {made.summary}{words}" if is_yes else rejection(words, made)
+        return self.decision(text, call_id, place, part)
+
     def decision(self, text: str, call_id: str, place: RecordPlace, part: int = 0) -> Draft:
-        """Return the draft of a user's decision on the call *call_id*."""
         tool = self.made(call_id).tool
         return place.draft(Kind.DECISION, text, part, tool=tool or None, call_id=call_id or None)
 

@@ -1,7 +1,6 @@
 """Parser for SpecStory exports: message headings, session lines and tool use blocks.
 
-Each agent's calls are shown in a different form. In all of them the output comes last, in a fence of plain text or
-behind a label.
+Calls look different for each agent, but their output comes last, in a fence of plain text or behind a label.
 """
 
 import re
@@ -64,8 +63,6 @@ def message_id_in(text: str) -> str:
     return found["id"] if found else ""
 
 
-OPENING = "<tool-use"
-FORMER_OPENING = "<details>"
 _CLOSING = re.compile(r"\s*(?:</details>\s*)?</tool-use>\s*")
 _FORMER_CLOSING = re.compile(r"\s*</details>\s*")
 _DETAILS = re.compile(r"\s*</?details>\s*")
@@ -130,7 +127,6 @@ class ToolUseBlock:
         return False
 
     def parse(self) -> ToolUse:
-        """Return the tool call in the collected lines."""
         tag, _, rest = "\n".join(self.text.lines).replace("&#96;", "`").partition(">")
         attributes = dict(_ATTRIBUTE.findall(tag))
         shown = _Shown(attributes.get("name", ""), "read" if self.is_bare else attributes.get("type", ""))
@@ -149,8 +145,6 @@ class ToolUseBlock:
 
 @dataclass(slots=True)
 class _Shown:
-    """Input of a call, collected from the Markdown that shows it."""
-
     tool: str
     kind: str
     given: dict[str, Any] = field(default_factory=dict[str, Any])

@@ -98,7 +98,6 @@ class Finishing:
         )
 
     def _unused(self, own: str) -> str:
-        """Return the id *own* with a number, from 2 on, that no entry has."""
         number = self.again.get(own, 1)
         while (candidate := f"{own}#{(number := number + 1)}") in self.ids:
             pass

@@ -25,15 +25,20 @@ def as_count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
+def parsed(text: bytes | str) -> Any:
+    """Parse JSON; None if it is invalid."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
 def as_arguments(value: object) -> dict[str, Any]:
     """Return the arguments of a call, an object or JSON; any other value under `arguments`."""
-    parsed = value
-    if isinstance(value, str):
-        try:
-            parsed = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            parsed = value
-    return as_object(parsed) or ({"arguments": parsed} if parsed else {})
+    given = parsed(value) if isinstance(value, str) else value
+    if given is None and value != "null":
+        given = value
+    return as_object(given) or ({"arguments": given} if given else {})
 
 
 def as_shown(value: object) -> str:
@@ -57,18 +62,13 @@ def parse_time(value: object) -> datetime | None:
     """
     try:
         if isinstance(value, str):
-            return _in_utc(datetime.fromisoformat(value))
+            time = datetime.fromisoformat(value)
+            return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value / 1000 if abs(value) > _LAST_SECOND_COUNT else value, UTC)
     except (ValueError, OverflowError, OSError):
         return None
     return None
-
-
-def _in_utc(time: datetime) -> datetime:
-    if time.tzinfo is UTC:
-        return time
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 LONGEST_MARK = 45
@@ -81,8 +81,7 @@ _MARK = re.compile(r"\n\n\.\.\. \[truncated \d{1,12} chars\] \.\.\.\n\n")
 def cut(text: str, limit: int) -> str:
     """Return *text*, or its beginning and end (7 : 3) around a mark with the missing length.
 
-    At most *limit* characters of the text are kept, fewer where a cut would split what people take for one sign. The
-    mark is not counted.
+    Without the mark it has at most *limit* characters, fewer where a cut would split what people take for one sign.
     """
     if len(text) <= limit:
         return text
@@ -92,6 +91,6 @@ def cut(text: str, limit: int) -> str:
 
 
 def is_cut(text: str, limit: int) -> bool:
-    """Return whether *text* was cut to *limit*: without its mark it is no longer than that."""
+    """Return whether *text* without its mark is no longer than *limit*."""
     mark = _MARK.search(text)
     return mark is not None and len(text) - len(mark[0]) <= limit

@@ -1,7 +1,6 @@
-"""Reader for request bodies of the Anthropic Messages API.
+"""Reader for request bodies of the Anthropic Messages API, or only their lists of messages.
 
-The form is `{system?, messages: [{role, content: text or blocks}]}`, or only the list of messages. Unlike
-in Chat Completions, calls and results are content.
+Unlike in Chat Completions, calls and results are content.
 """
 
 from collections.abc import Iterable

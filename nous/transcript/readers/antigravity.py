@@ -9,13 +9,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-import orjson
-
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, digest_of
-from nous.transcript.parsing.values import as_shown, parse_time
+from nous.transcript.parsing.sessions import SessionReading, digest_of
+from nous.transcript.parsing.values import as_shown, parse_time, parsed
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MARKS = ("step_index", "source", "type", "status")
@@ -67,13 +65,13 @@ class _Conversation(SessionReading):
             case _:
                 return (self._result(kind, text_at(step, "status"), text, place),)
 
-    def _user(self, step: JsonObject, text: str, place: RecordPlace) -> Iterator[Draft]:
+    def _user(self, step: JsonObject, text: str, place: RecordPlace) -> Iterable[Draft]:
         self._forget()
-        self.notes.learn(model=_chosen_model(text))
+        model = text.partition(_SETTINGS)[2].partition(_MODEL)[2].partition("\n")[0].partition(" to ")[2]
+        self.notes.learn(model=model.partition(". ")[0].removesuffix("."))
         if text_at(step, "source") in _NOT_TYPED:
-            yield place.draft(Kind.SYSTEM, text, is_meta=True)
-            return
-        yield from self.said([_request(text)], place)
+            return (place.draft(Kind.SYSTEM, text, is_meta=True),)
+        return self.said([_request(text)], place)
 
     def _planned(self, step: JsonObject, text: str, place: RecordPlace) -> Iterator[Draft]:
         if thought := text_at(step, "thinking").strip():
@@ -96,7 +94,7 @@ class _Conversation(SessionReading):
     def _result(self, kind: str, status: str, text: str, place: RecordPlace) -> Draft:
         text = _BOOKKEEPING.sub("", text, count=1).strip()
         own = self.waiting.popleft() if self.waiting else ""
-        is_command = kind == "RUN_COMMAND" or self.calls.get(own, UNKNOWN_CALL).tool == "run_command"
+        is_command = kind == "RUN_COMMAND" or self.made(own).tool == "run_command"
         is_error = status == "ERROR" or (is_command and _FAILED.search(text[:_HEAD]) is not None)
         is_rejected = status in _CANCELLED
         if is_error and _DENIED.search(text[:_HEAD]):
@@ -116,17 +114,9 @@ def _request(text: str) -> str:
     return (rest.rpartition(_REQUEST_ENDS)[0] if _REQUEST_ENDS in rest else rest).strip()
 
 
-def _chosen_model(text: str) -> str:
-    settings = text.partition(_SETTINGS)[2]
-    change = settings.partition(_MODEL)[2].partition("\n")[0]
-    return change.partition(" to ")[2].partition(". ")[0].removesuffix(".")
-
-
 def _decoded(value: object) -> object:
     """Decode an argument: most transcripts keep strings as JSON, with the quotes."""
     if isinstance(value, str) and value.startswith('"') and value.endswith('"'):
-        try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
+        decoded = parsed(value)
+        return value if decoded is None else decoded
     return value

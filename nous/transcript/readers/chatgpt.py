@@ -1,7 +1,6 @@
 """Reader for ChatGPT exports: `conversations.json`, a list of conversations or one of them.
 
-The messages form a tree. Only the branch that the user sees is read. A message to a tool is a call; the tool's message
-below it is the result.
+Of the tree of messages only the branch that the user sees is read. The message of a tool answers the one to it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,6 @@ from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, te
 from nous.transcript.parsing.values import as_arguments, as_object, as_text
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
-_SURE = 0.97
 _INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
 _EVERYBODY = frozenset({"", "all"})
 _TEXTS = ("text", "result", "summary", "content", "model_set_context")
@@ -29,7 +27,7 @@ _ABOUT = ("about_user_message", "about_model_message")
 
 
 def _confidence(sample: Sample) -> float:
-    return _SURE * sample.share(_is_conversation)
+    return 0.97 * sample.share(_is_conversation)
 
 
 def _is_conversation(record: JsonObject) -> bool:
@@ -54,7 +52,6 @@ def branch(conversation: JsonObject) -> list[str]:
 
 
 def content_of(message: JsonObject) -> Parts:
-    """Return the text of a message of any type."""
     content = object_at(message, "content")
     kind = str(content.get("content_type"))
     if "parts" in content:
@@ -80,7 +77,7 @@ class _Export(ChatReading):
         if not isinstance(value.get("mapping"), dict):
             self.notes.skip("not a conversation")
             return
-        self._forget_calls()
+        self.asked, self.last = {}, ""
         own, title = text_at(value, "conversation_id", "id"), text_at(value, "title")
         self.notes.learn(session_id=own, title=title, model=text_at(value, "default_model_slug"))
         yield from self.begun(title or own_name(value), record)
@@ -129,13 +126,9 @@ class _Export(ChatReading):
             call_id = self.asked.get(tool, self.last)
             yield from self.of_role(role, found, place, call_id=call_id, tool=tool, is_error=is_error)
         if role == "user":
-            self._forget_calls()
+            self.asked, self.last = {}, ""
         if object_at(metadata, "finish_details").get("type") == "interrupted":
             yield place.draft(Kind.SYSTEM, "Interrupted by the user", 1)
-
-    def _forget_calls(self) -> None:
-        self.asked.clear()
-        self.last = ""
 
 
 READER = FormatReader("chatgpt", _confidence, _Export)

@@ -1,7 +1,7 @@
 """Reader for Codex CLI transcripts: `~/.codex/sessions/<date>/rollout-<time>-<id>.jsonl`.
 
-Each line is `{timestamp, type, payload}`. A message appears twice or more: as an item of the conversation with the
-model, and as events. Until September 2025 the lines were the items themselves.
+A message appears twice or more: as an item of the conversation with the model, and as events. Until September 2025 the
+lines were the items themselves.
 """
 
 import re

@@ -1,7 +1,6 @@
-"""Reader for the output of `codex exec --json`.
+"""Reader for the output of `codex exec --json`: events of threads, turns and items.
 
-It consists of `thread.started`, `turn.*`, and `item.*` events as items begin, change and end. Until September 2025 it
-held the settings, the prompt, and events as `{id, msg}`. Today it does not hold the prompt.
+Until September 2025 it held the settings, the prompt, and events as `{id, msg}`. Today it has no prompt.
 """
 
 from collections.abc import Iterable
@@ -48,9 +47,14 @@ class _Run(EventReading):
             return ()
         if "msg" in value:
             return self.of_event(event, place)
-        if "type" not in value:
-            return self._introduction(value, place)
-        return self._of(str(value["type"]), value, place)
+        if "type" in value:
+            return self._of(str(value["type"]), value, place)
+        if "prompt" in value:
+            return self.user([text_at(value, "prompt")], EVENT, place)
+        if _SETTINGS.isdisjoint(value):
+            return self.skip("no type")
+        self.notes.learn(model=text_at(value, "model"), cwd=text_at(value, "workdir"))
+        return ()
 
     def _of(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         item = object_at(value, "item")
@@ -70,15 +74,6 @@ class _Run(EventReading):
                 return self.once(place.draft(Kind.ERROR, why, is_error=True), kind)
             case _:
                 self.notes.skip(kind)
-        return ()
-
-    def _introduction(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        if "prompt" in value:
-            return self.user([text_at(value, "prompt")], EVENT, place)
-        if _SETTINGS & value.keys():
-            self.notes.learn(model=text_at(value, "model"), cwd=text_at(value, "workdir"))
-        else:
-            self.notes.skip("no type")
         return ()
 
 

@@ -1,7 +1,6 @@
 """Reader for Copilot CLI transcripts: `events.jsonl`.
 
-Each line is `{type, data, id, timestamp, parentId}`. A call appears in the answer that requests it and again when it
-begins. Events inside of a sub-agent name the call that started it.
+A call appears in the answer that requests it and again when it begins. Events inside of a sub-agent name its call.
 """
 
 import re
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, call, digest_of, rejection
+from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, call, digest_of
 from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -65,8 +64,6 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(SessionReading):
-    """The events of a session; each call and each decision is emitted once."""
-
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
         kind, data = str(value.get("type", "no type")), object_at(value, "data")
@@ -158,16 +155,12 @@ class _Session(SessionReading):
             return self.skip(f"permission.completed: {text_at(result, 'kind')}")
         if self.is_repeated(f"decision on {own}", "repeated decision"):
             return ()
-        return (self.decision(rejection(text_at(result, "feedback"), self.made(own)), own, place),)
+        return (self.verdict(text_at(result, "feedback"), own, place, is_yes=False),)
 
     def _other(self, kind: str, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        self._learn(kind, data)
-        if kind == "session.info" and str(data.get("infoType")) in _NOISE:
-            return self.skip(f"session.info: {data['infoType']}")
-        return self.from_template(_TEMPLATES, kind, data, place)
-
-    def _learn(self, kind: str, data: JsonObject) -> None:
         match kind:
+            case "session.info" if str(data.get("infoType")) in _NOISE:
+                return self.skip(f"session.info: {data['infoType']}")
             case "session.start" | "session.resume" | "session.context_changed":
                 context = object_at(data, "context") or data
                 self.notes.learn(
@@ -186,6 +179,7 @@ class _Session(SessionReading):
                 self.charge(_tokens_read(data), 0, kind)
             case _:
                 pass
+        return self.from_template(_TEMPLATES, kind, data, place)
 
 
 READER = FormatReader("copilot", _confidence, _Session)

@@ -1,7 +1,6 @@
 """Reader for Cursor transcripts: JSON lines `{role, message: {content: blocks}}`.
 
-They have no ids, and often no results of tools. Results are paired with the calls of the same turn in order. Only
-prompts have a time.
+They have no ids, so results are paired with the calls of their turn in order. Only prompts have a time.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Reader for Droid (Factory) sessions, and for the output of `droid exec`.
 
-Session files are `~/.factory/sessions/<project>/<session>.jsonl`. They begin with `session_start` and hold Anthropic
-messages under `message`. The output (`--output-format stream-json`) has flat `message`, `tool_call`, `tool_result` and
-`completion`. Often only the text of a result shows that the call failed.
+Session files are `~/.factory/sessions/<project>/<session>.jsonl`, with Anthropic messages under `message`. The output
+(`--output-format stream-json`) has flat records. Often only the text of a result shows that the call failed.
 """
 
 from collections.abc import Iterable, Iterator

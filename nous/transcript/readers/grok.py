@@ -1,8 +1,7 @@
 """Reader for Grok CLI sessions: `chat_history.jsonl`, with `summary.json` beside it.
 
-Both are in `~/.grok/sessions/<project>/<session>/`. Records have neither ids nor times. Text of the program in user
-messages has a `synthetic_reason`. The user's own words may be wrapped in `<user_query>`. Only the summary holds the
-session's title and directory.
+Both are in `~/.grok/sessions/<project>/<session>/`. Only the summary holds the session's title and directory. Text of
+the program in user messages has a `synthetic_reason`. The user's own words may be wrapped in `<user_query>`.
 """
 
 import re
@@ -16,7 +15,7 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, calls_in
 from nous.transcript.parsing.fields import JsonObject, object_at, objects_at, text_at
-from nous.transcript.parsing.values import as_object
+from nous.transcript.parsing.values import as_object, parsed
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _HISTORY = "chat_history.jsonl"
@@ -39,9 +38,8 @@ def _gathered(path: Path) -> bytes | None:
     summary, history = path.with_name(_SUMMARY), path.with_name(_HISTORY)
     if path.name not in {_SUMMARY, _HISTORY} or not (summary.is_file() and history.is_file()):
         return None
-    try:
-        fields = as_object(orjson.loads(summary.read_bytes()))
-    except orjson.JSONDecodeError:
+    fields = as_object(parsed(summary.read_bytes()))
+    if not fields:
         return None
     info = {key: text_at(object_at(fields, "info"), key) for key in ("id", "cwd")}
     lasting = {key: fields[key] for key in _LASTING if isinstance(fields.get(key), str | int)}
@@ -85,7 +83,8 @@ class _Session(ChatReading):
                 text = "\n\n".join(filter(None, found))
                 return self.text_or_skip(Kind.THINKING, text, own, "reasoning without text")
             case "assistant":
-                return self._assistant(value, place)
+                self.notes.learn(model=text_at(value, "model_id"))
+                return self.answered(Parts([self.text(value.get("content"))], calls=calls_in(value)), place)
             case "tool_result":
                 text = self.text(value.get("content"))
                 is_error = value.get("is_error") is True or _ERROR.match(text) is not None
@@ -121,10 +120,6 @@ class _Session(ChatReading):
             yield place.draft(Kind.SYSTEM, text, is_meta=True)
         else:
             yield from self.said(queries or [text], place)
-
-    def _assistant(self, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        self.notes.learn(model=text_at(value, "model_id"))
-        return self.answered(Parts([self.text(value.get("content"))], calls=calls_in(value)), place)
 
     def _backend(self, made: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         """Yield a call that the provider ran itself; its only known result is its sources."""

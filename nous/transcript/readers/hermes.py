@@ -1,7 +1,7 @@
 """Reader for Hermes sessions: `~/.hermes/sessions/*.json`, gateway transcripts, exports.
 
-Exports are the output of `hermes sessions export`. Messages are those of Chat Completions, with the model's thoughts
-beside them. The file has the times when the session began and was saved, but not always those of its messages.
+Messages are those of Chat Completions, with the model's thoughts beside them. The file has the times when the session
+began and was saved, but not always those of its messages.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,12 +33,8 @@ _ERROR = "error"
 def _confidence(sample: Sample) -> float:
     if any(record.get("role") == _OWN_ROLE for record in sample.records):
         return 0.95
-    return _likeness(sample.records[0])
-
-
-def _likeness(record: JsonObject) -> float:
-    messages = record.get("messages")
-    if not isinstance(messages, list):
+    record = sample.records[0]
+    if not isinstance(record.get("messages"), list):
         return 0.0
     is_own = any(message.get("role") == _OWN_ROLE for message in objects_at(record, "messages"))
     if is_own or ("session_start" in record and ("session_id" in record or "platform" in record)):

@@ -1,8 +1,7 @@
 """Reader for Kimi Code journals: `wire.jsonl`, typed events of one agent.
 
-The file is in `~/.kimi-code/sessions/<project>/<session>/agents/<agent>/`. A prompt appears when it is typed
-(`turn.prompt`, `turn.steer`) and again when the model gets it (`context.append_message`). `origin` names the author of
-a user message. Each sub-agent has its own journal.
+The file is in `~/.kimi-code/sessions/<project>/<session>/agents/<agent>/`. A prompt appears when it is typed and again
+when the model gets it. `origin` names the author of a user message.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +11,7 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import BlockReading
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, digest_of, rejection
+from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, digest_of
 from nous.transcript.parsing.values import as_arguments, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -101,10 +100,8 @@ class _Journal(BlockReading):
                 return self.said([text], place)
             case kind if kind in _BY_COMMAND and origin.get("trigger", "user-slash") == "user-slash":
                 # With arguments it is the user's words, without them an act of the user.
-                name, arguments = (
-                    text_at(origin, "skillName", "commandName"),
-                    text_at(origin, "skillArgs", "commandArgs"),
-                )
+                name = text_at(origin, "skillName", "commandName")
+                arguments = text_at(origin, "skillArgs", "commandArgs")
                 return (place.draft(Kind.USER if arguments else Kind.SYSTEM, f"/{name} {arguments}".strip()),)
             case "system_trigger" if origin.get("name") == "subagent":
                 return (place.draft(Kind.SUB_AGENT, text),)
@@ -148,8 +145,9 @@ class _Journal(BlockReading):
         if "cwd" not in given:
             self.notes.learn(cwd=text_at(object_at(event, "display"), "cwd"))
         yield self.call(text_at(event, "name"), given, call_id, place)
-        if verdict := self.verdicts.pop(call_id, None):
-            yield self._decision(verdict, call_id, place, 1)
+        if call_id in self.verdicts:
+            is_yes, words = self.verdicts.pop(call_id)
+            yield self.verdict(words, call_id, place, 1, is_yes=is_yes)
 
     def _came_back(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         call_id, result = text_at(event, "toolCallId"), object_at(event, "result")
@@ -167,18 +165,13 @@ class _Journal(BlockReading):
         if is_yes and text_at(value, "toolName") in PLAN_TOOLS:
             return self.skip("approval that the result tells")
         scope = " for the session" if result.get("scope") == "session" else ""
-        verdict = is_yes, scope if is_yes else text_at(result, "feedback")
+        words = scope if is_yes else text_at(result, "feedback")
         if not is_yes:
             self.refused.add(call_id)
         if call_id in self.calls:
-            return (self._decision(verdict, call_id, place),)
-        self.verdicts[call_id] = verdict
+            return (self.verdict(words, call_id, place, is_yes=is_yes),)
+        self.verdicts[call_id] = is_yes, words
         return ()
-
-    def _decision(self, verdict: tuple[bool, str], call_id: str, place: RecordPlace, part: int = 0) -> Draft:
-        (is_yes, words), made = verdict, self.made(call_id)
-        text = f"Approved {made.summary}{words}" if is_yes else rejection(words, made)
-        return self.decision(text, call_id, place, part)
 
     def _other(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:

@@ -1,7 +1,6 @@
 """Reader for LangChain messages, in a list or in the state of a graph.
 
-Reads the output of `messages_to_dict` and `dumpd`, and plain messages. The chunks of a streamed answer become one. Text
-that the libraries write in a person's place is recognized by its marks.
+Reads the output of `messages_to_dict` and `dumpd`, and plain messages. The chunks of a streamed answer become one.
 """
 
 import re
@@ -17,7 +16,6 @@ from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
-_SURE = 0.95
 _MOST = 0.5
 _KINDS = frozenset({"human", "ai", "system", "tool", "function", "chat", "remove"})
 _ONLY_HERE = frozenset({"additional_kwargs", "response_metadata"})
@@ -27,7 +25,7 @@ _REASON = re.compile(r" with reason: (?P<reason>.+)", re.DOTALL)
 
 
 class Message(NamedTuple):
-    """A message: a chunk of an answer (`is_piece`), in a form only of LangChain (`is_marked`)."""
+    """A message; `is_piece`: a chunk of an answer, `is_marked`: in a form only of LangChain."""
 
     kind: str
     fields: JsonObject
@@ -64,7 +62,7 @@ def _confidence(sample: Sample) -> float:
     values = [value for record in sample.records for value in (held(record) or [record])]
     found = [known for value in values if (known := message(value))]
     share = len(found) / len(values) if values else 0.0
-    return _SURE * share if share >= _MOST and any(known.is_marked for known in found) else 0.0
+    return 0.95 * share if share >= _MOST and any(known.is_marked for known in found) else 0.0
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Header, Kind, Origin, Problem
@@ -27,18 +27,15 @@ def _confidence(sample: Sample) -> float:
 class _Entries(RecordReading):
     """Entries in their final form; text that was cut when it was written stays cut."""
 
-    STANDS_HERE: ClassVar[bool] = False
-
     def entries(self, record: Record) -> Iterable[Draft]:
         value = record.value
         if MARK in value:
             self._introduce(object_at(value, "header"))
         elif kind := _KINDS.get(text_at(value, "kind")):
-            return (_draft(kind, value, record),)
+            return (_draft(kind, value, record.line),)
         elif "skipped" in value:
-            self.notes.skipped.update(
-                {reason: as_count(times) for reason, times in as_object(value["skipped"]).items()}
-            )
+            skipped = as_object(value["skipped"])
+            self.notes.skipped.update({reason: as_count(times) for reason, times in skipped.items()})
             for found in objects_at(value, "problems"):
                 self.notes.problems.append(Problem(count_at(found, "line"), text_at(found, "reason")))
         else:
@@ -49,20 +46,16 @@ class _Entries(RecordReading):
         tokens = {name: as_count(header.get(name)) for name in ("input_tokens", "output_tokens")}
         self.notes.learn(**{name: as_text(header.get(name)) for name in _TEXTS}, **tokens)
         found = object_at(header, "read_from")
-        origin = Origin(
-            text_at(found, "format"),
-            text_at(found, "source"),
-            text_at(found, "digest"),
-            count_at(found, "bytes"),
-        )
+        format_, source, digest = (text_at(found, name) for name in ("format", "source", "digest"))
+        origin = Origin(format_, source, digest, count_at(found, "bytes"))
         self.notes.header = replace(self.notes.header, read_from=origin)
 
 
-def _draft(kind: Kind, value: Mapping[str, Any], record: Record) -> Draft:
+def _draft(kind: Kind, value: Mapping[str, Any], line: int) -> Draft:
     return Draft(
         kind,
         text_at(value, "text"),
-        text_at(value, "id") or f"line-{record.line}",
+        text_at(value, "id") or f"line-{line}",
         parse_time(value.get("time")),
         count_at(value, "line"),
         count_at(value, "offset"),

@@ -1,7 +1,6 @@
 """Reader for Chat Completions messages, and lists of `{role, content}` from other programs.
 
-Accepts a list of messages, an object or lines of objects with `messages`, or one message per line. There are no error
-flags: a result that begins with `Error` is one. Arguments are JSON in a string.
+There are no error flags: a result that begins with `Error` is one. Arguments are JSON in a string.
 """
 
 from nous.transcript.parsing.chat import ChatReading, sniff_openai

@@ -1,7 +1,6 @@
-"""Reader for the OpenAI Responses API: items, and request and response bodies.
+"""Reader for the OpenAI Responses API: items as lists or lines, and bodies that hold them.
 
-Items have the form of Codex's conversation. They come as lists or lines, bodies hold them as `input` and `output`. A
-request mostly repeats the conversation so far, and an answer comes back as input. Each item is emitted once.
+A request mostly repeats the conversation so far, and an answer comes back as input. Each item is emitted once.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,7 @@ from nous.transcript.parsing.chat import reports_failure
 from nous.transcript.parsing.codex.contents import Output
 from nous.transcript.parsing.codex.conversation import CodexReading, requested
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import call, digest_of, rejection
+from nous.transcript.parsing.sessions import call, digest_of
 from nous.transcript.parsing.values import as_list, as_object, as_shown, as_text, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -26,8 +25,6 @@ _NO_CALLS = frozenset(
     }
 )
 _FOUND = ("filename", "title", "url", "text", "logs")
-_SURE = 0.95
-_LIKE_OLD_CODEX = 0.7
 _MOST = 0.5
 _OF_REQUESTS = frozenset({"instructions", "previous_response_id", "model"})
 
@@ -37,7 +34,7 @@ def _confidence(sample: Sample) -> float:
     share = sample.share(_is_item) + bodies
     if share < _MOST or not (bodies or any(map(_is_sure, sample.records))):
         return 0.0
-    return share * (_LIKE_OLD_CODEX if any(map(_is_codex, sample.records)) else _SURE)
+    return share * (0.7 if any(map(_is_codex, sample.records)) else 0.95)
 
 
 def _is_item(value: JsonObject) -> bool:
@@ -132,7 +129,6 @@ class _Session(CodexReading):
             yield place.draft(Kind.SYSTEM, f"The answer is incomplete: {reason}", 1)
 
     def _asked(self, value: JsonObject, record: Record) -> Iterator[Draft]:
-        """Yield the input and instructions that the model had not got before."""
         instructions = text_of(value.get("instructions")).strip()
         if instructions and instructions != self.instructions:
             self.instructions = instructions
@@ -162,9 +158,8 @@ class _Session(CodexReading):
             self.calls[own] = call(*requested(kind, item))
         elif kind == "mcp_approval_response":
             asked = text_at(item, "approval_request_id")
-            made, is_yes = self.made(asked), item.get("approve") is True
-            text = f"Approved {made.summary}" if is_yes else rejection(text_at(item, "reason"), made)
-            yield self.decision(text, asked, place)
+            is_yes = item.get("approve") is True
+            yield self.verdict("" if is_yes else text_at(item, "reason"), asked, place, is_yes=is_yes)
         else:
             yield from self.of_response(item, place)
         if kind.endswith("_call") and (inside := _result_inside(item)):

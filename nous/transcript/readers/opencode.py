@@ -1,8 +1,7 @@
 """Reader for OpenCode sessions: a tree of small files, or the output of `opencode export`.
 
-The tree is below `~/.local/share/opencode/storage/`. Both are read as one document:
-`{info: session, messages: [{info: message, parts: []}]}`. A list of messages, a single file of the tree, and the lines
-of `opencode run --format json` are read too, as far as they name the speaker.
+The tree is below `~/.local/share/opencode/storage/`, and is read as one document like the output. A list of messages, a
+single file, and the lines of `opencode run --format json` are read too, as far as they name the speaker.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +15,7 @@ from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import SessionReading
-from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, parse_time
+from nous.transcript.parsing.values import as_arguments, as_count, as_list, as_object, as_shown, parse_time, parsed
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _UNTITLED = ("New session - ", "Child session - ")
@@ -226,15 +225,14 @@ def _own(part: JsonObject, place: RecordPlace) -> RecordPlace:
 
 
 def _gathered(path: Path) -> bytes | None:
-    """Return the session file at *path* with its messages and parts, as one document.
+    """Return the session file at *path* with its messages and parts, as one document; else None.
 
-    The parts of a message are in a folder per message, or, in the first layout, all in one folder. File names are built
-    from ids in other files. An id that is no plain file name is ignored, so that no path leads out of the folder. None
-    if *path* is no session file.
+    The parts of a message are in a folder per message, or, in the first layout, all in one folder. An id that is no
+    plain file name is ignored, so that no path leads out of the folder.
     """
     sessions = (folder for folder in path.absolute().parents if folder.name == "session")
     root = next((folder.parent for folder in sessions if folder.with_name("message").is_dir()), None)
-    info = _object_in(path) if root else {}
+    info = as_object(parsed(path.read_bytes())) if root else {}
     session = text_at(info, "id")
     if root is None or not is_plain_name(session):
         return None
@@ -251,15 +249,7 @@ def _gathered(path: Path) -> bytes | None:
 
 def _objects_in(folder: Path) -> list[JsonObject]:
     """Return the objects in *folder*, sorted by file name, which is the order of time."""
-    return [_object_in(path) for path in sorted(folder.glob("*.json"))]
-
-
-def _object_in(path: Path) -> JsonObject:
-    """Return the object in the file at *path*; else an empty one, which is counted later."""
-    try:
-        return as_object(orjson.loads(path.read_bytes()))
-    except orjson.JSONDecodeError:
-        return {}
+    return [as_object(parsed(path.read_bytes())) for path in sorted(folder.glob("*.json"))]
 
 
 READER = FormatReader("opencode", _confidence, _Session, _gathered)

@@ -77,8 +77,6 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(BlockReading):
-    """The records of a session; `answer` is the last answer."""
-
     answer: str = ""
 
     def entries(self, record: Record) -> Iterable[Draft]:
@@ -196,16 +194,13 @@ class _Session(BlockReading):
         own, tool = text_at(message, "toolCallId"), text_at(message, "toolName")
         failed = message.get("isError") is True
         if failed and text.rstrip().endswith(_ABORTED):
-            yield from self._interrupted(text, own, tool, place)
+            yield self.decision(f"Interrupted {self.made(own).summary}", own, place)
+            if so_far := text.rstrip().removesuffix(_ABORTED[0]).removesuffix(_ABORTED[1]).rstrip():
+                yield self.result(so_far, own, place, 1, tool=tool)
             return
         status = str(object_at(message, "details").get("status"))
         failed = (failed or status in _FAILED) and not text.startswith(_NOT_RUN)
         yield self.result(text, own, place, is_error=failed, tool=tool)
-
-    def _interrupted(self, text: str, own: str, tool: str, place: RecordPlace) -> Iterator[Draft]:
-        yield self.decision(f"Interrupted {self.made(own).summary}", own, place)
-        if so_far := text.rstrip().removesuffix(_ABORTED[0]).removesuffix(_ABORTED[1]).rstrip():
-            yield self.result(so_far, own, place, 1, tool=tool)
 
     def _typed(self, message: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         command, output = text_at(message, "command"), text_at(message, "output").strip()

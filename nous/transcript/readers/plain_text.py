@@ -1,8 +1,8 @@
 """Reader for plain text with speaker labels (`User: ...`, `### Assistant`), or without any.
 
-A label begins a turn at the start of a line. A file keeps to the style of its first label, and to one name for each
-speaker. So `Note:`, a quoted `User:` in another style or a `Client:` beside the `User:` begins no turn. Neither does a
-label in fenced code.
+A label begins a turn at the start of a line, but not in fenced code. A file keeps to the style of its first label, and
+to one name for each speaker: `Note:`, a quoted `User:` in another style or a `Client:` beside the `User:` begin no
+turn.
 """
 
 import re
@@ -74,10 +74,7 @@ class _Turn:
 
 @dataclass(slots=True)
 class _Text(LineReading):
-    """The turns of a text.
-
-    Text before the first label has no known speaker. Without any label, all text is the user's.
-    """
+    """The turns; text before the first label has no speaker, text without labels is the user's."""
 
     style: tuple[str, bool] | None = None
     names: dict[Kind, str] = field(default_factory=dict[Kind, str])

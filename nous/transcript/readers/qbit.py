@@ -1,7 +1,6 @@
-"""Reader for qbit transcripts: `transcript.json`.
+"""Reader for qbit transcripts: `transcript.json`, a pretty array, JSON lines, or both.
 
-It is a pretty-printed array, JSON lines, or one after the other. Times are in ISO form or in milliseconds. Each event
-has a `type`, with its fields beside it.
+Times are in ISO form or in milliseconds.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Reader for Qwen Code transcripts: `~/.qwen/projects/<project>/chats/<session>.jsonl`.
 
 Records have the form of Claude Code's, messages that of the Gemini API. One answer may come as several records with one
-`uuid`. The user's text is in `systemPayload.displayText`, beside the text that the model got instead.
+`uuid`. `displayText` is the user's text, beside the text that the model got instead.
 """
 
 from collections.abc import Iterable, Iterator
@@ -56,7 +56,11 @@ class _Session(GeminiPartReading):
     def _spoken(self, kind: str, value: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         match kind:
             case "assistant":
-                self._charge(value, place)
+                self.notes.learn(model=text_at(value, "model"))
+                usage = object_at(value, "usageMetadata")
+                read = count_at(usage, "promptTokenCount")
+                written = count_at(usage, "totalTokenCount") - read
+                self.charge(read, written if written > 0 else count_at(usage, "candidatesTokenCount"), place.id)
                 drafts = self.of_model(object_at(value, "message").get("parts"), place)
             case "tool_result":
                 drafts = self._results(value, place)
@@ -126,13 +130,6 @@ class _Session(GeminiPartReading):
             return self.skip("result of a slash command" if is_result else "hidden slash command")
         self.command = command if payload.get("sentToModel") is True else ""
         return self.of_prompt([command], place)
-
-    def _charge(self, value: JsonObject, place: RecordPlace) -> None:
-        self.notes.learn(model=text_at(value, "model"))
-        usage = object_at(value, "usageMetadata")
-        read = count_at(usage, "promptTokenCount")
-        written = count_at(usage, "totalTokenCount") - read
-        self.charge(read, written if written > 0 else count_at(usage, "candidatesTokenCount"), place.id)
 
 
 READER = FormatReader("qwen", _confidence, _Session)

@@ -1,21 +1,18 @@
 """Reader for ShareGPT conversations: `{conversations: [{from, value}]}`, or only the turns.
 
-Accepts one conversation, a list, or lines of them. Calls and results have no ids: results come in the order of the
-calls. Hermes data keeps calls and thoughts in tags.
+Calls and results have no ids: results come in the order of the calls. Hermes data keeps calls and thoughts in tags.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
-
-import orjson
+from typing import Any
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, own_name, reports_failure
 from nous.transcript.parsing.fields import JsonObject, text_at
-from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
+from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text, parsed
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _SPEAKERS = {
@@ -29,9 +26,6 @@ _SPEAKERS = {
 _ROLES = {name: role for role, names in _SPEAKERS.items() for name in names}
 _LISTS = ("conversations", "conversation", "messages")
 _BESIDE = ("tools", "chosen", "rejected")
-_NATIVE = 0.95
-_TURNS = 0.85
-_BORROWED = 0.8
 
 
 def _confidence(sample: Sample) -> float:
@@ -41,12 +35,12 @@ def _confidence(sample: Sample) -> float:
 def _sureness(record: JsonObject) -> float:
     held = _held(record)
     if held is None:
-        return _TURNS if "value" in record and _role(record) else 0.0
+        return 0.85 if "value" in record and _role(record) else 0.0
     turns = [as_object(turn) for turn in held]
     if turns and all("from" in turn and "value" in turn for turn in turns):
-        return _NATIVE
+        return 0.95
     is_ours = not isinstance(record.get("messages"), list) and turns
-    return _BORROWED if is_ours and all(map(_role, turns)) else 0.0
+    return 0.8 if is_ours and all(map(_role, turns)) else 0.0
 
 
 def _held(record: JsonObject) -> Sequence[Any] | None:
@@ -93,11 +87,11 @@ class _Shared(ChatReading):
         return special(said, place) if special else self.of_role(role, Parts([said]), place)
 
     def _answered(self, said: str, place: RecordPlace) -> Iterator[Draft]:
-        for part, piece in enumerate(tagged(said)):
-            if piece.tag == "tool_call":
-                yield from self._requested(piece.text, place, part)
+        for part, (tag, text) in enumerate(tagged(said)):
+            if tag == "tool_call":
+                yield from self._requested(text, place, part)
             else:
-                yield place.draft(Kind.THINKING if piece.tag == "think" else Kind.ASSISTANT, piece.text, part)
+                yield place.draft(Kind.THINKING if tag == "think" else Kind.ASSISTANT, text, part)
 
     def _requested(self, said: str, place: RecordPlace, first: int = 0) -> Iterator[Draft]:
         """Yield the calls in a JSON text; other text becomes arguments of a nameless call."""
@@ -108,28 +102,21 @@ class _Shared(ChatReading):
             yield self.call(text_at(requested, "name"), given, self.open[-1], place, part)
 
     def _results(self, said: str, place: RecordPlace) -> Iterator[Draft]:
-        responses = [piece.text for piece in tagged(said) if piece.tag == "tool_response"]
+        responses = [text for tag, text in tagged(said) if tag == "tool_response"]
         for part, response in enumerate(responses or [said]):
             own = self.open.pop(0) if self.open else ""
             text = _result(response)
             yield self.result(text, own, place, part, is_error=reports_failure(text))
 
 
-def _parsed(said: str) -> object:
-    try:
-        return orjson.loads(said)
-    except orjson.JSONDecodeError:
-        return None
-
-
 def _calls(said: str) -> Sequence[JsonObject]:
-    found = _parsed(said)
+    found = parsed(said)
     calls = [as_object(call) for call in (as_list(found) or [found])]
     return calls if any("name" in call for call in calls) else []
 
 
 def _result(said: str) -> str:
-    found = as_object(_parsed(said))
+    found = as_object(parsed(said))
     is_wrapped = "content" in found and ("name" in found or "tool_call_id" in found)
     return as_shown(found["content"]) if is_wrapped else said
 
@@ -137,18 +124,11 @@ def _result(said: str) -> str:
 _TAG = re.compile(r"<(/?)(think|tool_call|tool_response)>")
 
 
-class Tagged(NamedTuple):
-    """A piece of text and its tag; the tag is empty for text outside of tags."""
+def tagged(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of *text* in order, each after its tag, without blank ones.
 
-    tag: str
-    text: str
-
-
-def tagged(text: str) -> Iterator[Tagged]:
-    """Yield the pieces of *text* in order, without blank ones.
-
-    A tag that is never closed is part of the text. Thoughts may be closed without being opened: many prompts end in the
-    opening tag.
+    The tag is empty for text outside of tags. A tag that is never closed is part of the text. Thoughts may be
+    closed without being opened: many prompts end in the opening tag.
     """
     found = list(_TAG.finditer(text)) if "</" in text else []
     last = {tag[2]: tag.start() for tag in found if tag[1]}
@@ -164,9 +144,9 @@ def tagged(text: str) -> Iterator[Tagged]:
     yield from _piece("", text[begin:])
 
 
-def _piece(tag: str, text: str) -> Iterator[Tagged]:
+def _piece(tag: str, text: str) -> Iterator[tuple[str, str]]:
     if text := text.strip():
-        yield Tagged(tag, text)
+        yield tag, text
 
 
 READER = FormatReader("sharegpt", _confidence, _Shared)

@@ -1,8 +1,7 @@
 """Reader for SWE-agent runs: a `.traj` file, `{history, trajectory, info, environment}`.
 
-The history holds the messages to the model and its answers. The trajectory holds the same by steps, and is used if
-there is no history. An answer has a thought and then an action, in its text or as function calls. Output of the
-environment stands in user messages; the user's only words are the task.
+The history holds the messages of the model; the trajectory, used if there is no history, holds the same by steps. User
+messages are output of the environment; the user's only words are the task.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,8 +11,8 @@ from typing import Any
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.chat import ChatReading, Parts, RequestedCall, calls_in, parts_of
-from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_text
+from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
+from nous.transcript.parsing.values import as_arguments, as_list, as_text
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
 _MARKS = frozenset({"message_type", "agent", "thought", "is_demo"})
@@ -35,7 +34,7 @@ _NOWHERE = "n/a"
 
 def _confidence(sample: Sample) -> float:
     record = sample.records[0]
-    history, steps = _objects(record.get("history")), _objects(record.get("trajectory"))
+    history, steps = objects_at(record, "history"), objects_at(record, "trajectory")
     if any(message.keys() & _MARKS and "role" in message for message in history):
         return 0.97
     if any(step.keys() >= _STEP for step in steps):
@@ -53,9 +52,9 @@ class _Run(ChatReading):
 
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
-        steps = _objects(value.get("trajectory"))
+        steps = objects_at(value, "trajectory")
         self._introduce(value, steps)
-        history = _objects(value.get("history"))
+        history = objects_at(value, "history")
         if history and steps:
             self.notes.skipped["step that the history tells"] += len(steps)
         for step in () if history else steps:
@@ -66,7 +65,10 @@ class _Run(ChatReading):
             yield from self._message(message, self.place(record))
         if not history:
             self.notes.skip("neither history nor trajectory")
-        yield from self._ended(object_at(value, "info"), self.place(record))
+        place = self.place(record)
+        if status := text_at(object_at(value, "info"), "exit_status"):  # may be for lack of budget or context
+            failed = status != _ENDED_WELL
+            yield place.draft(Kind.ERROR if failed else Kind.SYSTEM, f"The run ended: {status}", is_error=failed)
 
     def _introduce(self, value: JsonObject, steps: list[dict[str, Any]]) -> None:
         config = as_arguments(value.get("replay_config"))
@@ -116,20 +118,8 @@ class _Run(ChatReading):
         calls = calls_in(message) or ([RequestedCall(place.id, _SHELL, {"command": action})] if action else [])
         if calls:
             self.waiting = calls[-1].id
-        thoughts = [text_at(block, "thinking") for block in _objects(message.get("thinking_blocks"))]
+        thoughts = [text_at(block, "thinking") for block in objects_at(message, "thinking_blocks")]
         return self.answered(Parts([thought] if isinstance(thought, str) else found.texts, thoughts, calls), place)
-
-    def _ended(self, info: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the end of a run: by itself, or for lack of budget, context or a parsable answer."""
-        status = text_at(info, "exit_status")
-        if not status:
-            return
-        failed = status != _ENDED_WELL
-        yield place.draft(Kind.ERROR if failed else Kind.SYSTEM, f"The run ended: {status}", is_error=failed)
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    return [found for element in as_list(value) if (found := as_object(element))]
 
 
 READER = FormatReader("sweagent", _confidence, _Run)

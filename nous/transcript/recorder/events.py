@@ -1,21 +1,18 @@
 """Events of an agent session as JSON objects tagged by `type`, in qbit's format.
 
-See https://github.com/qbit-ai/qbit. Forks of it have added types, and newer programs add fields: both are kept
-unchanged.
+Types of its forks, and fields that newer programs add, are kept unchanged. See https://github.com/qbit-ai/qbit.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Self, cast
+from typing import Any, BinaryIO, Self, cast
 
 from nous.transcript.io.byte_source import ByteSource
 from nous.transcript.io.lines import ReadPosition
 from nous.transcript.io.records import records
 from nous.transcript.load import located, opened
 from nous.transcript.model import ReadNotes
-from nous.transcript.parsing.values import parse_time
 
 STAMP = "_timestamp"
 _ENVELOPE = frozenset({"type", STAMP, "seq", "ts"})
@@ -86,15 +83,14 @@ EVENT_TYPES = {
     name: {field.rstrip("?~"): field.lstrip("_abcdefghijklmnopqrstuvwxyz") for field in fields.split()}
     for name, fields in (line.split(":") for line in _TABLE.splitlines() if line)
 }
-"""The fields of each event type, and what marks them in the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptEvent:
     """Something that happened in a session, as the agent reports it.
 
-    `fields` are those of its type, then the ones that a newer program added. An event of unknown type, or without the
-    fields of its type, is not `is_known`; its fields are kept as they are.
+    `fields` are those of its type, then others. An event of unknown type, or without the fields of its type, is not
+    `is_known`; its fields are kept as they are.
     """
 
     type: str
@@ -112,7 +108,6 @@ class TranscriptEvent:
         return cls(name, given if known is None else known, is_known=known is not None)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the event as a JSON object."""
         return {**({"type": self.type} if self.type else {}), **self.fields}
 
 
@@ -134,25 +129,14 @@ def _completed(shape: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, 
     return {**found, **{name: value for name, value in given.items() if name not in shape}}
 
 
-class StoredEvent(NamedTuple):
-    """An event with its time and line number."""
-
-    event: TranscriptEvent
-    time: datetime | None
-    line: int
-
-
-def read_events(
-    source: str | Path | BinaryIO, *, base: Path | str | None = None, notes: ReadNotes | None = None
-) -> Iterator[StoredEvent]:
+def read_events(source: str | Path | BinaryIO, *, base: Path | str | None = None) -> Iterator[TranscriptEvent]:
     """Yield the events in *source*, a path, an open stream or a session id, in file order.
 
-    Lines, a pretty array, and an array followed by lines are all read. Damaged content is skipped and counted in
-    *notes*; everything else is still read. Raises as `read_transcript`.
+    Damaged content is skipped. Raises as `read_transcript`.
     """
     if isinstance(source, str | Path):
         with opened(located(source, base=base)) as stream:
-            yield from read_events(stream, notes=notes)
+            yield from read_events(stream)
         return
-    for record in records(ByteSource.on(source).buffered(), notes or ReadNotes(), ReadPosition()):
-        yield StoredEvent(TranscriptEvent.of(record.value), parse_time(record.value.get(STAMP)), record.line)
+    for record in records(ByteSource.on(source).buffered(), ReadNotes(), ReadPosition()):
+        yield TranscriptEvent.of(record.value)

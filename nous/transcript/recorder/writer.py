@@ -1,21 +1,25 @@
-"""Append-only writer of a session's transcript, used while the session runs."""
+"""Write the transcript of a session while it runs; save summarizer inputs and summaries."""
 
+import fcntl
 import json
 import logging
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import orjson
 
 from nous.domain.errors import BadInput
-from nous.transcript.discovery import sub_agent_transcript_path, transcript_path
-from nous.transcript.io.lines import LONGEST_LINE
-from nous.transcript.io.records import parse
+from nous.transcript.discovery import safe_session_id, sub_agent_transcript_path, transcript_path
+from nous.transcript.io.lines import LONGEST_LINE, ReadPosition
+from nous.transcript.io.records import parse, records
+from nous.transcript.model import ReadNotes
 from nous.transcript.recorder.events import STAMP, TranscriptEvent
-from nous.transcript.recorder.files import append_element, append_line
 
 _OF_SUB_AGENTS = frozenset({"sub_agent_tool_request", "sub_agent_tool_result"})
 """Events that are written to the sub-agent's own transcript."""
@@ -33,6 +37,7 @@ def should_transcript(event: TranscriptEvent | Mapping[str, Any] | str) -> bool:
 
 
 Layout = Literal["lines", "array"]
+Clock = Callable[[], datetime]
 
 _now = partial(datetime.now, UTC)
 _log = logging.getLogger(__name__)
@@ -41,11 +46,10 @@ _log = logging.getLogger(__name__)
 class TranscriptWriter:
     """Append the events of a session to its transcript, one JSON line per event.
 
-    For agents that keep no transcript. Any number of threads and processes may write to one session; the events of each
-    keep their order. A killed process leaves at most one torn line, and the next write begins a new one. The tool use
-    of sub-agents goes to transcripts of their own, beside the session's.
-
-    A failure never interrupts the agent's turn: it is logged and counted in `failures`, and `append` returns False.
+    Any number of threads and processes may write to one session; the events of each keep their order. A killed
+    process leaves at most one torn line, and the next write begins a new one. The tool use of sub-agents goes to
+    transcripts beside the session's. A failure never interrupts the agent's turn: it is logged and counted in
+    `failures`.
     """
 
     def __init__(
@@ -54,12 +58,12 @@ class TranscriptWriter:
         *,
         base: Path | str | None = None,
         layout: Layout = "lines",
-        clock: Callable[[], datetime] = _now,
+        clock: Clock = _now,
     ) -> None:
         """Prepare to write the transcript of *session* to its `transcript_path` below *base*.
 
-        Nothing is written yet. The layout "array" rewrites one pretty array at each event, which is slow and meant for
-        reading by people. Raises BadInput for an id that is no plain name, and for an unknown layout.
+        The layout "array" rewrites one pretty array at each event, which is slow and meant for reading by
+        people. Raises BadInput for an id that is no plain name, and for an unknown layout.
         """
         if layout not in get_args(Layout):
             raise BadInput(f"there is no layout {layout!r}; choose one of {', '.join(get_args(Layout))}")
@@ -113,3 +117,110 @@ def _line(event: Mapping[str, Any]) -> bytes:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
         return json.dumps(event, default=str, separators=(",", ":")).encode() + b"\n"
+
+
+MODE = 0o600
+"""Readable by the owner only: conversations with agents are private."""
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Append *line* to the file at *path*, completely or not; create missing directories.
+
+    *line* ends in a line feed. A file lock serializes processes and threads. If a killed writer left a torn line, that
+    line is ended first, so only it is lost. Raises OSError, after removing any partial write.
+    """
+    with locked(path) as file:
+        end = os.fstat(file).st_size
+        is_torn = end > 0 and os.pread(file, 1, end - 1) != b"\n"
+        rest = memoryview(b"\n" + line if is_torn else line)
+        try:
+            while rest:
+                rest = rest[os.write(file, rest) :]
+        except OSError:
+            os.ftruncate(file, end)
+            raise
+
+
+@contextmanager
+def locked(path: Path) -> Generator[int]:
+    """Open the file at *path* for appending, and hold an exclusive lock on it."""
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, MODE)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if _is_at(path, file):
+                yield file
+                return
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)  # close would not unlock it: a forked child may have it open too
+            os.close(file)
+
+
+def _is_at(path: Path, file: int) -> bool:
+    """Return whether *file* is still at *path*: it may be replaced during the wait for the lock."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file))
+    except FileNotFoundError:
+        return False
+
+
+def append_element(path: Path, element: dict[str, Any]) -> None:
+    """Append *element* to the JSON array in the file at *path*, by atomic replacement.
+
+    A file that cannot be read completely is not rewritten, since that would lose the rest: a line is appended to it
+    instead. Raises OSError.
+    """
+    path = path.resolve()  # keep a symbolic link: replace the file it points to
+    with locked(path) as file:
+        notes = ReadNotes()
+        with os.fdopen(os.dup(file), "rb") as stream:
+            stream.seek(0)
+            found = [record.value for record in records(stream, notes, ReadPosition())]
+        if not notes.skipped:
+            _replace(path, [*found, element])
+            return
+    append_line(path, orjson.dumps(element, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def _replace(path: Path, elements: list[dict[str, Any]]) -> None:
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, MODE), "wb") as stream:
+            stream.write(orjson.dumps(elements, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+ARTIFACTS = "~/.qbit/artifacts"
+
+
+def save_summarizer_input(session: str, content: str, *, base: Path | str | None = None, clock: Clock = _now) -> Path:
+    """Save the summarizer input of *session*, and return the path.
+
+    The file is `summarizer-input-{session}-{epoch seconds}.md` below *base* (default `~/.qbit/artifacts/compaction`). A
+    second one in the same second gets a number. Raises BadInput for an id that is no plain name, and OSError.
+    """
+    return _save("summarizer-input", session, content, base or f"{ARTIFACTS}/compaction", clock)
+
+
+def save_summary(session: str, summary: str, *, base: Path | str | None = None, clock: Clock = _now) -> Path:
+    """Save `summary-{session}-{epoch seconds}.md`, otherwise as `save_summarizer_input`."""
+    return _save("summary", session, summary, base or f"{ARTIFACTS}/summaries", clock)
+
+
+def _save(what: str, session: str, content: str, base: Path | str, clock: Clock) -> Path:
+    folder = Path(base).expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{what}-{safe_session_id(session)}-{int(clock().timestamp())}"
+    for number in count(1):
+        path = folder / (f"{name}.md" if number == 1 else f"{name}-{number}.md")
+        try:
+            with path.open("x", encoding="utf-8", errors="replace", newline="") as stream:
+                stream.write(content)
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError  # unreachable: count() never ends

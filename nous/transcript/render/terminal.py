@@ -25,7 +25,6 @@ _LONG = 40
 
 
 def plain(text: str, _: str, /) -> str:
-    """Return *text* without color."""
     return text
 
 
@@ -45,20 +44,17 @@ def _heading(transcript: Transcript, paint: Paint) -> Iterator[str]:
     header, name, sure = transcript.header, transcript.format, transcript.confidence
     yield paint(header.title or header.session_id or transcript.source or "session", "heading")
     read, written = header.input_tokens or 0, header.output_tokens or 0
+    turns, entries = sum(turn.number > 0 for turn in transcript.turns), len(transcript.entries)
     facts = (
         name if sure >= _SURE else f"{name} ({sure:.0%} sure)",
         _span(transcript),
-        _counted(len([turn for turn in transcript.turns if turn.number]), "turn", "turns"),
-        _counted(len(transcript.entries), "entry", "entries"),
+        f"{turns} {'turn' if turns == 1 else 'turns'}",
+        f"{entries} {'entry' if entries == 1 else 'entries'}",
         header.session_id if header.title else None,
         f"{read:,} tokens in, {written:,} out" if read or written else None,
         *(header.agent, header.model, header.cwd, header.git_branch),
     )
     yield paint(" · ".join(filter(None, facts)), "faint")
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
 
 
 def _span(transcript: Transcript) -> str:

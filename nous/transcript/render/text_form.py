@@ -1,7 +1,7 @@
 """Render a session as text for summarizers, block by block, in the format of qbit.
 
-Each block begins with its turn number, which counts the `started` events, and ends with a blank line. Everything else
-is left out: streamed parts, reasoning, warnings, workflows, and the tool use of sub-agents.
+A block begins with its turn number, which counts the `started` events, and ends with a blank line. Streamed parts,
+reasoning, warnings, workflows, and the tool use of sub-agents are left out.
 """
 
 import json
@@ -94,7 +94,6 @@ class _TextForm:
     turn: int = 0
 
     def block(self, event: TranscriptEvent) -> str:
-        """Return the text that *event* adds."""
         name = event.type
         if not event.is_known:
             return ""
@@ -134,7 +133,6 @@ def _pretty(value: object) -> str:
 
 
 def _events_of(transcript: Transcript) -> Iterator[Mapping[str, Any]]:
-    """Yield the entries of *transcript* as events; each prompt starts a turn."""
     for entry in transcript:
         if entry.kind is Kind.USER:
             yield {"type": "started", "turn_id": f"turn-{entry.turn}"}
@@ -191,4 +189,4 @@ def build_summarizer_input(
     if transcript.format != QBIT.format:
         return format_for_summarizer(transcript, style=style, paired=paired)
     stream.seek(0)
-    return format_for_summarizer((stored.event for stored in read_events(stream)), style=style, paired=paired)
+    return format_for_summarizer(read_events(stream), style=style, paired=paired)

@@ -1,7 +1,4 @@
-"""Render turns as text, and split that text into chunks for embedding.
-
-A turn's text holds its prompt, answer and actions, and the next prompt.
-"""
+"""Render turns as text, and split that text into chunks for embedding."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

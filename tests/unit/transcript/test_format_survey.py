@@ -22,7 +22,7 @@ def test_files_are_counted_by_format_and_those_that_are_refused_are_named(tmp_pa
     as_json = json.loads(CliRunner().invoke(formats, [str(tmp_path), "--json"]).output)
 
     [row] = found.rows.values()
-    assert (row.files, row.problems, row.megabytes_per_second) == (2, 1, 0.0)
+    assert (row.files, row.problems, row.seconds) == (2, 1, 0.0)
     assert [path.name for path in found.refused] == ["picture.png"]
     assert "  entries: user 2, assistant 1\n  passed over: broken line 1\n2 files read, 1 refused\n" in output
     assert "picture.png: this is no transcript that nous can read: it holds binary data" in output

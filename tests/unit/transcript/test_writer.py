@@ -30,7 +30,7 @@ def writer(tmp_path: Path) -> TranscriptWriter:
 
 
 def types(path: Path) -> list[str]:
-    return [stored.event.type for stored in read_events(path)]
+    return [event.type for event in read_events(path)]
 
 
 def test_an_event_is_one_compact_line_with_its_time_first(writer: TranscriptWriter) -> None:
@@ -104,8 +104,8 @@ def test_what_strict_json_has_no_word_for_is_written_as_it_can_be(
 ) -> None:
     assert writer.append({"type": "of_next_year", "content": content})
 
-    [stored] = read_events(writer.path)
-    assert stored.event.fields["content"] == read
+    [event] = read_events(writer.path)
+    assert event.fields["content"] == read
 
 
 def test_a_disk_that_fails_is_counted_and_the_turn_goes_on(
@@ -134,7 +134,7 @@ def test_the_array_is_whole_after_each_event_and_read_as_the_lines_are(tmp_path:
         assert isinstance(orjson.loads(array.path.read_bytes()), list)
 
     assert array.path.read_bytes().startswith(b"[\n  {\n")
-    assert [stored.event for stored in read_events(array.path)] == [stored.event for stored in read_events(lines.path)]
+    assert list(read_events(array.path)) == list(read_events(lines.path))
     assert [path.name for path in array.path.parent.iterdir()] == ["transcript.json"]
 
 

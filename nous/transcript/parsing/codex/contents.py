@@ -1,19 +1,13 @@
-"""Parsers of texts in Codex files: pieces of user messages, answers, and outputs of tools.
-
-Codex puts its own context, and output of other programs, into user messages. Its versions store outputs in different
-forms.
-"""
+"""Parsers of user messages, answers and outputs in Codex files, which differ by version."""
 
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-import orjson
-
 from nous.transcript.parsing.blocks import blocks_in
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, text_at
-from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text
+from nous.transcript.parsing.values import as_count, as_list, as_object, as_shown, as_text, parsed
 
 
 class Sort(StrEnum):
@@ -27,7 +21,7 @@ class Sort(StrEnum):
     AGENT = "agent"
 
 
-class MessagePiece(NamedTuple):
+class Piece(NamedTuple):
     """A piece in displayable words; `result` is the output of a command of the user."""
 
     sort: Sort
@@ -52,26 +46,26 @@ _PROJECT_RULES = "# AGENTS.md instructions for "
 _REQUEST = "## My request for Codex:"
 
 
-def piece_of(text: str) -> MessagePiece:
+def piece_of(text: str) -> Piece:
     """Classify a text of a user message; without what an editor puts before the request."""
     text = text.strip()
     if text.startswith(_PROJECT_RULES):
-        return MessagePiece(Sort.INSERTED, text)
+        return Piece(Sort.INSERTED, text)
     if text.startswith("# "):
         _, mark, request = text.partition(_REQUEST)
         text = request.strip() if mark else text
     if _IMAGE.fullmatch(text):
-        return MessagePiece(Sort.IMAGE, text)
+        return Piece(Sort.IMAGE, text)
     tag = _TAG.match(text)
     match _SORTS.get(tag[1].lower(), Sort.OWN) if tag else Sort.OWN:
         case Sort.SHELL:
-            return MessagePiece(Sort.SHELL, _inside(text, "command"), _inside(text, "result"))
+            return Piece(Sort.SHELL, _inside(text, "command"), _inside(text, "result"))
         case Sort.AGENT:
-            return MessagePiece(Sort.AGENT, _inside(text, "subagent_notification"))
+            return Piece(Sort.AGENT, _inside(text, "subagent_notification"))
         case Sort.INSERTED if tag and (closing := f"</{tag[1]}>") in text and not text.endswith(closing):
-            return MessagePiece(Sort.OWN, text.rpartition(closing)[2].strip())  # typed behind what a program put first
+            return Piece(Sort.OWN, text.rpartition(closing)[2].strip())  # typed behind what a program put first
         case sort:
-            return MessagePiece(sort, text)
+            return Piece(sort, text)
 
 
 def words_and_plan(text: str) -> tuple[str, str]:
@@ -155,7 +149,6 @@ def output_of_mcp(event: JsonObject) -> Output:
 
 
 def text_of(content: object) -> str:
-    """Return the text in *content*, a string or a list of parts."""
     return content if isinstance(content, str) else _from_parts(as_list(content)).text
 
 
@@ -165,14 +158,11 @@ def is_text(part: JsonObject) -> bool:
 
 def _from_string(text: str) -> Output:
     if text.startswith(('{"output"', '[{"')):
-        try:
-            value = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            return _judged(text)
+        value = parsed(text)
         if isinstance(value, dict):
             return _from_object(as_object(value))
-        if all(is_text(as_object(part)) for part in value):
-            return _from_parts(value)
+        if isinstance(value, list) and all(is_text(as_object(part)) for part in as_list(value)):
+            return _from_parts(as_list(value))
     return _judged(text)
 
 

@@ -9,15 +9,7 @@ from typing import Any
 
 from nous.transcript.model import Kind
 from nous.transcript.parsing.blocks import blocks_in
-from nous.transcript.parsing.codex.contents import (
-    MessagePiece,
-    Output,
-    Sort,
-    is_text,
-    output_of,
-    piece_of,
-    words_and_plan,
-)
+from nous.transcript.parsing.codex.contents import Output, Piece, Sort, is_text, output_of, piece_of, words_and_plan
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
 from nous.transcript.parsing.sessions import UNKNOWN_CALL, SessionReading, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_list, as_object, as_shown, as_text
@@ -37,11 +29,9 @@ _UNPAIRED = frozenset({"web_search", "image_generation"})
 class CodexReading(SessionReading):
     """Emits each message and call once, though the file repeats them.
 
-    A call comes from the conversation if it is there, else from the events around it. `listed` are calls from the
-    conversation, `observed` those known from events only, and `failed` those of the first for which an event reported a
-    failure before their output. `copies` counts the messages of a turn by channel. `counted` is the last running sum of
-    tokens. `is_interrupted`: the user's interruption of this turn is already emitted. `review` is the text of the last
-    review. `is_asked`: the user is asked for approval.
+    `listed` are calls from the conversation, `observed` those known only from the events around it, and `failed`
+    are listed ones whose failure an event reported before their output. `copies` counts the messages of a turn by
+    channel. `counted` is the last running sum of tokens. `is_asked`: the user is asked for approval.
     """
 
     is_asked: bool = True
@@ -72,7 +62,6 @@ class CodexReading(SessionReading):
         )
 
     def settings(self, context: JsonObject) -> None:
-        """Learn the model, the directory, and whether the user is asked for approval."""
         self.is_asked = context.get("approval_policy") != "never"
         self.notes.learn(cwd=text_at(context, "cwd"), model=text_at(context, "model"))
 
@@ -85,7 +74,6 @@ class CodexReading(SessionReading):
             self.counted = read, written
 
     def user(self, texts: Sequence[str], way: str, place: RecordPlace) -> Iterator[Draft]:
-        """Yield drafts of a user message that came by the channel *way*."""
         pieces = [piece_of(text) for text in texts]
         own = [piece.text for piece in pieces if piece.sort is Sort.OWN]
         for draft in self.said(own, place) if own else ():
@@ -111,7 +99,6 @@ class CodexReading(SessionReading):
             self.notes.skip("empty message")
 
     def plan(self, text: str, way: str, place: RecordPlace, part: int = 0) -> Iterator[Draft]:
-        """Yield the draft of a plan that the model proposes."""
         for draft in self.text_or_skip(Kind.ASSISTANT, text, place, "empty message", part):
             yield from self.once(draft, way, who="plan")
 
@@ -158,7 +145,6 @@ class CodexReading(SessionReading):
         return place.draft(Kind.DECISION, text, part, tool=made.tool or None, call_id=call_id or None)
 
     def shell(self, command: str, output: Output, way: str, place: RecordPlace, part: int = 0) -> Iterator[Draft]:
-        """Yield a command that the user ran, and its output."""
         words = Kind.SUB_AGENT if self.is_sub_agents else Kind.USER
         for draft in self.once(place.draft(words, f"! {command}", part), way):
             yield draft
@@ -173,16 +159,14 @@ class CodexReading(SessionReading):
             draft.text = f"{ends}: {draft.text}" if ends else draft.text
             yield from self.once(draft, way)
 
-    def search(self, tool: str, given: JsonObject, call_id: str, way: str, place: RecordPlace) -> Iterator[Draft]:
-        """Yield a search, which has no id to pair by; copies are found by the search terms."""
+    def search(self, tool: str, given: JsonObject, call_id: str, way: str, place: RecordPlace) -> Iterable[Draft]:
+        """Return a search, which has no id to pair by; copies are found by the search terms."""
         wanted = {name: value for name, value in given.items() if value}
         if self.is_copy(tool, as_shown(wanted), way):
-            self.notes.skip("repeated call")
-        else:
-            yield self.call(tool, wanted, call_id, place)
+            return self.skip("repeated call")
+        return (self.call(tool, wanted, call_id, place),)
 
     def of_response(self, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the drafts of an item of the conversation."""
         kind = str(item.get("type", "message" if "role" in item else "no type"))
         match kind:
             case "message":
@@ -202,7 +186,7 @@ class CodexReading(SessionReading):
             case _:
                 return self.skip(kind)
 
-    def _inserted(self, piece: MessagePiece, way: str, place: RecordPlace, part: int) -> Iterable[Draft]:
+    def _inserted(self, piece: Piece, way: str, place: RecordPlace, part: int) -> Iterable[Draft]:
         match piece.sort:
             case Sort.IMAGE:
                 return self.skip("image")
@@ -250,7 +234,9 @@ class CodexReading(SessionReading):
         call_id = text_at(item, "call_id", "tool_call_id") or tool
         if call_id in self.observed:
             return self.skip("repeated result")
-        output = _found(item) if kind == "tool_search_output" else output_of(item.get("output", item.get("result")))
+        found = "\n".join(filter(None, (text_at(tool, "name") for tool in objects_at(item, "tools"))))
+        is_search = kind == "tool_search_output"
+        output = Output(found) if is_search else output_of(item.get("output", item.get("result")))
         if item.get("status") == "failed":
             output = replace(output, is_error=True)
         if self.made(call_id).tool == _QUESTIONS and (answers := _answers(output.text)):
@@ -293,10 +279,6 @@ def _free(text: object) -> dict[str, Any]:
     """Return the input of a tool that takes free text, which may still be JSON."""
     found = as_arguments(text)
     return {"input": text} if isinstance(text, str) and found.get("arguments") == text else found
-
-
-def _found(item: JsonObject) -> Output:
-    return Output("\n".join(filter(None, (text_at(tool, "name") for tool in objects_at(item, "tools")))))
 
 
 def _answers(text: str) -> str:

@@ -19,18 +19,17 @@ _TEMPLATES = {
     "entered_review_mode": (Kind.SYSTEM, "Review of {user_facing_hint}"),
 }
 _WORK = ("commandexecution", "filechange", "mcptoolcall", "dynamictoolcall")
-"""Items for tool calls."""
 
 
 @dataclass(slots=True)
 class EventReading(CodexReading):
-    """Turns successive events and thread items into drafts."""
-
     def of_event(self, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         kind = str(event.get("type", "no type"))
         match kind:
             case "user_message":
-                return self._typed(event, place)
+                images = [*as_list(event.get("images")), *as_list(event.get("local_images"))]
+                self.notes.skipped.update(["image"] * len(images))
+                return self.user([text_at(event, "message")], EVENT, place)
             case "agent_message":
                 return self.assistant(text_at(event, "message"), EVENT, place)
             case "agent_reasoning" | "agent_reasoning_raw_content":
@@ -51,11 +50,6 @@ class EventReading(CodexReading):
                 return self._work(kind, event, place)
             case _:
                 return self._act(kind, event, place)
-
-    def _typed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
-        images = [*as_list(event.get("images")), *as_list(event.get("local_images"))]
-        self.notes.skipped.update(["image"] * len(images))
-        yield from self.user([text_at(event, "message")], EVENT, place)
 
     def _completed(self, event: JsonObject, place: RecordPlace) -> Iterator[Draft]:
         if last := text_at(event, "last_agent_message"):
@@ -116,32 +110,29 @@ class EventReading(CodexReading):
     def _work(self, kind: str, event: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         call_id = text_at(event, "call_id", "callId")
         if kind == "exec_command_end" and str(event.get("source")) in _USERS_SHELL:
-            return self.shell(_command(event), output_of_event(event), EVENT, place)
+            words = [str(word) for word in as_list(event.get("command"))]
+            command = words[2] if len(words) == 3 and words[1].startswith("-") else " ".join(words)
+            return self.shell(command, output_of_event(event), EVENT, place)
         tool, given = _called(kind.replace("_", ""), event)
         match kind:
             case "web_search_end" | "image_generation_end":
                 return self.search(tool, given, call_id, EVENT, place)
-            case (
-                "view_image_tool_call"
-                | "dynamic_tool_call_request"
-                | "exec_command_begin"
-                | "patch_apply_begin"
-                | "mcp_tool_call_begin"
-            ):
+            case "view_image_tool_call" | "dynamic_tool_call_request":
+                return self._began(tool, given, call_id, place)
+            case "exec_command_begin" | "patch_apply_begin" | "mcp_tool_call_begin":
                 return self._began(tool, given, call_id, place)
             case "exec_command_end" | "patch_apply_end" | "mcp_tool_call_end" | "dynamic_tool_call_response":
                 return self._ended(tool, given, call_id, _output(kind.replace("_", ""), event), place)
             case _:
                 return self.skip(kind)
 
-    def _began(self, tool: str, given: dict[str, Any], call_id: str, place: RecordPlace) -> Iterator[Draft]:
-        """Yield the call whose start is reported, unless it is already emitted."""
+    def _began(self, tool: str, given: dict[str, Any], call_id: str, place: RecordPlace) -> Iterable[Draft]:
+        """Return the call whose start is reported, unless it is already emitted."""
         if call_id in self.listed or call_id in self.observed:
-            self.notes.skip("repeated call")
-            return
+            return self.skip("repeated call")
         if call_id:
             self.observed.add(call_id)
-        yield self.call(tool, given, call_id, place)
+        return (self.call(tool, given, call_id, place),)
 
     def _ended(
         self, tool: str, given: dict[str, Any], call_id: str, output: Output, place: RecordPlace
@@ -158,7 +149,7 @@ class EventReading(CodexReading):
 
     def of_item(self, item: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return the drafts of a thread item; its type is `AgentMessage` or `agent_message`."""
-        kind, own = _kind_of(item), text_at(item, "id")
+        kind, own = text_at(item, "type", "item_type").replace("_", "").lower(), text_at(item, "id")
         match kind:
             case "usermessage":
                 return self.user([text_of(item.get("content")) or text_at(item, "text")], ITEM, place)
@@ -177,10 +168,6 @@ class EventReading(CodexReading):
                 return (place.draft(Kind.ERROR, text_at(item, "message") or "no reason given", is_error=True),)
             case _:
                 return self.skip(f"item: {text_at(item, 'type', 'item_type') or 'no type'}")
-
-
-def _kind_of(item: JsonObject) -> str:
-    return text_at(item, "type", "item_type").replace("_", "").lower()
 
 
 def _called(kind: str, about: JsonObject) -> tuple[str, dict[str, Any]]:
@@ -209,11 +196,6 @@ def _output(kind: str, about: JsonObject) -> Output:
         return output_of_event(about)
     output, error = output_of(about.get("content_items")), text_at(about, "error")
     return Output(output.text or error, is_error=bool(error) or about.get("success") is False, hidden=output.hidden)
-
-
-def _command(event: JsonObject) -> str:
-    words = [str(word) for word in as_list(event.get("command"))]
-    return words[2] if len(words) == 3 and words[1].startswith("-") else " ".join(words)
 
 
 def _why(event: JsonObject) -> str:
