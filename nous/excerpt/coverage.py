@@ -22,8 +22,6 @@ WORTH = 1000
 """Worth of a term that occurs once."""
 
 IDENTIFIER_WORTH = 2.5
-"""Factor for an identifier."""
-
 OFTEN = 0.5
 """Worth added for every e-fold increase in the sentences that have the term."""
 
@@ -112,8 +110,8 @@ class TextUnit:
 def units_of(items: Sequence[Item]) -> list[list[TextUnit]]:
     """Return the units of every item, in order.
 
-    In a session of more than `CONSIDERED` characters, every item is considered up to the same length. A message states
-    its subject at its beginning, and the work stays bounded.
+    Beyond `CONSIDERED` characters, every item is considered up to the same length: a message states its subject at its
+    beginning, and the work stays bounded.
     """
     concepts = Concepts()
     most = _equal_share([len(item.text) for item in items], CONSIDERED)

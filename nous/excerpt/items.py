@@ -25,19 +25,16 @@ class Role(StrEnum):
 
 
 PERSONAL = frozenset({Role.USER, Role.DECISION})
-"""Roles in which a person speaks."""
-
 _OF_CALLS = frozenset({Role.TOOLS, Role.PLAN})
 
 
 class Item(NamedTuple):
     """Something that can be shown, whole or in parts.
 
-    `at` is the position of its first entry in the transcript, and `turn` is that entry's turn.
-
-    For a line of tools, `parts` are its calls, and `side_effects` those calls that changed something outside of the
-    files. For every other item the sentences are its parts, and `parts` is empty. `size` is the length of the original
-    if that is more than *text*, and `of` is the tool whose output it is.
+    `at` and `turn` are the position and turn of its first entry. For a line of tools, `parts` are its calls, and
+    `side_effects` those calls that changed something outside of the files. For every other item the sentences are its
+    parts, and `parts` is empty. `size` is the length of the original if that is more than *text*, and `of` is the tool
+    whose output it is.
     """
 
     role: Role

@@ -30,13 +30,13 @@ class Choice:
 
 
 Choose = Callable[[Items, int], Choice]
-"""Function that chooses from items what takes at most *room* characters in `nous.excerpt.layout`.
+"""Chooses from items what takes at most *room* characters in `nous.excerpt.layout`, if not everything fits.
 
-Called only if not everything fits. Deterministic. An empty choice means that the room is too small for this strategy.
+Deterministic. An empty choice means that the room is too small for this strategy.
 """
 
 Add = Callable[[Items, Choice, int], Choice]
-"""Function that returns a choice and as much more of the items as *room* holds."""
+"""Returns a choice and as much more of the items as *room* holds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,7 @@ class HttpEmbeddings:
     """Embedding model at an HTTP endpoint. Thread-safe."""
 
     def __init__(self, endpoint: Endpoint, *, clock: Clock) -> None:
-        """Configure the client for *endpoint*, without loading anything.
-
-        Raises:
-            Misconfigured: the provider has no embedders, or the endpoint lacks what it needs.
-        """
+        """Raise Misconfigured if the provider has no embedders, or the endpoint lacks what it needs."""
         provider: Provider = PROVIDERS.load(endpoint.provider)
         if not isinstance(provider, ChatCompletions):
             raise Misconfigured(f"{endpoint.id} is no embedder: {endpoint.provider} does not speak OpenAI's protocol")

@@ -42,11 +42,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchoredSummarizer:
-    """Maintain the anchored summaries of sessions.
+    """Maintain the anchored summaries of sessions; without *model*, all are heuristic.
 
-    *excerpts* returns the windows of a transcript that a model reads. Without *model*, all summaries are heuristic. A
-    compaction does not wait: if the model fails, the summary is made without it, and the next update shows the model
-    what it has missed.
+    *excerpts* returns the windows of a transcript that a model reads. If the model fails, the summary is made without
+    it, since a compaction does not wait, and the next update shows the model what it has missed.
     """
 
     excerpts: Callable[[Transcript], Windows]
@@ -63,12 +62,9 @@ class AnchoredSummarizer:
         event: SessionEvent,
         matter: CacheSubject,
     ) -> StoredAnchoredSummary | None:
-        """Return the summary of *transcript* that replaces *previous*; None if nothing is new.
-
-        A transcript that is shorter than that of *previous* is an older one, and adds nothing.
-        """
+        """Return the summary of *transcript* that replaces *previous*; None if nothing is new."""
         if previous and (transcript.digest == previous.digest or transcript.bytes <= previous.bytes):
-            return None
+            return None  # a shorter transcript is an older one
         bare = StoredAnchoredSummary(
             scope=event.scope,
             agent_id=event.agent_id,
@@ -100,8 +96,6 @@ class AnchoredSummarizer:
         matter: CacheSubject,
     ) -> StoredAnchoredSummary:
         """Update by model with all unseen entries, window by window; it counts as one iteration.
-
-        Lines that the model leaves out are restored.
 
         Raises:
             SummarizerError: there is no usable answer; `kind` says why.

@@ -10,10 +10,7 @@ from typing import Protocol
 
 
 class Counter(Protocol):
-    """Token counter of a text.
-
-    It returns 0 for an empty text and at least 1 for any other, always the same for the same text.
-    """
+    """Deterministic token counter: 0 for an empty text and at least 1 for any other."""
 
     def __call__(self, text: str, /) -> int: ...
 

@@ -25,7 +25,6 @@ _ASKED = {
     "pending_tasks": "What is left to do.",
     "current_state": "Where the work stands now.",
 }
-"""Description of each section in the prompt."""
 
 
 def schema() -> dict[str, Any]:
@@ -36,9 +35,7 @@ def schema() -> dict[str, Any]:
 
 
 def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
-    """Return the sections of an answer.
-
-    A missing section is blank.
+    """Return the sections of an answer; a missing one is blank.
 
     Raises:
         BadInput: it is no such answer; the message can be sent to the model.
@@ -49,7 +46,7 @@ def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
 
 
 def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) -> str:
-    """Return the user message: the summary so far and the news, each in a fence it cannot close."""
+    """Return the summary so far and the news, each in a fence it cannot close."""
     so_far = previous.to_prompt_text() if previous else ""
     news = BETWEEN.join(_labelled(segment) for segment in segments)
     return f"The summary so far:\n{_fenced(so_far)}\n\nNew since then:\n{_fenced(news)}"

@@ -20,8 +20,6 @@ _FEWEST_WORDS = 4
 _MOST_ITEMS, _MOST_FILES, _OPENING = 3, 3, 5
 _ITEM_WORDS, _OFFER_WORDS = 16, 12
 OFFER = re.compile(r"\W*(?:option|approach|alternative) ?[A-D1-4]\b", re.IGNORECASE)
-"""Opens one of several options that the agent offers."""
-
 OFFERED = "The agent offered"
 
 _LABEL = re.compile(r"[^.:]{1,40}:\Z")
@@ -91,7 +89,6 @@ def _cut(text: str, most: int) -> str:
 
 
 def ended(text: str) -> str:
-    """Return *text* with a punctuation mark at its end."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text.rstrip(':;,')}."
 
 

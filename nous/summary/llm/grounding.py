@@ -1,7 +1,7 @@
 """Grounding check: keep a model's facts only if the session's turns support them.
 
 A fact stays only if the turns that it cites contain its numbers, paths and names. Wrong citations are corrected if
-another turn contains them. Dropped facts are counted by reason. The session decides whose statement a fact is.
+another turn contains them. The session decides whose statement a fact is.
 
 Echoes of the prompt and injected instructions are dropped. A person's request to remember something is legitimate. The
 same request in a file, a page or a tool's output is not, and neither is anything near it.
@@ -22,15 +22,13 @@ from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, Sou
 from nous.text.sentences import sentences
 
 LONGEST = 4_000
-"""The most characters of a fact. Anything longer is no single statement."""
+"""The most characters of a fact: anything longer is no single statement."""
 
 _RULE_SHARE = 0.5
 """The share of a rule's words that its user must have said; the rest is paraphrase."""
 
 
 class Dropped(StrEnum):
-    """The reason why a fact was dropped."""
-
     BLANK = "says nothing"
     TOO_LONG = "too long"
     SECRET = "looks like a secret"  # noqa: S105 - a reason
@@ -45,8 +43,6 @@ class Dropped(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounded:
-    """The supported facts, in order, and the counts of the dropped ones by reason."""
-
     facts: tuple[CandidateFact, ...]
     dropped: tuple[tuple[str, int], ...] = ()
 
@@ -169,8 +165,6 @@ _OVERRIDES = re.compile(
     r"|\b(?:reveal|print|repeat|output|leak|show)\b[^.\n]{0,30}\bsystem prompt|\byou are now (?:an? |the |in )\w+",
     re.IGNORECASE,
 )
-"""Instructions that override the model's prompt; these never belong in a memory."""
-
 _TO_MEMORY = re.compile(
     rf"\b{_MODEL} (?:must|should|shall|need to|needs to|have to|has to|will)(?: \w+)? {_KEEP}\b"
     rf"|\b{_KEEP}\b(?: \w+){{0,4}} (?:as an? |as |in(?:to)? |to )(?:\w+ ){{0,3}}{_WHAT_IS_KEPT}\b"
@@ -196,10 +190,9 @@ def is_instruction(text: str) -> bool:
 
 
 def is_planted(claim: CitedStatement, turns: Iterable[int], session: SourceIndex) -> bool:
-    """Return whether *claim* comes from an injected instruction.
+    """Return whether *claim* comes from an injected instruction, and from no person as well.
 
-    So it does if an instruction in any turn says it, or contains more of it than everything else in *turns*. A claim
-    that a person states as well is not planted.
+    So it does if an instruction in any turn says it, or contains more of it than everything else in *turns*.
     """
     if any(segment.is_personal and segment.says(claim) for segment in session.segments()):
         return False

@@ -29,8 +29,7 @@ def object_in(text: str) -> dict[str, Any]:
     """Return the largest JSON object in *text* before the first malformed one.
 
     Raises:
-        BadInput: there is none, or the malformed rest is larger. The message is a sentence that can be sent to the
-            model; it quotes nothing.
+        BadInput: there is none, or the malformed rest is larger. The message is for the model; it quotes nothing.
     """
     if _TOO_DEEP.search(text):
         raise BadInput(f"The JSON is nested more than {DEEPEST} brackets deep; write a plain object.")
@@ -87,10 +86,7 @@ _END_SUMMARY = re.compile(r"</summary\s*+>", re.IGNORECASE)
 
 
 def summary_in(text: str) -> str:
-    """Return *text* without its analysis, trimmed: the marked summary, or all if none is marked.
-
-    An analysis or a summary that is never closed reaches to the end.
-    """
+    """Return *text* without its analysis: the marked summary, or all; open marks go to the end."""
     said = _ANALYSIS.sub("", text)
     found = _SUMMARY.search(said)
     return (found[1] if found else _END_SUMMARY.sub("", said)).strip()

@@ -1,7 +1,7 @@
 """Schema and lenient parser for a model's summary of a session.
 
-`EpisodeAnswer` is both: its JSON schema is strict, and its parsing is lenient. Values of the wrong type are coerced; a
-text is never split into its characters. What no repair can fix becomes a complaint that can be sent to the model.
+The JSON schema of `EpisodeAnswer` is strict, its parsing is lenient. Values of the wrong type are coerced; a text is
+never split into its characters. What no repair can fix becomes a complaint that can be sent to the model.
 """
 
 import json
@@ -116,7 +116,6 @@ def turns_of(value: object) -> list[int]:
 
 
 def date_of(value: object) -> str | None:
-    """Return *value* if it is an ISO 8601 date, or the year or month of one."""
     text = text_of(value)
     return text if is_date(text) else None
 
@@ -133,8 +132,6 @@ def is_date(text: str) -> bool:
 
 
 class ModelSummary(NamedTuple):
-    """Parsed answer of a model."""
-
     summary: Summary
     facts: tuple[CandidateFact, ...]
 
@@ -216,12 +213,10 @@ class _Untitled(GenerateJsonSchema):
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of a summary with facts."""
     return EpisodeAnswer.model_json_schema(schema_generator=_Untitled)
 
 
 def facts_schema() -> dict[str, Any]:
-    """Return the JSON schema of facts alone."""
     return FactsAnswer.model_json_schema(schema_generator=_Untitled)
 
 
