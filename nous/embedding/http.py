@@ -92,14 +92,8 @@ class RemoteEmbedder:
             rows = vectors(body, count=len(texts))
         except ValueError as error:
             raise Unavailable(f"{self._server} gave no vectors that can be used: {error}") from None
-        return self._checked(rows)
-
-    def _checked(self, rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
-        """Return *rows* if their dimension is the configured one, else that of the first response.
-
-        `setdefault` takes no lock, so a fork cannot inherit one that stays locked for ever.
-        """
         found = rows.shape[1]
+        # `setdefault` takes no lock, so a fork cannot inherit one that stays locked for ever.
         expected = self._dimensions or self._found.setdefault("dim", found)
         if found != expected:
             raise Misconfigured(

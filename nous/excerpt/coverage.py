@@ -9,6 +9,7 @@ import heapq
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from math import log
 
@@ -89,6 +90,7 @@ CONSIDERED = 300_000
 _LONGEST_SHOUT = 30
 
 
+@dataclass(slots=True, eq=False)
 class TextUnit:
     """A sentence or call: *span* of the item at *index*.
 
@@ -96,15 +98,12 @@ class TextUnit:
     `is_read` is set, it is an upper bound.
     """
 
-    __slots__ = ("factor", "index", "is_read", "length", "news", "span")
-
-    def __init__(self, index: int, span: Span, news: set[str]) -> None:
-        self.index = index
-        self.span = span
-        self.length = span[1] - span[0]
-        self.news = news
-        self.factor = 1.0
-        self.is_read = False
+    index: int
+    span: Span
+    length: int
+    news: set[str]
+    factor: float = 1.0
+    is_read: bool = False
 
 
 def units_of(items: Sequence[Item]) -> list[list[TextUnit]]:
@@ -121,7 +120,7 @@ def units_of(items: Sequence[Item]) -> list[list[TextUnit]]:
 def _units(index: int, item: Item, concepts: Concepts, most: int) -> Iterator[TextUnit]:
     bare = concepts.bare(item.text[:most])
     for start, end in _parts(item, len(bare)):
-        yield TextUnit(index, (start, end), concepts.of(bare[start:end]))
+        yield TextUnit(index, (start, end), end - start, concepts.of(bare[start:end]))
 
 
 def _parts(item: Item, most: int) -> Iterator[Span]:

@@ -48,12 +48,8 @@ class Item(NamedTuple):
     turn: int = 0
 
 
-class Gap(NamedTuple):
-    """Counts of what is omitted between two items; outputs are represented by their calls."""
-
-    turns: int
-    calls: int
-    errors: int
+Gap = tuple[int, int, int]
+"""Turns, calls and errors omitted between two items; outputs are represented by their calls."""
 
 
 class Items(tuple[Item, ...]):  # noqa: SLOT001 - cached_property needs a __dict__
@@ -77,7 +73,7 @@ class Items(tuple[Item, ...]):  # noqa: SLOT001 - cached_property needs a __dict
         """Return what is omitted if the items from *start* up to *end* are."""
         before = self._before
         (turns, calls, errors), (later_turns, later_calls, later_errors) = before[start], before[end]
-        return Gap(later_turns - turns, later_calls - calls, later_errors - errors)
+        return later_turns - turns, later_calls - calls, later_errors - errors
 
 
 _LABELS = "|".join([*Role, "Part", "The session began", "Just before"])

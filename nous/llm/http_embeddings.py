@@ -48,7 +48,11 @@ class HttpEmbeddings:
         """
 
         async def send(*, structured: bool) -> bytes:
-            payload = _payload(self.model, texts, dimensions, packed=structured)
+            payload: dict[str, Any] = {"model": self.model, "input": list(texts)}
+            if dimensions is not None:
+                payload["dimensions"] = dimensions
+            if structured:
+                payload["encoding_format"] = "base64"
             headers = self._provider.headers(self._endpoint)
             return await self._transport.post(_PATH, payload, headers=headers, asked=texts, structured=structured)
 
@@ -59,12 +63,3 @@ class HttpEmbeddings:
             raise Unavailable(str(error)) from None
         except ModelRefused as error:
             raise BadInput(str(error)) from None
-
-
-def _payload(model: str, texts: Sequence[str], dimensions: int | None, *, packed: bool) -> dict[str, Any]:
-    payload: dict[str, Any] = {"model": model, "input": list(texts)}
-    if dimensions is not None:
-        payload["dimensions"] = dimensions
-    if packed:
-        payload["encoding_format"] = "base64"
-    return payload

@@ -39,11 +39,6 @@ class Endpoint:
         return f"{self.provider}:{self.model}"
 
     @property
-    def host(self) -> str:
-        address = urlsplit(self.base_url or "")
-        return f"{address.hostname or ''}{f':{address.port}' if address.port else ''}"
-
-    @property
     def key_setting(self) -> str:
         return self._variable("api_key")
 
@@ -55,7 +50,9 @@ class Endpoint:
         return f"NOUS_{self.table}__{name}".upper()
 
     def __str__(self) -> str:
-        return f"{self.id} at {self.host}"
+        address = urlsplit(self.base_url or "")
+        port = f":{address.port}" if address.port else ""
+        return f"{self.id} at {address.hostname or ''}{port}"
 
 
 class Provider(Protocol):

@@ -65,21 +65,18 @@ class LlmFactExtractor:
         return _capped(facts_of(summary, summary_input))
 
     def _question(self, summary: Summary, summary_input: SummaryInput, matter: CacheSubject) -> Question:
+        told = (summary.title, summary.summary, *(f"- {point}" for point in summary.key_points))
         return Question(
             matter=matter,
             system=self.prompt.system,
             user=self.prompt.filled(
-                summary=fenced([Segment(_summary_text(summary))], name="summary"),
+                summary=fenced([Segment("\n".join(told))], name="summary"),
                 transcript=fenced(_beginning(list(summary_input.segments))),
             ),
             name=_NAME,
             schema=facts_schema(),
             most_tokens=self.prompt.most_tokens,
         )
-
-
-def _summary_text(summary: Summary) -> str:
-    return "\n".join((summary.title, summary.summary, *(f"- {point}" for point in summary.key_points)))
 
 
 def _beginning(segments: Sequence[Segment]) -> Sequence[Segment]:

@@ -103,13 +103,10 @@ class LlmSummarizer:
         return read
 
     def _waits(self, pause: ModelPaused) -> bool:
-        match pause.failure:
-            case Failure.QUOTA:
-                return self.waits_for_quota
-            case Failure.OTHER:
-                return False  # lasts until an operator changes something, which may take days
-            case _:
-                return self.clock() - pause.since < self.max_wait
+        if pause.failure is Failure.QUOTA:
+            return self.waits_for_quota
+        lasts = pause.failure is Failure.OTHER  # until an operator changes something, which may take days
+        return not lasts and self.clock() - pause.since < self.max_wait
 
     def _question(
         self, segments: Sequence[Segment], summary_input: SummaryInput, *, before: str, matter: CacheSubject

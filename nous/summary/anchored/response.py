@@ -42,7 +42,7 @@ def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
     """
     if not any(value.get(id_) for id_ in LABELS):
         raise BadInput(f"The answer says nothing in any of its sections; write {', '.join(LABELS)}.")
-    return tuple(AnchoredSummarySection(id_, label_of(id_), _content(id_, _items(value.get(id_)))) for id_ in LABELS)
+    return tuple(AnchoredSummarySection(id_, label_of(id_), _content(id_, value.get(id_))) for id_ in LABELS)
 
 
 def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) -> str:
@@ -52,13 +52,10 @@ def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) 
     return f"The summary so far:\n{_fenced(so_far)}\n\nNew since then:\n{_fenced(news)}"
 
 
-def _items(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else [value]
-
-
-def _content(id_: str, said: Sequence[object]) -> str:
+def _content(id_: str, said: object) -> str:
     """Return *said* as Markdown: a prose section's only text as it is, anything else as bullets."""
-    texts = [text for each in said if (text := text_of(each))]
+    items = cast("list[object]", said) if isinstance(said, list) else [said]
+    texts = [text for each in items if (text := text_of(each))]
     if id_ in _PROSE and len(texts) == 1:
         return texts[0]
     lines = texts if len(texts) > 1 else [line for text in texts for line in lines_of(text)]

@@ -64,10 +64,7 @@ class SessionRecord:
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
-
-    @cached_property
-    def entries(self) -> Sequence[Entry]:
-        return self.transcript.entries
+        self.entries: Sequence[Entry] = transcript.entries
 
     @cached_property
     def actions(self) -> Sequence[tuple[int, Action]]:

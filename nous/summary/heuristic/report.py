@@ -143,7 +143,7 @@ def answered(record: SessionRecord) -> Iterator[Answered]:
     for turn in record.turns:
         question = next((short for one in turn.asked if _asks(short := _short(one.text))), "")
         answer = reply_of(turn, question, record.entries) if question else ""
-        if answer and not _is_vague(answer):
+        if answer and not (words().says("proposes", answer) or words().says("hedge", answer)):
             yield Answered(question, answer, turn.number, _belongs(question, answer))
 
 
@@ -154,11 +154,6 @@ def _asks(text: str) -> bool:
     is_asked = is_marked or known.opens("interrogative", text) or known.says("wants_to_know", text)
     is_of_the_work = known.opens("order", text) or known.says("about_the_work", text)
     return bool(is_asked) and bool(content_words(text)) and not is_of_the_work
-
-
-def _is_vague(answer: str) -> bool:
-    known = words()
-    return known.says("proposes", answer) or known.says("hedge", answer)
 
 
 def _belongs(question: str, answer: str) -> bool:

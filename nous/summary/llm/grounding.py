@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
-from typing import NamedTuple
 
 from nous.domain.episode import CandidateFact, Category, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
@@ -50,11 +49,10 @@ class Grounded:
 def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, canary: str, prompt: str) -> Grounded:
     """Return the *facts* that *summary_input* supports, without echoes of *prompt*. Idempotent."""
     session = SourceIndex(summary_input)
-    ours = _Prompt(prompt, _letters(canary))
     dropped: Counter[str] = Counter()
     kept: dict[str, CandidateFact] = {}
     for fact in facts:
-        judged = _judged(fact, session, ours)
+        judged = _judged(fact, session, _letters(canary), prompt)
         if isinstance(judged, Dropped):
             dropped[judged] += 1
         elif (form := _form(judged.text)) in kept:
@@ -67,12 +65,15 @@ def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, can
     return Grounded(facts=surest, dropped=tuple(sorted((str(reason), count) for reason, count in dropped.items())))
 
 
-def _judged(fact: CandidateFact, session: SourceIndex, ours: "_Prompt") -> CandidateFact | Dropped:
-    if reason := _unfit(fact):
+def _judged(fact: CandidateFact, session: SourceIndex, canary: str, prompt: str) -> CandidateFact | Dropped:
+    if reason := _unfit(fact, canary):
         return reason
     claim = CitedStatement.of(fact.text)
-    if reason := _foreign(fact, claim, session, ours):
-        return reason
+    if _is_echo(claim, prompt, session):
+        return Dropped.ECHO
+    is_asked = any(segment.is_personal and segment.says(claim) for segment in session.segments())
+    if _OVERRIDES.search(fact.text) or (is_instruction(fact.text) and not is_asked):
+        return Dropped.PLANTED
     turns = _citation(fact, claim, session)
     if isinstance(turns, Dropped):
         return turns
@@ -83,23 +84,14 @@ def _judged(fact: CandidateFact, session: SourceIndex, ours: "_Prompt") -> Candi
     return replace(fact, turns=turns, category=Category.CONCEPT if is_no_rule else fact.category, trust=trust)
 
 
-def _unfit(fact: CandidateFact) -> Dropped | None:
+def _unfit(fact: CandidateFact, canary: str) -> Dropped | None:
     if len(fact.text) > LONGEST:
         return Dropped.TOO_LONG
     if not any(character.isalnum() for character in fact.text):
         return Dropped.BLANK
-    return Dropped.SECRET if looks_secret(fact.text) or looks_secret(fact.subject) else None
-
-
-def _foreign(fact: CandidateFact, claim: CitedStatement, session: SourceIndex, ours: "_Prompt") -> Dropped | None:
-    if ours.canary and ours.canary in _letters(f"{fact.text} {fact.subject}"):
-        return Dropped.LEAK
-    if _is_echo(claim, ours.text, session):
-        return Dropped.ECHO
-    is_asked = any(segment.is_personal and segment.says(claim) for segment in session.segments())
-    if _OVERRIDES.search(fact.text) or (is_instruction(fact.text) and not is_asked):
-        return Dropped.PLANTED
-    return None
+    if looks_secret(fact.text) or looks_secret(fact.subject):
+        return Dropped.SECRET
+    return Dropped.LEAK if canary and canary in _letters(f"{fact.text} {fact.subject}") else None
 
 
 def _citation(fact: CandidateFact, claim: CitedStatement, session: SourceIndex) -> tuple[int, ...] | Dropped:
@@ -127,13 +119,6 @@ _ECHOED, _FEWEST_ECHOED = 0.8, 5
 """Share of a fact's words, and how many of them, that a sentence of the prompt has if the fact echoes it."""
 
 _NO_LETTER = re.compile(r"[\W_]+")
-
-
-class _Prompt(NamedTuple):
-    """Our own prompt, and the letters of the name in its example that no session has."""
-
-    text: str
-    canary: str
 
 
 def _is_echo(claim: CitedStatement, prompt: str, session: SourceIndex) -> bool:

@@ -21,7 +21,6 @@ _OPENING = re.compile(rf"(?:\[\s*+)?\{{\s*+(?:{_STRING}\s*+:|\}})", re.DOTALL)
 
 _TOO_DEEP = re.compile(rf"(?:[{{\[][^{{}}\[\]]*+){{{DEEPEST + 1}}}")
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
-_FENCE = re.compile(r"(?:[\s\ufeff]|```+\w*)*+")
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -49,7 +48,7 @@ def object_in(text: str) -> dict[str, Any]:
         if position - start > size:
             largest, size = value, position - start
     if largest is None:
-        raise BadInput(_nothing_in(text))
+        raise BadInput("The answer holds no JSON object; write one.")
     if not isinstance(largest, dict):
         raise BadInput("The answer is a JSON array; write one JSON object.")
     return cast("dict[str, Any]", largest)
@@ -69,15 +68,6 @@ def _fault(error: json.JSONDecodeError, text: str) -> str:
         return "The JSON object never closes; write the whole object, more briefly."
     place = f"character {error.pos + 1}"
     return f"The JSON is not valid at {place}; escape quotes and backslashes in strings, and check the commas."
-
-
-def _nothing_in(text: str) -> str:
-    bare = text[cast("re.Match[str]", _FENCE.match(text)).end() :]
-    if not bare:
-        return "The answer is empty; write one JSON object."
-    if bare.startswith("["):
-        return "The answer is a JSON array; write one JSON object."
-    return "The answer holds no JSON object; write one."
 
 
 _ANALYSIS = re.compile(r"<analysis\s*+>.*?(?:</analysis\s*+>|\Z)", re.IGNORECASE | re.DOTALL)
