@@ -24,13 +24,10 @@ class HttpEmbeddings:
         provider: Provider = PROVIDERS.load(endpoint.provider)
         if not isinstance(provider, ChatCompletions):
             raise Misconfigured(f"{endpoint.id} is no embedder: {endpoint.provider} does not speak OpenAI's protocol")
+        self.model = endpoint.model
         self._provider = provider
         self._endpoint = provider.settled(endpoint)
         self._transport = Transport(self._endpoint, clock=clock, largest=LARGEST_BODY)
-
-    @property
-    def model(self) -> str:
-        return self._endpoint.model
 
     def __str__(self) -> str:
         return str(self._endpoint)

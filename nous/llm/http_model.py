@@ -23,14 +23,11 @@ class HttpModel:
         Raises:
             Misconfigured: the endpoint lacks what it needs.
         """
+        self.id = endpoint.id
         self._provider: Provider = PROVIDERS.load(endpoint.provider)
         self._endpoint = self._provider.settled(endpoint)
         self._counters = counters
         self._transport = Transport(self._endpoint, clock=clock)
-
-    @property
-    def id(self) -> str:
-        return self._endpoint.id
 
     def ask(self, question: Question, /) -> Reply:
         """Answer *question*; see `Model.ask`.
