@@ -46,8 +46,8 @@ class MiniLM:
     vector could then depend on the other texts of its batch.
 
     A first text that comes alone, such as the query of a command, goes through the model as it is stored: that loads in
-    20 ms instead of 150, but takes five times as long for each text. The optimized model's vectors are equal up to
-    rounding (2e-7).
+    20 ms instead of 150, but takes five times as long for each text. Later ones go through the optimized model; its
+    vectors are equal up to rounding (2e-7).
     """
 
     id = "all-MiniLM-L6-v2-int8"

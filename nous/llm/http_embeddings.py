@@ -24,9 +24,9 @@ class HttpEmbeddings:
         provider: Provider = PROVIDERS.load(endpoint.provider)
         if not isinstance(provider, ChatCompletions):
             raise Misconfigured(f"{endpoint.id} is no embedder: {endpoint.provider} does not speak OpenAI's protocol")
-        self.model = endpoint.model
         self._provider = provider
         self._endpoint = provider.settled(endpoint)
+        self.model = self._endpoint.model
         self._transport = Transport(self._endpoint, clock=clock, largest=LARGEST_BODY)
 
     def __str__(self) -> str:

@@ -23,9 +23,9 @@ class HttpModel:
         Raises:
             Misconfigured: the endpoint lacks what it needs.
         """
-        self.id = endpoint.id
         self._provider: Provider = PROVIDERS.load(endpoint.provider)
         self._endpoint = self._provider.settled(endpoint)
+        self.id = self._endpoint.id
         self._counters = counters
         self._transport = Transport(self._endpoint, clock=clock)
 
