@@ -38,6 +38,7 @@ Report = Mapping[str, Any]
 
 _ANSWERS = ("answered", "remembered", "asked_again", "without_schema")
 _CALLS = ("calls", *_ANSWERS, "tokens_in", "tokens_out")
+_OFF = ("off_title", "off_summary", "off_rationale")
 _SUMMARIZER, _SESSION_KEEPER = "episode-summarizer", "session-keeper"
 _MOST_ROWS = 20_000
 
@@ -154,12 +155,13 @@ def _account(account: GroupCounters) -> dict[str, Any]:
 def model_report(container: Container) -> dict[str, Any]:
     """Return the model metrics as `nous status --json` shows them.
 
-    A call fails with timeout, transport, quota or other. parse counts unusable answers, not calls.
+    A call fails with timeout, transport, quota or other. parse counts unusable answers, not calls. `off_*` count
+    titles, summaries and rationales that do not have the requested size.
     """
     stores, settings = container.llm_stores, container.settings
     llm = container.llm if settings.background_model or settings.summary.anchored_prompt else None
     summarizer = llm.summarizer if llm else None
-    counters = {**{name: name for name in _CALLS}, **{name: f"failed_{name}" for name in FAILURES}}
+    counters = {**{name: name for name in (*_CALLS, *_OFF)}, **{name: f"failed_{name}" for name in FAILURES}}
     return {
         "configured": settings.background_model,
         "problem": str(llm.problem) if llm and llm.problem else None,

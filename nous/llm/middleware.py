@@ -60,13 +60,16 @@ class ResponseCache:
     """
 
     def __init__(self, model: Model, responses: ResponseStore, counters: UsageCounters) -> None:
-        self.id = model.id
         self._model = model
         self._responses = responses
         self._counters = counters
         self._lock = Lock()
         # A lock for each question that a thread asks now; it goes with the last of these threads.
         self._turns = WeakValueDictionary[tuple[str, str], Lock]()
+
+    @property
+    def id(self) -> str:
+        return self._model.id
 
     def ask(self, question: Question, /) -> Reply:
         with self._lock:
@@ -93,12 +96,15 @@ class TokenBudget:
     def __init__(
         self, model: Model, allowance: TokenUsageStore, *, limit: int, count: Counter, clock: Callable[[], datetime]
     ) -> None:
-        self.id = model.id
         self._model = model
         self._allowance = allowance
         self._limit = limit
         self._count = count
         self._clock = clock
+
+    @property
+    def id(self) -> str:
+        return self._model.id
 
     def ask(self, question: Question, /) -> Reply:
         """Answer *question*.
@@ -143,11 +149,14 @@ class CircuitBreaker:
     """
 
     def __init__(self, model: Model, outages: CircuitStore, counters: UsageCounters, *, probe: float) -> None:
-        self.id = model.id
         self._model = model
         self._outages = outages
         self._counters = counters
         self._probe = probe
+
+    @property
+    def id(self) -> str:
+        return self._model.id
 
     def ask(self, question: Question, /) -> Reply:
         if pause := self._outages.admit(self.id, probe=self._probe):

@@ -34,6 +34,7 @@ from nous.summary.llm.json_recovery import object_in, summary_in
 from nous.summary.llm.prompt import PromptTemplate
 from nous.transcript.model import Transcript
 
+_NAME = "anchored_summary"
 _FAILED = (ModelTimeout, ModelUnreachable, ModelPaused, ModelRefused, ModelMisconfigured, AnswerUnusable)
 
 log = structlog.get_logger(__name__)
@@ -126,7 +127,7 @@ class AnchoredSummarizer:
             matter=matter,
             system=self.prompt.system,
             user=self.prompt.filled(transcript=response.user_message(summary, segments)),
-            name="anchored_summary",
+            name=_NAME,
             schema=response.schema(),
             most_tokens=self.prompt.most_tokens,
         )

@@ -24,6 +24,7 @@ LONGEST = 1_000
 
 LONGEST_REASON = 200
 _NUMBERS = {str(number): number for number in range(1, MOST + 1)}
+_NAME = "ruling"
 _SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
@@ -58,8 +59,7 @@ class LlmAdjudicator:
 
     def adjudicate(self, doubts: Sequence[AmbiguousPair], *, matter: CacheSubject) -> Rulings:
         """Return adjudications for the first `MOST` of *doubts*, without unclear ones."""
-        each = {(doubt.form, doubt.fact_id): doubt for doubt in doubts}
-        pairs = [doubt for doubt in each.values() if max(len(doubt.said), len(doubt.known)) <= LONGEST][:MOST]
+        pairs = _pairs(doubts)
         if not pairs:
             return {}
         by = f"{self.model.id} with {self.prompt.version}"
@@ -67,7 +67,7 @@ class LlmAdjudicator:
             matter=matter,
             system=self.prompt.system,
             user=self.prompt.filled(pairs=_pairs_block(pairs)),
-            name="ruling",
+            name=_NAME,
             schema=_SCHEMA,
             most_tokens=self.prompt.most_tokens,
         )
@@ -80,6 +80,11 @@ class LlmAdjudicator:
         return {
             (doubt.form, doubt.fact_id): adjudications[number] for number, doubt in numbered if number in adjudications
         }
+
+
+def _pairs(doubts: Sequence[AmbiguousPair]) -> Sequence[AmbiguousPair]:
+    each = {(doubt.form, doubt.fact_id): doubt for doubt in doubts}
+    return [doubt for doubt in each.values() if max(len(doubt.said), len(doubt.known)) <= LONGEST][:MOST]
 
 
 def _pairs_block(pairs: Sequence[AmbiguousPair]) -> str:

@@ -24,6 +24,8 @@ LEAST_SURE = 0.6
 MOST, MOST_DATED = 5, 30
 """The most facts of an episode; dated ones apart: a session may recount a long history."""
 
+_NAME = "facts"
+
 log = structlog.get_logger(__name__)
 
 
@@ -71,7 +73,7 @@ class LlmFactExtractor:
                 summary=fenced([Segment("\n".join(told))], name="summary"),
                 transcript=fenced(_beginning(list(summary_input.segments))),
             ),
-            name="facts",
+            name=_NAME,
             schema=facts_schema(),
             most_tokens=self.prompt.most_tokens,
         )

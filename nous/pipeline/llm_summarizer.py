@@ -19,6 +19,8 @@ from nous.summary.llm import response
 from nous.summary.llm.grounding import grounded
 from nous.summary.llm.prompt import PromptTemplate, decisions_block, fenced
 
+_NAME = "episode"
+
 log = structlog.get_logger(__name__)
 
 
@@ -116,7 +118,7 @@ class LlmSummarizer:
             user=self.prompt.filled(
                 decisions=decisions_block(summary_input.decisions), before=earlier, transcript=fenced(segments)
             ),
-            name="episode",
+            name=_NAME,
             schema=response.schema(),
             most_tokens=self.prompt.most_tokens,
         )
@@ -129,6 +131,8 @@ class LlmSummarizer:
         for summary, facts in (each.value for each in answers):
             sound = grounded(facts, summary_input, canary=self.prompt.canary, prompt=self.prompt.system)
             dropped.update(dict(sound.dropped))
+            if off := {f"off_{name}": 1 for name in response.off_size(summary)}:
+                self.counters.count(self.model.id, **off)
             parts.append(Extracted(summary=summary, candidate_facts=sound.facts, files_touched=(), is_sure=True))
         whole = parts[0] if len(parts) == 1 else merged(parts, overview=parts[-1].summary.summary)
         if dropped:

@@ -6,7 +6,7 @@ never split into its characters. What no repair can fix becomes a complaint that
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from typing import Annotated, Any, NamedTuple, cast
@@ -17,7 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from nous.domain.episode import CandidateFact, Category, Outcome, Summary
 from nous.domain.errors import BadInput
 from nous.summary.llm.json_recovery import object_in, summary_in
-from nous.text.sentences import shortened
+from nous.text.sentences import sentences, shortened
 
 LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT = 200, 4_000, 600, 1_000
 _LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
@@ -285,3 +285,18 @@ def _fact(answer: FactAnswer) -> CandidateFact:
         turns=tuple(answer.turns),
         event_date=answer.event_date,
     )
+
+
+TITLE, SUMMARY = (5, 10), (100, 150)
+"""The fewest and the most words."""
+
+
+def off_size(summary: Summary) -> Iterator[str]:
+    """Yield the parts that are not of the requested size; a summary may be shorter."""
+    fewest, most = TITLE
+    if not fewest <= len(summary.title.split()) <= most:
+        yield "title"
+    if len(summary.summary.split()) > SUMMARY[1]:
+        yield "summary"
+    if len(list(sentences(summary.outcome_rationale))) != 1:
+        yield "rationale"
