@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 class Embedder(Protocol):
     """Port to a model that maps texts to unit vectors, so that a dot product is a cosine.
 
-    The same text gives the same vector in any batch, up to rounding. Vectors of embedders with different ids must never
-    be compared.
+    The same text gives the same vector in any batch, up to rounding. Vectors of different ids are never compared.
     """
 
     @property
@@ -51,10 +50,7 @@ class MissingEmbedder:
 
 
 def present(embedder: Embedder) -> Embedder:
-    """Return *embedder*, or a `MissingEmbedder` if its id is unknown and it does not answer.
-
-    A remote embedder may need one response before it knows its id and dimension.
-    """
+    """Return *embedder*, or a `MissingEmbedder` if it must answer to tell its id, and does not."""
     try:
         _ = embedder.id, embedder.dim
     except (Unavailable, Deferred) as error:
@@ -64,10 +60,7 @@ def present(embedder: Embedder) -> Embedder:
 
 
 class UnavailableEmbedder:
-    """Stand-in for a misconfigured embedder: raises the problem when vectors are needed.
-
-    A process that only publishes needs none and can start.
-    """
+    """Stand-in for a misconfigured embedder: a process that needs no vectors can start."""
 
     def __init__(self, problem: Misconfigured) -> None:
         self._problem = problem

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class CachedEmbedder:
-    """Caches the vectors of the last *size* texts.
+    """Caches the vectors of the last *size* texts: 4,096 vectors of 384 numbers are 6 MB.
 
-    Judging again after a conflict (optimistic concurrency) then costs no embedding. 4,096 vectors of 384 numbers are 6
-    MB. Thread-safe; two threads that miss the same text at once both compute it.
+    Judging again after a conflict then costs no embedding. Thread-safe; two threads that miss the same text at once
+    both compute it.
     """
 
     def __init__(self, embedder: Embedder, *, size: int = 4096) -> None:

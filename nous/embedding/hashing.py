@@ -17,8 +17,8 @@ _EMPTY = "(nothing)"
 class HashingEmbedder:
     """Embeds texts so that those with common words, or parts of words, are near.
 
-    It knows nothing of meaning: `car` and `automobile` are unrelated, `likes` and `does not like` are near. It is for
-    tests, and for machines where no model can be installed; there, search finds words and little else.
+    It knows nothing of meaning. It is for tests, and for machines where no model can be installed; there, search finds
+    words and little else.
     """
 
     def __init__(self, *, dim: int = 256) -> None:
@@ -37,7 +37,6 @@ class HashingEmbedder:
         return np.array(rows, dtype=np.float32).reshape(len(texts), self._dim)
 
     def _vector(self, text: str) -> "NDArray[np.float64]":
-        """Return the sum of the features, each at its hash's position, scaled to length 1."""
         vector = np.zeros(self._dim)
         for feature, weight in _features(text):
             _add(vector, feature, weight)

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 def vectors(body: bytes, *, count: int) -> "NDArray[np.float32]":
-    """Return the vectors of *count* texts in the order of their indices, scaled to length 1.
-
-    *count* is at least 1.
+    """Return the vectors of *count* texts, at least 1, by their indices, scaled to length 1.
 
     Raises:
         ValueError: one is missing or repeated, lengths differ, or one of them has no direction; the text says which.
@@ -41,29 +39,18 @@ def _numbers(sent: str | list[float]) -> "Sequence[float] | NDArray[np.float32]"
 
 
 MOST_TEXTS = 256
-"""Maximum texts in one request."""
-
 MOST_CHARACTERS = 200_000
-"""Maximum characters in one request.
-
-OpenAI takes 300,000 tokens; a character is at most one token in nearly all writing.
-"""
+"""Maximum characters in one request: OpenAI takes 300,000 tokens, and a character is seldom more than one."""
 
 LONGEST_TEXT = 8_000
-"""Maximum characters of a text that are sent; the rest is ignored.
-
-OpenAI rejects a text of more than 8,192 tokens.
-"""
+"""Maximum characters of a text that are sent: OpenAI rejects more than 8,192 tokens."""
 
 _NOTHING = "(nothing)"
 """Sent for a text without words, which OpenAI rejects."""
 
 
 class EmbeddingServer(Protocol):
-    """Port to a model server that speaks OpenAI's protocol; thread-safe.
-
-    Its `str()` names the model and the address, for error messages.
-    """
+    """Port to a model server; thread-safe. `str()` of it names the model and the address."""
 
     @property
     def model(self) -> str: ...
@@ -76,12 +63,11 @@ class EmbeddingServer(Protocol):
 class RemoteEmbedder:
     """Embedder on a server; thread-safe. Many texts take several requests, one after the other.
 
-    Without *dimensions*, the first response determines them; `id` and `dim` send a request if there was none. A model
-    is assumed to give the same vectors on every server: the id names the protocol, not the server.
+    Without *dimensions*, which not every model supports, the first response determines them; `id` and `dim` send a
+    request if there was none. The id names the protocol, not the server: a model has the same vectors on every one.
     """
 
     def __init__(self, server: EmbeddingServer, *, dimensions: int | None = None) -> None:
-        """Request vectors of *dimensions* numbers, if given; not every model supports that."""
         self._server = server
         self._dimensions = dimensions
         self._found: dict[str, int] = {}
@@ -106,17 +92,8 @@ class RemoteEmbedder:
             rows = vectors(body, count=len(texts))
         except ValueError as error:
             raise Unavailable(f"{self._server} gave no vectors that can be used: {error}") from None
-        return self._checked(rows)
-
-    def _checked(self, rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
-        """Return *rows* if their dimension is the configured one, else that of the first response.
-
-        `setdefault` takes no lock, so a fork cannot inherit one that stays locked for ever.
-
-        Raises:
-            Misconfigured: the dimension is another one.
-        """
         found = rows.shape[1]
+        # `setdefault` takes no lock, so a fork cannot inherit one that stays locked for ever.
         expected = self._dimensions or self._found.setdefault("dim", found)
         if found != expected:
             raise Misconfigured(

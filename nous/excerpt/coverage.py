@@ -9,6 +9,7 @@ import heapq
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from math import log
 
@@ -22,8 +23,6 @@ WORTH = 1000
 """Worth of a term that occurs once."""
 
 IDENTIFIER_WORTH = 2.5
-"""Factor for an identifier."""
-
 OFTEN = 0.5
 """Worth added for every e-fold increase in the sentences that have the term."""
 
@@ -91,6 +90,7 @@ CONSIDERED = 300_000
 _LONGEST_SHOUT = 30
 
 
+@dataclass(slots=True, eq=False)
 class TextUnit:
     """A sentence or call: *span* of the item at *index*.
 
@@ -98,22 +98,19 @@ class TextUnit:
     `is_read` is set, it is an upper bound.
     """
 
-    __slots__ = ("factor", "index", "is_read", "length", "news", "span")
-
-    def __init__(self, index: int, span: Span, news: set[str]) -> None:
-        self.index = index
-        self.span = span
-        self.length = span[1] - span[0]
-        self.news = news
-        self.factor = 1.0
-        self.is_read = False
+    index: int
+    span: Span
+    length: int
+    news: set[str]
+    factor: float = 1.0
+    is_read: bool = False
 
 
 def units_of(items: Sequence[Item]) -> list[list[TextUnit]]:
     """Return the units of every item, in order.
 
-    In a session of more than `CONSIDERED` characters, every item is considered up to the same length. A message states
-    its subject at its beginning, and the work stays bounded.
+    Beyond `CONSIDERED` characters, every item is considered up to the same length: a message states its subject at its
+    beginning, and the work stays bounded.
     """
     concepts = Concepts()
     most = _equal_share([len(item.text) for item in items], CONSIDERED)
@@ -123,7 +120,7 @@ def units_of(items: Sequence[Item]) -> list[list[TextUnit]]:
 def _units(index: int, item: Item, concepts: Concepts, most: int) -> Iterator[TextUnit]:
     bare = concepts.bare(item.text[:most])
     for start, end in _parts(item, len(bare)):
-        yield TextUnit(index, (start, end), concepts.of(bare[start:end]))
+        yield TextUnit(index, (start, end), end - start, concepts.of(bare[start:end]))
 
 
 def _parts(item: Item, most: int) -> Iterator[Span]:

@@ -1,11 +1,11 @@
 """Detect small talk of two people, and choose the turns that state most for their length.
 
-Without a request for work, what counts is what a sentence states. The signs are names, possessives, times, and phrases
-that only keep the conversation going. The words for them are in `talk.toml` and `nous.text.language`. Their weights
-were fitted to hand-labelled conversations (tests/benchmarks/chats.py) and rounded.
+Signs of a statement are names, possessives, times, and phrases that only keep the conversation going. The words for
+them are in `talk.toml` and `nous.text.language`; their weights were fitted to hand-labelled conversations
+(tests/benchmarks/chats.py) and rounded.
 
-A short turn is shown whole or left out. A statement without its context is seldom understood, and labels and marks take
-what a cut saves. Only turns longer than `WHOLE` are cut into sentences.
+A short turn is shown whole or left out: a statement without its context is seldom understood, and labels and marks take
+what a cut saves.
 """
 
 import re
@@ -95,7 +95,6 @@ def states(sentence: str, spoken: Mapping[str, int]) -> float:
 
 
 def topics(text: str) -> set[str]:
-    """Return the topics of *text*, as single words."""
     return _read(_words(text))[0]
 
 

@@ -210,7 +210,6 @@ _FROM_A_TEAMMATE = "<teammate-message"
 _DRAFT, _AFTER_DRAFT = "Analysis:\n", "\nSummary:\n"
 
 Placed = tuple[int, Action]
-"""A call with its position in the transcript."""
 
 
 def items_of(

@@ -16,14 +16,10 @@ _LOOKED_AT = 2000
 """Characters of a call or result to search for a project path."""
 
 _MOST_LOOKED_AT = 500
-"""Entries to search for a project path."""
-
 _MOST_MENTIONS = 50
 """Positions per text to check for a project path."""
 
 _DEEPEST = 32
-"""Maximum directory levels to strip or to search for."""
-
 _IN_A_PATH = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@+/~%*?$\\")
 _OPENS_A_PATH = frozenset(" \t\n\r'\"`([{<>=,;|&!")
 _SHALLOWEST = 2
@@ -70,11 +66,10 @@ def naming(transcript: Transcript, actions: Iterable[Action]) -> Naming:
 
 
 def directory_of(transcript: Transcript, paths: Iterable[str]) -> str:
-    """Return the working directory of the session, with a slash at its end.
+    """Return the working directory of the session, with a slash at its end; "" if unknown.
 
     If the transcript does not state it, it is the directory that most of *paths* share, or a parent from which the
-    session names them. Example: if `/home/a/shop/src/cart/` contains them all, `src/cart/list.py` in a call gives
-    `/home/a/shop/`. Empty if the files share no directory.
+    session names them: if they are in `/home/a/shop/src/cart/`, `src/cart/list.py` in a call gives `/home/a/shop/`.
     """
     absolute = [path for path in paths if path.startswith("/")]
     cwd = f"{(transcript.header.cwd or '').rstrip('/')}/"

@@ -1,7 +1,4 @@
-"""Build an excerpt of a transcript that never exceeds its budget; several for a long one.
-
-Each of several excerpts has its own budget. Together they cover the whole session.
-"""
+"""Build an excerpt of a transcript that never exceeds its budget; several for a long one."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,8 +24,6 @@ from nous.transcript.model import Transcript
 from nous.transcript.tool_actions import actions_of
 
 BUDGET = 8000
-"""Default budget in characters."""
-
 Unit = Literal["chars", "tokens"]
 
 _ROUNDS = 10
@@ -89,8 +84,7 @@ def fit(
     """Return the most informative part of *transcript* that fits into *budget*.
 
     The excerpt is in chronological order, with a mark for every gap. Labels and marks count. If everything that was
-    said fits, it is included whole. The budget is in characters, or in tokens as *count* counts them. Deterministic:
-    the same arguments give the same excerpt.
+    said fits, it is included whole. The budget is in characters, or in tokens as *count* counts them. Deterministic.
 
     Raises:
         BadInput: the budget is negative, or there is no such strategy or unit.
@@ -112,7 +106,6 @@ def fit(
 
 
 def material_of(transcript: Transcript) -> Material:
-    """Prepare *transcript* for excerpts."""
     actions = actions_of(transcript)
     names, outcomes = naming(transcript, actions.values()), call_outcomes(transcript)
     items, left_out = items_of(transcript, actions, names, outcomes)
@@ -189,8 +182,6 @@ _BEFORE = "[Just before] "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcerptWindow:
-    """Part of a session, with an excerpt that begins with a short context."""
-
     transcript: Transcript
     excerpt: Excerpt
 
@@ -224,8 +215,8 @@ def windows(
 ) -> Windows:
     """Split *transcript* into at most *most* windows; into one up to `ONE_PASS` budgets.
 
-    Windows begin at a turn, unless a turn is longer than a window. Every window but the first begins with context: the
-    start of the session and the turn before it, cut to `CONTEXT_SHARE`. So each can be read alone.
+    Windows begin at a turn, unless a turn is longer than a window. To be read alone, all but the first begin with
+    context: the start of the session and the turn before, cut to `CONTEXT_SHARE`.
 
     Raises:
         BadInput: as `fit`, and if *most* is less than 1.

@@ -9,8 +9,7 @@ Guarantees are tried from the strongest to the weakest, and the first that fits 
 4. all but the side effects are visible, at `VISIBLE` or at `GLIMPSE`;
 5. the first, the last, and as many as there is room for, evenly spread.
 
-The remaining room goes to side effects, the last first. Then most of it goes to items that were cut, in proportion to
-their weights, and some to the last errors.
+The remaining room goes to side effects, the last first, then to items that were cut, by weight, and to the last errors.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,8 +24,6 @@ _ROUNDS = 24
 
 
 class FloorClaim(NamedTuple):
-    """A weighted claim for between *owed* and *needed* characters."""
-
     weight: float
     owed: int
     needed: int
@@ -179,7 +176,6 @@ def first_and_last(items: Items, room: int) -> Choice:
 
 _LEAST_EFFECT = 16
 SideEffect = tuple[int, Span]
-"""A side effect: the position of its item, and its span in that item."""
 
 
 def side_effects_in(items: Sequence[Item], *, but: Collection[int]) -> list[SideEffect]:

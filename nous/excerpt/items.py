@@ -25,19 +25,16 @@ class Role(StrEnum):
 
 
 PERSONAL = frozenset({Role.USER, Role.DECISION})
-"""Roles in which a person speaks."""
-
 _OF_CALLS = frozenset({Role.TOOLS, Role.PLAN})
 
 
 class Item(NamedTuple):
     """Something that can be shown, whole or in parts.
 
-    `at` is the position of its first entry in the transcript, and `turn` is that entry's turn.
-
-    For a line of tools, `parts` are its calls, and `side_effects` those calls that changed something outside of the
-    files. For every other item the sentences are its parts, and `parts` is empty. `size` is the length of the original
-    if that is more than *text*, and `of` is the tool whose output it is.
+    `at` and `turn` are the position and turn of its first entry. For a line of tools, `parts` are its calls, and
+    `side_effects` those calls that changed something outside of the files. For every other item the sentences are its
+    parts, and `parts` is empty. `size` is the length of the original if that is more than *text*, and `of` is the tool
+    whose output it is.
     """
 
     role: Role
@@ -51,12 +48,8 @@ class Item(NamedTuple):
     turn: int = 0
 
 
-class Gap(NamedTuple):
-    """Counts of what is omitted between two items; outputs are represented by their calls."""
-
-    turns: int
-    calls: int
-    errors: int
+Gap = tuple[int, int, int]
+"""Turns, calls and errors omitted between two items; outputs are represented by their calls."""
 
 
 class Items(tuple[Item, ...]):  # noqa: SLOT001 - cached_property needs a __dict__
@@ -80,7 +73,7 @@ class Items(tuple[Item, ...]):  # noqa: SLOT001 - cached_property needs a __dict
         """Return what is omitted if the items from *start* up to *end* are."""
         before = self._before
         (turns, calls, errors), (later_turns, later_calls, later_errors) = before[start], before[end]
-        return Gap(later_turns - turns, later_calls - calls, later_errors - errors)
+        return later_turns - turns, later_calls - calls, later_errors - errors
 
 
 _LABELS = "|".join([*Role, "Part", "The session began", "Just before"])

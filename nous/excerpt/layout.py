@@ -124,8 +124,7 @@ def longest_closing(text: str) -> int:
 def _between(omitted: str, blocks: Sequence[Fence]) -> str:
     """Return the text in place of *omitted*: itself if shorter than its mark, else the mark.
 
-    Blank space alone gets no mark. If the text has code *blocks*, any omitted words get one, since words from a block
-    would stand outside it.
+    Blank space gets no mark. Beside code *blocks*, any words get one, since words from a block would stand outside it.
     """
     if len(omitted) <= len(SHORT_MARK) and not (blocks and omitted.strip()):
         return omitted
@@ -181,7 +180,6 @@ _NEW_LINE = "\n"
 _NOUNS = ("turn", "tool call", "error")
 
 Taken = Mapping[int, tuple[Span, ...]]
-"""Spans to show of each item, by its position."""
 
 
 def whole(items: Sequence[Item]) -> dict[int, tuple[Span, ...]]:
@@ -196,7 +194,6 @@ def laid_out(items: Items, taken: Taken, *, heading: str = "") -> tuple[Segment,
 
 
 def text_of(segments: Iterable[Segment]) -> str:
-    """Return *segments* as one text."""
     return BETWEEN.join([text for text, *_ in segments])
 
 

@@ -29,25 +29,17 @@ class Choice:
         return cls(shown, dict.fromkeys(shown, reason))
 
 
-Choose = Callable[[Items, int], Choice]
-"""Function that chooses from items what takes at most *room* characters in `nous.excerpt.layout`.
-
-Called only if not everything fits. Deterministic. An empty choice means that the room is too small for this strategy.
-"""
-
-Add = Callable[[Items, Choice, int], Choice]
-"""Function that returns a choice and as much more of the items as *room* holds."""
-
-
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """A way to choose what to keep: the `STRATEGY` of a module in `nous.excerpt.strategies`.
 
-    If everything that was said fits, *add* may fill the rest of the room with tool outputs. None leaves it empty.
+    If not everything fits, *choose* returns what takes at most so many characters in `nous.excerpt.layout`; nothing if
+    that is too little for this strategy. If everything that was said fits, *add* may fill the rest of the room with
+    tool outputs. None leaves it empty. Both are deterministic.
     """
 
-    choose: Choose
-    add: Add | None = None
+    choose: Callable[[Items, int], Choice]
+    add: Callable[[Items, Choice, int], Choice] | None = None
 
 
 _LEAST = 16

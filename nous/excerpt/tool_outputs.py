@@ -1,7 +1,4 @@
-"""Extract the informative lines of tool results: errors, and outputs if there is room.
-
-Outputs are shown only after everything that was said.
-"""
+"""Extract the informative lines of tool results: errors, and outputs if there is room."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,8 +70,6 @@ LEAST, MOST = 150, 900
 """Minimum and maximum characters to consider per output, depending on the room."""
 
 OUTPUTS_AT_MOST = MOST + 100
-"""Upper bound for one output with its label and separator."""
-
 _CONSIDERED = 6
 """Ratio of outputs to consider to the room for them."""
 
@@ -99,9 +94,9 @@ _ENVELOPE = re.compile(
 def with_outputs(items: Items, transcript: Transcript, room: int) -> Items:
     """Add the tool outputs of *transcript* to *items*, in order.
 
-    Excludes failures, which are items already, and web results, which anyone may have written. Lines that look like
-    they hold a secret are dropped, and so are the line numbers that tools add. *room* is what *items* leave of the
-    budget, in characters. All outputs together are several times as long, so that there is a choice.
+    Excludes failures, which are items already, and web results, which anyone may have written. Lines that may hold a
+    secret are dropped, as are the line numbers that tools add. *room* is what *items* leave of the budget, in
+    characters. All outputs together are several times as long, so that there is a choice.
     """
     usable = [(at, entry) for at, entry in enumerate(transcript) if _is_usable(entry)]
     most = min(max(LEAST, _CONSIDERED * room // max(1, len(usable))), MOST)

@@ -18,7 +18,7 @@ LONGEST_EARLIER = 4_000
 
 
 class Failure(StrEnum):
-    """Failure kind of a model call. A quota failure is one that says when to come back."""
+    """Failure kind of a model call; a quota failure says when to come back."""
 
     TIMEOUT = "timeout"
     TRANSPORT = "transport"
@@ -29,8 +29,6 @@ class Failure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """An answer that could not be used, and the complaint about it."""
-
     answer: str
     complaint: str
 
@@ -39,9 +37,8 @@ class Exchange:
 class Question:
     """A request to a model, with its cache subject, which is not sent.
 
-    `schema` is the JSON schema of the answer, called `name`. It has the form that providers accept as strict: every
-    object is closed and requires all its properties, and no keyword narrows a value. `most_tokens` limits the answer's
-    length. `earlier` holds the unusable answers so far, if this is a repair request.
+    `schema` has the form that providers accept as strict: every object is closed and requires all its properties, and
+    no keyword narrows a value. `earlier` holds the unusable answers so far, if this is a repair request.
     """
 
     matter: CacheSubject
@@ -54,7 +51,6 @@ class Question:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All texts that are sent, apart from the schema."""
         return (self.system, self.user, *(text for each in self.earlier for text in (each.answer, each.complaint)))
 
     @property
@@ -71,8 +67,6 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A model's answer; `is_whole` is false if it was cut off at its limit."""
-
     text: str
     model: str
     tokens: Tokens
@@ -87,7 +81,7 @@ class Model(Protocol):
 
     @property
     def id(self) -> str:
-        """The provider and the model's name, such as `openai:gpt-5-mini`."""
+        """Such as `openai:gpt-5-mini`."""
         ...
 
     def ask(self, question: Question, /) -> Reply:
@@ -120,10 +114,7 @@ class ModelUnreachable(Retryable):
 
 
 class ModelPaused(Deferred):
-    """The circuit of a provider is open until a given time, because of *failure*.
-
-    *since* is when the outage began: the provider has not answered since.
-    """
+    """A provider's circuit is open; *since* is when the outage began, which *failure* caused."""
 
     def __init__(self, message: str, *, until: datetime, since: datetime, failure: Failure) -> None:
         super().__init__(message, until=until)
@@ -132,10 +123,7 @@ class ModelPaused(Deferred):
 
 
 class TokenBudgetExceeded(ModelPaused):
-    """The daily token budget of a scope is used up.
-
-    The end of the pause comes before midnight, so that a raised limit takes effect.
-    """
+    """A scope's daily tokens are used up; the pause ends earlier, in case the limit is raised."""
 
 
 class ModelQuota(Deferred):

@@ -53,10 +53,7 @@ class Refusal(NamedTuple):
 
 
 def refused(refusal: Refusal, endpoint: Endpoint, asked: Asked, *, structured: bool, now: datetime) -> NousError:
-    """Return the error for *refusal*.
-
-    *structured* means that the request asked for structured output or another format.
-    """
+    """Return the error for *refusal*; *structured* if the request asked for structured output."""
     status = refusal.status
     message = _message(refusal, endpoint, asked)
     if structured and status in _UNSTRUCTURED:

@@ -20,16 +20,13 @@ class HttpEmbeddings:
     """Embedding model at an HTTP endpoint. Thread-safe."""
 
     def __init__(self, endpoint: Endpoint, *, clock: Clock) -> None:
-        """Configure the client for *endpoint*, without loading anything.
-
-        Raises:
-            Misconfigured: the provider has no embedders, or the endpoint lacks what it needs.
-        """
+        """Raise Misconfigured if the provider has no embedders, or the endpoint lacks what it needs."""
         provider: Provider = PROVIDERS.load(endpoint.provider)
         if not isinstance(provider, ChatCompletions):
             raise Misconfigured(f"{endpoint.id} is no embedder: {endpoint.provider} does not speak OpenAI's protocol")
         self._provider = provider
         self._endpoint = provider.settled(endpoint)
+        self.model = self._endpoint.model
         self._transport = Transport(self._endpoint, clock=clock, largest=LARGEST_BODY)
 
     @property
@@ -52,7 +49,11 @@ class HttpEmbeddings:
         """
 
         async def send(*, structured: bool) -> bytes:
-            payload = _payload(self.model, texts, dimensions, packed=structured)
+            payload: dict[str, Any] = {"model": self.model, "input": list(texts)}
+            if dimensions is not None:
+                payload["dimensions"] = dimensions
+            if structured:
+                payload["encoding_format"] = "base64"
             headers = self._provider.headers(self._endpoint)
             return await self._transport.post(_PATH, payload, headers=headers, asked=texts, structured=structured)
 
@@ -63,12 +64,3 @@ class HttpEmbeddings:
             raise Unavailable(str(error)) from None
         except ModelRefused as error:
             raise BadInput(str(error)) from None
-
-
-def _payload(model: str, texts: Sequence[str], dimensions: int | None, *, packed: bool) -> dict[str, Any]:
-    payload: dict[str, Any] = {"model": model, "input": list(texts)}
-    if dimensions is not None:
-        payload["dimensions"] = dimensions
-    if packed:
-        payload["encoding_format"] = "base64"
-    return payload

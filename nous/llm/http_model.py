@@ -17,16 +17,15 @@ log = structlog.get_logger(__name__)
 
 
 class HttpModel:
-    """Language model at an HTTP endpoint."""
-
     def __init__(self, endpoint: Endpoint, *, clock: Clock, counters: UsageCounters | None = None) -> None:
-        """Find the provider. *counters* counts repeated requests without a schema.
+        """*counters* counts repeated requests without a schema.
 
         Raises:
             Misconfigured: the endpoint lacks what it needs.
         """
         self._provider: Provider = PROVIDERS.load(endpoint.provider)
         self._endpoint = self._provider.settled(endpoint)
+        self.id = self._endpoint.id
         self._counters = counters
         self._transport = Transport(self._endpoint, clock=clock)
 
@@ -69,14 +68,11 @@ class HttpModel:
 
 
 def known_providers() -> tuple[str, ...]:
-    """Return all names: modules in nous/llm/providers, and entry points `nous.providers`."""
     return tuple(sorted(PROVIDERS.names()))
 
 
 def split(name: str) -> tuple[str, str]:
-    """Split a name such as `openai:gpt-5-mini` into provider and model.
-
-    The model's name may contain further colons.
+    """Split a name such as `openai:gpt-5-mini` into provider and model, which may have colons.
 
     Raises:
         Misconfigured: the provider is unknown, or the model is missing.

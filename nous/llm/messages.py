@@ -47,10 +47,7 @@ def json_object(body: bytes) -> dict[str, Any] | None:
 
 
 def answered(text: str, question: Question, endpoint: Endpoint, *, read: Any, written: Any, is_whole: bool) -> Reply:
-    """Return the reply with *text*; *read* and *written* are the server's counts of tokens.
-
-    A missing count is estimated. An answer without any text is never whole.
-    """
+    """Return the reply with *text*, never whole if blank; estimate missing counts of tokens."""
     text = _encodable(text)
     sent = (system(question, structured=False), *question.texts[1:])
     tokens = Tokens(

@@ -56,7 +56,7 @@ class ResponseCache:
     """Model that pays once for a response, in spite of retries, crashes or commit conflicts.
 
     Threads that ask the same question at once send it once. An unusable answer is cached too: asking again would cost
-    as much, and say as little. Only an answer that may quote content that was erased meanwhile is not kept.
+    as much. Only an answer that may quote content that was erased meanwhile is not kept.
     """
 
     def __init__(self, model: Model, responses: ResponseStore, counters: UsageCounters) -> None:
@@ -110,7 +110,7 @@ class TokenBudget:
         """Answer *question*.
 
         Raises:
-            TokenBudgetExceeded: the day's tokens are used up; the budget resets at midnight.
+            TokenBudgetExceeded: the day's tokens are used up.
             ModelPaused: there are enough tokens, but calls in flight hold them.
         """
         now = self._clock().astimezone(UTC)
@@ -145,8 +145,7 @@ class TokenBudget:
 class CircuitBreaker:
     """Model that stops calling a failing provider until a probe succeeds.
 
-    One call finds out that a provider is down; all others are spared. *probe* is the longest time, in seconds, that the
-    probe may take after an open interval.
+    *probe* is the longest time, in seconds, that the probe may take after an open interval.
     """
 
     def __init__(self, model: Model, outages: CircuitStore, counters: UsageCounters, *, probe: float) -> None:

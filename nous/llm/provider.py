@@ -15,16 +15,14 @@ _ADDRESS = re.compile(r"https?://([\w.-]+|\[[\da-fA-F:.]+\])(:[1-9]\d*)?(/[^\s@?
 """An HTTP address without user, query and fragment, since addresses are logged."""
 
 Clock = Callable[[], datetime]
-"""The current time, in UTC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """A model of a provider, and how to call it.
 
-    `deadline` is in seconds, for a whole call; `concurrency` is the most calls that this process has in flight.
-    `structured` is how an answer is held to its schema: structured output ("schema"), an instruction ("text"), or an
-    instruction once the provider has rejected structured output ("auto"). `table` is its settings table.
+    `deadline` is in seconds, for a whole call; `concurrency` is the most calls that this process has in flight. `auto`
+    structured output becomes an instruction once the provider has rejected a schema. `table` is its settings table.
     """
 
     provider: str
@@ -41,12 +39,6 @@ class Endpoint:
         return f"{self.provider}:{self.model}"
 
     @property
-    def host(self) -> str:
-        """The host and port, without other parts of the address."""
-        address = urlsplit(self.base_url or "")
-        return f"{address.hostname or ''}{f':{address.port}' if address.port else ''}"
-
-    @property
     def key_setting(self) -> str:
         return self._variable("api_key")
 
@@ -58,23 +50,19 @@ class Endpoint:
         return f"NOUS_{self.table}__{name}".upper()
 
     def __str__(self) -> str:
-        return f"{self.id} at {self.host}"
+        address = urlsplit(self.base_url or "")
+        port = f":{address.port}" if address.port else ""
+        return f"{self.id} at {address.hostname or ''}{port}"
 
 
 class Provider(Protocol):
     """Pure protocol adapter for one provider's JSON API; a provider module's `PROVIDER`."""
 
     @property
-    def path(self) -> str:
-        """The path of requests, relative to the endpoint's address."""
-        ...
+    def path(self) -> str: ...
 
     def settled(self, endpoint: Endpoint) -> Endpoint:
-        """Return *endpoint* with defaults filled in.
-
-        Raises:
-            Misconfigured: it cannot be used.
-        """
+        """Return *endpoint* with defaults filled in; raise Misconfigured if it cannot be used."""
         ...
 
     def headers(self, endpoint: Endpoint) -> Mapping[str, str]:
@@ -95,7 +83,7 @@ class StructureRefused(ModelRefused):
 
 
 def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
-    """Return *endpoint* with *base_url* as its address, if it has none.
+    """Return *endpoint* with its address, by default *base_url*.
 
     Raises:
         Misconfigured: its own address is invalid.

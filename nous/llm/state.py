@@ -51,8 +51,6 @@ _ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class LlmKeys:
-    """Key names under a prefix, with scopes percent-encoded like those of the store."""
-
     prefix: str = "nous"
 
     def answer(self, question: Question, model: str) -> str:
@@ -102,10 +100,9 @@ class _RedisStore:
 
 
 class ResponseStore(_RedisStore):
-    """Response cache by question and model, written before responses are used.
+    """Response cache by question and model; responses expire after *answer_ttl* seconds.
 
-    Responses expire after *answer_ttl* seconds. One that is based on data read before an invalidation is not kept after
-    it, however late it arrives.
+    One that is based on data read before an invalidation is not kept after it, however late it arrives.
     """
 
     def __init__(self, client: redis.Redis, keys: LlmKeys, *, answer_ttl: int) -> None:
@@ -113,10 +110,7 @@ class ResponseStore(_RedisStore):
         self._answer_ttl = answer_ttl
 
     def invalidation_count(self, scope: Scope, subject: UUID) -> int:
-        """Return how often responses about *subject* were invalidated.
-
-        Read it before you read the data that you ask about (see `CacheSubject`).
-        """
+        """Return how often responses about *subject* were invalidated; read it before its data."""
         with translated():
             counts: list[bytes | None] = self._client.hmget(self._keys.invalidation_count(scope), str(subject), _ALL)
         return sum(int(count or 0) for count in counts)
@@ -169,10 +163,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenUsage:
-    """Spent and reserved tokens of a scope on one day.
-
-    The reservation of a call whose process died remains: its actual usage is unknown.
-    """
+    """Tokens of a scope on one day; those of a call whose process died stay reserved."""
 
     scope: Scope
     day: date
@@ -181,9 +172,7 @@ class TokenUsage:
 
 
 _LIVES = (8 * _DAY, _DAY)
-"""TTLs in seconds. Usage is shown for a week. A reservation is needed until its call is over, which takes less than a
-day.
-"""
+"""TTLs in seconds: usage is shown for a week; a reservation is needed for the time of a call."""
 
 
 class TokenUsageStore(_RedisStore):
@@ -201,7 +190,6 @@ class TokenUsageStore(_RedisStore):
         self._book("settle", reservation, spent)
 
     def usage(self, day: date) -> tuple[TokenUsage, ...]:
-        """Return the usage of every scope on *day*, by scope."""
         with translated():
             raw: dict[bytes, bytes] = self._client.hgetall(self._keys.tokens(day))
         tokens = {field.decode(): int(value) for field, value in raw.items()}
@@ -221,10 +209,7 @@ class TokenUsageStore(_RedisStore):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenCircuit:
-    """A provider whose circuit is open until a given time.
-
-    It has not answered since *since*, and has failed *failures* times by now.
-    """
+    """A provider whose circuit is open until a given time; it has not answered since *since*."""
 
     until: datetime
     since: datetime
@@ -234,15 +219,13 @@ class OpenCircuit:
 
 @dataclass(frozen=True, slots=True)
 class CallCounts:
-    """Answered and failed calls of a model so far, in all processes."""
-
     answered: int
     failed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuspectQuestion:
-    """A question that has failed *failures* times, and the call counts around its failures.
+    """A question that has failed *failures* times.
 
     *chances* counts the failures before which other questions had been answered since the previous one. `first` and
     `last` are the call counts before its first and its last failure.
@@ -281,10 +264,7 @@ _LONGEST = 24 * 3600.0
 
 
 class _Backoff(NamedTuple):
-    """Open intervals after one kind of failure: they double from `first` up to `cap` seconds.
-
-    The circuit stays closed until the failure in a row that `begins` numbers.
-    """
+    """Intervals that double from `first` to `cap` seconds; the failure `begins` opens the first."""
 
     first: float = 1.0
     cap: float = 60.0
@@ -322,8 +302,7 @@ class CircuitStore(_RedisStore):
         """Record a failure; return the open circuit, if any.
 
         The circuit opens until the time that the provider has given, or for longer each time. Failures of calls that
-        began before it opened do not extend it. A first and a second timeout do not open it yet, since the question may
-        be the cause.
+        began before it opened do not extend it. It opens at the third timeout: the question may be the cause.
         """
         keys = (self._keys.outages, self._keys.said(uuid4().hex))
         given = repr(until.timestamp()) if until else ""

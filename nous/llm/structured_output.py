@@ -18,8 +18,6 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructuredAnswer(Generic[T]):
-    """The parsed value of a model's answer, the model's name, and the total token usage."""
-
     value: T
     model: str
     tokens: Tokens
@@ -29,10 +27,7 @@ class Parser(Protocol[T_co]):
     """Parse a model's text into a value."""
 
     def __call__(self, text: str, /, *, is_whole: bool, coerce: bool) -> T_co:
-        """Return the value of *text*.
-
-        With *coerce*, accept approximate values, since there is no retry left. *is_whole* is false if the text was cut
-        off.
+        """Return the value of *text*, an approximate one too with *coerce*: no retry is left then.
 
         Raises:
             BadInput: it is no answer; the message is a complaint that can be sent to the model.

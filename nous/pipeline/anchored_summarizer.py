@@ -1,6 +1,6 @@
 """Anchored (rolling) summary of a session: updated by a model, with a heuristic fallback."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -25,7 +25,7 @@ from nous.llm.base import (
     Question,
 )
 from nous.llm.state import UsageCounters
-from nous.llm.structured_output import Parser, ask
+from nous.llm.structured_output import ask
 from nous.summary.anchored import FailureKind, SummarizerError, response
 from nous.summary.anchored.heuristic import anchored_from
 from nous.summary.anchored.retention import kept
@@ -42,11 +42,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchoredSummarizer:
-    """Maintain the anchored summaries of sessions.
+    """Maintain the anchored summaries of sessions; without *model*, all are heuristic.
 
-    *excerpts* returns the windows of a transcript that a model reads. Without *model*, all summaries are heuristic. A
-    compaction does not wait: if the model fails, the summary is made without it, and the next update shows the model
-    what it has missed.
+    *excerpts* returns the windows of a transcript that a model reads. If the model fails, the summary is made without
+    it, since a compaction does not wait, and the next update shows the model what it has missed.
     """
 
     excerpts: Callable[[Transcript], Windows]
@@ -63,12 +62,9 @@ class AnchoredSummarizer:
         event: SessionEvent,
         matter: CacheSubject,
     ) -> StoredAnchoredSummary | None:
-        """Return the summary of *transcript* that replaces *previous*; None if nothing is new.
-
-        A transcript that is shorter than that of *previous* is an older one, and adds nothing.
-        """
+        """Return the summary of *transcript* that replaces *previous*; None if nothing is new."""
         if previous and (transcript.digest == previous.digest or transcript.bytes <= previous.bytes):
-            return None
+            return None  # a shorter transcript is an older one
         bare = StoredAnchoredSummary(
             scope=event.scope,
             agent_id=event.agent_id,
@@ -101,8 +97,6 @@ class AnchoredSummarizer:
     ) -> StoredAnchoredSummary:
         """Update by model with all unseen entries, window by window; it counts as one iteration.
 
-        Lines that the model leaves out are restored.
-
         Raises:
             SummarizerError: there is no usable answer; `kind` says why.
         """
@@ -110,7 +104,7 @@ class AnchoredSummarizer:
         for window in self.excerpts(_from(transcript, bare.seen_by_model)).windows:
             question = self._question(window.excerpt.segments, summary, matter)
             try:
-                said = ask(model, question, _reading({one.id for one in summary.sections}), counters=counters)
+                said = ask(model, question, _read, counters=counters)
             except _FAILED as error:
                 kind = Failure.TRANSPORT if error.failure is Failure.QUOTA else error.failure
                 raise SummarizerError(FailureKind(kind), str(error)) from error
@@ -139,14 +133,9 @@ class AnchoredSummarizer:
         )
 
 
-def _reading(known: Collection[str]) -> Parser[tuple[AnchoredSummarySection, ...]]:
-    """Return a parser that keeps the *known* sections of an answer; no others were requested."""
-
-    def read(text: str, /, *, is_whole: bool, coerce: bool) -> tuple[AnchoredSummarySection, ...]:
-        del is_whole, coerce  # truncated JSON does not close and fails to parse, and nothing is coerced
-        return tuple(section for section in response.read(object_in(summary_in(text))) if section.id in known)
-
-    return read
+def _read(text: str, /, *, is_whole: bool, coerce: bool) -> tuple[AnchoredSummarySection, ...]:
+    del is_whole, coerce  # truncated JSON does not close and fails to parse, and nothing is coerced
+    return response.read(object_in(summary_in(text)))
 
 
 def _said_at(event: SessionEvent, transcript: Transcript, now: datetime) -> datetime:

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 RULINGS = uuid5(NAMESPACE, "rulings")
-"""Cache subject of adjudications. It is never a single session, since they may quote any fact of the scope."""
+"""Cache subject of adjudications, which may quote any fact of the scope."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnResult:
     """The decision on each candidate, in order, and the rows to append to the log.
 
-    The append has no rows if all candidates were known already. Commit it even then before you rely on the decisions:
-    it carries the log version that they hold for. `waits` means that facts of the scope have no vector yet.
+    Commit the append even without rows before you rely on the decisions: it carries the log version that they hold for.
+    `waits` means that facts of the scope have no vector yet.
     """
 
     fact_decisions: tuple[FactDecision, ...]
@@ -49,12 +49,11 @@ class LearnResult:
 
 @dataclass(frozen=True, slots=True)
 class FactLearner:
-    """Judge candidate facts against a scope's log.
+    """Judge candidate facts against a scope's log; skip suppressed ones without a decision.
 
-    It writes nothing: commit the append, and on a conflict ingest again. That is cheap if the embedder caches
-    (`nous.embedding.cache`): it reads the rows added meanwhile, and judges. An embedder that is unavailable stops
-    nothing: facts that could not be compared are compared later. Pairs that the texts alone leave open go to the
-    adjudicator, if there is one. Suppressed candidates are skipped without a decision.
+    It writes nothing: commit the append, and on a conflict ingest again, which is cheap if the embedder caches. An
+    embedder that is unavailable stops nothing: facts that could not be compared are compared later. Pairs that the
+    texts alone leave open go to the adjudicator, if there is one.
     """
 
     context: WorkerContext
@@ -143,10 +142,7 @@ def _result(learning: LearnDecisions, knowledge: FactIndex, scope: Scope, *, wai
 
 
 def _vectors(texts: Sequence[str], embedder: Embedder) -> "Sequence[Vector]":
-    """Return a vector for each text, or None for a text that the embedder rejects.
-
-    Raises what `Embedder.embed` raises, except `BadInput`.
-    """
+    """Return a vector for each text, or None for a text that the embedder rejects."""
     try:
         return list(embedder.embed(texts))
     except BadInput as error:

@@ -19,14 +19,10 @@ from nous.summary.llm.json_recovery import object_in, summary_in
 from nous.summary.llm.prompt import PromptTemplate, fenced
 
 MOST = 20
-"""The most pairs of one question."""
-
 LONGEST = 1_000
 """The most characters of a statement that is sent: a cut one could not be judged, and the question stays small."""
 
 LONGEST_REASON = 200
-"""The most characters of a reason that a model gives."""
-
 _NUMBERS = {str(number): number for number in range(1, MOST + 1)}
 _NAME = "ruling"
 _SCHEMA: Mapping[str, Any] = {

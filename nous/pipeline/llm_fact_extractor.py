@@ -22,7 +22,7 @@ MOST_SHOWN = 16_000
 
 LEAST_SURE = 0.6
 MOST, MOST_DATED = 5, 30
-"""The most facts of an episode. Dated facts have a cap of their own: a session may recount a long history."""
+"""The most facts of an episode; dated ones apart: a session may recount a long history."""
 
 _NAME = "facts"
 
@@ -40,9 +40,7 @@ class LlmFactExtractor:
     def extract(
         self, summary: Summary, summary_input: SummaryInput | None, *, matter: CacheSubject
     ) -> tuple[CandidateFact, ...]:
-        """Return the facts in *summary* and *summary_input*; *matter* is their cache subject.
-
-        If the model has no usable answer to this question, the facts are extracted heuristically.
+        """Return the facts in *summary* and *summary_input*; heuristic without a usable answer.
 
         Raises:
             ModelTimeout, ModelUnreachable: retry, it may answer.
@@ -64,25 +62,21 @@ class LlmFactExtractor:
         return _capped(sound.facts)
 
     def by_itself(self, summary: Summary, summary_input: SummaryInput | None) -> tuple[CandidateFact, ...]:
-        """Return the facts in *summary* and *summary_input*, extracted without the model."""
         return _capped(facts_of(summary, summary_input))
 
     def _question(self, summary: Summary, summary_input: SummaryInput, matter: CacheSubject) -> Question:
+        told = (summary.title, summary.summary, *(f"- {point}" for point in summary.key_points))
         return Question(
             matter=matter,
             system=self.prompt.system,
             user=self.prompt.filled(
-                summary=fenced([Segment(_summary_text(summary))], name="summary"),
+                summary=fenced([Segment("\n".join(told))], name="summary"),
                 transcript=fenced(_beginning(list(summary_input.segments))),
             ),
             name=_NAME,
             schema=facts_schema(),
             most_tokens=self.prompt.most_tokens,
         )
-
-
-def _summary_text(summary: Summary) -> str:
-    return "\n".join((summary.title, summary.summary, *(f"- {point}" for point in summary.key_points)))
 
 
 def _beginning(segments: Sequence[Segment]) -> Sequence[Segment]:

@@ -26,8 +26,6 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryResult:
-    """A model's summary of a session, its facts, token usage, and dropped facts by reason."""
-
     summary: Summary
     candidate_facts: tuple[CandidateFact, ...]
     tokens: Tokens
@@ -45,8 +43,8 @@ class Fallback:
 class LlmSummarizer:
     """Summarize sessions with a model.
 
-    While the model is unavailable, a session waits at most *retry_policy*, counted from the first failure of the
-    outage. If *waits_for_quota*, it waits for a provider that has named a time to come back, for as long as that takes.
+    While it is unavailable, a session waits at most *max_wait*, counted from the first failure of the outage; if
+    *waits_for_quota*, as long as the provider asks for.
     """
 
     model: Model
@@ -105,13 +103,10 @@ class LlmSummarizer:
         return read
 
     def _waits(self, pause: ModelPaused) -> bool:
-        match pause.failure:
-            case Failure.QUOTA:
-                return self.waits_for_quota
-            case Failure.OTHER:
-                return False  # lasts until an operator changes something, which may take days
-            case _:
-                return self.clock() - pause.since < self.max_wait
+        if pause.failure is Failure.QUOTA:
+            return self.waits_for_quota
+        lasts = pause.failure is Failure.OTHER  # until an operator changes something, which may take days
+        return not lasts and self.clock() - pause.since < self.max_wait
 
     def _question(
         self, segments: Sequence[Segment], summary_input: SummaryInput, *, before: str, matter: CacheSubject

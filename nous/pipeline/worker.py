@@ -44,9 +44,8 @@ _log = structlog.stdlib.get_logger(__name__)
 class WorkerContext:
     """Dependencies of a handler: stores, models and pure functions; nothing in it writes.
 
-    `excerpts` returns what a summarizer reads of a transcript. `summarizer`, `anchored_summarizer`, `fact_extractor`
-    and `adjudicator` ask a model, if there is one. `cache_subject` tags their requests: take it before you read the
-    data that you ask about. `suppressed` returns the exact forms of texts that a scope must not learn again.
+    `cache_subject` tags requests to a model: take it before you read the data that you ask about. `suppressed` returns
+    the exact forms of texts that a scope must not learn again.
     """
 
     episodes: Episodes
@@ -70,10 +69,7 @@ class WorkerContext:
     cache_subject: Callable[[Scope, UUID], CacheSubject] = CacheSubject.of
 
     def recorded_decisions(self, scope: Scope, episode_id: UUID) -> Sequence[Decision]:
-        """Return the decisions recorded for an episode.
-
-        If they cannot be read, there are none: that must not cost the episode.
-        """
+        """Return the recorded decisions; none if unreadable, which must not cost the episode."""
         try:
             return self.decisions.get_episode_decisions(episode_id, scope=scope)
         except NousError as error:
@@ -89,8 +85,8 @@ Handler = Callable[[E], Effects]
 class Worker(Generic[E]):
     """A consumer of one event type. Every module in `workers` defines one, named `WORKER`.
 
-    *emits* lists the event types that may follow. The first of them, if emitted, carries the work on. The *name* is the
-    name of its queues and jobs: words of letters, digits and `_`, with one `-` between them.
+    The first of *emits*, the event types that may follow, carries the work on. The *name* is that of its queues and
+    jobs: words of letters, digits and `_`, with one `-` between them.
     """
 
     name: str

@@ -12,8 +12,7 @@ LEAST_SURE = 0.6
 """The lowest confidence of a recorded decision that becomes a fact as well."""
 
 MOST = 20
-"""The most decisions that become facts, the newest ones; the rest of an episode's capped facts are for what it taught.
-"""
+"""The most decisions that become facts, the newest ones; the other facts are for what the episode taught."""
 
 _LONGEST = 1000
 

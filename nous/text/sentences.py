@@ -1,7 +1,4 @@
-"""Sentence and code-block segmentation of text that people and models write.
-
-Every position is a span `(start, end)` of characters, so that callers can point back into the text.
-"""
+"""Sentence and code-block segmentation, as spans `(start, end)` of characters."""
 
 import re
 from bisect import bisect_right
@@ -11,8 +8,6 @@ from dataclasses import dataclass
 Span = tuple[int, int]
 
 TICKS = "```"
-"""The shortest opening of a code block."""
-
 _TICKS = re.compile(r"```+")  # begins with a literal, which makes the search fast
 # Begins with a single character class, which makes the search fast.
 _GAP = re.compile(r"[.!?\r\n\u3002\uff01\uff1f](?:(?<=[.!?])[\"')\]*]*\s+|(?<=[\r\n])\s*|(?<=[\u3002\uff01\uff1f]))")
@@ -33,7 +28,6 @@ class Fence:
 
 
 def fences(text: str) -> tuple[Fence, ...]:
-    """Return the code blocks of *text*, in order."""
     if TICKS not in text:
         return ()
     found: list[Fence] = []

@@ -5,15 +5,11 @@ vocabulary. A caller that knows its model passes the model's own tokenizer inste
 """
 
 from collections.abc import Mapping
-from math import ceil
 from typing import Protocol
 
 
 class Counter(Protocol):
-    """Token counter of a text.
-
-    It returns 0 for an empty text and at least 1 for any other, always the same for the same text.
-    """
+    """Deterministic token counter: 0 for an empty text and at least 1 for any other."""
 
     def __call__(self, text: str, /) -> int: ...
 
@@ -34,17 +30,12 @@ def estimate(text: str, /) -> int:
         Korean        +8.1   +5.8   +9.5                  -54.0
 
     Other vocabularies cut differently. Claude Opus 4.5 and 4.6 were billed 1.16 times the estimate in the same sessions
-    (median; nine times out of ten at most 1.27), so `for_claude` suits them.
+    (median; nine times out of ten at most 1.27).
 
     A longer text never counts less: `estimate(a + b)` is at least `estimate(a) + estimate(b) - 1`, and at most
     `estimate(a) + estimate(b) + 3`, so the place to cut can be found by bisection. Speed: about 20 MB/s.
     """
     return max(-(-_thousandths(text) // 1000), 1) if text else 0
-
-
-def for_claude(text: str, /) -> int:
-    """Estimate tokens for Claude Opus 4.5 and 4.6: a quarter more, enough for nine of ten."""
-    return ceil(1.25 * estimate(text))
 
 
 def _table(default: str, classes: Mapping[str, bytes]) -> bytes:

@@ -14,11 +14,7 @@ def names() -> tuple[str, ...]:
 
 
 def named(name: str) -> Strategy:
-    """Return the strategy with that name.
-
-    Raises:
-        BadInput: there is none.
-    """
+    """Return the strategy with that name; raise BadInput if there is none."""
     if name not in names():
         raise BadInput(f"{name!r} is not a strategy: choose one of {', '.join(names())}")
     return STRATEGIES.load(name)

@@ -1,7 +1,4 @@
-"""Fast strategy: the guaranteed floor, then whole items from the end backwards.
-
-It takes a fraction of the default's time.
-"""
+"""Fast strategy: the guaranteed floor, then whole items from the end backwards."""
 
 from nous.excerpt.dialogue import is_talk, most_told
 from nous.excerpt.floor import floor

@@ -2,8 +2,7 @@
 
 Every item begins at 1; +2 for a word of decision, +1 for the user, -1 for more than 500 characters with a code block or
 more than 10 line breaks. The highest scores are taken whole, ties in order. An item that does not fit is skipped, and
-filling goes on. The first and the last item are always represented. (The original stopped at the first misfit, forgot
-the separators, printed a lone turn twice and took blank lines for turns.)
+filling goes on. The first and the last item are always represented.
 """
 
 from nous.excerpt.floor import first_and_last
@@ -22,7 +21,6 @@ def choose(items: Items, room: int) -> Choice:
 
 
 def score(item: Item) -> int:
-    """Return the specified score of one item."""
     has_code = "```" in item.text or item.text.count("\n") > _MANY_LINES
     decides = words().says("says_why", item.text)
     return 1 + 2 * decides + (item.role is Role.USER) - (len(item.text) > _LONG and has_code)

@@ -1,4 +1,1 @@
-"""Language-model providers, one file each; the module's name is the provider's name.
-
-Each module defines a `PROVIDER`.
-"""
+"""Language-model providers: the `PROVIDER` of each module, under the module's name."""

@@ -10,8 +10,6 @@ from nous.domain.summary_input import Segment
 
 
 class FailureKind(StrEnum):
-    """Failure kind of a summarizer."""
-
     TIMEOUT = "timeout"
     TRANSPORT = "transport"
     PARSE = "parse"
@@ -33,8 +31,8 @@ class Summarizer(Protocol):
     def summarize(self, segments: Sequence[Segment], existing_summary: AnchoredSummary | None) -> AnchoredSummary:
         """Return *existing_summary*, None the first time, updated with *segments*.
 
-        The result's `iteration` is one more than that of the existing summary, and 1 the first time. Nothing of the
-        existing summary is missing. The operation is idempotent: asking again gives the same summary.
+        The result's `iteration` is one more than before, at first 1, and nothing of the existing summary is missing.
+        Idempotent.
 
         Raises:
             SummarizerError: there is none; `kind` says why.

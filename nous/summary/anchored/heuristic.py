@@ -25,6 +25,7 @@ _BRIEF_SENTENCES = 4
 """Sentences that are quoted from a pasted or forwarded text."""
 
 _MOST_REPORTS = _MOST_COMMITS = 5
+_DECIDED = ("Approved", "Rejected", "Answered")
 _SHORT = frozenset({Outcome.PARTIAL, Outcome.UNRESOLVED})
 
 
@@ -37,7 +38,7 @@ def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = Non
     judgement = judge(record)
     new = AnchoredSummary.of(
         {
-            "intent": _listed(_asked(record)),
+            "intent": _listed(filter(None, map(_request, record.turns))),
             "decisions": _listed(_decided(record)),
             "files_touched": _listed(_from_here(path, record) for path in record.files),
             "pending_tasks": _listed(each for each in open_threads(record, judgement) if each != judgement.rationale),
@@ -46,12 +47,6 @@ def anchored_from(transcript: Transcript, previous: AnchoredSummary | None = Non
         iteration=before.iteration + 1,
     )
     return kept(before, new)[0]
-
-
-def _asked(record: SessionRecord) -> Iterator[str]:
-    for turn in record.turns:
-        if request := _request(turn):
-            yield request
 
 
 def _request(turn: RecordedTurn) -> str:
@@ -63,13 +58,10 @@ def _request(turn: RecordedTurn) -> str:
 def _decided(record: SessionRecord) -> Iterator[str]:
     """Yield the user's rules, preferences and verdicts by turn, then the lessons."""
     by_turn = [(fact.turns, fact.text) for fact in rules(record)]
-    by_turn += [((entry.turn,), _verdict(entry, record)) for entry in record.entries if _decides(entry)]
+    decisions = (entry for entry in record.entries if entry.kind is Kind.DECISION)
+    by_turn += [((each.turn,), _verdict(each, record)) for each in decisions if each.text.startswith(_DECIDED)]
     yield from (text for _, text in sorted(by_turn, key=lambda each: each[0]))
     yield from distinct(found_out(record), MOST)
-
-
-def _decides(entry: Entry) -> bool:
-    return entry.kind is Kind.DECISION and entry.text.startswith(("Approved", "Rejected", "Answered"))
 
 
 def _verdict(entry: Entry, record: SessionRecord) -> str:

@@ -25,7 +25,6 @@ _ASKED = {
     "pending_tasks": "What is left to do.",
     "current_state": "Where the work stands now.",
 }
-"""Description of each section in the prompt."""
 
 
 def schema() -> dict[str, Any]:
@@ -36,32 +35,27 @@ def schema() -> dict[str, Any]:
 
 
 def read(value: Mapping[str, Any]) -> tuple[AnchoredSummarySection, ...]:
-    """Return the sections of an answer.
-
-    A missing section is blank.
+    """Return the sections of an answer; a missing one is blank.
 
     Raises:
         BadInput: it is no such answer; the message can be sent to the model.
     """
     if not any(value.get(id_) for id_ in LABELS):
         raise BadInput(f"The answer says nothing in any of its sections; write {', '.join(LABELS)}.")
-    return tuple(AnchoredSummarySection(id_, label_of(id_), _content(id_, _items(value.get(id_)))) for id_ in LABELS)
+    return tuple(AnchoredSummarySection(id_, label_of(id_), _content(id_, value.get(id_))) for id_ in LABELS)
 
 
 def user_message(previous: AnchoredSummary | None, segments: Sequence[Segment]) -> str:
-    """Return the user message: the summary so far and the news, each in a fence it cannot close."""
+    """Return the summary so far and the news, each in a fence it cannot close."""
     so_far = previous.to_prompt_text() if previous else ""
     news = BETWEEN.join(_labelled(segment) for segment in segments)
     return f"The summary so far:\n{_fenced(so_far)}\n\nNew since then:\n{_fenced(news)}"
 
 
-def _items(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else [value]
-
-
-def _content(id_: str, said: Sequence[object]) -> str:
+def _content(id_: str, said: object) -> str:
     """Return *said* as Markdown: a prose section's only text as it is, anything else as bullets."""
-    texts = [text for each in said if (text := text_of(each))]
+    items = cast("list[object]", said) if isinstance(said, list) else [said]
+    texts = [text for each in items if (text := text_of(each))]
     if id_ in _PROSE and len(texts) == 1:
         return texts[0]
     lines = texts if len(texts) > 1 else [line for text in texts for line in lines_of(text)]

@@ -61,8 +61,6 @@ _MOST, _FEW = 0.8, 4
 
 _MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d{1,9}[.)]\s+|>\s+|\[[ xX]\]\s+)+")
 _NAME = re.compile(r"(?<=[\w,;] )[A-Z]\w+")
-"""A capitalized word within a sentence."""
-
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nor|neither|without|cannot|nobody|nothing|nowhere|\w+n't"
     r"|(?:do|ca|wo|did|does|is|are|was|could|would)nt)\b"
@@ -125,10 +123,7 @@ def form_of(text: str) -> str:
 
 
 def _with_code_by_line(content: str) -> Iterator[str]:
-    """Yield the lines of *content*, and the lines within its code blocks.
-
-    A block that was never closed may hold lines that are no code.
-    """
+    """Yield the lines, also those in code blocks: one never closed may hold more than code."""
     for line in lines_of(content):
         yield line
         if line.startswith(TICKS):
@@ -147,8 +142,7 @@ def kept(previous: AnchoredSummary, new: AnchoredSummary) -> tuple[AnchoredSumma
 
     Restored lines stand before the section's new text, in their old order. Those of `PASSING` sections go to `earlier`,
     the newest first. A line is contained if one line of *new*, in any section, has all its numbers, paths, identifiers
-    and quotes, as many negations, and most of its other words. The merge is idempotent: a restored line is not restored
-    again.
+    and quotes, as many negations, and most of its other words. Idempotent.
     """
     lost = _lost(previous, new)
     if not lost:

@@ -11,8 +11,6 @@ from nous.transcript.tool_actions import Action
 
 
 class Purpose(StrEnum):
-    """The purpose of a command line."""
-
     TEST = "test"
     BUILD = "build"
     LINT = "lint"

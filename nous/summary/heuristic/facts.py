@@ -61,7 +61,6 @@ def candidate_facts(record: SessionRecord, most: int = MOST_CANDIDATES) -> tuple
 
 
 def stated_facts(record: SessionRecord) -> Iterable[CandidateFact]:
-    """Return the user's lasting statements."""
     return list(stated(record))[:_MOST_STATED]
 
 
@@ -146,7 +145,6 @@ _KINDS: Mapping[str, Kind] = {
 }
 _LABEL = re.compile(r"\[[A-Z][\w-]*(?: of [^\]\n]{0,200})?\]\s")
 _GAP = "[..."
-"""Begins the mark of a gap in an excerpt."""
 
 
 def facts_of(summary: Summary, summary_input: SummaryInput | None) -> tuple[CandidateFact, ...]:

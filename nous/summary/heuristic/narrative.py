@@ -1,8 +1,4 @@
-"""Title, topics and text of a summary, in the session's own words.
-
-The title is the file's own, or taken from a commit, a request or a report. The text tells requests, results, and how
-the session ended.
-"""
+"""Title, topics and text of a summary, in the session's own words."""
 
 import re
 from collections import Counter
@@ -32,8 +28,6 @@ _LEADS_UP = re.compile(
     r"|right now|this is|there is|it['\u2019]s|it is)\b",
     re.IGNORECASE,
 )
-"""Opens a clause that leads up to a request."""
-
 _MANNER = re.compile(
     r"(?:don't|do not|please make it|make it|start with|read|claim|keep|use|be|open up|check out|commit|push|merge"
     r"|rebase|pull|switch|continue)\b",
@@ -45,7 +39,6 @@ _ITEM_LABEL = re.compile(r"^(?:[A-Z]|\d+)\)\s+|^[A-Z]:\s+|^(?:Plan|Task|Goal|Tit
 _TAIL = re.compile(r"[\s,:;.!?\u2013\u2014-]+$")
 _HASH = re.compile(r"[0-9a-f]{7,40}|\d+|v?\d[\d.]*")
 _BEFORE_WISH = frozenset(("to", "and", "also", "please", "then", "now", "no", "just"))
-"""Words after which a clause may start again with a request."""
 
 
 def title_of(record: SessionRecord, topics: Sequence[str]) -> str:

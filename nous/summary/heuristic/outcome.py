@@ -206,7 +206,6 @@ def _served(record: SessionRecord) -> list[RecordedTurn]:
 
 
 def _service_end(record: SessionRecord) -> Judgement:
-    """Judge a service run by its last action and by the user's last word."""
     served, last = _served(record), record.turns[-1]
     ending = [one for turn in record.turns[-2:] for one in turn.report]
     refused = next((one for one in ending if words().says("refuses", one.text)), None)

@@ -26,7 +26,6 @@ _PROTOCOL = re.compile(r"\A\{.*?\"subject\":\"([^\"]{8,200})\"", re.DOTALL)
 _LONGEST_FAREWELL = 240
 _INTERRUPTED = "interrupted by user"
 _PREFIX = re.compile(r"\A(?:[a-z]+(?:\([^)]*\))?!?|[A-Z]{2,}-\d+): (?=\S)")
-"""A conventional-commit type, or a ticket."""
 
 
 @dataclass(slots=True)
@@ -65,14 +64,10 @@ class SessionRecord:
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript
-
-    @cached_property
-    def entries(self) -> Sequence[Entry]:
-        return self.transcript.entries
+        self.entries: Sequence[Entry] = transcript.entries
 
     @cached_property
     def actions(self) -> Sequence[tuple[int, Action]]:
-        """The tool calls in order, each with its place."""
         found = actions_of(self.transcript)
         return [(place, found[entry.id]) for place, entry in enumerate(self.entries) if entry.id in found]
 
@@ -114,7 +109,6 @@ class SessionRecord:
 
     @cached_property
     def runs(self) -> Sequence[CommandRun]:
-        """The test, build, lint and format runs."""
         home = self.transcript.header.cwd or ""
         return [
             run

@@ -20,8 +20,6 @@ _FEWEST_WORDS = 4
 _MOST_ITEMS, _MOST_FILES, _OPENING = 3, 3, 5
 _ITEM_WORDS, _OFFER_WORDS = 16, 12
 OFFER = re.compile(r"\W*(?:option|approach|alternative) ?[A-D1-4]\b", re.IGNORECASE)
-"""Opens one of several options that the agent offers."""
-
 OFFERED = "The agent offered"
 
 _LABEL = re.compile(r"[^.:]{1,40}:\Z")
@@ -91,7 +89,6 @@ def _cut(text: str, most: int) -> str:
 
 
 def ended(text: str) -> str:
-    """Return *text* with a punctuation mark at its end."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text.rstrip(':;,')}."
 
 
@@ -146,7 +143,7 @@ def answered(record: SessionRecord) -> Iterator[Answered]:
     for turn in record.turns:
         question = next((short for one in turn.asked if _asks(short := _short(one.text))), "")
         answer = reply_of(turn, question, record.entries) if question else ""
-        if answer and not _is_vague(answer):
+        if answer and not (words().says("proposes", answer) or words().says("hedge", answer)):
             yield Answered(question, answer, turn.number, _belongs(question, answer))
 
 
@@ -157,11 +154,6 @@ def _asks(text: str) -> bool:
     is_asked = is_marked or known.opens("interrogative", text) or known.says("wants_to_know", text)
     is_of_the_work = known.opens("order", text) or known.says("about_the_work", text)
     return bool(is_asked) and bool(content_words(text)) and not is_of_the_work
-
-
-def _is_vague(answer: str) -> bool:
-    known = words()
-    return known.says("proposes", answer) or known.says("hedge", answer)
 
 
 def _belongs(question: str, answer: str) -> bool:

@@ -170,5 +170,4 @@ def is_farewell(text: str) -> bool:
 
 
 def joined(said: Sequence[str]) -> str:
-    """Return *said* as running text, each with a mark at its end."""
     return " ".join(one if one.endswith((".", "!", "?", ":", ";")) else f"{one}." for one in said)

@@ -1,7 +1,4 @@
-"""Lasting statements of the user: rules, preferences, decisions and corrections.
-
-Rejections count too, with their reasons.
-"""
+"""Lasting statements of the user: rules, preferences, decisions, corrections and rejections."""
 
 import re
 from collections.abc import Iterator

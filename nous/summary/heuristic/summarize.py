@@ -54,11 +54,10 @@ def summarize(transcript: Transcript) -> Extracted:
 
 
 def merged(parts: Sequence[Extracted], *, overview: str) -> Extracted:
-    """Merge the summaries of a session's windows, in order.
+    """Merge the summaries of a session's windows, in order; *overview* is the summary's text.
 
-    *overview* is the text of the summary. The title is that of the first window; outcome and open threads are those of
-    the last. No point or fact occurs twice. Points, topics and facts are taken round-robin from the windows until the
-    caps are reached.
+    The title is that of the first window; outcome and open threads are those of the last. No point or fact occurs
+    twice. Points, topics and facts are taken round-robin from the windows until the caps are reached.
     """
     first, last = parts[0], parts[-1]
     summary = replace(

@@ -1,7 +1,7 @@
 """Grounding check: keep a model's facts only if the session's turns support them.
 
 A fact stays only if the turns that it cites contain its numbers, paths and names. Wrong citations are corrected if
-another turn contains them. Dropped facts are counted by reason. The session decides whose statement a fact is.
+another turn contains them. The session decides whose statement a fact is.
 
 Echoes of the prompt and injected instructions are dropped. A person's request to remember something is legitimate. The
 same request in a file, a page or a tool's output is not, and neither is anything near it.
@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
-from typing import NamedTuple
 
 from nous.domain.episode import CandidateFact, Category, Trust
 from nous.domain.summary_input import MOST_CANDIDATES, SummaryInput
@@ -22,15 +21,13 @@ from nous.summary.llm.source_index import MOST, CitedStatement, SourceIndex, Sou
 from nous.text.sentences import sentences
 
 LONGEST = 4_000
-"""The most characters of a fact. Anything longer is no single statement."""
+"""The most characters of a fact: anything longer is no single statement."""
 
 _RULE_SHARE = 0.5
 """The share of a rule's words that its user must have said; the rest is paraphrase."""
 
 
 class Dropped(StrEnum):
-    """The reason why a fact was dropped."""
-
     BLANK = "says nothing"
     TOO_LONG = "too long"
     SECRET = "looks like a secret"  # noqa: S105 - a reason
@@ -45,8 +42,6 @@ class Dropped(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounded:
-    """The supported facts, in order, and the counts of the dropped ones by reason."""
-
     facts: tuple[CandidateFact, ...]
     dropped: tuple[tuple[str, int], ...] = ()
 
@@ -54,11 +49,10 @@ class Grounded:
 def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, canary: str, prompt: str) -> Grounded:
     """Return the *facts* that *summary_input* supports, without echoes of *prompt*. Idempotent."""
     session = SourceIndex(summary_input)
-    ours = _Prompt(prompt, _letters(canary))
     dropped: Counter[str] = Counter()
     kept: dict[str, CandidateFact] = {}
     for fact in facts:
-        judged = _judged(fact, session, ours)
+        judged = _judged(fact, session, _letters(canary), prompt)
         if isinstance(judged, Dropped):
             dropped[judged] += 1
         elif (form := _form(judged.text)) in kept:
@@ -71,12 +65,15 @@ def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, can
     return Grounded(facts=surest, dropped=tuple(sorted((str(reason), count) for reason, count in dropped.items())))
 
 
-def _judged(fact: CandidateFact, session: SourceIndex, ours: "_Prompt") -> CandidateFact | Dropped:
-    if reason := _unfit(fact):
+def _judged(fact: CandidateFact, session: SourceIndex, canary: str, prompt: str) -> CandidateFact | Dropped:
+    if reason := _unfit(fact, canary):
         return reason
     claim = CitedStatement.of(fact.text)
-    if reason := _foreign(fact, claim, session, ours):
-        return reason
+    if _is_echo(claim, prompt, session):
+        return Dropped.ECHO
+    is_asked = any(segment.is_personal and segment.says(claim) for segment in session.segments())
+    if _OVERRIDES.search(fact.text) or (is_instruction(fact.text) and not is_asked):
+        return Dropped.PLANTED
     turns = _citation(fact, claim, session)
     if isinstance(turns, Dropped):
         return turns
@@ -87,23 +84,14 @@ def _judged(fact: CandidateFact, session: SourceIndex, ours: "_Prompt") -> Candi
     return replace(fact, turns=turns, category=Category.CONCEPT if is_no_rule else fact.category, trust=trust)
 
 
-def _unfit(fact: CandidateFact) -> Dropped | None:
+def _unfit(fact: CandidateFact, canary: str) -> Dropped | None:
     if len(fact.text) > LONGEST:
         return Dropped.TOO_LONG
     if not any(character.isalnum() for character in fact.text):
         return Dropped.BLANK
-    return Dropped.SECRET if looks_secret(fact.text) or looks_secret(fact.subject) else None
-
-
-def _foreign(fact: CandidateFact, claim: CitedStatement, session: SourceIndex, ours: "_Prompt") -> Dropped | None:
-    if ours.canary and ours.canary in _letters(f"{fact.text} {fact.subject}"):
-        return Dropped.LEAK
-    if _is_echo(claim, ours.text, session):
-        return Dropped.ECHO
-    is_asked = any(segment.is_personal and segment.says(claim) for segment in session.segments())
-    if _OVERRIDES.search(fact.text) or (is_instruction(fact.text) and not is_asked):
-        return Dropped.PLANTED
-    return None
+    if looks_secret(fact.text) or looks_secret(fact.subject):
+        return Dropped.SECRET
+    return Dropped.LEAK if canary and canary in _letters(f"{fact.text} {fact.subject}") else None
 
 
 def _citation(fact: CandidateFact, claim: CitedStatement, session: SourceIndex) -> tuple[int, ...] | Dropped:
@@ -131,13 +119,6 @@ _ECHOED, _FEWEST_ECHOED = 0.8, 5
 """Share of a fact's words, and how many of them, that a sentence of the prompt has if the fact echoes it."""
 
 _NO_LETTER = re.compile(r"[\W_]+")
-
-
-class _Prompt(NamedTuple):
-    """Our own prompt, and the letters of the name in its example that no session has."""
-
-    text: str
-    canary: str
 
 
 def _is_echo(claim: CitedStatement, prompt: str, session: SourceIndex) -> bool:
@@ -169,8 +150,6 @@ _OVERRIDES = re.compile(
     r"|\b(?:reveal|print|repeat|output|leak|show)\b[^.\n]{0,30}\bsystem prompt|\byou are now (?:an? |the |in )\w+",
     re.IGNORECASE,
 )
-"""Instructions that override the model's prompt; these never belong in a memory."""
-
 _TO_MEMORY = re.compile(
     rf"\b{_MODEL} (?:must|should|shall|need to|needs to|have to|has to|will)(?: \w+)? {_KEEP}\b"
     rf"|\b{_KEEP}\b(?: \w+){{0,4}} (?:as an? |as |in(?:to)? |to )(?:\w+ ){{0,3}}{_WHAT_IS_KEPT}\b"
@@ -196,10 +175,9 @@ def is_instruction(text: str) -> bool:
 
 
 def is_planted(claim: CitedStatement, turns: Iterable[int], session: SourceIndex) -> bool:
-    """Return whether *claim* comes from an injected instruction.
+    """Return whether *claim* comes from an injected instruction, and from no person as well.
 
-    So it does if an instruction in any turn says it, or contains more of it than everything else in *turns*. A claim
-    that a person states as well is not planted.
+    So it does if an instruction in any turn says it, or contains more of it than everything else in *turns*.
     """
     if any(segment.is_personal and segment.says(claim) for segment in session.segments()):
         return False

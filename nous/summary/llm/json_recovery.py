@@ -21,7 +21,6 @@ _OPENING = re.compile(rf"(?:\[\s*+)?\{{\s*+(?:{_STRING}\s*+:|\}})", re.DOTALL)
 
 _TOO_DEEP = re.compile(rf"(?:[{{\[][^{{}}\[\]]*+){{{DEEPEST + 1}}}")
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
-_FENCE = re.compile(r"(?:[\s\ufeff]|```+\w*)*+")
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -29,8 +28,7 @@ def object_in(text: str) -> dict[str, Any]:
     """Return the largest JSON object in *text* before the first malformed one.
 
     Raises:
-        BadInput: there is none, or the malformed rest is larger. The message is a sentence that can be sent to the
-            model; it quotes nothing.
+        BadInput: there is none, or the malformed rest is larger. The message is for the model; it quotes nothing.
     """
     if _TOO_DEEP.search(text):
         raise BadInput(f"The JSON is nested more than {DEEPEST} brackets deep; write a plain object.")
@@ -50,7 +48,7 @@ def object_in(text: str) -> dict[str, Any]:
         if position - start > size:
             largest, size = value, position - start
     if largest is None:
-        raise BadInput(_nothing_in(text))
+        raise BadInput("The answer holds no JSON object; write one.")
     if not isinstance(largest, dict):
         raise BadInput("The answer is a JSON array; write one JSON object.")
     return cast("dict[str, Any]", largest)
@@ -72,25 +70,13 @@ def _fault(error: json.JSONDecodeError, text: str) -> str:
     return f"The JSON is not valid at {place}; escape quotes and backslashes in strings, and check the commas."
 
 
-def _nothing_in(text: str) -> str:
-    bare = text[cast("re.Match[str]", _FENCE.match(text)).end() :]
-    if not bare:
-        return "The answer is empty; write one JSON object."
-    if bare.startswith("["):
-        return "The answer is a JSON array; write one JSON object."
-    return "The answer holds no JSON object; write one."
-
-
 _ANALYSIS = re.compile(r"<analysis\s*+>.*?(?:</analysis\s*+>|\Z)", re.IGNORECASE | re.DOTALL)
 _SUMMARY = re.compile(r"<summary\s*+>(.*?)(?:</summary\s*+>|\Z)", re.IGNORECASE | re.DOTALL)
 _END_SUMMARY = re.compile(r"</summary\s*+>", re.IGNORECASE)
 
 
 def summary_in(text: str) -> str:
-    """Return *text* without its analysis, trimmed: the marked summary, or all if none is marked.
-
-    An analysis or a summary that is never closed reaches to the end.
-    """
+    """Return *text* without its analysis: the marked summary, or all; open marks go to the end."""
     said = _ANALYSIS.sub("", text)
     found = _SUMMARY.search(said)
     return (found[1] if found else _END_SUMMARY.sub("", said)).strip()

@@ -88,7 +88,7 @@ def _places(prompt: PromptTemplate) -> set[str]:
 
 
 def fenced(segments: Sequence[Segment], *, name: str = "transcript") -> str:
-    """Return *segments* as data in a fence that no text among them can close, with turn numbers.
+    """Return *segments* with turn numbers, in a fence that no text among them can close.
 
     The fence is marked with the digest of its content, which the author of a session cannot predict.
     """

@@ -1,7 +1,7 @@
 """Schema and lenient parser for a model's summary of a session.
 
-`EpisodeAnswer` is both: its JSON schema is strict, and its parsing is lenient. Values of the wrong type are coerced; a
-text is never split into its characters. What no repair can fix becomes a complaint that can be sent to the model.
+The JSON schema of `EpisodeAnswer` is strict, its parsing is lenient. Values of the wrong type are coerced; a text is
+never split into its characters. What no repair can fix becomes a complaint that can be sent to the model.
 """
 
 import json
@@ -61,11 +61,6 @@ def text_of(value: object) -> str:
             return str(value)
 
 
-def texts_of(value: object) -> list[str]:
-    """Return *value* as a list of texts, without blank ones."""
-    return [text for each in items_of(value) if (text := text_of(each))]
-
-
 def items_of(value: object) -> Sequence[object]:
     """Return *value* as a list: a text's lines, an object's values, or else the value alone."""
     match value:
@@ -117,7 +112,6 @@ def turns_of(value: object) -> list[int]:
 
 
 def date_of(value: object) -> str | None:
-    """Return *value* if it is an ISO 8601 date, or the year or month of one."""
     text = text_of(value)
     return text if is_date(text) else None
 
@@ -134,8 +128,6 @@ def is_date(text: str) -> bool:
 
 
 class ModelSummary(NamedTuple):
-    """Parsed answer of a model."""
-
     summary: Summary
     facts: tuple[CandidateFact, ...]
 
@@ -145,7 +137,9 @@ def _text(longest: int) -> BeforeValidator:
 
 
 def _texts(longest: int) -> BeforeValidator:
-    return BeforeValidator(lambda value: [shortened(text, longest) for text in texts_of(value)])
+    return BeforeValidator(
+        lambda value: [shortened(text, longest) for each in items_of(value) if (text := text_of(each))]
+    )
 
 
 def _facts(value: Any) -> list[dict[str, Any]]:
@@ -217,12 +211,10 @@ class _Untitled(GenerateJsonSchema):
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of a summary with facts."""
     return EpisodeAnswer.model_json_schema(schema_generator=_Untitled)
 
 
 def facts_schema() -> dict[str, Any]:
-    """Return the JSON schema of facts alone."""
     return FactsAnswer.model_json_schema(schema_generator=_Untitled)
 
 
@@ -241,9 +233,11 @@ def read(text: str, *, is_whole: bool = True, coerce: bool = False) -> ModelSumm
     if outcome is None and coerce:
         outcome = Outcome.PARTIAL
         rationale = f"{rationale} (The model named no outcome that is known, so it is taken for partial.)".strip()
-    blank = [name for name in ("title", "summary") if not getattr(answer, name)]
-    if outcome is None or blank:
-        raise BadInput(_complaint(blank, has_outcome=outcome is not None))
+    problems = [f"The {name} is missing or blank." for name in ("title", "summary") if not getattr(answer, name)]
+    if outcome is None:
+        problems.append(f"The outcome has to be one of {', '.join(Outcome)}.")
+    if outcome is None or problems:
+        raise BadInput(" ".join(problems))
     summary = Summary(
         title=" ".join(answer.title.split()),
         summary=answer.summary,
@@ -292,13 +286,6 @@ def _fact(answer: FactAnswer) -> CandidateFact:
         turns=tuple(answer.turns),
         event_date=answer.event_date,
     )
-
-
-def _complaint(blank: list[str], *, has_outcome: bool) -> str:
-    problems = [f"The {name} is missing or blank." for name in blank]
-    if not has_outcome:
-        problems.append(f"The outcome has to be one of {', '.join(Outcome)}.")
-    return " ".join(problems)
 
 
 TITLE, SUMMARY = (5, 10), (100, 150)

@@ -1,10 +1,9 @@
 """Index of a session's turns as a model saw them; finds the turns that support a statement.
 
-Literals of a statement are numbers, paths, identifiers and quotes.
-
-No paraphrase changes them. They are compared in one normal form: NFKC, casefolded, with one kind of quote, apostrophe,
-hyphen and space, and without the marks of code and emphasis. `9,017` is 9017 and `v1.20` is 1.20; a number is separate
-from its unit. Of a date in ISO 8601, year and day count: its month may be written as a word.
+Literals of a statement are numbers, paths, identifiers and quotes: no paraphrase changes them. They are compared in one
+normal form: NFKC, casefolded, with one kind of quote, apostrophe, hyphen and space, and without the marks of code and
+emphasis. `9,017` is 9017 and `v1.20` is 1.20; a number is separate from its unit. Of a date in ISO 8601, year and day
+count: its month may be written as a word.
 """
 
 import re
@@ -59,7 +58,6 @@ class Literal(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """Return the normal form of *text* for comparison."""
     form = unicodedata.normalize("NFKC", text).translate(_PLAIN)
     return " ".join(_GROUPED.sub(_ungrouped, form.casefold().replace("**", "")).split())
 
@@ -230,7 +228,6 @@ class SourceTurn:
         return content_of(self.text)
 
     def has(self, token: Literal) -> bool:
-        """Return whether it contains *token*."""
         match token.kind:
             case "number":
                 return token.text in self.numbers
@@ -240,7 +237,6 @@ class SourceTurn:
                 return token.text in self.plain and _bounded(token).search(self.plain) is not None
 
     def has_all_of(self, claim: CitedStatement) -> bool:
-        """Return whether it contains all literals of *claim*."""
         return all(map(self.has, claim.tokens))
 
     def says(self, claim: CitedStatement) -> bool:

@@ -1,7 +1,6 @@
-"""Word lists and phrase patterns by language, loaded from the TOML files beside this module.
+"""Word lists and phrase patterns by language, merged from the TOML files beside this module.
 
-To add a language, add a TOML file with the tables of english.toml or some of them. The lists of all languages are
-merged, since a session may be in any of them, or in two.
+A new language has the tables of english.toml or some of them. A session may be in any language, or in two.
 """
 
 import re
@@ -60,7 +59,6 @@ def words() -> Words:
 
 
 def words_in(texts: Iterable[str]) -> Words:
-    """Merge the lists of several TOML files; a file may have only some of the lists."""
     openers: list[str] = []
     sets: dict[str, set[str]] = defaultdict(set)
     contains: dict[str, list[str]] = defaultdict(list)

@@ -109,17 +109,14 @@ def test_what_was_learned_since_is_found_and_a_log_that_begins_anew_is_searched_
 
 
 def test_vectors_of_another_dimension_are_refused_each_time() -> None:
-    class Changed(HashingEmbedder):
-        @property
-        def id(self) -> str:
-            return HashingEmbedder().id
-
+    changed = HashingEmbedder(dim=64)
+    changed.id = HashingEmbedder().id
     store, memory = MemoryStore(), FactCache()
     learn(store, "Tim likes tea")
 
     for _ in range(2):
         with pytest.raises(Misconfigured, match="256 numbers"):
-            texts(memory, store, embedder=Changed(dim=64))
+            texts(memory, store, embedder=changed)
 
 
 def test_what_is_forgotten_while_it_is_learned_is_passed_over() -> None:

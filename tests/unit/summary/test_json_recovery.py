@@ -35,10 +35,10 @@ def test_an_object_is_found_whatever_stands_around_it(text: str, value: dict[str
     ("text", "complaint"),
     [
         ('[{"a": 1}]', "The answer is a JSON array; write one JSON object."),
-        (f"{FENCE}json\n[1, 2]\n{FENCE}", "The answer is a JSON array; write one JSON object."),
+        (f"{FENCE}json\n[1, 2]\n{FENCE}", "The answer holds no JSON object; write one."),
         ('"a"', "The answer holds no JSON object; write one."),
         (f"{FENCE}\nnull\n{FENCE}", "The answer holds no JSON object; write one."),
-        ("", "The answer is empty; write one JSON object."),
+        ("", "The answer holds no JSON object; write one."),
         ("I can't do that.", "The answer holds no JSON object; write one."),
         ('{"a": {"b": 1}, "c": "d', "The JSON object never closes; write the whole object, more briefly."),
         ('{"a": 1} {"b": {"c": 1}, "d": [', "The JSON object never closes; write the whole object, more briefly."),

@@ -3,13 +3,12 @@
 # ruff: noqa: RUF001  letters of other scripts are what it is about
 
 from itertools import pairwise
-from math import ceil
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.text.token_estimate import estimate, for_claude
+from nous.text.token_estimate import estimate
 
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=60),
@@ -80,8 +79,3 @@ def test_a_longer_beginning_never_counts_less(text: str) -> None:
     counts = [estimate(text[:end]) for end in range(len(text) + 1)]
 
     assert all(shorter <= longer for shorter, longer in pairwise(counts))
-
-
-def test_for_claude_a_quarter_more_is_estimated_rounded_up() -> None:
-    assert for_claude("") == 0
-    assert for_claude(PROSE) == ceil(1.25 * estimate(PROSE))

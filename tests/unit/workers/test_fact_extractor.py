@@ -115,14 +115,11 @@ def test_a_verdict_names_the_other_fact_and_the_reason(context: WorkerContext, s
 
 
 def test_a_richer_fact_is_learned_and_the_poorer_one_superseded(store: MemoryStore) -> None:
-    class Calibrated(HashingEmbedder):
-        @property
-        def id(self) -> str:
-            return "all-MiniLM-L6-v2-int8"
-
+    calibrated = HashingEmbedder()
+    calibrated.id = "all-MiniLM-L6-v2-int8"
     context = context_over(
         store,
-        embedder=Calibrated(),
+        embedder=calibrated,
         clock=lambda: AT,
         policy=Policy(near=0.5, one_sided=0.6),
     )
