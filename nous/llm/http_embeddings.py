@@ -29,10 +29,6 @@ class HttpEmbeddings:
         self.model = self._endpoint.model
         self._transport = Transport(self._endpoint, clock=clock, largest=LARGEST_BODY)
 
-    @property
-    def model(self) -> str:
-        return self._endpoint.model
-
     def __str__(self) -> str:
         return str(self._endpoint)
 

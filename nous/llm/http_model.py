@@ -29,10 +29,6 @@ class HttpModel:
         self._counters = counters
         self._transport = Transport(self._endpoint, clock=clock)
 
-    @property
-    def id(self) -> str:
-        return self._endpoint.id
-
     def ask(self, question: Question, /) -> Reply:
         """Answer *question*; see `Model.ask`.
 
