@@ -154,10 +154,7 @@ def _as_json(event: EventDict, **_: Any) -> str:
 
 
 def _without_colour(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Strip colours from a message.
-
-    RQ colours its lines when standard output is a terminal, even if they go elsewhere.
-    """
+    """Strip the colours that RQ adds when standard output is a terminal, wherever its lines go."""
     event["event"] = _COLOUR.sub("", str(event["event"]))
     return event
 

@@ -21,10 +21,7 @@ _SLACK = 3.0
 
 
 def policy(settings: Settings, calibrations: RedisCalibrations | None = None) -> Policy:
-    """Return the policy that decides which statements are the same fact.
-
-    It uses the thresholds that ship with nous and those of *calibrations*; the latter take precedence.
-    """
+    """Return the deduplication policy; thresholds of *calibrations* override those that ship."""
     dedup = settings.dedup
     return Policy(
         dedup=dedup.policy,
@@ -46,10 +43,7 @@ def _scorer(folder: Path) -> PairScorer:
 
 
 def deadline_of(settings: Settings) -> float:
-    """Return a handler's deadline in seconds.
-
-    The setting, or the time that all model calls for the longest session may take if that is more.
-    """
+    """Return a handler's deadline in seconds: as set, or longer if its model calls may be."""
     # Each window may be asked about twice, for the episode and for the anchored summary. A call may first have to wait.
     calls = 4 * settings.excerpt.windows if settings.background_model else 0
     return max(settings.worker.deadline, calls * (2 * settings.llm.deadline + _SLACK))
@@ -79,11 +73,6 @@ def excerpts(chosen: ExcerptSettings) -> Callable[[Transcript], Windows]:
 
 
 def _counter(name: str) -> Counter:
-    """Return the token counter called *name*.
-
-    Raises:
-        Misconfigured: *name* is no function that can be imported.
-    """
     if name == ESTIMATE:
         return estimate
     module, _, function = name.partition(":")

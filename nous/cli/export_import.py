@@ -136,11 +136,7 @@ def usable(stream: BinaryIO, complain: Callable[[str], None], *, now: datetime) 
 
 
 def _checked(carried: ExportedRecords, now: datetime) -> ExportedRecords:
-    """Return *carried* in the form in which it is stored.
-
-    Raises:
-        BadInput: it would not be learned from a line by hand, or does not belong to its scope.
-    """
+    """Return *carried* in the form in which it is stored. Raises `BadInput`."""
     record = carried.record
     if any(time and is_ahead(time, now) for time in _times(record)):
         raise BadInput("a time in it is in the future, so it would outrank all others until then")
@@ -197,10 +193,7 @@ def _is_forgotten(container: Container, episode: Episode) -> bool:
 
 
 def _announce(container: Container, episodes: Iterable[Episode]) -> None:
-    """Have workers embed *episodes*.
-
-    This also happens if none is new, since an interrupted import may have published nothing yet.
-    """
+    """Have workers embed *episodes*, also known ones: an interrupted import announced none."""
     states: defaultdict[Scope, set[str]] = defaultdict(set)
     for each in episodes:
         states[each.scope].add(f"{each.id} {each.state}")
@@ -237,6 +230,5 @@ def add_rows(container: Container, scope: Scope, rows: Sequence[Row]) -> tuple[C
 
 
 def _gone(container: Container, scope: Scope, rows: Sequence[Row]) -> Collection[str]:
-    """Return the forgotten sessions that *rows* quote, both published and entered by hand."""
     sessions = {each.source.session_id for each in occurrences(rows)}
     return {each for each in sessions if container.tombstones.find(scope, session_name(scope, each))}

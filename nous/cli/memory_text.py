@@ -99,7 +99,6 @@ def place_text(session_id: str, turns: Sequence[int]) -> str:
 
 
 def fact_object(known: KnownFact, knowledge: FactIndex) -> dict[str, Any]:
-    """Return a fact as JSON."""
     return {
         **asdict(known.fact),
         "current": known.is_current,

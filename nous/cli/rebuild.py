@@ -151,7 +151,6 @@ def reprocess(app: App, sessions: Sequence[str], *, scope: Scope, everything: bo
 
 
 def _regenerate(container: Container, episode: Episode, *, by: str, dry_run: bool) -> str:
-    """Request the regeneration of *episode* if it makes sense; return the result in words."""
     if episode.by == by:
         return "as it is: this model and prompt made it"
     if container.memory.summary_inputs.summary_input(episode.scope, episode.id) is None:

@@ -189,13 +189,18 @@ def claimed(candidate: CandidateFact, learn_context: LearnContext) -> TrustedFac
 
 
 def _source(candidate: CandidateFact, learn_context: LearnContext) -> Source:
-    """Return the context's source, with the candidate's trust and its turns, if it has any."""
     return replace(learn_context.source, turns=candidate.turns or learn_context.source.turns, trust=candidate.trust)
 
 
-def announcements(cause: Event, decisions: Iterable[FactDecision], *, by: str, at: datetime) -> Iterator[FactEvent]:
-    """Yield the events of *decisions* by the worker *by*; a successor's event comes first."""
-    for index, (kind, data) in enumerate(chain.from_iterable(map(_announced, decisions))):
+def announcements(
+    cause: Event, decisions: Iterable[FactDecision], *, by: str, at: datetime, waits: bool = False
+) -> Iterator[Event]:
+    """Yield the events of *decisions* by the worker *by*; a successor's event comes first.
+
+    The last one announces that facts wait for vectors, if any *waits*.
+    """
+    announced: list[tuple[type[Event], dict[str, Any]]] = [*chain.from_iterable(map(_announced, decisions))]
+    for index, (kind, data) in enumerate([*announced, *([(FactsUnembedded, {})] if waits else [])]):
         yield kind.after(cause, by=by, index=index, at=at, **data)
 
 

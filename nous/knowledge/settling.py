@@ -105,11 +105,7 @@ def merging(fact: KnownFact, into: KnownFact, *, knowledge: FactIndex, reason: s
 def keeping_apart(
     one: KnownFact, other: KnownFact, *, knowledge: FactIndex, reason: str, at: datetime
 ) -> tuple[Row, ...]:
-    """Keep two facts apart for good.
-
-    Raises:
-        BadInput: one of them was superseded by the other.
-    """
+    """Keep two facts apart for good. Raises `BadInput` if one was superseded by the other."""
     for gone, by in ((one, other), (other, one)):
         if gone.superseded and knowledge.leads_to(gone.fact.id, by.fact.id):
             raise BadInput(f"fact {gone.fact.id} is superseded by {gone.superseded.by}: `nous facts unsettle` first")

@@ -115,7 +115,6 @@ class Corpus:
         return {place: each for place, each in found.items() if self.hit(place)}
 
     def _naming(self, query: Query, limit: int) -> Iterator[tuple[Place, str]]:
-        """Yield texts that name a file of the query, each with the name as written there."""
         for path in query.files:
             for match in self._matches("/".join(path), limit):
                 hit = self.hit(match.key)

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, TypeGuard, cast
 
 import orjson
-from pydantic import BaseModel, BeforeValidator, ValidationError
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, ValidationError
 
 from nous.domain.errors import Misconfigured
 from nous.settings.model import Settings
@@ -36,7 +35,6 @@ _AN_EMBEDDER = (
     "should be minilm, hashed, or a provider and one of its models, such as ollama:nomic-embed-text "
     "(NOUS_EMBEDDER in the environment, embedder in a file)"
 )
-_A_DURATION = "should be a number of seconds, or with a unit: 90s, 2m, 1h, 7d"
 
 Values = dict[str, Any]
 
@@ -68,10 +66,7 @@ def load_settings(config: Path | None = None) -> Settings:
 
 
 def load(config: Path | None = None) -> Loaded:
-    """Return the same settings as `load_settings`, with the origin of each.
-
-    Raises what `load_settings` raises.
-    """
+    """Return the settings of `load_settings`, with the origin of each. Raises the same."""
     path = _find(config)
     file = _read(path) if path else {}
     env = _environment()
@@ -132,10 +127,7 @@ def _table(name: str, text: str) -> Values:
 
 
 def _with_usual_key(file: Values, env: Values) -> Values:
-    """Return *env* with the API key from the chosen provider's usual variable.
-
-    It stays unchanged if a key, or another address, is set.
-    """
+    """Return *env* with the key of the chosen provider, unless a key or another address is set."""
     values = _over(file, env)
     provider = str(values.get("background_model") or "").partition(":")[0]
     llm = values.get("llm") or {}
@@ -163,18 +155,8 @@ def _complaints(error: ValidationError, origins: Mapping[str, str]) -> Iterator[
             yield f"{key} in {place} is no setting{_hint(key, known)}"
         else:
             value = "" if key in _SECRET else f" = {problem['input']!r:.80}"
-            yield f"{key}{value} in {place}: {_said(problem['type'], problem['msg'], key)}"
-
-
-def _said(problem: str, message: str, key: str) -> str:
-    """Return the error message.
-
-    Of a duration, pydantic knows only that it has to be a number, so the message names the units.
-    """
-    if key == "embedder":
-        return _AN_EMBEDDER
-    is_no_number = problem.endswith(("_parsing", "_type", "_from_float"))
-    return _A_DURATION if is_no_number and key in _durations() else message.removeprefix("Value error, ")
+            said = _AN_EMBEDDER if key == "embedder" else problem["msg"].removeprefix("Value error, ")
+            yield f"{key}{value} in {place}: {said}"
 
 
 def _hint(key: str, known: list[str]) -> str:
@@ -191,22 +173,6 @@ def _known() -> Iterator[str]:
             yield from (f"{name}.{inner}" for inner in kind.model_fields)
         else:
             yield name
-
-
-def _durations() -> Iterator[str]:
-    """Yield the settings that accept a unit.
-
-    They are the only numbers with a validator before pydantic's own.
-    """
-    for name, field in Settings.model_fields.items():
-        if _is_group(group := field.annotation):
-            inner = group.model_fields.items()
-            yield from (f"{name}.{key}" for key, each in inner if _has_unit(each))
-
-
-def _has_unit(field: FieldInfo) -> bool:
-    is_number = field.annotation is float or field.annotation is int
-    return is_number and any(isinstance(each, BeforeValidator) for each in field.metadata)
 
 
 def _groups() -> Iterator[str]:

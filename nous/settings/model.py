@@ -32,9 +32,14 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
 
 
 def _in_seconds(value: object) -> object:
-    """Convert "90s", "5m", "2h" or "7d" to seconds; leave other values to pydantic."""
+    """Convert a number, or a text such as "90s", "5m", "2h" or "7d", to seconds."""
     written = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
-    return float(written[1]) * _UNITS[written[2]] if written else value
+    if written:
+        return float(written[1]) * _UNITS[written[2]]
+    try:
+        return float(str(value))
+    except ValueError:
+        raise ValueError("should be a number of seconds, or with a unit: 90s, 2m, 1h, 7d") from None
 
 
 def _folders(value: object) -> object:
@@ -82,8 +87,6 @@ Cosine = Annotated[float, Field(gt=0, le=1)]
 
 
 class SettingsGroup(BaseModel):
-    """Settings of one table."""
-
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
 
@@ -104,8 +107,6 @@ class WorkerSettings(SettingsGroup):
 
 
 class ExcerptSettings(SettingsGroup):
-    """Size and strategy of the excerpt that the summarizer reads."""
-
     budget: PositiveInt = 8000
     unit: Literal["chars", "tokens"] = "chars"
     windows: PositiveInt = 8
@@ -128,8 +129,6 @@ class LlmSettings(SettingsGroup):
 
 
 class EmbedSettings(SettingsGroup):
-    """Connection to an embedder on a server."""
-
     base_url: str | None = None
     api_key: SecretStr | None = None
     dimensions: PositiveInt | None = None
@@ -138,8 +137,6 @@ class EmbedSettings(SettingsGroup):
 
 
 class SummarySettings(SettingsGroup):
-    """Prompt files for the model."""
-
     prompt: Directory | None = None
     anchored_prompt: Directory | None = None
 
@@ -184,14 +181,10 @@ class RetentionSettings(SettingsGroup):
 
 
 class PublishSettings(SettingsGroup):
-    """Publication of sessions."""
-
     inline_limit: PositiveInt = 32768
 
 
 class WatchSettings(SettingsGroup):
-    """Folders that are scanned for sessions that no hook reported."""
-
     folders: Annotated[tuple[Directory, ...], BeforeValidator(_folders)] = ()
     scope: str = "default"
     since: Seconds = 30 * 86400
@@ -208,8 +201,6 @@ class SessionSettings(SettingsGroup):
 
 
 class DashboardSettings(SettingsGroup):
-    """Login for reading the dashboard from other machines."""
-
     username: str | None = None
     password: SecretStr | None = None
 
