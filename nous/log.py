@@ -32,10 +32,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class StandardError(logging.Handler):
-    """Log handler that writes each line in one piece to the current standard error.
-
-    `sys.stderr` is looked up for each line, because it may be replaced.
-    """
+    """Log handler that writes whole lines to `sys.stderr`, which may be replaced meanwhile."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -107,10 +104,7 @@ class _Chatter(logging.Filter):
 
 
 def _take_over_from_rq() -> None:
-    """Route RQ's loggers through the root logger, at its level.
-
-    RQ adds handlers of its own only where it finds none above.
-    """
+    """Route RQ's loggers through the root logger, so that RQ adds no handlers of its own."""
     known = [name for name in logging.root.manager.loggerDict if name.startswith("rq.")]
     for logger in map(logging.getLogger, known):
         logger.handlers.clear()

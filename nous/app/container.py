@@ -60,7 +60,6 @@ class Container:
         return other
 
     def close(self) -> None:
-        """Close the connections that were opened."""
         self.client.close()
         if "rq_client" in self.__dict__:
             self.rq_client.close()

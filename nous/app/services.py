@@ -11,7 +11,7 @@ import structlog
 from nous.app.container import Container
 from nous.bus.base import Priority
 from nous.bus.redis.erasure import RedisBusErasure
-from nous.domain.events import SessionEvent
+from nous.domain.events import FactsUnembedded, SessionEvent
 from nous.domain.scope import Scope
 from nous.domain.session_state import IDLE
 from nous.jobs.rq.erasure import RqErasure
@@ -27,7 +27,6 @@ from nous.store.redis.transcripts import RedisFolderState
 
 
 def erasable_stores(container: Container) -> Stores:
-    """Return every store that may hold erasable data."""
     return Stores(
         tombstones=container.tombstones,
         bus=RedisBusErasure(container.client, container.bus_keys),
@@ -44,7 +43,7 @@ def eraser(container: Container) -> Eraser:
     def embed_late(scope: Scope) -> None:
         """Queue the embedding of facts that an erasure has reworded or re-attributed."""
         state = f"{container.memory.facts.read(scope, embedder='none').version} {container.memory.embedder.id}"
-        container.bus.publish(unembedded(scope, state=state, at=container.clock()))
+        container.bus.publish(unembedded(FactsUnembedded, scope, state=state, at=container.clock()))
 
     return Eraser(erasable_stores(container), clock=container.clock, on_rewritten=embed_late)
 

@@ -19,13 +19,13 @@ from nous.domain.effects import AppendFacts, Effects, SaveEpisode
 from nous.domain.episode import Episode
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.event_codec import checked_name
-from nous.domain.events import episode_id
+from nous.domain.events import EpisodesUnembedded, FactsUnembedded, episode_id
 from nous.domain.fact import Confirmed, Learned, Row, occurrences
 from nous.domain.scope import Scope
 from nous.domain.session_state import is_ahead
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.candidate_filter import without_candidates
-from nous.knowledge.decision import unembedded, unembedded_episodes
+from nous.knowledge.decision import unembedded
 from nous.knowledge.import_merge import AT_ONCE, MergeResult, merge_rows
 from nous.store.base import NO_VECTORS
 from nous.store.export_format import ExportedRecords, exported, line, read
@@ -198,7 +198,7 @@ def _announce(container: Container, episodes: Iterable[Episode]) -> None:
     for each in episodes:
         states[each.scope].add(f"{each.id} {each.state}")
     for scope, found in sorted(states.items()):
-        event = unembedded_episodes(scope, state="\n".join(sorted(found)), at=container.clock())
+        event = unembedded(EpisodesUnembedded, scope, state="\n".join(sorted(found)), at=container.clock())
         container.bus.publish(event, priority=Priority.BULK)
 
 
@@ -224,7 +224,7 @@ def add_rows(container: Container, scope: Scope, rows: Sequence[Row]) -> tuple[C
         else:
             # Also if nothing was new: an interrupted import may have published nothing yet.
             if any(isinstance(row, Learned) for row in rows):
-                container.bus.publish(unembedded(scope, state=str(version), at=container.clock()))
+                container.bus.publish(unembedded(FactsUnembedded, scope, state=str(version), at=container.clock()))
             return added, found
     raise Retryable(f"other writers keep changing the facts of {scope}; import again, nothing is stored twice")
 

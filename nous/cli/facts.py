@@ -23,7 +23,7 @@ from nous.domain.effects import AppendFacts, Effects
 from nous.domain.episode import CandidateFact, Outcome, Summary, Trust
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.event_codec import checked_name
-from nous.domain.events import NAMESPACE, EpisodeSummarized
+from nous.domain.events import NAMESPACE, EpisodeSummarized, FactsUnembedded
 from nous.domain.fact import LinkKind, Row, Source, Superseded
 from nous.domain.scope import Scope
 from nous.embedding.base import MissingEmbedder
@@ -365,7 +365,7 @@ def _settled(
                 raise BadInput(f"{names[0]} and {names[1]} are the same fact: {shortened(one.fact.text, 70)}")
             rows = decide(one, other, knowledge=knowledge, reason=reason, at=container.clock())
             write = AppendFacts(scope=scope, expected=knowledge.version, rows=rows)
-            event = unembedded(scope, state=str(knowledge.version), at=container.clock())
+            event = unembedded(FactsUnembedded, scope, state=str(knowledge.version), at=container.clock())
             back = (row.fact_id for row in rows if isinstance(row, Superseded) and row.is_undone)
             events = (event,) if any(not knowledge[fact].is_embedded for fact in back) else ()
             return Effects(writes=(write,), events=events) if rows else None, (one, other, rows)

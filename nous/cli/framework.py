@@ -87,13 +87,11 @@ class App:
 
     @cached_property
     def container(self) -> "Container":
-        """The application, connected."""
         from nous.app.container import build  # noqa: PLC0415
 
         return build(self.settings)
 
     def close(self) -> None:
-        """Close the connections that were opened."""
         if "container" in self.__dict__:
             self.container.close()
 

@@ -146,6 +146,5 @@ def sessions_of(container: "Container", scope: Scope) -> Sequence[str]:
 
 
 def current_count(rows: Sequence[Row]) -> int:
-    """Count the facts that are current by a scope's log *rows*."""
     learned = {row.fact.id for row in rows if isinstance(row, Learned)}
     return len(learned - {row.fact_id for row in standing(rows) if isinstance(row, Superseded)})

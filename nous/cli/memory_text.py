@@ -15,7 +15,6 @@ _MOST_EARLIER = 3
 
 
 def episode_lines(episode: Episode) -> Iterator[str]:
-    """Yield what matters of an episode."""
     summary = episode.summary
     yield _title(episode)
     yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {_made_by(episode)}"

@@ -25,8 +25,6 @@ LONGEST_SUBJECT = 200
 
 
 class DropReason(StrEnum):
-    """Reason for dropping a candidate."""
-
     BLANK = "text: says nothing"
     TOO_LONG = f"text: too long, a fact has at most {LONGEST_TEXT:,} characters"
     FORGOTTEN = "was forgotten on request"

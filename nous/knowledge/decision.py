@@ -159,7 +159,6 @@ def with_effect(decision: FactDecision, said: TrustedFact, known: FactIndex, *, 
 
 
 def linked(fact_id: UUID, verdict: LinkedTo, *, at: datetime) -> LinkedRow:
-    """Return the row that links a fact to the one that *verdict* names."""
     return LinkedRow(
         fact_id=fact_id,
         other=verdict.fact_id,
@@ -232,18 +231,10 @@ def _payload(decision: FactDecision, fact: Fact) -> dict[str, Any]:
     }
 
 
-def unembedded(scope: Scope, *, state: str, at: datetime) -> FactsUnembedded:
-    """Return the event that facts wait for vectors; the same log *state* gives the same id."""
-    return _of_scope(FactsUnembedded, f"unembedded\n{scope}\n{state}", scope, at)
-
-
-def unembedded_episodes(scope: Scope, *, state: str, at: datetime) -> EpisodesUnembedded:
-    """Return the event that episodes of *scope* wait for vectors; idempotent like `unembedded`."""
-    return _of_scope(EpisodesUnembedded, f"unembedded episodes\n{scope}\n{state}", scope, at)
-
-
-def _of_scope(kind: type[Waiting], name: str, scope: Scope, at: datetime) -> Waiting:
-    event_id = uuid5(NAMESPACE, name)
+def unembedded(kind: type[Waiting], scope: Scope, *, state: str, at: datetime) -> Waiting:
+    """Return the event that facts or episodes wait for vectors; the same *state* gives one id."""
+    nouns = "" if issubclass(kind, FactsUnembedded) else " episodes"
+    event_id = uuid5(NAMESPACE, f"unembedded{nouns}\n{scope}\n{state}")
     return kind(
         id=event_id,
         time=at,

@@ -108,8 +108,6 @@ class RelatedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """A fact with all its evidence and all its related facts."""
-
     known: KnownFact
     tellings: tuple[Evidence, ...]
     relatives: tuple[RelatedFact, ...]

@@ -101,7 +101,6 @@ class Match(Generic[Key]):
 
     @property
     def is_near(self) -> bool:
-        """Return whether it has `LEAST_SHARE` of the query's weight, or `SOME_TERMS` terms of it."""
         return self.share >= LEAST_SHARE or len(self.terms) >= SOME_TERMS
 
 

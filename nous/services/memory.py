@@ -29,8 +29,6 @@ _ALL = 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """Stores that memory queries read."""
-
     episodes: Episodes
     episode_vectors: EpisodeVectors
     summary_inputs: SummaryInputs

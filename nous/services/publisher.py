@@ -28,8 +28,6 @@ Session = str | Path | Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published(Generic[E]):
-    """A published event and the bus's receipt."""
-
     event: E
     receipt: PublishReceipt
 

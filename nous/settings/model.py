@@ -91,8 +91,6 @@ class SettingsGroup(BaseModel):
 
 
 class WorkerSettings(SettingsGroup):
-    """Job execution: concurrency, leases, retries with backoff, and quarantine."""
-
     concurrency: PositiveInt = 16
     queue_ahead: PositiveInt = 64
     lease: Seconds = 60
@@ -115,8 +113,6 @@ class ExcerptSettings(SettingsGroup):
 
 
 class LlmSettings(SettingsGroup):
-    """Connection to the model, its rate limits, and the behavior while it is unavailable."""
-
     base_url: str | None = None
     api_key: SecretStr | None = None
     structured: Literal["auto", "schema", "text"] = "auto"
@@ -155,8 +151,6 @@ class DedupSettings(SettingsGroup):
 
 
 class IndexSettings(SettingsGroup):
-    """Vector index that finds the facts to compare a new one with."""
-
     engine: Literal["memory", "vector-sets"] = "memory"
     url: Annotated[str | None, AfterValidator(_elsewhere)] = Field(default=None, repr=False)
 
@@ -192,10 +186,7 @@ class WatchSettings(SettingsGroup):
 
 
 class SessionSettings(SettingsGroup):
-    """Idle time, in seconds, after which a session that was not ended counts as over.
-
-    Applies to sessions with a heartbeat and to sessions whose file is found.
-    """
+    """Idle seconds after which a session with a heartbeat, or whose file is found, is over."""
 
     idle: Seconds = 1800
 
@@ -206,10 +197,7 @@ class DashboardSettings(SettingsGroup):
 
 
 class Settings(SettingsGroup):
-    """Effective settings.
-
-    Built in code, they are the given values and defaults; `load_settings` adds file and environment.
-    """
+    """Effective settings: as given, else defaults; `load_settings` adds file and environment."""
 
     data_dir: Directory = Field(default_factory=_default_data_dir)
     redis_url: Annotated[str, AfterValidator(_known_server)] = Field(default=EMBEDDED, repr=False)
