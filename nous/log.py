@@ -60,7 +60,13 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
     )
     handler = StandardError(level.upper())  # RQ sets the levels of its loggers itself, so the handler filters as well
     handler.addFilter(_Chatter(is_wanted=level == "debug"))
-    handler.setFormatter(_formatter(_console() if _is_for_console(form) else _json()))
+    is_console = form == "console" or (form == "auto" and sys.stderr.isatty())
+    handler.setFormatter(
+        ProcessorFormatter(
+            foreign_pre_chain=[*_shared(), structlog.stdlib.ExtraAdder(), _without_colour],
+            processors=[ProcessorFormatter.remove_processors_meta, *(_console() if is_console else _json())],
+        )
+    )
     root = logging.getLogger()
     for other in [other for other in root.handlers if isinstance(other, StandardError)]:
         root.removeHandler(other)
@@ -112,13 +118,6 @@ def _take_over_from_rq() -> None:
         logger.propagate = True
 
 
-def _formatter(last: list[Processor]) -> ProcessorFormatter:
-    return ProcessorFormatter(
-        foreign_pre_chain=[*_shared(), structlog.stdlib.ExtraAdder(), _without_colour],
-        processors=[ProcessorFormatter.remove_processors_meta, *last],
-    )
-
-
 def _shared() -> list[Processor]:
     return [
         structlog.contextvars.merge_contextvars,
@@ -151,7 +150,3 @@ def _without_colour(_logger: WrappedLogger, _method: str, event: EventDict) -> E
     """Strip the colours that RQ adds when standard output is a terminal, wherever its lines go."""
     event["event"] = _COLOUR.sub("", str(event["event"]))
     return event
-
-
-def _is_for_console(form: Form) -> bool:
-    return form == "console" or (form == "auto" and sys.stderr.isatty())

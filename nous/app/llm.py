@@ -63,21 +63,15 @@ class LlmStack:
 
 def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, clock: Clock) -> LlmStack:
     """Build the configured model with its prompts; without a usable one there is no summarizer."""
+    summarizer = problem = None
     try:
-        summarizer = None
         if name := settings.background_model:
             endpoint = _endpoint(name, settings.llm, structured=settings.llm.structured)
             remote = HttpModel(endpoint, clock=clock, counters=stores.counters)
             summarizer = _summarizer(remote, settings, stores, clock=clock)
         prompt = _prompt("anchored", settings.summary.anchored_prompt, setting="summary.anchored_prompt")
-    except Misconfigured as problem:
-        anchored_summarizer = AnchoredSummarizer(excerpts=excerpts, prompt=built_in("anchored"), clock=clock)
-        return LlmStack(
-            summarizer=None,
-            anchored_summarizer=anchored_summarizer,
-            fact_extractor=LlmFactExtractor(prompt=built_in("facts")),
-            problem=problem,
-        )
+    except Misconfigured as error:
+        summarizer, prompt, problem = None, built_in("anchored"), error
     model, counters = summarizer.model if summarizer else None, stores.counters
     return LlmStack(
         summarizer=summarizer,
@@ -88,6 +82,7 @@ def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, cloc
         adjudicator=LlmAdjudicator(model=model, prompt=built_in("ruling"), counters=counters)
         if model and settings.dedup.ask_model
         else None,
+        problem=problem,
     )
 
 

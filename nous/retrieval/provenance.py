@@ -116,11 +116,7 @@ class Provenance:
 def provenance_of(
     fact_id: UUID, knowledge: FactIndex, summary_input: Callable[[UUID], SummaryInput | None]
 ) -> Provenance:
-    """Return the sources of a fact and its relations; *summary_input* loads an episode's input.
-
-    Raises:
-        KeyError: there is no such fact.
-    """
+    """Return the sources of a fact and its relations. Raises `KeyError` if there is none."""
     known = knowledge[fact_id]
     return Provenance(
         known=known, tellings=tuple(_tellings(known, summary_input)), relatives=tuple(_relatives(known, knowledge))
