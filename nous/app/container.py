@@ -247,9 +247,17 @@ class Container:
 
     @cached_property
     def retry_policy(self) -> "RetryPolicy":
-        from nous.app.from_settings import retry_policy_of
+        from nous.bus.delivery_state import RetryPolicy
 
-        return retry_policy_of(self.settings)
+        worker = self.settings.worker
+        return RetryPolicy(
+            lease=worker.lease,
+            max_attempts=worker.max_attempts,
+            backoff_base=worker.backoff_base,
+            backoff_cap=worker.backoff_cap,
+            crashes_before_quarantine=worker.crashes_before_quarantine,
+            deaths_before_dead_letter=worker.deaths_before_burial,
+        )
 
     @cached_property
     def leases(self) -> "LeaseKeeper":

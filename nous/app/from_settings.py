@@ -6,7 +6,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-from nous.bus.delivery_state import RetryPolicy
 from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
 from nous.knowledge.verdict import CALIBRATED, PairScorer, Policy
@@ -47,18 +46,6 @@ def deadline_of(settings: Settings) -> float:
     # Each window may be asked about twice, for the episode and for the anchored summary. A call may first have to wait.
     calls = 4 * settings.excerpt.windows if settings.background_model else 0
     return max(settings.worker.deadline, calls * (2 * settings.llm.deadline + _SLACK))
-
-
-def retry_policy_of(settings: Settings) -> RetryPolicy:
-    worker = settings.worker
-    return RetryPolicy(
-        lease=worker.lease,
-        max_attempts=worker.max_attempts,
-        backoff_base=worker.backoff_base,
-        backoff_cap=worker.backoff_cap,
-        crashes_before_quarantine=worker.crashes_before_quarantine,
-        deaths_before_dead_letter=worker.deaths_before_burial,
-    )
 
 
 def excerpts(chosen: ExcerptSettings) -> Callable[[Transcript], Windows]:

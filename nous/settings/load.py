@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeGuard, cast
+from typing import Any, TypeGuard
 
-import orjson
 from pydantic import BaseModel, ValidationError
 
 from nous.domain.errors import Misconfigured
@@ -97,33 +96,20 @@ def _read(path: Path) -> Values:
 
 
 def _environment() -> Values:
-    """Return the settings in the environment. A variable for a whole table holds a JSON object."""
     variables = {_variable(key): key for key in _known()}
-    tables = {_variable(key): key for key in _groups()}
     for name in sorted(os.environ):
         upper = name.upper()
-        if upper.startswith(_PREFIX) and not (
-            upper in variables or upper in tables or upper in _NOT_SETTINGS or _SERVICE_LINK.fullmatch(upper)
-        ):
+        is_known = upper in variables or upper in _NOT_SETTINGS or _SERVICE_LINK.fullmatch(upper)
+        if upper.startswith(_PREFIX) and not is_known:
             raise Misconfigured(f"{name} in the environment is no setting{_hint(upper, list(variables))}")
     # Compose files write VARIABLE="" for what is not set.
     given = {name.upper(): value for name, value in os.environ.items() if value}
-    found: Values = {key: _table(name, given[name]) for name, key in tables.items() if name in given}
+    found: Values = {}
     for name, key in variables.items():
         if name in given:
             table, _, inner = key.rpartition(".")
-            found = _over(found, {table: {inner: given[name]}} if table else {inner: given[name]})
+            (found.setdefault(table, {}) if table else found)[inner] = given[name]
     return found
-
-
-def _table(name: str, text: str) -> Values:
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise Misconfigured(f"{name} is for a whole table and has to hold a JSON object: {error}") from error
-    if not isinstance(value, dict):
-        raise Misconfigured(f"{name} is for a whole table and has to hold a JSON object")
-    return cast("Values", value)
 
 
 def _with_usual_key(file: Values, env: Values) -> Values:
