@@ -297,11 +297,7 @@ def supersede(app: App, old: str, new: str, *, scope: Scope, because: str) -> No
     OLD stays, and is shown as true until then. It is no longer current, and new facts are not compared with it. `facts
     unsettle` reverts this.
     """
-
-    def decide(gone: KnownFact, by: KnownFact, **facts: Any) -> tuple[Row, ...]:
-        return (superseding(gone.fact.id, by=by.fact.id, **facts),)
-
-    gone, by, _ = _settled(app, (old, new), scope, because, decide)
+    gone, by, _ = _settled(app, (old, new), scope, because, superseding)
     _print_result("superseded", gone, "by", by)
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 from nous.domain.errors import BadInput
 from nous.domain.fact import Confirmed, Linked, LinkKind, Row, Superseded
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.knowledge.precedence import replaceable
+from nous.knowledge.precedence import check_replaceable
 
 OFFERED = frozenset({LinkKind.DUPLICATE, LinkKind.UPDATE})
 """Kinds of links that a person can resolve."""
@@ -90,15 +90,11 @@ def merged(
 
 
 def merging(fact: KnownFact, into: KnownFact, *, knowledge: FactIndex, reason: str, at: datetime) -> tuple[Row, ...]:
-    """Merge *fact* into another by hand.
-
-    Raises:
-        BadInput: one of them is not current, or a person keeps them, or facts merged into them, apart.
-    """
+    """Merge *fact* into another by hand. Raises what `check_replaceable` raises."""
     gone = fact.superseded
     if gone and gone.by == into.fact.id and gone.valid_to is None:
         return ()
-    replaceable(fact.fact.id, by=into.fact.id, knowledge=knowledge)
+    check_replaceable(fact, into, knowledge)
     return tuple(merged(fact, into, reason=reason, at=at, by_hand=True))
 
 
