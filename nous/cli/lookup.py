@@ -68,8 +68,7 @@ def _only(what: str, name: str, ids: Sequence[str]) -> str:
 def fact_named(name: str, knowledge: FactIndex) -> KnownFact | None:
     """Return the fact whose id is or begins with *name*; None if there is none.
 
-    Raises:
-        BadInput: *name* is too short for an id, or there are several.
+    Raises `BadInput` if *name* is too short for an id, or there are several.
     """
     found = named(name, knowledge)
     _only("fact", name, [str(known.fact.id) for known in found] or [name])

@@ -137,7 +137,6 @@ def _publish_all(
 
 
 def _publish_folder(producer: Producer, folder: Path, **how: Any) -> Iterator[Submitted]:
-    """Publish every session file below *folder*, and count the files that hold none."""
     count, refused = 0, list[str]()
     for path in below(folder, lambda place, reason: note(f"{place} cannot be read: {reason}")):
         try:

@@ -124,7 +124,6 @@ def _with_usual_key(file: Values, env: Values) -> Values:
 
 
 def _over(below: Values, above: Values) -> Values:
-    """Merge *above* over *below*, table by table."""
     merged = dict(below)
     for key, value in above.items():
         under = merged.get(key)

@@ -2,6 +2,7 @@
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -51,15 +52,9 @@ def _folders(value: object) -> object:
     return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
 
 
-def _known_server(url: str) -> str:
-    if not url.startswith(_SERVERS):
-        raise ValueError(f"should begin with one of {', '.join(_SERVERS)}")
-    return url
-
-
-def _elsewhere(url: str | None) -> str | None:
-    if url is not None and not url.startswith(_SERVERS[1:]):
-        raise ValueError(f"should begin with one of {', '.join(_SERVERS[1:])}")
+def _known_server(url: str, *, schemes: tuple[str, ...] = _SERVERS) -> str:
+    if not url.startswith(schemes):
+        raise ValueError(f"should begin with one of {', '.join(schemes)}")
     return url
 
 
@@ -84,6 +79,7 @@ Directory = Annotated[Path, AfterValidator(Path.expanduser)]
 Seconds = Annotated[float, BeforeValidator(_in_seconds), Field(gt=0)]
 WholeSeconds = Annotated[int, BeforeValidator(_in_seconds), Field(gt=0)]
 Cosine = Annotated[float, Field(gt=0, le=1)]
+Elsewhere = Annotated[str, AfterValidator(partial(_known_server, schemes=_SERVERS[1:]))]
 
 
 class SettingsGroup(BaseModel):
@@ -152,7 +148,7 @@ class DedupSettings(SettingsGroup):
 
 class IndexSettings(SettingsGroup):
     engine: Literal["memory", "vector-sets"] = "memory"
-    url: Annotated[str | None, AfterValidator(_elsewhere)] = Field(default=None, repr=False)
+    url: Elsewhere | None = Field(default=None, repr=False)
 
 
 class RetentionSettings(SettingsGroup):
