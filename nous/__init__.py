@@ -1,6 +1,7 @@
 """Memory for agents: sessions become episodes and facts.
 
-Each fact is stored once, and each can be traced to the turn it came from.
+Each fact is stored once, and each can be traced to the turn it came from. Every function raises `Misconfigured` for
+unusable settings, and `Unavailable` if the server does not answer.
 
 import nous
 
@@ -52,7 +53,6 @@ def publish(  # noqa: PLR0913  (each parameter is a fact about the session)
     Raises:
         NotFound: there is no such file.
         BadInput: the file cannot be read, has no known format, was erased, or the id is unusable.
-        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
     from nous.app.container import default_container  # noqa: PLC0415
     from nous.app.services import producer_of  # noqa: PLC0415
@@ -82,18 +82,12 @@ def record_decision(
 
     Raises:
         BadInput: the description is blank, the confidence out of range, or the id unusable.
-        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
     from nous.app.container import default_container  # noqa: PLC0415
     from nous.app.services import producer_of  # noqa: PLC0415
     from nous.domain.episode import Decision  # noqa: PLC0415
-    from nous.domain.errors import BadInput  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
 
-    if not description.strip():
-        raise BadInput("a decision needs a description")
-    if not 0 <= confidence <= 1:
-        raise BadInput(f"a confidence of {confidence}: it has to be between 0 and 1")
     decision = Decision(description=description, category=category, stakes=stakes, confidence=confidence)
     return producer_of(default_container()).record(
         decision, session_id=session_id, scope=Scope.parse(scope), agent_id=agent_id
@@ -121,7 +115,6 @@ def touch(
     Raises:
         NotFound: there is no such file.
         BadInput: the file holds many sessions or none yet, the session was erased, or the id is unusable.
-        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
     from nous.app.container import default_container  # noqa: PLC0415
     from nous.app.services import producer_of  # noqa: PLC0415
@@ -135,9 +128,7 @@ def touch(
 def search(query: str, *, scope: str = "default", limit: int = 10) -> "Sequence[Hit]":
     """Find the facts and episodes of a scope that answer *query*, best first.
 
-    Raises:
-        BadInput: the query is blank.
-        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
+    Raises `BadInput` for a blank query.
     """
     from nous.app.container import default_container  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
@@ -148,13 +139,7 @@ def search(query: str, *, scope: str = "default", limit: int = 10) -> "Sequence[
 
 
 def facts(*, scope: str = "default", superseded: bool = False) -> "Sequence[KnownFact]":
-    """List the facts of a scope in the order they were learned.
-
-    *superseded* includes the facts that others have replaced.
-
-    Raises:
-        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
-    """
+    """List the facts of a scope as learned; *superseded* includes those that others replaced."""
     from nous.app.container import default_container  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
     from nous.services.memory import known_facts  # noqa: PLC0415
@@ -166,9 +151,6 @@ def context(query: str = "", *, scope: str = "default", budget: int | None = Non
     """Write the notes that a new session should start with; empty where the scope holds nothing.
 
     Facts near *query* come first. *budget* limits the notes, in characters.
-
-    Raises:
-        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
     from nous.app.container import default_container  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415
@@ -187,7 +169,6 @@ def show(name: str, *, scope: str = "default") -> "SessionMemory":
     Raises:
         NotFound: the scope has no such episode.
         BadInput: *name* is ambiguous.
-        Misconfigured, Unavailable: the settings are unusable, or the server does not answer.
     """
     from nous.app.container import default_container  # noqa: PLC0415
     from nous.domain.scope import Scope  # noqa: PLC0415

@@ -32,10 +32,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class StandardError(logging.Handler):
-    """Log handler that writes each line in one piece to the current standard error.
-
-    `sys.stderr` is looked up for each line, because it may be replaced.
-    """
+    """Log handler that writes whole lines to `sys.stderr`, which may be replaced meanwhile."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -63,7 +60,13 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
     )
     handler = StandardError(level.upper())  # RQ sets the levels of its loggers itself, so the handler filters as well
     handler.addFilter(_Chatter(is_wanted=level == "debug"))
-    handler.setFormatter(_formatter(_console() if _is_for_console(form) else _json()))
+    is_console = form == "console" or (form == "auto" and sys.stderr.isatty())
+    handler.setFormatter(
+        ProcessorFormatter(
+            foreign_pre_chain=[*_shared(), structlog.stdlib.ExtraAdder(), _without_colour],
+            processors=[ProcessorFormatter.remove_processors_meta, *(_console() if is_console else _json())],
+        )
+    )
     root = logging.getLogger()
     for other in [other for other in root.handlers if isinstance(other, StandardError)]:
         root.removeHandler(other)
@@ -107,22 +110,12 @@ class _Chatter(logging.Filter):
 
 
 def _take_over_from_rq() -> None:
-    """Route RQ's loggers through the root logger, at its level.
-
-    RQ adds handlers of its own only where it finds none above.
-    """
+    """Route RQ's loggers through the root logger, so that RQ adds no handlers of its own."""
     known = [name for name in logging.root.manager.loggerDict if name.startswith("rq.")]
     for logger in map(logging.getLogger, known):
         logger.handlers.clear()
         logger.setLevel(logging.NOTSET)
         logger.propagate = True
-
-
-def _formatter(last: list[Processor]) -> ProcessorFormatter:
-    return ProcessorFormatter(
-        foreign_pre_chain=[*_shared(), structlog.stdlib.ExtraAdder(), _without_colour],
-        processors=[ProcessorFormatter.remove_processors_meta, *last],
-    )
 
 
 def _shared() -> list[Processor]:
@@ -154,13 +147,6 @@ def _as_json(event: EventDict, **_: Any) -> str:
 
 
 def _without_colour(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Strip colours from a message.
-
-    RQ colours its lines when standard output is a terminal, even if they go elsewhere.
-    """
+    """Strip the colours that RQ adds when standard output is a terminal, wherever its lines go."""
     event["event"] = _COLOUR.sub("", str(event["event"]))
     return event
-
-
-def _is_for_console(form: Form) -> bool:
-    return form == "console" or (form == "auto" and sys.stderr.isatty())

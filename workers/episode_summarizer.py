@@ -167,7 +167,6 @@ class _Session:
         )
 
     def by_model(self, understood: SummaryResult, summarizer: LlmSummarizer) -> Episode:
-        """Return the episode that the model of *summarizer* wrote."""
         return self._episode(
             summary=understood.summary,
             candidate_facts=(*decided_facts(self.decisions), *understood.candidate_facts),

@@ -5,7 +5,7 @@ from functools import partial
 
 from nous.domain.effects import Effects
 from nous.domain.errors import Deferred, Unavailable
-from nous.domain.events import Event, FactLinked, FactsUnembedded, FactSuperseded
+from nous.domain.events import FactLinked, FactsUnembedded, FactSuperseded
 from nous.knowledge.decision import announcements
 from nous.pipeline.fact_learner import FactLearner
 from nous.pipeline.worker import Worker, WorkerContext
@@ -29,10 +29,7 @@ def embed(context: WorkerContext, event: FactsUnembedded, /) -> Effects:
         raise Deferred(str(error), until=context.clock() + _LOOK_AGAIN) from error
     if not repair.append.rows:
         return Effects(writes=(repair.append,), skipped=NOTHING_WAITS)
-    at = context.clock()
-    events: list[Event] = [*announcements(event, repair.fact_decisions, by=NAME, at=at)]
-    if repair.waits:
-        events.append(FactsUnembedded.after(event, by=NAME, index=len(events), at=at))
+    events = announcements(event, repair.fact_decisions, by=NAME, at=context.clock(), waits=repair.waits)
     return Effects(writes=(repair.append,), events=tuple(events))
 
 

@@ -15,7 +15,6 @@ from nous.domain.errors import BadInput, Deferred, Unavailable
 from nous.domain.events import (
     EpisodeSummarized,
     EpisodesUnembedded,
-    Event,
     FactConfirmed,
     FactLearned,
     FactLinked,
@@ -88,10 +87,8 @@ class FactExtractor:
         if not lesson.append.rows:
             reason = ALREADY_LEARNED if lesson.fact_decisions else FORGOTTEN
             return replace(findable, writes=(lesson.append, *findable.writes), skipped=reason)
-        at = self._context.clock()
-        events: list[Event] = [*announcements(event, lesson.fact_decisions, by=NAME, at=at)]
-        if lesson.waits:
-            events.append(FactsUnembedded.after(event, by=NAME, index=len(events), at=at))
+        now = self._context.clock()
+        events = announcements(event, lesson.fact_decisions, by=NAME, at=now, waits=lesson.waits)
         return Effects(writes=(lesson.append, *findable.writes), events=(*events, *findable.events))
 
     def _usable(self, event: EpisodeSummarized, candidates: tuple[CandidateFact, ...]) -> FilteredCandidates:

@@ -60,7 +60,6 @@ class Container:
         return other
 
     def close(self) -> None:
-        """Close the connections that were opened."""
         self.client.close()
         if "rq_client" in self.__dict__:
             self.rq_client.close()
@@ -103,11 +102,7 @@ class Container:
         return tuple(self.subscription(name) for name in self.workers)
 
     def subscription(self, worker: str) -> Subscription:
-        """Return the subscription of a worker.
-
-        Raises:
-            NotFound: there is no such worker.
-        """
+        """Return the subscription of a worker. Raises `NotFound` if there is no such worker."""
         if worker not in self.workers:
             raise NotFound(f"there is no worker {worker!r}; there are {', '.join(sorted(self.workers))}")
         return Subscription(worker, self.workers[worker].consumes)
@@ -181,12 +176,9 @@ class Container:
         return llm_stack(self.settings, self.llm_stores, excerpts=excerpts(self.settings.excerpt), clock=self.clock)
 
     def check_model(self) -> None:
-        """Fail fast if a model is configured that cannot be used.
+        """Raise `Misconfigured` if a model is configured that cannot be used.
 
         Otherwise workers would silently fall back to extractive summaries.
-
-        Raises:
-            Misconfigured: why the model cannot be used.
         """
         if self.llm.problem:
             raise self.llm.problem
@@ -255,9 +247,17 @@ class Container:
 
     @cached_property
     def retry_policy(self) -> "RetryPolicy":
-        from nous.app.from_settings import retry_policy_of
+        from nous.bus.delivery_state import RetryPolicy
 
-        return retry_policy_of(self.settings)
+        worker = self.settings.worker
+        return RetryPolicy(
+            lease=worker.lease,
+            max_attempts=worker.max_attempts,
+            backoff_base=worker.backoff_base,
+            backoff_cap=worker.backoff_cap,
+            crashes_before_quarantine=worker.crashes_before_quarantine,
+            deaths_before_dead_letter=worker.deaths_before_burial,
+        )
 
     @cached_property
     def leases(self) -> "LeaseKeeper":
@@ -281,17 +281,13 @@ class Container:
 
 
 def _needs_upload(delivery_stats: "DeliveryStats", readers: Iterable[Subscription], event: "SessionEvent") -> bool:
-    """Return whether the transcript of *event* has to be uploaded: a worker will read it.
-
-    No worker reads an event that is known and not dead. A user who may not see its state may see that of an unknown
-    one.
-    """
+    """Return whether a worker will read the transcript of *event*: it is unknown, or dead."""
     from nous.bus.accounting import EventStatus
 
     reader = next((each for each in readers if each.kind is type(event)), None)
     try:
         where = delivery_stats.locate(event.id, reader).where if reader else EventStatus.UNKNOWN
-    except NotAllowed:
+    except NotAllowed:  # of an unknown event the state may be seen
         return False
     return where in {EventStatus.UNKNOWN, EventStatus.DEAD}
 
@@ -312,10 +308,7 @@ def build(settings: Settings, *, also: Iterable["Worker"] = ()) -> Container:
 
 @cache
 def default_container() -> Container:
-    """Return the application of this process; every call uses the same connection.
-
-    Raises what `build` raises.
-    """
+    """Return the application of this process, on one connection. Raises what `build` raises."""
     return build(load_settings())
 
 

@@ -6,7 +6,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-from nous.bus.delivery_state import RetryPolicy
 from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
 from nous.knowledge.verdict import CALIBRATED, PairScorer, Policy
@@ -21,10 +20,7 @@ _SLACK = 3.0
 
 
 def policy(settings: Settings, calibrations: RedisCalibrations | None = None) -> Policy:
-    """Return the policy that decides which statements are the same fact.
-
-    It uses the thresholds that ship with nous and those of *calibrations*; the latter take precedence.
-    """
+    """Return the deduplication policy; thresholds of *calibrations* override those that ship."""
     dedup = settings.dedup
     return Policy(
         dedup=dedup.policy,
@@ -46,25 +42,10 @@ def _scorer(folder: Path) -> PairScorer:
 
 
 def deadline_of(settings: Settings) -> float:
-    """Return a handler's deadline in seconds.
-
-    The setting, or the time that all model calls for the longest session may take if that is more.
-    """
+    """Return a handler's deadline in seconds: as set, or longer if its model calls may be."""
     # Each window may be asked about twice, for the episode and for the anchored summary. A call may first have to wait.
     calls = 4 * settings.excerpt.windows if settings.background_model else 0
     return max(settings.worker.deadline, calls * (2 * settings.llm.deadline + _SLACK))
-
-
-def retry_policy_of(settings: Settings) -> RetryPolicy:
-    worker = settings.worker
-    return RetryPolicy(
-        lease=worker.lease,
-        max_attempts=worker.max_attempts,
-        backoff_base=worker.backoff_base,
-        backoff_cap=worker.backoff_cap,
-        crashes_before_quarantine=worker.crashes_before_quarantine,
-        deaths_before_dead_letter=worker.deaths_before_burial,
-    )
 
 
 def excerpts(chosen: ExcerptSettings) -> Callable[[Transcript], Windows]:
@@ -79,11 +60,6 @@ def excerpts(chosen: ExcerptSettings) -> Callable[[Transcript], Windows]:
 
 
 def _counter(name: str) -> Counter:
-    """Return the token counter called *name*.
-
-    Raises:
-        Misconfigured: *name* is no function that can be imported.
-    """
     if name == ESTIMATE:
         return estimate
     module, _, function = name.partition(":")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from nous.app.llm_stores import LlmStores
@@ -25,7 +26,7 @@ from nous.pipeline.anchored_summarizer import AnchoredSummarizer
 from nous.pipeline.llm_adjudicator import LlmAdjudicator
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.pipeline.llm_summarizer import LlmSummarizer
-from nous.settings.model import LlmSettings, Settings
+from nous.settings.model import EmbedSettings, LlmSettings, Settings
 from nous.summary.llm.prompt import PromptTemplate, built_in, parsed
 from nous.text.token_estimate import estimate
 from nous.transcript.model import Transcript
@@ -37,10 +38,7 @@ Excerpts = Callable[[Transcript], Windows]
 def cache_subject(
     scope: Scope, subject: UUID, *, responses: ResponseStore, tombstones: RedisTombstones
 ) -> CacheSubject:
-    """Return the cache tag for requests about *subject* whose data is read from now on.
-
-    *subject* is an id, such as that of a session's episode.
-    """
+    """Return the cache tag for requests about *subject* whose data is read from now on."""
     count = responses.invalidation_count(scope, subject)
     # Read the count before the tombstone: a late request finds the tombstone, or its response is invalidated.
     return CacheSubject(
@@ -64,22 +62,16 @@ class LlmStack:
 
 
 def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, clock: Clock) -> LlmStack:
-    """Build the configured model with its prompts.
-
-    There is no summarizer where no model is configured, or it cannot be used.
-    """
+    """Build the configured model with its prompts; without a usable one there is no summarizer."""
+    summarizer = problem = None
     try:
-        remote = _remote(settings, stores, clock=clock)
-        summarizer = _summarizer(remote, settings, stores, clock=clock) if remote else None
+        if name := settings.background_model:
+            endpoint = _endpoint(name, settings.llm, structured=settings.llm.structured)
+            remote = HttpModel(endpoint, clock=clock, counters=stores.counters)
+            summarizer = _summarizer(remote, settings, stores, clock=clock)
         prompt = _prompt("anchored", settings.summary.anchored_prompt, setting="summary.anchored_prompt")
-    except Misconfigured as problem:
-        anchored_summarizer = AnchoredSummarizer(excerpts=excerpts, prompt=built_in("anchored"), clock=clock)
-        return LlmStack(
-            summarizer=None,
-            anchored_summarizer=anchored_summarizer,
-            fact_extractor=LlmFactExtractor(prompt=built_in("facts")),
-            problem=problem,
-        )
+    except Misconfigured as error:
+        summarizer, prompt, problem = None, built_in("anchored"), error
     model, counters = summarizer.model if summarizer else None, stores.counters
     return LlmStack(
         summarizer=summarizer,
@@ -90,29 +82,13 @@ def llm_stack(settings: Settings, stores: LlmStores, *, excerpts: Excerpts, cloc
         adjudicator=LlmAdjudicator(model=model, prompt=built_in("ruling"), counters=counters)
         if model and settings.dedup.ask_model
         else None,
+        problem=problem,
     )
 
 
-def _remote(settings: Settings, stores: LlmStores, *, clock: Clock) -> HttpModel | None:
-    """Return the configured model, if there is one.
-
-    Raises:
-        Misconfigured: its name, key or address is unsuitable.
-    """
-    if settings.background_model is None:
-        return None
-    endpoint = _endpoint(settings.background_model, settings.llm)
-    return HttpModel(endpoint, clock=clock, counters=stores.counters)
-
-
-def _summarizer(remote: HttpModel, settings: Settings, stores: LlmStores, *, clock: Clock) -> LlmSummarizer:
-    """Return a summarizer that uses *remote*.
-
-    Raises:
-        Misconfigured: the prompt is unsuitable.
-    """
+def _summarizer(model: HttpModel, settings: Settings, stores: LlmStores, *, clock: Clock) -> LlmSummarizer:
     return LlmSummarizer(
-        model=in_order(remote, settings.llm, stores, clock=clock),
+        model=in_order(model, settings.llm, stores, clock=clock),
         prompt=_prompt("episode", settings.summary.prompt, setting="summary.prompt"),
         counters=stores.counters,
         clock=clock,
@@ -133,51 +109,29 @@ def in_order(model: Model, llm: LlmSettings, stores: LlmStores, *, clock: Clock)
 
 
 def remote_embedder(settings: Settings) -> Embedder:
-    """Return the embedder that is configured as `provider:model`.
-
-    Where its settings are unsuitable, return one that raises the reason on use.
-    """
+    """Return the embedder set as `provider:model`; with unsuitable settings it raises on use."""
     try:
-        return _remote_embedder(settings)
+        endpoint = _endpoint(settings.embedder, settings.embed, table="embed")
+        server = HttpEmbeddings(endpoint, clock=partial(datetime.now, UTC))
     except Misconfigured as problem:
         return UnavailableEmbedder(problem)
+    return RemoteEmbedder(server, dimensions=settings.embed.dimensions)
 
 
-def _remote_embedder(settings: Settings) -> RemoteEmbedder:
-    provider, model = split(settings.embedder)
-    chosen = settings.embed
-    endpoint = Endpoint(
+def _endpoint(name: str, chosen: LlmSettings | EmbedSettings, **more: Any) -> Endpoint:
+    provider, model = split(name)
+    return Endpoint(
         provider=provider,
         model=model,
         deadline=chosen.deadline,
         concurrency=chosen.concurrency,
         base_url=chosen.base_url,
         api_key=chosen.api_key.get_secret_value() if chosen.api_key else None,
-        table="embed",
-    )
-    server = HttpEmbeddings(endpoint, clock=partial(datetime.now, UTC))
-    return RemoteEmbedder(server, dimensions=chosen.dimensions)
-
-
-def _endpoint(name: str, llm: LlmSettings) -> Endpoint:
-    provider, model = split(name)
-    return Endpoint(
-        provider=provider,
-        model=model,
-        deadline=llm.deadline,
-        concurrency=llm.concurrency,
-        base_url=llm.base_url,
-        api_key=llm.api_key.get_secret_value() if llm.api_key else None,
-        structured=llm.structured,
+        **more,
     )
 
 
 def _prompt(name: str, path: Path | None, *, setting: str) -> PromptTemplate:
-    """Return the prompt called *name*, from the file at *path* if one is set.
-
-    Raises:
-        Misconfigured: the file cannot be read, or is no valid prompt.
-    """
     if path is None:
         return built_in(name)
     try:

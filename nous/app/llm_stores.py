@@ -10,8 +10,6 @@ from nous.settings.model import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmStores:
-    """Shared state of all processes' model calls: cache, token usage, circuits, counters."""
-
     responses: ResponseStore
     token_usage: TokenUsageStore
     circuits: CircuitStore

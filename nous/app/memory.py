@@ -57,13 +57,9 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def _indexes(settings: Settings, engine: Engine, log: FactLog, keys: StoreKeys) -> CandidateIndexes | None:
-    """Return the vector indexes outside of this process.
+    """Return the vector indexes outside of this process; None where each process keeps its own.
 
-    None where each process keeps its own. A server that does not answer now, or lets this user only publish, is asked
-    again when it is needed.
-
-    Raises:
-        Misconfigured: the server has no vector sets, or refuses us.
+    A server that does not answer now, or lets this user only publish, is asked again when it is needed.
     """
     if settings.index.engine == "memory":
         return None

@@ -84,7 +84,6 @@ def _plug_ins() -> frozenset[str]:
 
 
 def stream_trimmer(container: Container) -> StreamTrimmer:
-    """Return the loop that trims the streams of all workers."""
     settings = container.settings
     trimming = RedisTrimming(container.client, BusKeys(settings.prefix), subscriptions=container.subscriptions)
     return StreamTrimmer(trimming, kinds=kinds().values(), keep=settings.retention.events, interval=_TIDY)

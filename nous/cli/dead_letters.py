@@ -27,7 +27,6 @@ _JSON_KEYS = {"letter_kind": "grave", "priority": "lane"}
 
 
 def _matching(container: Container, *, reason: str | None, is_dead: bool | None) -> list[DeadLetter]:
-    """Return the letters with *reason* in theirs, dead, parked or both."""
     return [
         letter
         for letter in container.dead_letters.letters()
@@ -37,12 +36,6 @@ def _matching(container: Container, *, reason: str | None, is_dead: bool | None)
 
 
 def _selected(container: Container, ids: Sequence[str], *, everything: bool, **filters: Any) -> list[DeadLetter]:
-    """Return the letters with these *ids*, or else those that pass the filters.
-
-    Raises:
-        NotFound: an id is that of no letter.
-        BadInput: not exactly one of ids, a filter and *everything* is given.
-    """
     has_filter = any(each is not None for each in filters.values())
     if [bool(ids), has_filter, everything].count(True) != 1:
         raise BadInput("give ids, or select letters (--reason, --dead, --parked), or say --all")
@@ -50,14 +43,12 @@ def _selected(container: Container, ids: Sequence[str], *, everything: bool, **f
 
 
 def _filters(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that select dead letters."""
     reason = click.option("--reason", metavar="TEXT", help="Only those whose reason contains TEXT.")
     kind = click.option("--dead/--parked", "is_dead", default=None, help="Only failed events, or only unknown ones.")
     return kind(reason(command))
 
 
 def _selection(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the arguments and options that select the letters to change."""
     everything = click.option("--all", "everything", is_flag=True, help="All dead letters.")
     return click.argument("ids", nargs=-1, metavar="[ID...]")(_filters(everything(command)))
 
@@ -84,7 +75,6 @@ def list_(app: App, *, limit: int | None, as_json: bool, **filters: Any) -> None
 
 
 def _listed(letters: Sequence[DeadLetter], *, most: int) -> Iterator[str]:
-    """Yield a table of *letters*; at most *most* of them are shown."""
     if letters:
         heads = {"letter_kind": "what", "group": "worker", "session_id": "session", "attempts": "attempts"}
         yield table(map(asdict, letters[:most]), {"id": "id", "at": "when", **heads, "reason": "reason"})
@@ -115,7 +105,6 @@ def show(app: App, letter_id: str, *, as_json: bool) -> None:
 
 
 def _details(letter: DeadLetter, event: dict[str, Any] | None) -> Iterator[str]:
-    """Yield details of *letter*; *event* is the origin of its event, or None if that is gone."""
     fields = {
         "id": letter.id,
         "what": letter.letter_kind,
@@ -196,7 +185,6 @@ def drop(app: App, ids: Sequence[str], *, everything: bool, yes: bool, **filters
 
 
 def _make_sure(letters: Sequence[DeadLetter]) -> None:
-    """Show what would be lost, and ask for confirmation."""
     counts = Counter(letter.letter_kind for letter in letters)
     what = " and ".join(counted(counts[kind], f"{kind} letter") for kind in DeadLetterKind if counts[kind])
     events = "its event is" if len(letters) == 1 else f"their {len(letters):,} events are"
@@ -206,5 +194,4 @@ def _make_sure(letters: Sequence[DeadLetter]) -> None:
 
 
 def _named(letter: DeadLetter) -> str:
-    """Return the id, worker and session of *letter*, for messages."""
     return f"{letter.id} ({letter.group or 'unknown worker'}, session {letter.session_id or 'unknown'})"

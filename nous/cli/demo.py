@@ -52,7 +52,6 @@ def demo(app: App, directory: Path | None) -> None:
 
 
 def _program() -> str:
-    """Return the shell command that runs this program again."""
     called = Path(sys.argv[0])
     if shutil.which("nous"):
         return "nous"
@@ -60,7 +59,6 @@ def _program() -> str:
 
 
 def _run(container: Container) -> bool:
-    """Publish the samples, process them and print the result; return whether one failed."""
     published = _publish(container)
     new = [each.event.id for each in published if each.receipt.fresh]
     click.echo(f"{len(published)} sessions, {len(new)} of them new{'' if new else ': nothing is new'}\n")
@@ -78,7 +76,6 @@ def _run(container: Container) -> bool:
 
 
 def _publish(container: Container) -> list[Published]:
-    """Publish the bundled sessions, by format."""
     producer = producer_of(container)
     about = SessionMetadata(scope=_SCOPE, agent_id="demo")
     published: list[Published] = []
@@ -106,7 +103,6 @@ def _show(container: Container) -> None:
 
 
 def _verdict(row: Row, knowledge: FactIndex) -> str | None:
-    """Describe a fact that was merged, superseded or kept apart, with the reason."""
     match row:
         case Confirmed():
             what, text, why = "merged", row.text, f"{row.reason}; session {row.source.session_id}"

@@ -24,13 +24,13 @@ from nous.domain.effects import AppendFacts, Effects, SaveEpisode
 from nous.domain.episode import Episode
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.event_codec import checked_name
-from nous.domain.events import episode_id
+from nous.domain.events import EpisodesUnembedded, FactsUnembedded, episode_id
 from nous.domain.fact import Confirmed, Learned, Row, occurrences
 from nous.domain.scope import Scope
 from nous.domain.session_state import is_ahead
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.candidate_filter import without_candidates
-from nous.knowledge.decision import unembedded, unembedded_episodes
+from nous.knowledge.decision import unembedded
 from nous.knowledge.import_merge import AT_ONCE, MergeResult, merge_rows
 from nous.store.base import NO_VECTORS
 from nous.store.export_format import ExportedRecords, exported, line, read
@@ -169,11 +169,7 @@ def usable(stream: BinaryIO, complain: Callable[[str], None], *, now: datetime) 
 
 
 def _checked(carried: ExportedRecords, now: datetime) -> ExportedRecords:
-    """Return *carried* in the form in which it is stored.
-
-    Raises:
-        BadInput: it would not be learned from a line by hand, or does not belong to its scope.
-    """
+    """Return *carried* in the form in which it is stored. Raises `BadInput`."""
     record = carried.record
     if any(time and is_ahead(time, now) for time in _times(record)):
         raise BadInput("a time in it is in the future, so it would outrank all others until then")
@@ -230,15 +226,12 @@ def _is_forgotten(container: Container, episode: Episode) -> bool:
 
 
 def _announce(container: Container, episodes: Iterable[Episode]) -> None:
-    """Have workers embed *episodes*.
-
-    This also happens if none is new, since an interrupted import may have published nothing yet.
-    """
+    """Have workers embed *episodes*, also known ones: an interrupted import announced none."""
     states: defaultdict[Scope, set[str]] = defaultdict(set)
     for each in episodes:
         states[each.scope].add(f"{each.id} {each.state}")
     for scope, found in sorted(states.items()):
-        event = unembedded_episodes(scope, state="\n".join(sorted(found)), at=container.clock())
+        event = unembedded(EpisodesUnembedded, scope, state="\n".join(sorted(found)), at=container.clock())
         container.bus.publish(event, priority=Priority.BULK)
 
 
@@ -264,12 +257,11 @@ def add_rows(container: Container, scope: Scope, rows: Sequence[Row]) -> tuple[C
         else:
             # Also if nothing was new: an interrupted import may have published nothing yet.
             if any(isinstance(row, Learned) for row in rows):
-                container.bus.publish(unembedded(scope, state=str(version), at=container.clock()))
+                container.bus.publish(unembedded(FactsUnembedded, scope, state=str(version), at=container.clock()))
             return added, found
     raise Retryable(f"other writers keep changing the facts of {scope}; import again, nothing is stored twice")
 
 
 def _gone(container: Container, scope: Scope, rows: Sequence[Row]) -> Collection[str]:
-    """Return the forgotten sessions that *rows* quote, both published and entered by hand."""
     sessions = {each.source.session_id for each in occurrences(rows)}
     return {each for each in sessions if container.tombstones.find(scope, session_name(scope, each))}

@@ -23,7 +23,7 @@ from nous.domain.effects import AppendFacts, Effects
 from nous.domain.episode import CandidateFact, Outcome, Summary, Trust
 from nous.domain.errors import BadInput, Retryable
 from nous.domain.event_codec import checked_name
-from nous.domain.events import NAMESPACE, EpisodeSummarized, Event, FactsUnembedded
+from nous.domain.events import NAMESPACE, EpisodeSummarized, FactsUnembedded
 from nous.domain.fact import LinkKind, Row, Source, Superseded
 from nous.domain.scope import Scope
 from nous.embedding.base import MissingEmbedder
@@ -40,8 +40,6 @@ from workers.fact_extractor import NAME
 
 _REFUSALS = 1000
 _LONGEST_REASON = 1000
-"""Characters of a reason."""
-
 _AT_ONCE = 64
 _FORM = """"The API is on port 8080" in quotes, or {"text": "...", "subject": "..."}"""
 Complain = Callable[[int, str], None]
@@ -134,7 +132,6 @@ def _adapter() -> TypeAdapter[CandidateFact]:
 def _wanted(
     batch: Sequence[tuple[int, CandidateFact]], forgotten: Collection[str], complain: Complain
 ) -> Iterator[CandidateFact]:
-    """Yield the candidates of *batch* whose texts were not forgotten."""
     for number, each in batch:
         if exact_form(each.text) in forgotten:
             complain(number, "text: it was forgotten on request; --again learns it all the same")
@@ -193,10 +190,7 @@ def teach(
         learned = FactLearner(container.context).ingest(candidates, scope=scope, source=source)
         if not learned.append.rows:
             return None, learned.fact_decisions
-        at = container.clock()
-        events: list[Event] = [*announcements(cause, learned.fact_decisions, by=NAME, at=at)]
-        if learned.waits:
-            events.append(FactsUnembedded.after(cause, by=NAME, index=len(events), at=at))
+        events = announcements(cause, learned.fact_decisions, by=NAME, at=container.clock(), waits=learned.waits)
         return Effects(writes=(learned.append,), events=tuple(events)), learned.fact_decisions
 
     return _committed(container, scope, prepare)
@@ -210,9 +204,9 @@ def let_back(container: Container, scope: Scope, session: str, candidates: Itera
 
 
 def _cause(scope: Scope, session: str, candidates: Sequence[CandidateFact], container: Container) -> EpisodeSummarized:
-    """Return the event that causes the facts, with an id derived from session and words.
+    """Return the event that causes the facts: as of an episode entered by hand.
 
-    Facts entered by hand count as an episode of their own. The same words of the same session are one cause.
+    The same words of the same session are one cause, since its id derives from both.
     """
     words = "\n".join(exact_form(candidate.text) for candidate in candidates)
     event_id = uuid5(NAMESPACE, f"told\n{scope}\n{session}\n{words}")
@@ -233,11 +227,7 @@ def _cause(scope: Scope, session: str, candidates: Sequence[CandidateFact], cont
 
 
 def _committed(container: Container, scope: Scope, prepare: Callable[[], tuple[Effects | None, T]]) -> T:
-    """Apply the effects that *prepare* returns, if any; return its result. On conflict, repeat.
-
-    Raises:
-        Retryable: other writers kept changing the scope.
-    """
+    """Apply the effects that *prepare* returns, if any; return its result. On conflict, repeat."""
     for _ in range(_REFUSALS):
         effects, result = prepare()
         if effects is None or not isinstance(container.bus.apply(effects), Conflict):
@@ -307,11 +297,7 @@ def supersede(app: App, old: str, new: str, *, scope: Scope, because: str) -> No
     OLD stays, and is shown as true until then. It is no longer current, and new facts are not compared with it. `facts
     unsettle` reverts this.
     """
-
-    def decide(gone: KnownFact, by: KnownFact, **facts: Any) -> tuple[Row, ...]:
-        return (superseding(gone.fact.id, by=by.fact.id, **facts),)
-
-    gone, by, _ = _settled(app, (old, new), scope, because, decide)
+    gone, by, _ = _settled(app, (old, new), scope, because, superseding)
     _print_result("superseded", gone, "by", by)
 
 
@@ -365,10 +351,6 @@ def _settled(
     """Append the rows that *decide* returns for two facts; return both as before, and the rows.
 
     Vectors are requested for a fact that is current again and has none.
-
-    Raises:
-        NotFound, BadInput: a name is not that of one fact, both are the same, or *decide* refuses.
-        Retryable: other writers kept changing the scope.
     """
     container, reason = app.container, shortened(one_line(because), _LONGEST_REASON)
 
@@ -379,7 +361,7 @@ def _settled(
                 raise BadInput(f"{names[0]} and {names[1]} are the same fact: {shortened(one.fact.text, 70)}")
             rows = decide(one, other, knowledge=knowledge, reason=reason, at=container.clock())
             write = AppendFacts(scope=scope, expected=knowledge.version, rows=rows)
-            event = unembedded(scope, state=str(knowledge.version), at=container.clock())
+            event = unembedded(FactsUnembedded, scope, state=str(knowledge.version), at=container.clock())
             back = (row.fact_id for row in rows if isinstance(row, Superseded) and row.is_undone)
             events = (event,) if any(not knowledge[fact].is_embedded for fact in back) else ()
             return Effects(writes=(write,), events=events) if rows else None, (one, other, rows)

@@ -68,10 +68,7 @@ def _act(container: Container, scope: Scope, session: str | None, fact: str | No
 
 
 def _id_of(name: str, container: Container, scope: Scope) -> UUID:
-    """Return the id that *name* is, or the id of the one fact that begins with it.
-
-    A full id may be that of a fact that was forgotten before.
-    """
+    """Return the id *name*, maybe of a forgotten fact, or of the one fact that begins with it."""
     try:
         return UUID(name)
     except ValueError:
@@ -103,7 +100,6 @@ def _is_in(act: ErasureRequest, container: Container, scope: Scope) -> bool:
 
 
 def _going(act: ErasureRequest, container: Container) -> Iterator[str]:
-    """Yield lines on what *act* would erase: titles of sessions, texts of facts, and counts."""
     sessions: Sequence[str] = [act.name] if isinstance(act, EraseSession) else ()
     if isinstance(act, EraseScope):
         sessions = sessions_of(container, act.scope)
@@ -129,7 +125,6 @@ def _some(noun: str, shown: Sequence[str], *, of: int) -> Iterator[str]:
 
 
 def _removed(receipt: ErasureReceipt, container: Container) -> Sequence[str]:
-    """Return lines on what is removed, and on older facts that are current again."""
     column = "to_remove" if receipt.is_rehearsal else "removed"
     counts = [{"store": store, column: count} for store, count in receipt.removed.items()]
     lines = [table(counts or [{"store": "none", column: 0}], ("store", column))]

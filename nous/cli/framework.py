@@ -27,11 +27,7 @@ if TYPE_CHECKING:
 
 
 def open_closed_streams() -> None:
-    """Open the null device in place of each closed standard stream.
-
-    Otherwise the next file to be opened would get the stream's descriptor, and text for the stream would be written
-    into it.
-    """
+    """Open the null device for closed standard streams: no other file may get their descriptors."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 (kept for good)
@@ -91,13 +87,11 @@ class App:
 
     @cached_property
     def container(self) -> "Container":
-        """The application, connected."""
         from nous.app.container import build  # noqa: PLC0415
 
         return build(self.settings)
 
     def close(self) -> None:
-        """Close the connections that were opened."""
         if "container" in self.__dict__:
             self.container.close()
 
@@ -133,11 +127,7 @@ def limit_option(default: int) -> Callable[[Any], Any]:
 
 
 def opened(name: str) -> AbstractContextManager[BinaryIO]:
-    """Open the file *name* for reading, or standard input if it is `-`.
-
-    Raises:
-        BadInput: it cannot be opened.
-    """
+    """Open the file *name* for reading, or standard input for `-`. Raises `BadInput` if it cannot."""
     try:
         return cast("AbstractContextManager[BinaryIO]", click.open_file(name, "rb"))
     except OSError as error:
@@ -215,10 +205,7 @@ class Frame(click.Group):
 
 @contextmanager
 def _report_errors(*, debug: bool) -> Generator[None]:
-    """Turn errors and interrupts into a message and an exit code.
-
-    With *debug*, an error keeps its traceback.
-    """
+    """Turn errors and interrupts into a message and an exit code; *debug* keeps the traceback."""
     try:
         yield
     except (click.ClickException, Exit):

@@ -37,11 +37,7 @@ def knowledge_of(container: "Container", scope: Scope, *, vectors: bool = True) 
 
 
 def scopes_named(container: "Container", wanted: Sequence[Scope]) -> Sequence[Scope]:
-    """Return the scopes *wanted*, or all scopes if none are.
-
-    Raises:
-        NotFound: there is no such scope.
-    """
+    """Return the scopes *wanted*, or all if none are. Raises `NotFound` for an unknown one."""
     known = container.memory.episodes.scopes()
     for each in wanted:
         if each not in known:
@@ -62,7 +58,6 @@ def _some(names: Sequence[object]) -> str:
 
 
 def _only(what: str, name: str, ids: Sequence[str]) -> str:
-    """Return the one id that *name* is a prefix of."""
     if len(name.replace("-", "")) < _SHORTEST:
         raise BadInput(f"{name!r} is too short to name a {what}: give at least {_SHORTEST} characters of its id")
     if len(ids) > 1:
@@ -73,8 +68,7 @@ def _only(what: str, name: str, ids: Sequence[str]) -> str:
 def fact_named(name: str, knowledge: FactIndex) -> KnownFact | None:
     """Return the fact whose id is or begins with *name*; None if there is none.
 
-    Raises:
-        BadInput: *name* is too short for an id, or there are several.
+    Raises `BadInput` if *name* is too short for an id, or there are several.
     """
     found = named(name, knowledge)
     _only("fact", name, [str(known.fact.id) for known in found] or [name])
@@ -82,10 +76,7 @@ def fact_named(name: str, knowledge: FactIndex) -> KnownFact | None:
 
 
 def one_of(name: str, knowledge: FactIndex, container: "Container", scope: Scope) -> KnownFact:
-    """Return the one fact whose id is or begins with *name*.
-
-    Raises as `fact_named`, and `NotFound` if there is none in *scope*.
-    """
+    """Return the one fact that *name* names. Raises `NotFound`, or what `fact_named` raises."""
     if found := fact_named(name, knowledge):
         return found
     hint = elsewhere(container, scope, lambda where: has_fact(name, container, where))
@@ -154,6 +145,5 @@ def sessions_of(container: "Container", scope: Scope) -> Sequence[str]:
 
 
 def current_count(rows: Sequence[Row]) -> int:
-    """Count the facts that are current by a scope's log *rows*."""
     learned = {row.fact.id for row in rows if isinstance(row, Learned)}
     return len(learned - {row.fact_id for row in standing(rows) if isinstance(row, Superseded)})

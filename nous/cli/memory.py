@@ -111,7 +111,6 @@ def why(app: App, fact: str, *, scope: Scope | None, as_json: bool) -> None:
 
 
 def _found(name: str, container: Container, scope: Scope | None) -> Provenance:
-    """Return the provenance of the fact *name* in *scope*, or in any if that is None."""
     for each in [scope] if scope else container.memory.episodes.scopes():
         with knowledge_of(container, each, vectors=False) as knowledge:
             if known := one_of(name, knowledge, container, each) if scope else fact_named(name, knowledge):
@@ -158,10 +157,6 @@ def _evidence_lines(evidence: Evidence, *, is_first: bool) -> Iterator[str]:
 
 
 def _relative(relative: RelatedFact) -> Iterator[str]:
-    """Yield lines on a related fact.
-
-    `valid_to` is the time until which the older of two conflicting facts was true.
-    """
     until = f", which was true until {day(relative.valid_to)}" if relative.valid_to else ""
     likely = "" if relative.likelihood is None else f" (likelihood {relative.likelihood:.2f})"
     what = f"{relative.relation} {relative.fact_id}{until}{likely}"

@@ -15,7 +15,6 @@ _MOST_EARLIER = 3
 
 
 def episode_lines(episode: Episode) -> Iterator[str]:
-    """Yield what matters of an episode."""
     summary = episode.summary
     yield _title(episode)
     yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {_made_by(episode)}"
@@ -99,7 +98,6 @@ def place_text(session_id: str, turns: Sequence[int]) -> str:
 
 
 def fact_object(known: KnownFact, knowledge: FactIndex) -> dict[str, Any]:
-    """Return a fact as JSON."""
     return {
         **asdict(known.fact),
         "current": known.is_current,

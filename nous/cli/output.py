@@ -143,9 +143,7 @@ def path_of(dataref: str) -> str:
 def make_sure(question: str, *, otherwise: str) -> None:
     """Ask for confirmation; *otherwise* says what is the case without it.
 
-    Raises:
-        BadInput: there is no terminal to ask on.
-        Exit: the answer is no.
+    Raises `BadInput` without a terminal to ask on, and `Exit` if the answer is no.
     """
     if not sys.stdin.isatty():
         raise BadInput(f"{otherwise}: say --yes; there is no terminal to ask on")

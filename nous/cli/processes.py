@@ -13,7 +13,7 @@ import click
 import structlog
 
 from nous.app.container import Container
-from nous.app.services import watchers
+from nous.app.services import watcher
 from nous.app.worker_process import worker_process
 from nous.cli.framework import INTERRUPTED, App
 from nous.domain.errors import BadInput, Misconfigured, Unavailable
@@ -21,6 +21,7 @@ from nous.jobs.rq.quarantine_worker import run_quarantine
 from nous.redis_server.client import address, embedded_directory, masked
 from nous.redis_server.data_dir import held
 from nous.runtime.worker_process import Loop, QuarantineStarter, WorkerProcess
+from nous.services.folder_watch import SweepLog
 
 _log = structlog.get_logger(__name__)
 
@@ -79,7 +80,8 @@ def up(app: App) -> None:
                 f"nous is already up in {directory}: `nous status` shows it, and `nous worker NAME` adds to it"
             ) from None
         click.echo(f"up at {masked(address(app.settings))} with {', '.join(sorted(container.workers))}; Ctrl-C stops")
-        _run(container, sorted(container.workers), app, also=[*watchers(container)])
+        sweeping = [watcher(container, told=SweepLog())] if container.settings.watch.folders else []
+        _run(container, sorted(container.workers), app, also=sweeping)
     if embedded_directory(app.settings):
         click.echo("stopped; the server keeps running until `nous down`")
 

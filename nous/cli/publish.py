@@ -119,7 +119,6 @@ def _row(path: str, each: Published, steps: Sequence[ChainStep]) -> dict[str, An
 def _publish_all(
     producer: Producer, paths: Sequence[str], failures: list[NousError], **how: Any
 ) -> Iterator[Submitted]:
-    """Publish the sessions at *paths*; report failures on stderr and add them to *failures*."""
     for path in paths:
         try:
             if not path:
@@ -138,7 +137,6 @@ def _publish_all(
 
 
 def _publish_folder(producer: Producer, folder: Path, **how: Any) -> Iterator[Submitted]:
-    """Publish every session file below *folder*, and count the files that hold none."""
     count, refused = 0, list[str]()
     for path in below(folder, lambda place, reason: note(f"{place} cannot be read: {reason}")):
         try:
@@ -215,7 +213,6 @@ def troubles(submitted: Sequence[Submitted], chains: Chains, *, missing: Collect
 
 
 def _outcomes(container: Container, submitted: Sequence[Submitted], chains: Chains) -> Iterator[str]:
-    """Yield a table with the current outcome of each submitted session, and a line of totals."""
     found = list(_found(container, submitted, chains))
     yield table(found, ("outcome", "facts", "session"))
     new, learned, known = (sum(each[name] for each in found) for name in ("is_new", "learned", "known"))

@@ -14,11 +14,12 @@ from nous.cli.output import counted, note, render, render_table, say
 from nous.domain.effects import Effects, ExpectEpisode, RecordResummaryAttempt
 from nous.domain.episode import Episode, Tier
 from nous.domain.errors import BadInput, Misconfigured
+from nous.domain.events import EpisodesUnembedded, FactsUnembedded
 from nous.domain.scope import Scope
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.calibration import Calibration, shipped
 from nous.knowledge.calibration import calibrate as measure
-from nous.knowledge.decision import unembedded, unembedded_episodes
+from nous.knowledge.decision import unembedded
 from nous.pipeline.fact_learner import RULINGS
 from nous.runtime.maintenance import outdated
 
@@ -81,9 +82,9 @@ def _enqueue(container: Container, scope: Scope, *, facts: int, episodes: int) -
     # Each request gets a new id: workers that still had another embedder may have skipped one for the same facts.
     request, at = str(uuid4()), container.clock()
     if facts:
-        container.bus.publish(unembedded(scope, state=request, at=at))
+        container.bus.publish(unembedded(FactsUnembedded, scope, state=request, at=at))
     if episodes:
-        container.bus.publish(unembedded_episodes(scope, state=request, at=at), priority=Priority.BULK)
+        container.bus.publish(unembedded(EpisodesUnembedded, scope, state=request, at=at), priority=Priority.BULK)
 
 
 def _queued(row: Mapping[str, Any]) -> str:
@@ -151,7 +152,6 @@ def reprocess(app: App, sessions: Sequence[str], *, scope: Scope, everything: bo
 
 
 def _regenerate(container: Container, episode: Episode, *, by: str, dry_run: bool) -> str:
-    """Request the regeneration of *episode* if it makes sense; return the result in words."""
     if episode.by == by:
         return "as it is: this model and prompt made it"
     if container.memory.summary_inputs.summary_input(episode.scope, episode.id) is None:

@@ -53,7 +53,6 @@ def search(app: App, query: str, *, scope: Scope, limit: int, everything: bool, 
 
 
 def _hit_lines(hit: Hit) -> Iterator[str]:
-    """Yield the content of a hit, its source, and how it was found."""
     yield f"{hit.kind:<8} {one_line(hit.text)}{'  (superseded)' if hit.superseded_by else ''}"
     yield from (f"         {line}" for line in earlier_lines(hit.earlier))
     if hit.superseded_by:

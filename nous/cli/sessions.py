@@ -13,7 +13,7 @@ from nous.cli.framework import App, agent_option, any_scope_option, format_optio
 from nous.cli.lookup import ALL, elsewhere, session_of
 from nous.cli.output import fitted, note, path_of, render, render_table, say
 from nous.domain.episode import Decision
-from nous.domain.errors import BadInput, NotAllowed, NotFound
+from nous.domain.errors import NotAllowed, NotFound
 from nous.domain.event_codec import checked_name
 from nous.domain.events import episode_id
 from nous.domain.scope import Scope
@@ -112,8 +112,6 @@ def decide(app: App, session: str, description: str, *, scope: Scope, agent: str
     Recording it again adds nothing. SESSION is the full id: the session may be yet to come.
     """
     category, stakes, description = one_line(more["category"]), one_line(more["stakes"]), one_line(description)
-    if not description.strip():
-        raise BadInput("a decision needs a description")
     decision = Decision(description=description, category=category, stakes=stakes, confidence=more["confidence"])
     receipt = producer_of(app.container).record(decision, session_id=session, scope=scope, agent_id=agent)
     say("noted" if receipt.fresh else "was noted before")
@@ -122,7 +120,6 @@ def decide(app: App, session: str, description: str, *, scope: Scope, agent: str
 
 
 def _when_visible(session: str, container: Container, scope: Scope) -> str:
-    """Describe when a decision recorded in *session* becomes visible."""
     stored = container.memory.episodes
     if stored.get(scope, episode_id(scope, session)):
         return f"{session} has an episode already; the decision is shown with the next one, once the session has grown"

@@ -78,7 +78,6 @@ def status(app: App, session: str | None, *, scope: Scope | None, everything: bo
 
 
 def _steps_of(container: Container, name: str, scope: Scope) -> tuple[str, Sequence["ChainStep"]]:
-    """Return the id of the session with this id or id prefix, and the steps of its events."""
     session, events = name, _events_of(container, scope, checked_name(name, "the id of a session"))
     if not events:
         session = session_of(name, container, scope)
@@ -113,7 +112,6 @@ def _step(step: "ChainStep") -> dict[str, Any]:
 
 
 def _report(container: Container) -> dict[str, Any]:
-    """Return all figures as `--json` prints them."""
     # A worker that reads no stream yet has counters only where its stream was deleted, whatever its kind of events.
     readers = {name: Subscription(name, SessionEnded) for name in sorted(container.worker_names)}
     readers |= {each.group: each for each in container.groups}
@@ -199,10 +197,7 @@ def _overview(report: Report, container: Container, *, everything: bool) -> Iter
 
 
 def _headline(report: Report, facts: int | None) -> str:
-    """Say in one line how much is known, and whether work is left.
-
-    *facts* is None if they are too many to count.
-    """
+    """Say in one line how much is known and left; *facts* is None if they are too many to count."""
     total = report["total"]
     sessions = report["groups"].get(_SUMMARIZER, total)["received"] - report["unreadable"]
     known = "" if facts is None else f", {counted(facts, 'fact')}"
@@ -237,12 +232,10 @@ def sections(report: Report) -> Iterator[str]:
 
 
 def _same(*names: str) -> dict[str, str]:
-    """Return headings that are the names of their columns."""
     return {name: name.replace("_", " ") for name in names}
 
 
 def _model_problems(model: Report) -> Iterator[str]:
-    """Yield problems of models: an unusable setting, and every open circuit on the server."""
     if model["problem"]:
         yield f"workers do not start: {model['problem']}"
     for name, pause in model["out"].items():
@@ -315,10 +308,7 @@ def metrics(app: App) -> None:
 
 
 def _metric_lines(samples: Iterable[_Sample]) -> Iterator[str]:
-    """Yield all samples, each family under its heading.
-
-    Spec: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
-    """
+    # Spec: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
     for family, text in _FAMILIES.items():
         kind = "counter" if family.endswith("_total") else "gauge"
         yield from (f"# HELP {family} {text}", f"# TYPE {family} {kind}")

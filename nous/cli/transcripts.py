@@ -38,7 +38,6 @@ _NUMBER = click.IntRange(min=1)
 _COUNTED = ("format", "files", "MB", "MB/s", "entries", "problems")
 _FATES = ("kept", "cut", "dropped")
 _ITEM = {"fate": "fate", "role": "what", "shown": "shown", "chars": "of", "reason": "why", "entries": "entries"}
-"""Headings of the columns of a manifest."""
 
 
 def _stream_of(source: str) -> str | BinaryIO:
@@ -46,7 +45,6 @@ def _stream_of(source: str) -> str | BinaryIO:
 
 
 def _warn_of_damage(transcript: Transcript, source: str) -> None:
-    """Warn that *transcript* is incomplete if *source* is damaged."""
     if reason := damage(transcript.skipped):
         note(f"{'standard input' if source == '-' else source}: {reason}; what comes before the damage is shown")
 
@@ -87,7 +85,6 @@ def _as_object(found: Excerpt) -> dict[str, object]:
 
 
 def _accounts(excerpts: Sequence[Excerpt]) -> Iterator[str]:
-    """Yield for each excerpt its size, and a table of what became of each item."""
     for number, found in enumerate(excerpts, start=1):
         manifest = found.manifest
         part = f"part {number} of {len(excerpts)}: " if len(excerpts) > 1 else ""
@@ -215,11 +212,7 @@ def _turn_text(hit: Mapping[str, Any]) -> str:
 
 
 def _sessions(path: Path | None, name: str | None) -> Iterator[tuple[str | None, Sequence[TurnText]]]:
-    """Yield the turns of each session in *path* or standard input; its id if there are several.
-
-    Raises:
-        NotFound, BadInput: as `read_transcript` does.
-    """
+    """Yield the turns of each session in *path* or standard input; its id if there are several."""
     parts = tuple(split_sessions(path)) if path and path.is_file() else ()
     for part in parts:
         yield part.id, group_into_turns(parse_transcript(part.content, format=name))

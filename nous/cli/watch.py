@@ -10,7 +10,7 @@ import click
 from pydantic import TypeAdapter, ValidationError
 
 from nous.app.container import build
-from nous.app.services import read_only_watcher, watcher
+from nous.app.services import watcher
 from nous.cli.framework import FAILED, App, dry_run_option, json_option, option_of_scope
 from nous.cli.output import counted, note, print_json, say
 from nous.domain.errors import BadInput
@@ -24,7 +24,7 @@ def _seconds(_: click.Context, __: click.Parameter, written: str | None) -> floa
     if written is None:
         return None
     try:
-        return TypeAdapter[float](Seconds).validate_python(float(written) if written.isdecimal() else written)
+        return TypeAdapter[float](Seconds).validate_python(written)
     except ValidationError:
         raise click.BadParameter(f'{written!r} is no duration: say seconds, or "90s", "5m", "2h", "7d"') from None
 
@@ -67,7 +67,7 @@ def watch(
             say(last := str(sweep))
         journal(sweep)
 
-    sweeper = read_only_watcher(container, told=report) if dry_run else watcher(container, told=report, upload=upload)
+    sweeper = watcher(container, told=report, upload=upload, dry_run=dry_run)
     if once or dry_run:
         sweep = sweeper.sweep()
         if as_json:
@@ -82,7 +82,6 @@ def watch(
 def _overridden(
     settings: Settings, folders: Sequence[Path], *, idle: float | None, scope: Scope | None, since: float | None
 ) -> Settings:
-    """Return *settings* with the values of the command line in their place."""
     for folder in folders:
         if not folder.exists():
             raise BadInput(f"there is no folder {folder}")

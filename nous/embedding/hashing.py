@@ -22,22 +22,15 @@ class HashingEmbedder:
     """
 
     def __init__(self, *, dim: int = 256) -> None:
-        self._dim = dim
-
-    @property
-    def id(self) -> str:
-        return f"hashed-{self._dim}"
-
-    @property
-    def dim(self) -> int:
-        return self._dim
+        self.id = f"hashed-{dim}"
+        self.dim = dim
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         rows = [self._vector(text) for text in texts]
-        return np.array(rows, dtype=np.float32).reshape(len(texts), self._dim)
+        return np.array(rows, dtype=np.float32).reshape(len(texts), self.dim)
 
     def _vector(self, text: str) -> "NDArray[np.float64]":
-        vector = np.zeros(self._dim)
+        vector = np.zeros(self.dim)
         for feature, weight in _features(text):
             _add(vector, feature, weight)
         if not vector.any():

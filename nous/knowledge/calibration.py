@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEPS = tuple(step / 1000 for step in range(800, 991, 5))
-"""Thresholds that are tried: 0.800 to 0.990 in steps of 0.005."""
 
 MARGIN = 0.01
 """Added to the lowest threshold without false merges: unseen pairs may be worse than the labeled ones."""
@@ -59,7 +58,6 @@ class _Scored(NamedTuple):
 
 
 def shipped() -> tuple[Pair, ...]:
-    """Return the labeled pairs that ship with nous."""
     rows = json.loads(files("nous.knowledge").joinpath("pairs.json").read_text(encoding="utf-8"))
     return tuple(Pair(row["a"], row["b"], row["label"] == "same") for row in rows)
 

@@ -25,8 +25,6 @@ LONGEST_SUBJECT = 200
 
 
 class DropReason(StrEnum):
-    """Reason for dropping a candidate."""
-
     BLANK = "text: says nothing"
     TOO_LONG = f"text: too long, a fact has at most {LONGEST_TEXT:,} characters"
     FORGOTTEN = "was forgotten on request"
@@ -62,11 +60,7 @@ def filter_candidates(
 
 
 def checked(candidate: CandidateFact) -> CandidateFact:
-    """Return *candidate* as it will be learned, for callers that report a rejection to the user.
-
-    Raises:
-        BadInput: it cannot be learned.
-    """
+    """Return *candidate* as it will be learned. Raises `BadInput` with the reason if it cannot."""
     if len(candidate.subject) > LONGEST_SUBJECT:
         raise BadInput(f"subject: too long, it has at most {LONGEST_SUBJECT:,} characters")
     candidate = _as_learned(candidate)

@@ -159,7 +159,6 @@ def with_effect(decision: FactDecision, said: TrustedFact, known: FactIndex, *, 
 
 
 def linked(fact_id: UUID, verdict: LinkedTo, *, at: datetime) -> LinkedRow:
-    """Return the row that links a fact to the one that *verdict* names."""
     return LinkedRow(
         fact_id=fact_id,
         other=verdict.fact_id,
@@ -189,13 +188,18 @@ def claimed(candidate: CandidateFact, learn_context: LearnContext) -> TrustedFac
 
 
 def _source(candidate: CandidateFact, learn_context: LearnContext) -> Source:
-    """Return the context's source, with the candidate's trust and its turns, if it has any."""
     return replace(learn_context.source, turns=candidate.turns or learn_context.source.turns, trust=candidate.trust)
 
 
-def announcements(cause: Event, decisions: Iterable[FactDecision], *, by: str, at: datetime) -> Iterator[FactEvent]:
-    """Yield the events of *decisions* by the worker *by*; a successor's event comes first."""
-    for index, (kind, data) in enumerate(chain.from_iterable(map(_announced, decisions))):
+def announcements(
+    cause: Event, decisions: Iterable[FactDecision], *, by: str, at: datetime, waits: bool = False
+) -> Iterator[Event]:
+    """Yield the events of *decisions* by the worker *by*; a successor's event comes first.
+
+    The last one announces that facts wait for vectors, if any *waits*.
+    """
+    announced: list[tuple[type[Event], dict[str, Any]]] = [*chain.from_iterable(map(_announced, decisions))]
+    for index, (kind, data) in enumerate([*announced, *([(FactsUnembedded, {})] if waits else [])]):
         yield kind.after(cause, by=by, index=index, at=at, **data)
 
 
@@ -227,18 +231,10 @@ def _payload(decision: FactDecision, fact: Fact) -> dict[str, Any]:
     }
 
 
-def unembedded(scope: Scope, *, state: str, at: datetime) -> FactsUnembedded:
-    """Return the event that facts wait for vectors; the same log *state* gives the same id."""
-    return _of_scope(FactsUnembedded, f"unembedded\n{scope}\n{state}", scope, at)
-
-
-def unembedded_episodes(scope: Scope, *, state: str, at: datetime) -> EpisodesUnembedded:
-    """Return the event that episodes of *scope* wait for vectors; idempotent like `unembedded`."""
-    return _of_scope(EpisodesUnembedded, f"unembedded episodes\n{scope}\n{state}", scope, at)
-
-
-def _of_scope(kind: type[Waiting], name: str, scope: Scope, at: datetime) -> Waiting:
-    event_id = uuid5(NAMESPACE, name)
+def unembedded(kind: type[Waiting], scope: Scope, *, state: str, at: datetime) -> Waiting:
+    """Return the event that facts or episodes wait for vectors; the same *state* gives one id."""
+    nouns = "" if issubclass(kind, FactsUnembedded) else " episodes"
+    event_id = uuid5(NAMESPACE, f"unembedded{nouns}\n{scope}\n{state}")
     return kind(
         id=event_id,
         time=at,

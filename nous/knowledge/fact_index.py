@@ -222,7 +222,6 @@ class FactIndex:
         return self._base._near([vector], floor)[0] if prefetched is None else prefetched  # noqa: SLF001  (same class)
 
     def _current_of(self, *proposed: Proposals) -> Near:
-        """Return the known and current facts among *proposed*, nearest first, without duplicates."""
         found: dict[UUID, float] = {}
         for proposals in proposed:
             current = (each for each in proposals if (known := self.get(each[0])) and known.is_current)

@@ -61,7 +61,6 @@ class ExistingLog:
 
 
 def _is_possible(row: Row, known: FactIndex) -> bool:
-    """Return whether *row* fits the log: its facts are there, and no row stands against it."""
     if not all(map(known.get, named(row))):
         return False
     match row:

@@ -80,7 +80,6 @@ class Neighbour:
 
 
 def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
-    """Return the first of the `verdicts`."""
     return next(verdicts(statement, neighbours, policy))
 
 

@@ -33,7 +33,6 @@ class KnownFact:
 
     @property
     def said_as(self) -> tuple[str, ...]:
-        """Return the wordings of later sources."""
         return tuple(row.text for row in self.confirmed)
 
     @property
@@ -79,7 +78,6 @@ class KnownFact:
         return {**last, **judged, **{other: link for other, link in last.items() if link.kind is LinkKind.APART}}
 
     def other_of(self, link: Linked) -> UUID:
-        """Return the fact at the other end of *link*."""
         return link.other if link.fact_id == self.fact.id else link.fact_id
 
     def was_said_in(self, episode_id: UUID) -> bool:

@@ -98,8 +98,6 @@ def ambiguous_pairs(learning: LearnDecisions, known: FactIndex) -> Iterator[Ambi
 
 @dataclass(frozen=True)
 class _Case:
-    """A candidate, and what it is judged by."""
-
     candidate: CandidateFact
     vector: "Vector"
     known: FactIndex

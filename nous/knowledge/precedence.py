@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, Self
-from uuid import UUID
 
 from nous.domain.episode import Trust
-from nous.domain.errors import BadInput, NotFound
+from nous.domain.errors import BadInput
 from nous.domain.fact import Fact, LinkKind, Superseded
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.normalize import subject_form
@@ -94,26 +93,20 @@ def outdated(one: TrustedFact, other: TrustedFact, verdict: Supersedes, *, at: d
     return past.fact, _row(past, by, reason=verdict.reason, at=at, similarity=verdict.similarity)
 
 
-def superseding(old_id: UUID, *, by: UUID, knowledge: FactIndex, reason: str, at: datetime) -> Superseded:
-    """Return the row by which a person declares *old_id* true only until *by* was stated.
+def superseding(
+    old: KnownFact, new: KnownFact, *, knowledge: FactIndex, reason: str, at: datetime
+) -> tuple[Superseded, ...]:
+    """Return the row by which a person declares *old* true only until *new* was stated.
 
-    Raises what `replaceable` raises.
+    Raises what `check_replaceable` raises.
     """
-    old, new = replaceable(old_id, by=by, knowledge=knowledge)
-    return replace(_row(TrustedFact.of(old), TrustedFact.of(new), reason=reason, at=at), by_hand=True)
+    check_replaceable(old, new, knowledge)
+    return (replace(_row(TrustedFact.of(old), TrustedFact.of(new), reason=reason, at=at), by_hand=True),)
 
 
-def replaceable(old_id: UUID, *, by: UUID, knowledge: FactIndex) -> tuple[KnownFact, KnownFact]:
-    """Return the facts *old_id* and *by*, if the second may supersede the first.
-
-    Raises:
-        NotFound: there is no such fact.
-        BadInput: one is superseded already, *old_id* would supersede itself, or a person keeps the two apart.
-    """
-    for fact_id in (old_id, by):
-        if knowledge.get(fact_id) is None:
-            raise NotFound(f"there is no fact {fact_id}")
-    old, new = knowledge[old_id], knowledge[by]
+def check_replaceable(old: KnownFact, new: KnownFact, knowledge: FactIndex) -> None:
+    """Raise `BadInput` unless both facts are current, two, and not kept apart by a person."""
+    old_id, by = old.fact.id, new.fact.id
     if old.superseded:
         raise BadInput(f"fact {old_id} is superseded by {old.superseded.by} already")
     if new.superseded:
@@ -123,7 +116,6 @@ def replaceable(old_id: UUID, *, by: UUID, knowledge: FactIndex) -> tuple[KnownF
     if link := knowledge.apart_from(old_id).get(by) or knowledge.apart_from(by).get(old_id):
         since = f"{link.at:%Y-%m-%d}: `nous facts unsettle` first"
         raise BadInput(f"facts {link.fact_id} and {link.other} are kept apart since {since}")
-    return old, new
 
 
 def _row(

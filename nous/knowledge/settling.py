@@ -12,7 +12,7 @@ from uuid import UUID
 from nous.domain.errors import BadInput
 from nous.domain.fact import Confirmed, Linked, LinkKind, Row, Superseded
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.knowledge.precedence import replaceable
+from nous.knowledge.precedence import check_replaceable
 
 OFFERED = frozenset({LinkKind.DUPLICATE, LinkKind.UPDATE})
 """Kinds of links that a person can resolve."""
@@ -90,26 +90,18 @@ def merged(
 
 
 def merging(fact: KnownFact, into: KnownFact, *, knowledge: FactIndex, reason: str, at: datetime) -> tuple[Row, ...]:
-    """Merge *fact* into another by hand.
-
-    Raises:
-        BadInput: one of them is not current, or a person keeps them, or facts merged into them, apart.
-    """
+    """Merge *fact* into another by hand. Raises what `check_replaceable` raises."""
     gone = fact.superseded
     if gone and gone.by == into.fact.id and gone.valid_to is None:
         return ()
-    replaceable(fact.fact.id, by=into.fact.id, knowledge=knowledge)
+    check_replaceable(fact, into, knowledge)
     return tuple(merged(fact, into, reason=reason, at=at, by_hand=True))
 
 
 def keeping_apart(
     one: KnownFact, other: KnownFact, *, knowledge: FactIndex, reason: str, at: datetime
 ) -> tuple[Row, ...]:
-    """Keep two facts apart for good.
-
-    Raises:
-        BadInput: one of them was superseded by the other.
-    """
+    """Keep two facts apart for good. Raises `BadInput` if one was superseded by the other."""
     for gone, by in ((one, other), (other, one)):
         if gone.superseded and knowledge.leads_to(gone.fact.id, by.fact.id):
             raise BadInput(f"fact {gone.fact.id} is superseded by {gone.superseded.by}: `nous facts unsettle` first")

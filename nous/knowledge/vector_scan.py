@@ -85,11 +85,7 @@ class ExactScanIndex:
         self._blocks: list[Block] = []
 
     def add(self, fact_id: UUID, vector: "NDArray[np.float32]", *, slot: int = -1) -> None:
-        """Add a row.
-
-        Raises:
-            BadInput: it is not a vector of this dimension and of length 1.
-        """
+        """Add a row. Raises `BadInput` unless it is a unit vector of this dimension."""
         checked(vector[None], rows=1, dim=self._dim)
         row = len(self._ids) % ROWS
         if row == 0:

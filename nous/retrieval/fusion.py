@@ -9,8 +9,6 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Ranking(StrEnum):
-    """Kind of ranking that finds an item."""
-
     WORDS = "words"
     MEANING = "meaning"
     FILE = "file"

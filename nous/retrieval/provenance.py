@@ -108,8 +108,6 @@ class RelatedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """A fact with all its evidence and all its related facts."""
-
     known: KnownFact
     tellings: tuple[Evidence, ...]
     relatives: tuple[RelatedFact, ...]
@@ -118,11 +116,7 @@ class Provenance:
 def provenance_of(
     fact_id: UUID, knowledge: FactIndex, summary_input: Callable[[UUID], SummaryInput | None]
 ) -> Provenance:
-    """Return the sources of a fact and its relations; *summary_input* loads an episode's input.
-
-    Raises:
-        KeyError: there is no such fact.
-    """
+    """Return the sources of a fact and its relations. Raises `KeyError` if there is none."""
     known = knowledge[fact_id]
     return Provenance(
         known=known, tellings=tuple(_tellings(known, summary_input)), relatives=tuple(_relatives(known, knowledge))

@@ -82,7 +82,6 @@ def _distance(trust: Trust) -> int:
 
 
 def hit_of(known: KnownFact) -> Hit:
-    """Return a fact as a hit, without a score."""
     fact, source = known.fact, known.latest
     return Hit(
         kind=HitKind.FACT,
@@ -101,7 +100,6 @@ def hit_of(known: KnownFact) -> Hit:
 
 
 def episode_hit(episode: Episode) -> Hit:
-    """Return an episode as a hit, without a score."""
     return Hit(
         kind=HitKind.EPISODE,
         id=episode.id,

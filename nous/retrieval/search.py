@@ -63,14 +63,11 @@ class Corpus:
     episodes: Sequence[Episode] = ()
     vectors: "Mapping[UUID, Vector]" = field(default_factory=dict[UUID, "Vector"])
     only: Filters = field(default_factory=Filters)
+    _hits: dict[Place, Hit | None] = field(init=False, default_factory=dict[Place, Hit | None])
 
     @cached_property
     def _episodes(self) -> Mapping[Place, Episode]:
         return {place_of(episode): episode for episode in self.episodes}
-
-    @cached_property
-    def _hits(self) -> dict[Place, Hit | None]:
-        return {}
 
     def hit(self, place: Place) -> Hit | None:
         """Return the fact or episode as a hit; None if it is missing or filtered out."""
@@ -115,7 +112,6 @@ class Corpus:
         return {place: each for place, each in found.items() if self.hit(place)}
 
     def _naming(self, query: Query, limit: int) -> Iterator[tuple[Place, str]]:
-        """Yield texts that name a file of the query, each with the name as written there."""
         for path in query.files:
             for match in self._matches("/".join(path), limit):
                 hit = self.hit(match.key)
@@ -161,7 +157,6 @@ def search(
 
 
 def _in_time(hits: Iterable[Hit], knowledge: FactIndex, *, everything: bool) -> Iterator[Hit]:
-    """Yield *hits*, with superseded facts further down or left out."""
     hits = list(hits)
     there = {hit.id for hit in hits}
     for hit in hits:

@@ -64,7 +64,9 @@ def recall_turns(
     searched = {turn.number: turn for turn in turns if turn.number not in in_context}
     chunks = (each for turn in searched.values() for each in chunk(turn.text, turn=turn.number))
     pieces = {(each.turn, each.index): each for each in chunks}
-    words = _by_words(query, pieces)
+    index: WordIndex[Piece] = WordIndex()
+    index.extend((key, piece.text) for key, piece in pieces.items())
+    words = ranking(index.search(query.text, len(pieces)))
     paths = {number: [path for entry in turn.entries for path in entry.paths] for number, turn in searched.items()}
     files = {number: found for number, each in paths.items() if (found := touched(query.files, each))}
     rankings: Mapping[Ranking, Mapping[Piece, RankedItem]] = {
@@ -84,12 +86,6 @@ def recall_turns(
         )
         best.setdefault(number, hit)
     return tuple(best.values())[:limit]
-
-
-def _by_words(query: Query, pieces: Mapping[Piece, Chunk]) -> dict[Piece, RankedItem]:
-    index: WordIndex[Piece] = WordIndex()
-    index.extend((key, piece.text) for key, piece in pieces.items())
-    return ranking(index.search(query.text, len(pieces)))
 
 
 def _by_meaning(

@@ -101,7 +101,6 @@ class Match(Generic[Key]):
 
     @property
     def is_near(self) -> bool:
-        """Return whether it has `LEAST_SHARE` of the query's weight, or `SOME_TERMS` terms of it."""
         return self.share >= LEAST_SHARE or len(self.terms) >= SOME_TERMS
 
 
@@ -166,7 +165,6 @@ class WordIndex(Generic[Key]):
         return found
 
     def _scored(self, stems: Sequence[str], limit: int) -> list[tuple[Key, float]]:
-        """Return the *limit* rows that have any of *stems*, best first, with their BM25 scores."""
         query = Query.boolean_query([(Occur.Should, Query.term_query(self._schema, "stems", stem)) for stem in stems])
         hits = self._searcher.search(query, limit=limit, count=False).hits
         rows = self._searcher.fast_field_values("row", [address for _, address in hits])

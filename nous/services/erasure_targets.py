@@ -64,12 +64,10 @@ class EraseSession:
     def key(self) -> str:
         return session_name(self.scope, self.name)
 
-    def sessions(self, stores: Stores) -> frozenset[str]:
-        del stores
+    def sessions(self, _stores: Stores) -> frozenset[str]:
         return frozenset({self.key})
 
-    def met(self, rows: Sequence[Row], erased: Erased) -> LogMatches:
-        del rows
+    def met(self, _rows: Sequence[Row], erased: Erased) -> LogMatches:
         return LogMatches(facts=erased.touched, episodes=frozenset({episode_id(self.scope, self.name)}))
 
     def wanted(self, met: LogMatches) -> ErasureTarget:
@@ -100,8 +98,7 @@ class EraseFact:
     def key(self) -> str:
         return fact_name(self.id)
 
-    def sessions(self, stores: Stores) -> frozenset[str]:
-        del stores
+    def sessions(self, _stores: Stores) -> frozenset[str]:
         return frozenset()
 
     def met(self, rows: Sequence[Row], erased: Erased) -> LogMatches:
@@ -140,15 +137,13 @@ class EraseScope:
     def sessions(self, stores: Stores) -> frozenset[str]:
         return frozenset(map(str, stores.store.episodes(self.scope)))
 
-    def met(self, rows: Sequence[Row], erased: Erased) -> LogMatches:
-        del rows, erased
+    def met(self, _rows: Sequence[Row], _erased: Erased) -> LogMatches:
         return LogMatches()
 
     def wanted(self, met: LogMatches) -> ErasureTarget:
         return ErasureTarget(scope=self.scope, everything=True, facts=met.facts)
 
-    def remove(self, stores: Stores, met: LogMatches, *, dry_run: bool) -> Counter[str]:
-        del met
+    def remove(self, stores: Stores, _met: LogMatches, *, dry_run: bool) -> Counter[str]:
         pinned = stores.responses.invalidate(self.scope, dry_run=dry_run)
         return Counter({"pinned answers": pinned}) + stores.store.everything(self.scope, dry_run=dry_run)
 

@@ -1,7 +1,4 @@
-"""Polling watcher: publish ended sessions found in folders where agents keep transcripts.
-
-The rules come first, which decide by time, size and record; then the watcher that acts.
-"""
+"""Polling watcher: publish ended sessions found in folders where agents keep transcripts."""
 
 import os
 import threading
@@ -101,10 +98,7 @@ def decide(found: SessionFile, remembered: FileRecord | None, now: float, *, rul
 
 
 def lane_of(found: SessionFile, now: float) -> Priority:
-    """Return live priority for sessions of the last day, bulk priority for older ones.
-
-    So a watcher that was off for a night catches up, and a first sweep of a month delays no current session.
-    """
+    """Return live priority for sessions of the last day, bulk for older: no current one waits."""
     return Priority.LIVE if found.age(now) <= _DAY else Priority.BULK
 
 
@@ -113,8 +107,6 @@ _ALWAYS_SHOWN = (FileOutcome.HANDED_OVER, FileOutcome.KNOWN, FileOutcome.GOING, 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """A file whose sessions were published, by their ids."""
-
     path: Path
     priority: Priority
     sessions: tuple[str, ...]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from nous.domain.episode import Episode, Trust
 from nous.domain.errors import BadInput, NotFound
@@ -13,7 +12,7 @@ from nous.knowledge.fact_index import KnownFact
 from nous.knowledge.settling import open_pairs
 from nous.retrieval.context import ContextNotes, arranged, is_trivial, left_out, ranked
 from nous.retrieval.query import Filters, Hit, HitKind, asked
-from nous.retrieval.search import Corpus, ScopeIndex, search
+from nous.retrieval.search import Corpus, search
 from nous.store.base import AnchoredSummaries, Episodes, EpisodeVectors, FactLog, SessionStates, SummaryInputs
 from nous.store.fact_cache import FactCache
 
@@ -29,8 +28,6 @@ _ALL = 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """Stores that memory queries read."""
-
     episodes: Episodes
     episode_vectors: EpisodeVectors
     summary_inputs: SummaryInputs
@@ -97,7 +94,9 @@ def context_notes(context: Memory, query: str, scope: Scope) -> tuple[ContextNot
         only = Filters(kinds=(HitKind.FACT,), trust=Trust.ASSISTANT)
         hits = search(question, Corpus(scope_index=index, only=only), limit=_MOST_NOTES) if question.text else ()
         pairs = open_pairs(index.knowledge)
-        facts = arranged(_found_first(index, [hit.id for hit in hits if hit.superseded_by is None]), pairs)
+        first = {hit.id: index.knowledge[hit.id] for hit in hits if hit.superseded_by is None}
+        others = (known for known in ranked(index.knowledge) if known.fact.id not in first)
+        facts = arranged([*first.values(), *others], pairs)
         before = ((known.fact.id, index.knowledge.earlier(known.fact.id)) for known in facts if known.replaces)
         earlier = {fact_id: found[0] for fact_id, found in before if found}
         withheld = left_out(index.knowledge)
@@ -135,8 +134,3 @@ def session_memory(context: Memory, episode: Episode) -> SessionMemory:
     with context.fact_cache.current(context.facts, episode.scope, MissingEmbedder()) as knowledge:
         facts = tuple(known for known in knowledge if any(each.episode_id == episode.id for each in known.sources))
     return SessionMemory(episode=episode, facts=facts)
-
-
-def _found_first(index: ScopeIndex, found: list[UUID]) -> list[KnownFact]:
-    first = [index.knowledge[fact_id] for fact_id in found]
-    return [*first, *(known for known in ranked(index.knowledge) if known.fact.id not in found)]

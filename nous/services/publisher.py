@@ -16,7 +16,7 @@ from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.tombstones import WasForgotten, name_of
 from nous.domain.effects import Effects, released
 from nous.domain.episode import Decision
-from nous.domain.errors import NotAllowed
+from nous.domain.errors import BadInput, NotAllowed
 from nous.domain.event_codec import checked_name
 from nous.domain.events import NAMESPACE, DecisionRecorded, Event, SessionEvent, SessionTouched
 from nous.domain.scope import Scope
@@ -28,8 +28,6 @@ Session = str | Path | Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published(Generic[E]):
-    """A published event and the bus's receipt."""
-
     event: E
     receipt: PublishReceipt
 
@@ -85,6 +83,10 @@ class Producer:
 
     def record(self, decision: Decision, *, session_id: str, scope: Scope, agent_id: str) -> PublishReceipt:
         """Publish a decision made in a session; equal ones are one event. Raises `BadInput`."""
+        if not decision.description.strip():
+            raise BadInput("a decision needs a description")
+        if not 0 <= decision.confidence <= 1:
+            raise BadInput(f"a confidence of {decision.confidence}: it has to be between 0 and 1")
         checked_name(session_id, "the id of a session")
         checked_name(agent_id, "the id of an agent")
         content = (decision.category, decision.stakes, f"{decision.confidence:g}", decision.description)

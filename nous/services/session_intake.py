@@ -228,7 +228,6 @@ def _file_named(session: str | Path) -> Path | None:
 
 
 def _named_after(path: Path, about: SessionMetadata) -> SessionMetadata:
-    """Return *about* with the id of the session in the file. Raises `BadInput`."""
     _check_file(path)
     if any(split_sessions(path)):
         raise BadInput(f"{path} holds many sessions; touch each by its id")
@@ -242,7 +241,6 @@ def _stated_id(transcript: Transcript) -> str:
 
 
 def _named(about: SessionMetadata, otherwise: str) -> SessionMetadata:
-    """Return *about* with its id, or else *otherwise*. Raises `BadInput`."""
     session_id = otherwise if about.session_id is None else about.session_id
     checked_name(about.agent_id, "the id of an agent")
     return replace(about, session_id=checked_name(session_id, "the id of a session"))

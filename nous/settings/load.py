@@ -11,11 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeGuard, cast
+from typing import Any, TypeGuard
 
-import orjson
-from pydantic import BaseModel, BeforeValidator, ValidationError
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, ValidationError
 
 from nous.domain.errors import Misconfigured
 from nous.settings.model import Settings
@@ -36,7 +34,6 @@ _AN_EMBEDDER = (
     "should be minilm, hashed, or a provider and one of its models, such as ollama:nomic-embed-text "
     "(NOUS_EMBEDDER in the environment, embedder in a file)"
 )
-_A_DURATION = "should be a number of seconds, or with a unit: 90s, 2m, 1h, 7d"
 
 Values = dict[str, Any]
 
@@ -68,10 +65,7 @@ def load_settings(config: Path | None = None) -> Settings:
 
 
 def load(config: Path | None = None) -> Loaded:
-    """Return the same settings as `load_settings`, with the origin of each.
-
-    Raises what `load_settings` raises.
-    """
+    """Return the settings of `load_settings`, with the origin of each. Raises the same."""
     path = _find(config)
     file = _read(path) if path else {}
     env = _environment()
@@ -102,40 +96,24 @@ def _read(path: Path) -> Values:
 
 
 def _environment() -> Values:
-    """Return the settings in the environment. A variable for a whole table holds a JSON object."""
     variables = {_variable(key): key for key in _known()}
-    tables = {_variable(key): key for key in _groups()}
     for name in sorted(os.environ):
         upper = name.upper()
-        if upper.startswith(_PREFIX) and not (
-            upper in variables or upper in tables or upper in _NOT_SETTINGS or _SERVICE_LINK.fullmatch(upper)
-        ):
+        is_known = upper in variables or upper in _NOT_SETTINGS or _SERVICE_LINK.fullmatch(upper)
+        if upper.startswith(_PREFIX) and not is_known:
             raise Misconfigured(f"{name} in the environment is no setting{_hint(upper, list(variables))}")
     # Compose files write VARIABLE="" for what is not set.
     given = {name.upper(): value for name, value in os.environ.items() if value}
-    found: Values = {key: _table(name, given[name]) for name, key in tables.items() if name in given}
+    found: Values = {}
     for name, key in variables.items():
         if name in given:
             table, _, inner = key.rpartition(".")
-            found = _over(found, {table: {inner: given[name]}} if table else {inner: given[name]})
+            (found.setdefault(table, {}) if table else found)[inner] = given[name]
     return found
 
 
-def _table(name: str, text: str) -> Values:
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise Misconfigured(f"{name} is for a whole table and has to hold a JSON object: {error}") from error
-    if not isinstance(value, dict):
-        raise Misconfigured(f"{name} is for a whole table and has to hold a JSON object")
-    return cast("Values", value)
-
-
 def _with_usual_key(file: Values, env: Values) -> Values:
-    """Return *env* with the API key from the chosen provider's usual variable.
-
-    It stays unchanged if a key, or another address, is set.
-    """
+    """Return *env* with the key of the chosen provider, unless a key or another address is set."""
     values = _over(file, env)
     provider = str(values.get("background_model") or "").partition(":")[0]
     llm = values.get("llm") or {}
@@ -146,7 +124,6 @@ def _with_usual_key(file: Values, env: Values) -> Values:
 
 
 def _over(below: Values, above: Values) -> Values:
-    """Merge *above* over *below*, table by table."""
     merged = dict(below)
     for key, value in above.items():
         under = merged.get(key)
@@ -163,18 +140,8 @@ def _complaints(error: ValidationError, origins: Mapping[str, str]) -> Iterator[
             yield f"{key} in {place} is no setting{_hint(key, known)}"
         else:
             value = "" if key in _SECRET else f" = {problem['input']!r:.80}"
-            yield f"{key}{value} in {place}: {_said(problem['type'], problem['msg'], key)}"
-
-
-def _said(problem: str, message: str, key: str) -> str:
-    """Return the error message.
-
-    Of a duration, pydantic knows only that it has to be a number, so the message names the units.
-    """
-    if key == "embedder":
-        return _AN_EMBEDDER
-    is_no_number = problem.endswith(("_parsing", "_type", "_from_float"))
-    return _A_DURATION if is_no_number and key in _durations() else message.removeprefix("Value error, ")
+            said = _AN_EMBEDDER if key == "embedder" else problem["msg"].removeprefix("Value error, ")
+            yield f"{key}{value} in {place}: {said}"
 
 
 def _hint(key: str, known: list[str]) -> str:
@@ -191,22 +158,6 @@ def _known() -> Iterator[str]:
             yield from (f"{name}.{inner}" for inner in kind.model_fields)
         else:
             yield name
-
-
-def _durations() -> Iterator[str]:
-    """Yield the settings that accept a unit.
-
-    They are the only numbers with a validator before pydantic's own.
-    """
-    for name, field in Settings.model_fields.items():
-        if _is_group(group := field.annotation):
-            inner = group.model_fields.items()
-            yield from (f"{name}.{key}" for key, each in inner if _has_unit(each))
-
-
-def _has_unit(field: FieldInfo) -> bool:
-    is_number = field.annotation is float or field.annotation is int
-    return is_number and any(isinstance(each, BeforeValidator) for each in field.metadata)
 
 
 def _groups() -> Iterator[str]:

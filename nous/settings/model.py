@@ -2,6 +2,7 @@
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -32,9 +33,14 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
 
 
 def _in_seconds(value: object) -> object:
-    """Convert "90s", "5m", "2h" or "7d" to seconds; leave other values to pydantic."""
+    """Convert a number, or a text such as "90s", "5m", "2h" or "7d", to seconds."""
     written = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
-    return float(written[1]) * _UNITS[written[2]] if written else value
+    if written:
+        return float(written[1]) * _UNITS[written[2]]
+    try:
+        return float(str(value))
+    except ValueError:
+        raise ValueError("should be a number of seconds, or with a unit: 90s, 2m, 1h, 7d") from None
 
 
 def _folders(value: object) -> object:
@@ -46,15 +52,9 @@ def _folders(value: object) -> object:
     return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
 
 
-def _known_server(url: str) -> str:
-    if not url.startswith(_SERVERS):
-        raise ValueError(f"should begin with one of {', '.join(_SERVERS)}")
-    return url
-
-
-def _elsewhere(url: str | None) -> str | None:
-    if url is not None and not url.startswith(_SERVERS[1:]):
-        raise ValueError(f"should begin with one of {', '.join(_SERVERS[1:])}")
+def _known_server(url: str, *, schemes: tuple[str, ...] = _SERVERS) -> str:
+    if not url.startswith(schemes):
+        raise ValueError(f"should begin with one of {', '.join(schemes)}")
     return url
 
 
@@ -79,17 +79,14 @@ Directory = Annotated[Path, AfterValidator(Path.expanduser)]
 Seconds = Annotated[float, BeforeValidator(_in_seconds), Field(gt=0)]
 WholeSeconds = Annotated[int, BeforeValidator(_in_seconds), Field(gt=0)]
 Cosine = Annotated[float, Field(gt=0, le=1)]
+Elsewhere = Annotated[str, AfterValidator(partial(_known_server, schemes=_SERVERS[1:]))]
 
 
 class SettingsGroup(BaseModel):
-    """Settings of one table."""
-
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
 
 class WorkerSettings(SettingsGroup):
-    """Job execution: concurrency, leases, retries with backoff, and quarantine."""
-
     concurrency: PositiveInt = 16
     queue_ahead: PositiveInt = 64
     lease: Seconds = 60
@@ -104,8 +101,6 @@ class WorkerSettings(SettingsGroup):
 
 
 class ExcerptSettings(SettingsGroup):
-    """Size and strategy of the excerpt that the summarizer reads."""
-
     budget: PositiveInt = 8000
     unit: Literal["chars", "tokens"] = "chars"
     windows: PositiveInt = 8
@@ -114,8 +109,6 @@ class ExcerptSettings(SettingsGroup):
 
 
 class LlmSettings(SettingsGroup):
-    """Connection to the model, its rate limits, and the behavior while it is unavailable."""
-
     base_url: str | None = None
     api_key: SecretStr | None = None
     structured: Literal["auto", "schema", "text"] = "auto"
@@ -128,8 +121,6 @@ class LlmSettings(SettingsGroup):
 
 
 class EmbedSettings(SettingsGroup):
-    """Connection to an embedder on a server."""
-
     base_url: str | None = None
     api_key: SecretStr | None = None
     dimensions: PositiveInt | None = None
@@ -138,8 +129,6 @@ class EmbedSettings(SettingsGroup):
 
 
 class SummarySettings(SettingsGroup):
-    """Prompt files for the model."""
-
     prompt: Directory | None = None
     anchored_prompt: Directory | None = None
 
@@ -158,10 +147,8 @@ class DedupSettings(SettingsGroup):
 
 
 class IndexSettings(SettingsGroup):
-    """Vector index that finds the facts to compare a new one with."""
-
     engine: Literal["memory", "vector-sets"] = "memory"
-    url: Annotated[str | None, AfterValidator(_elsewhere)] = Field(default=None, repr=False)
+    url: Elsewhere | None = Field(default=None, repr=False)
 
 
 class RetentionSettings(SettingsGroup):
@@ -184,14 +171,10 @@ class RetentionSettings(SettingsGroup):
 
 
 class PublishSettings(SettingsGroup):
-    """Publication of sessions."""
-
     inline_limit: PositiveInt = 32768
 
 
 class WatchSettings(SettingsGroup):
-    """Folders that are scanned for sessions that no hook reported."""
-
     folders: Annotated[tuple[Directory, ...], BeforeValidator(_folders)] = ()
     scope: str = "default"
     since: Seconds = 30 * 86400
@@ -199,26 +182,18 @@ class WatchSettings(SettingsGroup):
 
 
 class SessionSettings(SettingsGroup):
-    """Idle time, in seconds, after which a session that was not ended counts as over.
-
-    Applies to sessions with a heartbeat and to sessions whose file is found.
-    """
+    """Idle seconds after which a session with a heartbeat, or whose file is found, is over."""
 
     idle: Seconds = 1800
 
 
 class DashboardSettings(SettingsGroup):
-    """Login for reading the dashboard from other machines."""
-
     username: str | None = None
     password: SecretStr | None = None
 
 
 class Settings(SettingsGroup):
-    """Effective settings.
-
-    Built in code, they are the given values and defaults; `load_settings` adds file and environment.
-    """
+    """Effective settings: as given, else defaults; `load_settings` adds file and environment."""
 
     data_dir: Directory = Field(default_factory=_default_data_dir)
     redis_url: Annotated[str, AfterValidator(_known_server)] = Field(default=EMBEDDED, repr=False)

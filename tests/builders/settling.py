@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from builders.knowing import AT, nothing, taught
 from nous.domain.fact import Linked, LinkKind, Row
 from nous.knowledge.decision import FactDecision
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.knowledge.precedence import superseding
 
 Decide = Callable[..., tuple[Row, ...]]
 Snapshot = dict[str, tuple[set[str], int]]
@@ -28,11 +26,6 @@ def fold(rows: Sequence[Row]) -> FactIndex:
     knowledge = FactIndex(embedder_id="", dim=0)
     knowledge.extend(rows, {})
     return knowledge
-
-
-def superseded(old: KnownFact, new: KnownFact, **facts: Any) -> tuple[Row, ...]:
-    """Supersede a fact as `nous facts supersede` does."""
-    return (superseding(old.fact.id, by=new.fact.id, **facts),)
 
 
 class Log:

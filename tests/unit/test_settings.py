@@ -133,9 +133,9 @@ def test_a_file_that_cannot_be_read_is_refused_by_name(content: bytes | None, tm
         ("NOUS_NONSENSE", "1", "NOUS_NONSENSE in the environment"),
         ("NOUS_WORKER__LEASE", "long", "worker.lease = 'long' in environment"),
         ("NOUS_LLM__PATIENCE", "soon", "llm.patience = 'soon' in environment: should be a number of seconds, or .* 2m"),
-        ("NOUS_RETENTION__MARKER_TTL", "1.5", "number of seconds"),
+        ("NOUS_RETENTION__MARKER_TTL", "1.5", "valid integer"),
         ("NOUS_LLM__CONCURRENCY", "2m", "valid integer"),
-        ("NOUS_WORKER", "not json", "JSON"),
+        ("NOUS_WORKER", "{}", "NOUS_WORKER in the environment is no setting"),
     ],
 )
 def test_what_is_wrong_in_the_environment_is_named(

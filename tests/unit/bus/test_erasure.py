@@ -11,6 +11,7 @@ import pytest
 from nous.bus.erasure import ErasureTarget, amended, said
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode, encode
+from nous.domain.events import FactsUnembedded
 from nous.domain.scope import Scope
 from nous.knowledge.decision import unembedded
 
@@ -69,7 +70,7 @@ def test_an_entry_that_holds_no_data_tells_no_scope_and_goes_with_its_session() 
 
 
 def test_what_is_announced_of_a_scope_is_of_no_session() -> None:
-    told = said(encode(unembedded(Scope(), state="1", at=NOON)), "facts_unembedded")
+    told = said(encode(unembedded(FactsUnembedded, Scope(), state="1", at=NOON)), "facts_unembedded")
 
     assert told
     assert (told.scope, told.session_id) == (Scope(), None)

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 from builders.knowing import AT
-from builders.settling import Decide, Log, fold, snapshot, superseded
+from builders.settling import Decide, Log, fold, snapshot
 
-from nous.domain.errors import BadInput, NotFound
+from nous.domain.errors import BadInput
 from nous.domain.fact import Learned, LinkKind, Superseded
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_filter import wordings
@@ -56,7 +56,7 @@ def test_a_fact_is_offered_in_the_place_of_one_that_was_merged_into_it_and_not_o
     assert offered(made) == []
 
 
-@pytest.mark.parametrize("decide", [merging, keeping_apart, superseded])
+@pytest.mark.parametrize("decide", [merging, keeping_apart, superseding])
 def test_what_is_taken_back_is_as_before_whoever_settled_it(decide: Decide) -> None:
     made = log()
     before, offered_before = snapshot(made.knowledge), offered(made)
@@ -118,7 +118,7 @@ def test_rules_merge_no_facts_that_a_person_keeps_apart() -> None:
 
 
 def past(made: Log) -> None:
-    made.settle(superseded, SHEET, TEA)
+    made.settle(superseding, SHEET, TEA)
 
 
 def apart(made: Log) -> None:
@@ -138,11 +138,11 @@ def apart_and_merged(made: Log) -> None:
     ("before", "decide", "one", "other", "said"),
     [
         (past, merging, SHEET, PORT, "is superseded by"),
-        (past, superseded, TEA, SHEET, "name a current fact"),
-        (past, superseded, TEA, TEA, "cannot supersede itself"),
+        (past, superseding, TEA, SHEET, "name a current fact"),
+        (past, superseding, TEA, TEA, "cannot supersede itself"),
         (merged, merging, PORT, SHEET, "name a current fact"),
         (apart, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
-        (apart, superseded, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
+        (apart, superseding, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (apart_and_merged, merging, SHEET, PORT, "kept apart since 2026-01-01: `nous facts unsettle` first"),
         (merged, keeping_apart, PORT, SHEET, "`nous facts unsettle` first"),
     ],
@@ -155,8 +155,6 @@ def test_what_contradicts_what_holds_is_refused_with_what_to_do(
 
     with pytest.raises(BadInput, match=said):
         made.settle(decide, one, other)
-    with pytest.raises(NotFound):
-        superseding(made.id(PORT), by=UUID(int=1), knowledge=made.knowledge, reason="", at=AT)
 
 
 def test_what_was_taken_back_stays_so_when_something_is_forgotten_and_is_not_forgotten_with_it() -> None:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from builders.episodes import episode
 from builders.knowing import nothing, taught
-from builders.settling import Log, superseded
+from builders.settling import Log
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +15,7 @@ from nous.domain.episode import CandidateFact, Category, Tier, Trust
 from nous.domain.fact import LinkKind
 from nous.domain.scope import Scope
 from nous.knowledge.fact_index import Earlier, KnownFact
+from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import keeping_apart, open_pairs
 from nous.retrieval.context import LONGEST, ContextNotes, arranged, block, facts_told, left_out, ranked
 
@@ -96,7 +97,7 @@ def test_what_was_true_before_is_told_where_there_is_room_for_it() -> None:
     made = Log()
     for text in ("Billing runs on 9017", "The port has moved to 9018", "Tim drinks tea"):
         made.say(text, text)
-    made.settle(superseded, "Billing", "The port")
+    made.settle(superseding, "Billing", "The port")
     facts = list(made.knowledge.current())
     [before] = made.knowledge.earlier(facts[0].fact.id)
     notes = ContextNotes(facts=facts, earlier={facts[0].fact.id: before})

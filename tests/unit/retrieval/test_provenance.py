@@ -43,7 +43,7 @@ def test_a_fact_in_the_place_of_another_is_told_by_both() -> None:
     taught(knowledge, OTHER_PORT, session="second")
     old, new = id_of(knowledge, PORT), id_of(knowledge, OTHER_PORT)
 
-    knowledge.extend([superseding(old, by=new, knowledge=knowledge, reason="moved", at=AT)], {})
+    knowledge.extend(superseding(knowledge[old], knowledge[new], knowledge=knowledge, reason="moved", at=AT), {})
 
     assert "gave way to" in {each.relation for each in why(knowledge, PORT).relatives}
     assert "took the place of" in {each.relation for each in why(knowledge, OTHER_PORT).relatives}

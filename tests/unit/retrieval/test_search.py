@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders.episodes import NOON, episode
 from builders.knowing import AT, id_of, nothing, source, taught
-from builders.settling import Log, superseded
+from builders.settling import Log
 from numpy import float32
 from numpy.typing import NDArray
 
@@ -17,6 +17,7 @@ from nous.domain.errors import Unavailable
 from nous.domain.fact import Superseded
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.fact_index import FactIndex
+from nous.knowledge.precedence import superseding
 from nous.retrieval.query import Embed, Filters, Hit, HitKind, asked
 from nous.retrieval.search import Corpus, ScopeIndex, search
 
@@ -140,7 +141,7 @@ def test_a_fact_is_found_with_the_values_before_and_one_of_those_with_the_day_un
     made = Log()
     for text in ("The API is on port 8080", "Calls go to gate 8081"):
         made.say(text, text)
-    made.settle(superseded, "The API", "Calls")
+    made.settle(superseding, "The API", "Calls")
     old, new = made.id("The API"), made.id("Calls")
 
     [hit] = found("gate 8081", made.knowledge)

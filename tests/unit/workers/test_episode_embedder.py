@@ -19,7 +19,7 @@ from nous.domain.episode import CandidateFact, Episode
 from nous.domain.errors import Deferred, Misconfigured
 from nous.domain.events import EpisodesUnembedded, SessionEnded
 from nous.domain.scope import Scope
-from nous.knowledge.decision import unembedded_episodes
+from nous.knowledge.decision import unembedded
 from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore
 from nous.summary.decisions import announcement
@@ -60,7 +60,7 @@ class Scene:
 
     def steps(self, event: Any = None) -> Iterator[Effects]:
         """What follows from episodes that wait, to the end."""
-        following: Sequence[Any] = [event or unembedded_episodes(HOME, state="now", at=AT)]
+        following: Sequence[Any] = [event or unembedded(EpisodesUnembedded, HOME, state="now", at=AT)]
         while following:
             [event] = following
             effects = self.done(WORKER.handler_factory(self.context)(event))
@@ -142,7 +142,7 @@ def test_episodes_that_cannot_be_read_keep_no_others_waiting(monkeypatch: pytest
 def test_an_episode_that_changes_while_it_is_embedded_is_embedded_as_it_is_then() -> None:
     scene = Scene(Moody())
     [saved] = scene.save("s1")
-    event = unembedded_episodes(HOME, state="now", at=AT)
+    event = unembedded(EpisodesUnembedded, HOME, state="now", at=AT)
     stale = WORKER.handler_factory(scene.context)(event)
     newer = scene.replace(saved, "Another title")
 
