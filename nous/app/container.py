@@ -23,7 +23,6 @@ from nous.store.keys import StoreKeys
 if TYPE_CHECKING:
     from nous.app.llm import LlmStack
     from nous.app.llm_stores import LlmStores
-    from nous.app.memory import Memory
     from nous.bus.accounting import DeadLetterQueue, DeliveryStats
     from nous.bus.base import Bus
     from nous.bus.delivery_state import RetryPolicy
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from nous.pipeline.worker import Worker, WorkerContext
     from nous.runtime.attempt import Attempts, LeaseKeeper
     from nous.services.session_intake import SessionIntake
+    from nous.store.fact_cache import Memory
     from nous.store.redis.fact_log import RedisCalibrations
     from nous.store.redis.transcripts import RedisUploads
 

@@ -13,10 +13,9 @@ from nous.embedding.base import Embedder
 from nous.embedding.cache import CachedEmbedder
 from nous.knowledge.candidate_index import CandidateIndexes
 from nous.redis_server.client import Engine
-from nous.services.memory import Memory
 from nous.settings.model import Settings
 from nous.store.base import FactLog
-from nous.store.fact_cache import FactCache
+from nous.store.fact_cache import FactCache, Memory
 from nous.store.keys import StoreKeys
 from nous.store.redis.episodes import RedisEpisodes
 from nous.store.redis.fact_log import RedisFactLog

@@ -127,7 +127,7 @@ def limit_option(default: int) -> Callable[[Any], Any]:
 
 
 def opened(name: str) -> AbstractContextManager[BinaryIO]:
-    """Open the file *name* for reading, or standard input for `-`. Raises `BadInput` if it cannot."""
+    """Open the file *name* for reading, or standard input for `-`. Raises `BadInput`."""
     try:
         return cast("AbstractContextManager[BinaryIO]", click.open_file(name, "rb"))
     except OSError as error:

@@ -13,7 +13,6 @@ from nous.domain.scope import Scope
 from nous.domain.session_state import UNFINISHED
 from nous.embedding.base import MissingEmbedder, present
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.retrieval.provenance import named
 from nous.store.base import NO_VECTORS
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def fact_named(name: str, knowledge: FactIndex) -> KnownFact | None:
 
     Raises `BadInput` if *name* is too short for an id, or there are several.
     """
-    found = named(name, knowledge)
+    found = knowledge.named(name)
     _only("fact", name, [str(known.fact.id) for known in found] or [name])
     return found[0] if found else None
 
@@ -85,7 +84,7 @@ def one_of(name: str, knowledge: FactIndex, container: "Container", scope: Scope
 
 def has_fact(name: str, container: "Container", scope: Scope) -> bool:
     with knowledge_of(container, scope) as knowledge:
-        return bool(named(name, knowledge))
+        return bool(knowledge.named(name))
 
 
 def _refuse_forgotten(name: str, container: "Container", scope: Scope) -> None:

@@ -179,6 +179,11 @@ class FactIndex:
                     waiting.append(row.fact_id)
                     yield old, row
 
+    def named(self, beginning: str) -> Sequence[KnownFact]:
+        """Return the facts whose id begins with *beginning*, with or without hyphens."""
+        wanted = beginning.casefold().replace("-", "")
+        return [known for known in self if known.fact.id.hex.startswith(wanted)] if wanted else []
+
     def namesakes(self, subject: str) -> Namesakes:
         """Return the current facts with that subject, newest first, at most `MOST_CONTRADICTED`."""
         found = (self[fact_id] for fact_id in self._of_subject(subject_form(subject)))

@@ -178,9 +178,3 @@ def _of_link(link: Linked, known: KnownFact, other: KnownFact | None) -> str:
             return "may be replaced by" if other and other.said_at > known.said_at else "may replace"
         case LinkKind.RELATED:
             return "is kept beside"
-
-
-def named(name: str, knowledge: FactIndex) -> Sequence[KnownFact]:
-    """Return the facts whose id begins with *name*, with or without hyphens."""
-    wanted = name.casefold().replace("-", "")
-    return [known for known in knowledge if known.fact.id.hex.startswith(wanted)] if wanted else []

@@ -238,9 +238,9 @@ class Resummarizer(PeriodicTask):
 
 @dataclass(eq=False)
 class PlugInNotice(PeriodicTask):
-    """Logs plug-ins that were installed after this process began, which runs without them until it is restarted.
+    """Logs plug-ins that were installed after this process began.
 
-    *installed* returns the names of all plug-ins and their kinds.
+    It runs without them until it is restarted. *installed* returns the names of all plug-ins and their kinds.
     """
 
     name = "plug_in_notice"

@@ -7,14 +7,13 @@ from nous.domain.episode import Episode, Trust
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.events import episode_id
 from nous.domain.scope import Scope
-from nous.embedding.base import Embedder, MissingEmbedder, present
+from nous.embedding.base import MissingEmbedder, present
 from nous.knowledge.fact_index import KnownFact
 from nous.knowledge.settling import open_pairs
 from nous.retrieval.context import ContextNotes, arranged, is_trivial, left_out, ranked
 from nous.retrieval.query import Filters, Hit, HitKind, asked
 from nous.retrieval.search import Corpus, search
-from nous.store.base import AnchoredSummaries, Episodes, EpisodeVectors, FactLog, SessionStates, SummaryInputs
-from nous.store.fact_cache import FactCache
+from nous.store.fact_cache import Memory
 
 SEARCHED_EPISODES = 1000
 """Episodes of a scope that are searched: those that ended last."""
@@ -24,18 +23,6 @@ SHORTEST_PREFIX = 4
 
 _MOST_NOTES = 50
 _ALL = 10**9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
-    episodes: Episodes
-    episode_vectors: EpisodeVectors
-    summary_inputs: SummaryInputs
-    facts: FactLog
-    fact_cache: FactCache
-    anchored_summaries: AnchoredSummaries
-    session_states: SessionStates
-    embedder: Embedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

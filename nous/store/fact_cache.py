@@ -9,13 +9,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock, RLock
+from typing import TYPE_CHECKING
 
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
 from nous.knowledge.candidate_index import CandidateIndex, CandidateIndexes
 from nous.knowledge.fact_index import FactIndex
-from nous.retrieval.search import ScopeIndex
-from nous.store.base import NO_VECTORS, FactLog
+from nous.store.base import (
+    NO_VECTORS,
+    AnchoredSummaries,
+    Episodes,
+    EpisodeVectors,
+    FactLog,
+    SessionStates,
+    SummaryInputs,
+)
+
+if TYPE_CHECKING:
+    from nous.retrieval.search import ScopeIndex
 
 _PAGE = 8192
 """Rows read in one request: with their vectors some 20 MB."""
@@ -26,7 +37,7 @@ class _CachedScope:
     index: CandidateIndex | None
     lock: RLock = field(default_factory=RLock)
     knowledge: FactIndex | None = None
-    scope_index: ScopeIndex | None = None
+    scope_index: "ScopeIndex | None" = None
 
     def caught_up(self, log: FactLog, scope: Scope, embedder: Embedder) -> FactIndex:
         """Return the index, updated with new rows of the log.
@@ -73,8 +84,10 @@ class FactCache:
             yield cached.caught_up(log, scope, embedder)
 
     @contextmanager
-    def scope_index(self, log: FactLog, scope: Scope, embedder: Embedder) -> Generator[ScopeIndex]:
+    def scope_index(self, log: FactLog, scope: Scope, embedder: Embedder) -> "Generator[ScopeIndex]":
         """Yield the search index of *scope*, up-to-date and locked like that of `current`."""
+        from nous.retrieval.search import ScopeIndex  # noqa: PLC0415 (only a search needs it)
+
         with self.current(log, scope, embedder) as knowledge:
             cached = self._cached(scope, embedder)
             cached.scope_index = cached.scope_index or ScopeIndex(knowledge)
@@ -90,3 +103,17 @@ class FactCache:
             if len(self._scopes) > self._most:
                 self._scopes.popitem(last=False)
             return self._scopes[key]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """Stores that queries of memory read."""
+
+    episodes: Episodes
+    episode_vectors: EpisodeVectors
+    summary_inputs: SummaryInputs
+    facts: FactLog
+    fact_cache: FactCache
+    anchored_summaries: AnchoredSummaries
+    session_states: SessionStates
+    embedder: Embedder

@@ -9,7 +9,7 @@ from nous.domain.summary_input import Segment, SummaryInput
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import keeping_apart, merging, unsettling
-from nous.retrieval.provenance import Provenance, named, provenance_of
+from nous.retrieval.provenance import Provenance, provenance_of
 
 PORT, OTHER_PORT = "The API is on port 8080", "The API is on port 8081"
 
@@ -83,5 +83,5 @@ def test_a_fact_is_named_by_the_beginning_of_its_id() -> None:
     fact_id = str(id_of(knowledge, PORT))
 
     for name in (fact_id, fact_id.upper(), fact_id[:11], fact_id.replace("-", "")):
-        assert [known.fact.text for known in named(name, knowledge)] == [PORT]
-    assert named("", knowledge) == named("xyz", knowledge) == []
+        assert [known.fact.text for known in knowledge.named(name)] == [PORT]
+    assert knowledge.named("") == knowledge.named("xyz") == []
