@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from nous.app.container import Container
 from nous.bus.accounting import DeadLetter
 from nous.bus.base import DeadLetterKind
+from nous.bus.dead_letter import accepted_at
 from nous.bus.delivery_state import gathered
 from nous.cli.framework import BAD_INPUT, App, json_option, yes_option
 from nous.cli.output import counted, make_sure, note, render, say, second, table
@@ -99,7 +101,7 @@ def show(app: App, letter_id: str, *, as_json: bool) -> None:
     letters = app.container.dead_letters
     letter = letters.find(letter_id)
     raw = letters.payload(letter)
-    event = None if raw is None else origin(raw, letter.kind)
+    event = None if raw is None else origin(raw, letter.kind, at=accepted_at(letter.entry))
     found = {**_as_json(letter), "traceback": list(whole(letter.traceback)), "event": event}
     render(found, _details(letter, event), as_json=as_json)
 
@@ -131,13 +133,13 @@ def _details(letter: DeadLetter, event: dict[str, Any] | None) -> Iterator[str]:
         yield from (f"  {name}: {value}" for name, value in event.items())
 
 
-def origin(raw: bytes | int, kind: str) -> dict[str, str]:
-    """Return where the event *raw* comes from; nothing if it cannot be read, or is too large.
+def origin(raw: bytes | int, kind: str, *, at: datetime) -> dict[str, str]:
+    """Return where the event *raw*, accepted *at*, comes from; nothing if it is unreadable or too large.
 
     Its content is not shown, and credentials are masked: producers may put them anywhere.
     """
     try:
-        event = None if isinstance(raw, int) else decode(raw, type_hint=kind)
+        event = None if isinstance(raw, int) else decode(raw, type_hint=kind, accepted_at=at)
     except BadInput:
         event = None
     fields = ((name, getattr(event, name, None)) for name in _ORIGIN)

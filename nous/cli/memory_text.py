@@ -23,7 +23,8 @@ def episode_lines(episode: Episode) -> Iterator[str]:
     if episode.dataref:
         yield f"  from {path_of(episode.dataref)}"
     yield f"  because {one_line(summary.outcome_rationale)}"
-    yield from (f"  decided: {fitted(each.description, beside=11)}" for each in episode.decisions if not each.turns)
+    recorded = dict.fromkeys(each.description for each in episode.decisions if not each.turns)
+    yield from (f"  decided: {fitted(description, beside=11)}" for description in recorded)
     yield from (f"  - {fitted(point, beside=4)}" for point in summary.key_points)
     yield from (f"  open: {fitted(thread, beside=8)}" for thread in summary.still_open)
 

@@ -133,7 +133,7 @@ def _report(container: Container) -> dict[str, Any]:
         "groups": groups,
         "total": {name: sum(row[name] for row in groups.values()) for name in _COLUMNS},
         "balance": sum(abs(row["balance"]) for row in groups.values()),
-        "dead": any(letter.letter_kind is DeadLetterKind.DEAD for letter in letters),
+        **{str(kind): sum(letter.letter_kind is kind for letter in letters) for kind in DeadLetterKind},
         "unreadable": sum(letter.group == _SUMMARIZER and letter.event_id is None for letter in letters),
         "streams": streams,
         "queues": [asdict(queue) for each in queues for queue in each],
@@ -202,7 +202,7 @@ def _headline(report: Report, facts: int | None) -> str:
     sessions = report["groups"].get(_SUMMARIZER, total)["received"] - report["unreadable"]
     known = "" if facts is None else f", {counted(facts, 'fact')}"
     waiting = sum(each["waiting"] or 0 for each in report["streams"])
-    left = {"waiting": waiting, "in flight": total["in_flight"], "dead": total["dead"], "parked": total["parked"]}
+    left = {"waiting": waiting, "in flight": total["in_flight"], "dead": report["dead"], "parked": report["parked"]}
     states = ", ".join(f"{count:,} {state}" for state, count in left.items() if count)
     return f"{counted(sessions, 'session')}{known}: {states or 'all done'}"
 
