@@ -1,4 +1,4 @@
-"""Scope (tenant, agent, project) of all memory. Nothing is read or merged across scopes."""
+"""Scope (tenant, agent, project) of all memory, and the cache tag of model answers in it."""
 
 from dataclasses import dataclass
 from typing import Self

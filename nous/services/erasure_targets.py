@@ -1,4 +1,4 @@
-"""Targets of an erasure: a session, a fact or a scope."""
+"""Erases one target (session, fact or scope): finds it, and removes it from each store."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Per-process LRU cache of fact indexes, updated incrementally from the fact log.
+"""Stores that memory queries read, among them an LRU cache of fact indexes per process.
 
 Only rows that were appended since the last read are fetched.
 """

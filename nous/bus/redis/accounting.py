@@ -1,4 +1,4 @@
-"""Reads delivery counters, backlogs and event locations from Redis. Nothing here writes."""
+"""Reads the counters and backlogs of groups, and the state of single events, from Redis."""
 
 from collections.abc import Iterable, Sequence
 from itertools import starmap

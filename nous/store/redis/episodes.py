@@ -1,4 +1,4 @@
-"""Episodes, their vectors and their summary inputs in Redis."""
+"""Reads episodes, their vectors, and the inputs for regenerating them, from Redis."""
 
 import zlib
 from collections.abc import Collection, Iterator, Sequence

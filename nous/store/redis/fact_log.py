@@ -1,4 +1,4 @@
-"""Fact log in Redis, and the measured deduplication thresholds of embedders.
+"""Reads fact logs from Redis, and keeps the measured thresholds of embedders.
 
 The log is written by `nous.store.redis.plans`. A read takes one round trip if nothing was appended, or nothing with a
 vector, and two otherwise.

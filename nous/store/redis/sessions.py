@@ -1,4 +1,4 @@
-"""Session states and anchored summaries in Redis.
+"""Reads session states and anchored summaries from Redis; plans the commit of a state.
 
 A stored session state begins with the id of the event that caused it. This part has a fixed length, so a commit can
 compare it without decoding the rest, which another release may have written.

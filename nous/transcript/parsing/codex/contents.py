@@ -1,4 +1,4 @@
-"""Parsers of user messages, answers and outputs in Codex files, which differ by version."""
+"""Classifies user texts of Codex, splits plans off answers, judges outcomes of tool calls."""
 
 import re
 from dataclasses import dataclass, field
