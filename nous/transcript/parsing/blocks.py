@@ -93,5 +93,5 @@ def text_of(content: object) -> str:
 def blocks_in(content: object) -> Sequence[JsonObject]:
     """Return *content* as blocks; a string becomes one text block."""
     found = as_list(content) if isinstance(content, list) else [content]
-    blocks = ({"type": "text", "text": inner} if isinstance(inner, str) else as_object(inner) for inner in found)
-    return list(filter(None, blocks))
+    blocks = [{"type": "text", "text": inner} if isinstance(inner, str) else as_object(inner) for inner in found]
+    return [block for block in blocks if block]

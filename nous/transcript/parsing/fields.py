@@ -18,10 +18,10 @@ def text_at(value: JsonObject, *keys: str) -> str:
 
 def object_at(value: JsonObject, *path: str) -> dict[str, Any]:
     """Return the object at the end of *path*; else an empty one."""
-    found: object = value
+    found: Any = value
     for key in path:
-        found = as_object(found).get(key)
-    return as_object(found)
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def objects_at(value: JsonObject, key: str) -> list[dict[str, Any]]:
@@ -30,7 +30,11 @@ def objects_at(value: JsonObject, key: str) -> list[dict[str, Any]]:
 
 
 def count_at(value: JsonObject, *keys: str) -> int:
-    return sum(as_count(value.get(key)) for key in keys)
+    """Return the sum of the whole numbers under *keys*."""
+    total = 0
+    for key in keys:
+        total += as_count(value.get(key))
+    return total
 
 
 def filled(template: str, value: JsonObject) -> str:

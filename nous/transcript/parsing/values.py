@@ -22,7 +22,7 @@ def as_text(value: object) -> str:
 
 
 def as_count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+    return value if type(value) is int else 0  # a bool is an int, too
 
 
 def parsed(text: bytes | str) -> Any:
