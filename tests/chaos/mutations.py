@@ -35,8 +35,8 @@ _LONGEST = 240
 """Seconds for the tests of one mutant; they take some three, and up to sixty where processes have to die."""
 _SHOWN = 100
 """Characters of how a test failed."""
-_FAILED = re.compile(r"^(?P<kind>FAILED|ERROR|SKIPPED) (?P<test>.*?)(?: - (?P<said>.*))?$", re.MULTILINE)
-"""A line of what pytest says in the end."""
+_FAILED = re.compile(r"^(?P<kind>FAILED|ERROR|SKIPPED) (?P<test>(?:tests/|\[).*?)(?: - (?P<said>.*))?$", re.MULTILINE)
+"""A line of what pytest says in the end. Lines of a log that it shows may begin alike."""
 _LEFT_BEHIND = ("build", "dist", "__pycache__")
 _NO_TEST = re.compile(
     r"(ImportError|ModuleNotFoundError|SyntaxError|NameError)|compiling script|undefined global|nil value"

@@ -15,40 +15,51 @@ DEEPEST = 64
 _MOST_READ = 1_000
 """The most objects beside each other that are read."""
 
+_MOST_FAULTS = 8
+"""The most malformed objects that are passed over: each costs a reading of all that follows."""
+
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
 _OPENING = re.compile(rf"(?:\[\s*+)?\{{\s*+(?:{_STRING}\s*+:|\}})", re.DOTALL)
 """Begins an object, or an array of objects. Other braces are skipped at the speed of `re`."""
 
+_BEGINS_LINE = re.compile(rf"^{_OPENING.pattern}", re.DOTALL | re.MULTILINE)
+_REASONING = re.compile(r"<think>.*?</think>", re.IGNORECASE | re.DOTALL)
 _TOO_DEEP = re.compile(rf"(?:[{{\[][^{{}}\[\]]*+){{{DEEPEST + 1}}}")
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
 
 
 def object_in(text: str) -> dict[str, Any]:
-    """Return the largest JSON object in *text* before the first malformed one.
+    """Return the largest JSON object in *text*.
+
+    An object beside a larger malformed one does not count, unless it begins a later line: a draft may be malformed, and
+    an object inside of a truncated answer is not the answer.
 
     Raises:
-        BadInput: there is none, or the malformed rest is larger. The message is for the model; it quotes nothing.
+        BadInput: there is none. The message is a sentence that can be sent to the model; it quotes nothing.
     """
+    text = _REASONING.sub("", text)
     if _TOO_DEEP.search(text):
         raise BadInput(f"The JSON is nested more than {DEEPEST} brackets deep; write a plain object.")
     largest: Any = None
-    size = position = 0
+    fault: ValueError | None = None
+    size = position = faults = 0
     for _ in range(_MOST_READ):
-        opening = _OPENING.search(text, position)
-        if opening is None:
+        opening = (_OPENING if fault is None else _BEGINS_LINE).search(text, position)
+        if opening is None or faults == _MOST_FAULTS:
             break
         start = opening.start()
         try:
             value, position = _decoded(text, start)
-        except json.JSONDecodeError as error:
+        except ValueError as error:  # malformed, or a number of too many digits
+            position, faults = start + 1, faults + 1
             if len(text) - start > size:
-                raise BadInput(_fault(error, text)) from None
-            break
-        if position - start > size:
-            largest, size = value, position - start
+                largest, size, fault = None, 0, error
+        else:
+            if position - start > size:
+                largest, size = value, position - start
     if largest is None:
-        raise BadInput("The answer holds no JSON object; write one.")
+        raise BadInput("The answer holds no JSON object; write one." if fault is None else _fault(fault, text))
     if not isinstance(largest, dict):
         raise BadInput("The answer is a JSON array; write one JSON object.")
     return cast("dict[str, Any]", largest)
@@ -63,7 +74,9 @@ def _decoded(text: str, start: int) -> tuple[Any, int]:
         return _DECODER.raw_decode(text[:start] + bare, start)
 
 
-def _fault(error: json.JSONDecodeError, text: str) -> str:
+def _fault(error: ValueError, text: str) -> str:
+    if not isinstance(error, json.JSONDecodeError):
+        return "The JSON has a number of too many digits; write the whole object again."
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return "The JSON object never closes; write the whole object, more briefly."
     place = f"character {error.pos + 1}"

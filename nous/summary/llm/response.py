@@ -80,7 +80,7 @@ def items_of(value: object) -> Sequence[object]:
 def _items_in(text: str) -> Sequence[object]:
     """Return the lines of *text*, or the items of the JSON that some models write into a text."""
     if text.lstrip().startswith(("[", "{")):
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             found = json.loads(f"[{text}]")
             return items_of(found[0]) if len(found) == 1 else found
     return [line for each in _LINES.split(text) if (line := _BULLET.sub("", each).strip())]
@@ -163,8 +163,13 @@ class _Lenient(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, value: Any) -> Any:
-        fields = cast("dict[str, Any]", value)
-        return {name: fields.get(name) for name in cls.model_fields}
+        fields = {_bare(name): each for name, each in cast("dict[str, Any]", value).items()}
+        return {name: fields.get(_bare(name)) for name in cls.model_fields}
+
+
+def _bare(name: str) -> str:
+    """Return what the spellings of a key have in common: `keyPoints`, `Key_Points`, `key points`."""
+    return "".join(character for character in name.casefold() if character.isalnum())
 
 
 class FactAnswer(_Lenient):

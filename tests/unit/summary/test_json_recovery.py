@@ -22,6 +22,8 @@ LONG = 4 << 20
         pytest.param('{"a": [1, 2,], "b": {"c": 3,},}', {"a": [1, 2], "b": {"c": 3}}, id="trailing commas"),
         pytest.param(r'{"a": "}{\" ```", "b": "]"}', {"a": '}{" ```', "b": "]"}, id="braces in strings"),
         pytest.param('{"a": 1}\nor rather\n{"a": 2, "b": 3}\n{"c": 4}', {"a": 2, "b": 3}, id="several"),
+        pytest.param('<think>Say {"a": so} or</think>{"a": 1}', {"a": 1}, id="reasoning before"),
+        pytest.param('{"a": <number>, "b": 2}\n\n{"a": 1}', {"a": 1}, id="a broken draft before"),
         pytest.param('{"a": 1, "b": 2} and not {"a": 1', {"a": 1, "b": 2}, id="a broken one behind"),
         pytest.param('\ufeff{"a": 1}', {"a": 1}, id="byte order mark"),
         pytest.param('{"a": "two\nlines"}', {"a": "two\nlines"}, id="a line break in a string"),
@@ -34,6 +36,8 @@ def test_an_object_is_found_whatever_stands_around_it(text: str, value: dict[str
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
+        (f'{{"a": {"1" * 5000}}}', "The JSON has a number of too many digits; write the whole object again."),
+        ('{"a": [\n  {"b": 1},\n  {"b": 2', "The JSON object never closes; write the whole object, more briefly."),
         ('[{"a": 1}]', "The answer is a JSON array; write one JSON object."),
         (f"{FENCE}json\n[1, 2]\n{FENCE}", "The answer holds no JSON object; write one."),
         ('"a"', "The answer holds no JSON object; write one."),
