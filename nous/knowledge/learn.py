@@ -15,6 +15,7 @@ from nous.knowledge.decision import (
     LearnDecisions,
     claimed,
     confirmed,
+    correcting,
     fact_id,
     learned,
     with_effect,
@@ -24,6 +25,7 @@ from nous.knowledge.judge import (
     SAME_TEXT,
     AlreadyKnown,
     LinkedTo,
+    Neighbour,
     NewFact,
     Richer,
     Supersedes,
@@ -33,7 +35,7 @@ from nous.knowledge.judge import (
     verdicts,
 )
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.precedence import TrustedFact, settled
+from nous.knowledge.precedence import TrustedFact, corrected, is_vouched_for, settled
 from nous.knowledge.settling import merged
 from nous.knowledge.vector_scan import checked
 from nous.knowledge.verdict import AmbiguousPair, Policy, Statement, ruled
@@ -111,6 +113,14 @@ class _Case:
     def said(self) -> Sequence[KnownFact]:
         return self.known.revisions(self.statement.form)
 
+    @cached_property
+    def near(self) -> Sequence[Neighbour]:
+        return [] if self.vector is None else self.known.near(self.vector, floor(self.context.policy))
+
+    @cached_property
+    def claim(self) -> TrustedFact:
+        return claimed(self.candidate, self.context)
+
     def decision(self) -> FactDecision:
         if self._is_repeated():
             last = self.said[-1].fact
@@ -118,15 +128,14 @@ class _Case:
             return FactDecision(text=self.candidate.text, source=self.context.source, verdict=verdict, fact=last)
         match self._by_text() or self._by_sense():
             case AlreadyKnown() as verdict:
-                return confirmed(self.candidate, verdict, self.known, self.context)
+                return self._with_correction(confirmed(self.candidate, verdict, self.known, self.context))
             case NewFact() | Richer() | Supersedes() | LinkedTo() as verdict:
                 embedder = None if self.vector is None else self.known.embedder_id
                 return learned(self.candidate, verdict, self.known, self.context, embedder=embedder)
 
     def _is_repeated(self) -> bool:
         """Return whether this episode taught it already, and is not its first trusted source."""
-        is_doubted = len(self.said) == 1 and self.said[0].is_current and self.said[0].trust.is_doubted
-        if is_doubted and not self.candidate.trust.is_doubted:
+        if len(self.said) == 1 and is_vouched_for(self.said[0], self.candidate.trust):
             return False
         episode = self.context.source.episode_id
         is_taught = self.known.get(fact_id(episode, self.candidate.text)) is not None
@@ -151,9 +160,8 @@ class _Case:
         return AlreadyKnown(fact_id=last.fact.id, reason=SAME_TEXT_THEN) if is_past else None
 
     def _by_sense(self) -> Verdict:
-        known, policy, claim = self.known, self.context.policy, claimed(self.candidate, self.context)
-        near = [] if self.vector is None else known.near(self.vector, floor(policy))
-        found = verdicts(self.statement, near, policy, known.namesakes(self.candidate.subject))
+        known, claim = self.known, self.claim
+        found = verdicts(self.statement, self.near, self.context.policy, known.namesakes(self.candidate.subject))
         match settled(found, claim, known):
             case NewFact() if self.vector is None:
                 return NewFact(reason=NOT_COMPARED)
@@ -174,6 +182,16 @@ class _Case:
         mine = self.context.source
         said_by = {(source.episode_id, source.event_id == mine.event_id) for source in other.sources}
         return said_by == {(mine.episode_id, False)} and rewords(self.statement, other.statement)
+
+    def _with_correction(self, decision: FactDecision) -> FactDecision:
+        """Supersede what a doubted fact contradicts, once a trusted source states that fact, too."""
+        fact = self.known[decision.fact.id]
+        if not is_vouched_for(fact, self.candidate.trust):
+            return decision
+        subject = self.candidate.subject or fact.fact.subject
+        claim = self.claim._replace(fact=replace(self.claim.fact, subject=subject))
+        verdict = corrected(fact, claim, self.near, self.known, self.context.policy)
+        return correcting(decision, verdict, self.known[verdict.fact_id], self.context) if verdict else decision
 
 
 def embed_late(

@@ -9,8 +9,9 @@ from nous.domain.episode import Trust
 from nous.domain.errors import BadInput
 from nous.domain.fact import Fact, LinkKind, Superseded
 from nous.knowledge.fact_index import FactIndex, KnownFact
+from nous.knowledge.judge import Neighbour, verdicts
 from nous.knowledge.normalize import subject_form
-from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Richer, Supersedes, Verdict
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Supersedes, Verdict
 
 
 class TrustedFact(NamedTuple):
@@ -51,6 +52,23 @@ def settled(verdicts: Iterable[Verdict], claim: TrustedFact, known: FactIndex, *
             kind=LinkKind.UPDATE if is_update else LinkKind.RELATED,
         )
     return barred or NewFact()
+
+
+def is_vouched_for(fact: KnownFact, trust: Trust) -> bool:
+    """Return whether *trust* is the first trusted source of what only a tool or a page stated."""
+    return fact.is_current and fact.trust.is_doubted and not trust.is_doubted
+
+
+def corrected(
+    fact: KnownFact, claim: TrustedFact, near: Iterable[Neighbour], known: FactIndex, policy: Policy
+) -> Supersedes | None:
+    """Return the verdict by which *fact* supersedes what it contradicts, as *claim* states it."""
+    passed = {fact.fact.id, *known.apart_from(fact.fact.id)}
+    others = [each for each in near if each.fact_id not in passed]
+    namesakes = {each: said for each, said in known.namesakes(claim.fact.subject).items() if each not in passed}
+    found = (each for each in verdicts(fact.statement, others, policy, namesakes) if isinstance(each, Supersedes))
+    verdict = settled(found, claim, known)
+    return verdict if isinstance(verdict, Supersedes) else None
 
 
 _RANKS = {Trust.USER: 0, Trust.SYSTEM: 1, Trust.ASSISTANT: 1, Trust.TOOL: 2, Trust.WEB: 2}
