@@ -134,7 +134,6 @@ def _report(container: Container) -> dict[str, Any]:
         "total": {name: sum(row[name] for row in groups.values()) for name in _COLUMNS},
         "balance": sum(abs(row["balance"]) for row in groups.values()),
         **{str(kind): sum(letter.letter_kind is kind for letter in letters) for kind in DeadLetterKind},
-        "unreadable": sum(letter.group == _SUMMARIZER and letter.event_id is None for letter in letters),
         "streams": streams,
         "queues": [asdict(queue) for each in queues for queue in each],
         "workers": [asdict(each) for each in workers],
@@ -199,7 +198,7 @@ def _overview(report: Report, container: Container, *, everything: bool) -> Iter
 def _headline(report: Report, facts: int | None) -> str:
     """Say in one line how much is known and left; *facts* is None if they are too many to count."""
     total = report["total"]
-    sessions = report["groups"].get(_SUMMARIZER, total)["received"] - report["unreadable"]
+    sessions = report["groups"].get(_SUMMARIZER, total)["received"]
     known = "" if facts is None else f", {counted(facts, 'fact')}"
     waiting = sum(each["waiting"] or 0 for each in report["streams"])
     left = {"waiting": waiting, "in flight": total["in_flight"], "dead": report["dead"], "parked": report["parked"]}

@@ -139,12 +139,3 @@ def test_status_fails_and_names_the_account_and_the_cause(nous: Nous, container:
     assert "the counters of episode-summarizer do not reconcile: 2 were received and are nowhere" in told.stdout
     assert "the counters of fact-extractor do not reconcile: 2 more are accounted for" in told.stdout
     assert json.loads(nous("status", "--json").stdout)["balance"] == 4
-
-
-def test_an_entry_that_is_no_event_is_no_session(nous: Nous, container: Container, ended: Any) -> None:
-    container.bus.publish(ended("s0"))
-    client: Any = container.client
-    client.xadd("nous:events:session_ended", {"event": "{}"})
-    container.bus.receive(container.subscription(GROUP), priority=Priority.LIVE, limit=2, lease=60)
-
-    assert nous("status").stdout.startswith("1 session, 0 facts: 1 in flight, 1 dead\n")

@@ -5,12 +5,12 @@ A call appears in the answer that requests it and again when it begins. Events i
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nous.transcript.io.records import Record
 from nous.transcript.model import Kind
 from nous.transcript.parsing.fields import JsonObject, count_at, object_at, objects_at, text_at
-from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, call, digest_of
+from nous.transcript.parsing.sessions import PLAN_TOOLS, SessionReading, ToolCall, call, digest_of, rejection
 from nous.transcript.parsing.values import as_arguments, as_count, as_object, as_shown, parse_time
 from nous.transcript.reader import Draft, FormatReader, RecordPlace, Sample
 
@@ -29,6 +29,7 @@ _SHELLS = frozenset({"bash", "powershell", "shell", "local_shell", ""})
 _EXIT = re.compile(r"<[^<>\n]{0,200}exit code -?[1-9]\d*>\s{0,20}$")
 _LAST_LINE = 300
 _REJECTED = "rejected"
+_APPROVED = "approved"
 _DENIED_BY_USER = "denied-interactively-by-user"
 _PLAN_REJECTED = re.compile(r"not approved|reject|declin", re.IGNORECASE)
 
@@ -64,6 +65,11 @@ def _is_marked(record: JsonObject) -> bool:
 
 @dataclass(slots=True)
 class _Session(SessionReading):
+    """The events of a session. `asked` maps permission requests to calls; `plan` is the call that shows a plan."""
+
+    asked: dict[str, str] = field(default_factory=dict[str, str])
+    plan: str = ""
+
     def entries(self, record: Record) -> Iterator[Draft]:
         value = record.value
         kind, data = str(value.get("type", "no type")), object_at(value, "data")
@@ -97,6 +103,8 @@ class _Session(SessionReading):
                 return (place.draft(Kind.USER, f"! {text_at(given, 'command') or made.summary}"),)
             case "permission.completed":
                 return self._permitted(data, place)
+            case "exit_plan_mode.completed":
+                return self._planned(data, place)
             case "system.message":  # each resume of a session repeats it
                 return self._once(Kind.SYSTEM, text_at(data, "content"), place, kind)
             case "system.notification":
@@ -134,6 +142,7 @@ class _Session(SessionReading):
         own = text_at(request, "toolCallId")
         if own and self.is_repeated(own, "repeated call"):
             return ()
+        self.plan = own if tool in PLAN_TOOLS else self.plan
         return (self.call(tool, as_arguments(request.get("arguments")), own, place, part),)
 
     def _returned(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
@@ -142,23 +151,39 @@ class _Session(SessionReading):
         tool = self.made(own).tool or text_at(data, "toolName")
         is_no = object_at(data, "error").get("code") == _REJECTED
         failed, text = data.get("success") is False, _text(data)
-        if is_no and self.is_repeated(f"decision on {own}", "repeated decision"):
+        if (is_no or tool in PLAN_TOOLS) and self._is_decided(own or place.id):
             return ()
         is_no = is_no or (tool in PLAN_TOOLS and _PLAN_REJECTED.search(text) is not None)
         failed = failed or (tool in _SHELLS and _EXIT.search(text[-_LAST_LINE:]) is not None)
         return (self.result(_ANSWER.sub("", text), own, place, is_error=failed, is_rejected=is_no, tool=tool),)
 
     def _permitted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
-        """Return the user's rejection; all other verdicts let the call go on, or are those of rules."""
-        result, own = object_at(data, "result"), text_at(data, "toolCallId")
-        if text_at(result, "kind") != _DENIED_BY_USER:
-            return self.skip(f"permission.completed: {text_at(result, 'kind')}")
-        if self.is_repeated(f"decision on {own}", "repeated decision"):
+        """Return the user's decision on a permission request; verdicts of rules and hooks are none."""
+        result, request = object_at(data, "result"), text_at(data, "requestId")
+        kind, is_asked = text_at(result, "kind"), request in self.asked
+        own = text_at(data, "toolCallId") or self.asked.get(request, "")
+        is_yes = is_asked and kind.startswith(_APPROVED)
+        if not is_yes and kind != _DENIED_BY_USER:
+            return self.skip(f"permission.completed: {kind}")
+        if not is_yes and self._is_decided(own or place.id):
             return ()
-        return (self.verdict(text_at(result, "feedback"), own, place, is_yes=False),)
+        scope = kind.removeprefix(_APPROVED).replace("-", " ")
+        return (self.verdict(scope if is_yes else text_at(result, "feedback"), own, place, is_yes=is_yes),)
+
+    def _planned(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
+        if self._is_decided(self.plan or place.id):
+            return ()
+        is_yes = data.get("approved") is True
+        text = "Approved the plan" if is_yes else rejection(text_at(data, "feedback"), ToolCall("exit_plan_mode", ""))
+        return (self.decision(text, self.plan, place),)
+
+    def _is_decided(self, own: str) -> bool:
+        return self.is_repeated(f"decision on {own}", "repeated decision")
 
     def _other(self, kind: str, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         match kind:
+            case "permission.requested" if data.get("resolvedByHook") is not True:
+                self.asked[text_at(data, "requestId")] = text_at(object_at(data, "permissionRequest"), "toolCallId")
             case "session.info" if str(data.get("infoType")) in _NOISE:
                 return self.skip(f"session.info: {data['infoType']}")
             case "session.start" | "session.resume" | "session.context_changed":

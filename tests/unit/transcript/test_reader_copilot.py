@@ -61,8 +61,11 @@ def came(own: str = "c1", words: str = "a.txt", **fields: Any) -> Record:
     return {**found, "data": {**found["data"], **fields}}
 
 
-def answers(verdict: str, **fields: Any) -> Record:
-    return event("permission.completed", requestId="r1", toolCallId="c1", result={"kind": verdict, **fields})
+def answers(verdict: str, own: str = "c1", **fields: Any) -> Record:
+    return event("permission.completed", requestId="r1", toolCallId=own, result={"kind": verdict, **fields})
+
+
+ASKED = event("permission.requested", requestId="r1", permissionRequest={"kind": "shell", "toolCallId": "c1"})
 
 
 EXITED = "<exited with exit code 2>"
@@ -96,6 +99,34 @@ def test_a_rejection_is_a_decision_and_comes_once() -> None:
         (Kind.DECISION, 'Rejected bash(cmd="ls"): The user said no')
     ]
     assert read(asks("c1"), answers("denied-by-rules")).skipped == {"permission.completed: denied-by-rules": 1}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("approved", 'Approved bash(cmd="ls")'),
+        ("approved-for-session", 'Approved bash(cmd="ls") for session'),
+        ("denied-interactively-by-user", 'Rejected bash(cmd="ls")'),
+    ],
+)
+@pytest.mark.parametrize("own", ["c1", ""])  # the request names the call where its answer does not
+def test_what_the_user_says_to_a_request_is_a_decision(verdict: str, words: str, own: str) -> None:
+    assert said(read(asks("c1"), ASKED, answers(verdict, own), came()))[1:] == [
+        (Kind.DECISION, words),
+        (Kind.TOOL_RESULT, "a.txt"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [({"approved": True}, "Approved the plan"), ({"feedback": "smaller"}, "Rejected the plan: smaller")],
+)
+def test_what_the_user_says_to_a_plan_is_a_decision_and_comes_once(verdict: Record, words: str) -> None:
+    shown = asks("c1", tool="exit_plan_mode", summary="s")
+    decided = event("exit_plan_mode.completed", requestId="r", **verdict)
+
+    assert said(read(shown, decided, came(words="Plan approved!")))[1:] == [(Kind.DECISION, words)]
+    assert len(read(shown, came(words="Plan approved!"), decided).entries) == 2
 
 
 @pytest.mark.parametrize(
