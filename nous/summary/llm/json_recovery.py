@@ -23,7 +23,7 @@ _OPENING = re.compile(rf"(?:\[\s*+)?\{{\s*+(?:{_STRING}\s*+:|\}})", re.DOTALL)
 """Begins an object, or an array of objects. Other braces are skipped at the speed of `re`."""
 
 _BEGINS_LINE = re.compile(rf"^{_OPENING.pattern}", re.DOTALL | re.MULTILINE)
-_REASONING = re.compile(r"<think>.*?</think>", re.IGNORECASE | re.DOTALL)
+_REASONING = re.compile(r"\A\s*<think>.*?</think>", re.IGNORECASE | re.DOTALL)
 _TOO_DEEP = re.compile(rf"(?:[{{\[][^{{}}\[\]]*+){{{DEEPEST + 1}}}")
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
