@@ -168,7 +168,7 @@ class _Lenient(BaseModel):
 
 
 def _bare(name: str) -> str:
-    """Return what the spellings of a key have in common: `keyPoints`, `Key_Points`, `key points`."""
+    """Return what spellings of a key have in common: `keyPoints`, `Key_Points`, `key points`."""
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
