@@ -1,4 +1,4 @@
-"""Exponential backoff: of a call, and of a background task."""
+"""Retry a call until a deadline, or pace a failing background task: exponential backoff."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""Function that every RQ job names.
+"""Function that every RQ job calls: set up once per process, and run one delivery attempt.
 
 A stock RQ worker runs it too, with the same guarantees: `rq worker -S json -j nous.jobs.rq.job.AllowListedJob QUEUE`.
 Its settings say which installation that serves. A job of another one is refused.

@@ -1,4 +1,4 @@
-"""Structured logging to standard error, in one format for our code and for libraries.
+"""Configure structured logging to standard error, in one format for our code and libraries.
 
 Our code logs with `structlog.get_logger(__name__)`. RQ and redis-py log with the standard library. Both pass the same
 processors. So every line has the fields that were bound with `structlog.contextvars` in its thread, such as the ids of

@@ -1,4 +1,4 @@
-"""episodes_unembedded → save the missing vectors of episodes."""
+"""episodes_unembedded → embed the episodes that have no vector yet, and save the vectors."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Build policies, embedders and indexes from the settings."""
+"""Build the deduplication policy, handler deadline and excerpt function from the settings."""
 
 from collections.abc import Callable
 from functools import partial

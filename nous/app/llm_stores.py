@@ -1,4 +1,4 @@
-"""Build the stores of model calls: cached responses, token usage, circuits, counters."""
+"""Build the Redis stores of model calls: cached responses, token usage, circuits, counters."""
 
 from dataclasses import dataclass
 

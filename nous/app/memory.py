@@ -1,4 +1,4 @@
-"""Read side of the application: stores, embedder and index, for memory queries.
+"""Build the stores, embedder and vector indexes that memory queries read.
 
 It builds neither workers nor models, so that a command that only reads starts fast.
 """

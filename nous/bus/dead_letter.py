@@ -1,4 +1,4 @@
-"""Dead-letter records: build them, announce them, and read them back.
+"""Builds and parses dead-letter records, and builds the event that announces one. No I/O.
 
 Older releases read these records, and this one reads theirs: fields are added and never changed.
 """

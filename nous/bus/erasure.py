@@ -1,4 +1,4 @@
-"""Selects what to erase from the streams, judging by the raw bytes of each entry.
+"""Selects raw stream entries to erase, and cuts candidate facts out; deletes nothing itself.
 
 An entry that was dead-lettered as malformed may still hold the text of a session.
 """

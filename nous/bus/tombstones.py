@@ -1,4 +1,4 @@
-"""Tombstones of erased sessions and facts: they block republishing and relearning."""
+"""Names the tombstones (erasure records) that block an event or effects; stores none."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

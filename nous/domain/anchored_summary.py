@@ -1,4 +1,4 @@
-"""Rolling summary of a session: five sections, updated across compactions and resumes."""
+"""Value types and JSON codec of a session's rolling summary (five sections); no updates."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

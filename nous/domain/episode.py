@@ -1,4 +1,4 @@
-"""Episodes: the stored summary of a session, with its candidate facts and provenance."""
+"""Value types of an episode: a session's stored summary, candidate facts and provenance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

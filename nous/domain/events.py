@@ -1,4 +1,4 @@
-"""Event types of the system, from `SessionEnded` to `JobDeadLettered`.
+"""Event classes, from `SessionEnded` to `JobDeadLettered`; derive ids and missing fields.
 
 Events are frozen and named in the past tense. On the wire each is CloudEvents 1.0 JSON (see `nous.domain.event_codec`).
 The fields of `Event` are the envelope, those of its subclasses are `data`. A new event is a new subclass, in any

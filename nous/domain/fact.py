@@ -1,4 +1,4 @@
-"""Facts, their sources, and the rows of a scope's append-only fact log.
+"""Value types of facts, sources and fact-log rows, and pure functions on rows. No storage.
 
 The current facts are a projection of the log (`nous.knowledge.fact_index`). So nothing is ever overwritten, and every
 verdict can be read again.

@@ -1,4 +1,4 @@
-"""Plug-ins: the modules of a built-in package, and entry points of other distributions.
+"""Finds and imports plug-ins: built-in modules, and entry points of other distributions.
 
 A built-in plug-in is a module with an agreed attribute. Another distribution declares its own in `pyproject.toml`:
 

@@ -1,4 +1,4 @@
-"""Scope (tenant, agent, project) of all memory, and the cache tag of model answers in it."""
+"""Value types: scope (tenant, agent, project) of memory, and cache tag of model answers."""
 
 from dataclasses import dataclass
 from typing import Self

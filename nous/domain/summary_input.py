@@ -1,4 +1,4 @@
-"""Input of a summarizer: the excerpt of a session and its decisions.
+"""Value types of a summarizer's input: the excerpt of a session and its decisions.
 
 It is small and stored, so that an episode can be regenerated from it.
 """

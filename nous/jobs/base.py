@@ -1,4 +1,4 @@
-"""Interface of the job queue: one job for each attempt at a delivery."""
+"""Interface to submit a job per delivery attempt and count waiting ones; in-memory version."""
 
 import re
 from collections import defaultdict, deque

@@ -1,4 +1,4 @@
-"""Port to vector indexes that propose near facts."""
+"""Interface to vector indexes of facts: find near ones, rebuild from the log, erase."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol

@@ -1,4 +1,4 @@
-"""Decision on a candidate fact, the rows that record it, and the events that announce it."""
+"""Build the log rows and events of a decision on a candidate fact; the verdict is given."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""A fact of a scope with its whole history in the log."""
+"""Fact with its log history, from which it computes sources, dates, trust and valid links."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Precedence rules: when one fact may supersede another, by subject and by trust."""
+"""Apply precedence rules (subject, trust): pick a verdict, build rows that supersede facts."""
 
 from collections.abc import Iterable
 from dataclasses import replace

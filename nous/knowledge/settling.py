@@ -1,4 +1,4 @@
-"""Possible duplicates and updates, and the rows by which a person resolves them.
+"""List possible duplicates and updates; build the rows by which a person resolves them.
 
 Pure, like `nous.knowledge.learn`: each function returns the rows to append to the log that *knowledge* is the
 projection of. No rows mean that the log says so already. `unsettling` undoes a decision.

@@ -1,4 +1,4 @@
-"""Verdicts on a candidate fact, their policy, and adjudication of what that leaves open."""
+"""Types for judging facts: verdicts, policy, model ports; apply a model's adjudication."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Redis clients: all are built here, with explicit timeouts, retries and pool limits.
+"""Resolve the server's URL, and build all Redis clients with timeouts, retries, pool limits.
 
 redis-py silently repeats a command whose reply was lost. So every command sent through `connect` has to be idempotent.
 RQ's commands are not, and RQ changes the timeouts of the pool it gets, so it has a client of its own.

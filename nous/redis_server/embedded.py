@@ -1,4 +1,4 @@
-"""Embedded Redis server, shared by all processes that use its directory.
+"""Start, stop and check an embedded Redis server that all users of its directory share.
 
 It runs until it is stopped explicitly. Any number of processes may start or stop it at once. The election lock lets one
 of them act. The server itself inherits a second lock, alive, which the kernel frees when it dies. So a slow server is

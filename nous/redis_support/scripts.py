@@ -1,4 +1,4 @@
-"""Loads and runs the Lua scripts of a package.
+"""Loads the Lua scripts of a Python package, and runs them in Redis.
 
 Each script documents its effect, keys and arguments at its top.
 """

@@ -1,4 +1,4 @@
-"""Provenance of a fact: its sources, quotes from their turns, and its later history."""
+"""Collects a fact's provenance: its sources, quotes from their turns, and related facts."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Search query with its vector and the files that it names; filters and hits."""
+"""Types of a search (query, filters, hit); embed a query, match the files that it names."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Full-text index: BM25 over stemmed words and over the parts of code names."""
+"""In-memory full-text index: BM25 over stemmed words and over the parts of code names."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

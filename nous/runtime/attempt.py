@@ -1,4 +1,4 @@
-"""One attempt at a delivery: hold its lease, run the handler, commit, settle failure."""
+"""Run one attempt at a delivery: hold its lease, call the handler, commit or settle failure."""
 
 import random
 import threading

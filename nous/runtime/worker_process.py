@@ -1,4 +1,4 @@
-"""Worker process: its loops are started together, supervised, and stopped gracefully.
+"""Starts, supervises and stops a worker process's loops; dispatches, starts quarantine.
 
 For each worker there is a dispatch loop and a pool, each on its own thread. The dispatch loop queues new entries,
 sweeps, and starts the quarantine process.

@@ -1,4 +1,4 @@
-"""Erases one target (session, fact or scope): finds it, and removes it from each store."""
+"""Steps to erase a session, fact or scope: match log rows, select entries, delete records."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Read-only memory queries behind the command line and the Python API."""
+"""Search memory and collect context notes, episodes and facts for CLI and API. Read-only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

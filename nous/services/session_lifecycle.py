@@ -1,4 +1,4 @@
-"""End idle sessions and recover sessions whose end could not be processed.
+"""End idle sessions, recover those whose end failed, and follow an event through workers.
 
 All state is in the store and in the streams. Any number of processes may do this concurrently, and be killed at any
 moment: each step is one commit, which gets a conflict if another process was first, or if the session goes on.

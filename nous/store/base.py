@@ -1,4 +1,4 @@
-"""Read-side ports of the store: episodes, facts, session states, transcripts.
+"""Read-only interfaces of the stores: episodes, facts, session states, transcripts.
 
 Nothing is written here. The bus commits the effects that a handler returns.
 """

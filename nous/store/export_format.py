@@ -1,4 +1,4 @@
-"""JSON Lines format for exporting episodes and fact logs to another installation.
+"""Encode and decode exported episodes and fact-log rows as JSON Lines. No file I/O.
 
 A line is `{"kind", "scope", "record"}`: an `episode`, or a row of the fact log (`learned`, `confirmed`, `superseded`,
 `linked`). Vectors are left out: the importing side embeds the facts with its own embedder.

@@ -1,4 +1,4 @@
-"""Stores that memory queries read, among them an LRU cache of fact indexes per process.
+"""LRU cache of fact indexes, updated from the log on access; also bundles the query stores.
 
 Only rows that were appended since the last read are fetched.
 """

@@ -1,4 +1,4 @@
-"""Port and codec for the state of watched folders: which transcript files were processed."""
+"""Interface, in-memory version and codec of records of processed files in watched folders."""
 
 import os
 from collections.abc import Callable, Collection, Mapping

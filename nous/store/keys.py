@@ -1,4 +1,4 @@
-"""Names of all Redis keys that the store owns, with type, lifetime and content.
+"""Builds the names of all Redis keys of the store; lists their type, lifetime and content.
 
 `<p>` is the configured prefix, *kept* means without a TTL.
 

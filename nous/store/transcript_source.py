@@ -1,4 +1,4 @@
-"""Load the transcript of an event: inline, from a file, or from an upload.
+"""Load an event's transcript (inline, from a file or an upload), and upload transcripts.
 
 A file may have been written to since its event was published. It is read as it is now. The kind of change is added to
 the transcript's skip counts, which are stored with the episode. Growth does no harm: the episode then covers a newer

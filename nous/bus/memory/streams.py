@@ -1,4 +1,4 @@
-"""In-memory streams, consumer groups, counters and dead letters, under one lock."""
+"""Append to, query and trim in-memory streams with groups, counters and dead letters."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Waiting on Redis: for AOF writes and fsync, for new entries, and for keys to disappear."""
+"""Wait on Redis for AOF writes and fsync, for new entries, or for keys to disappear."""
 
 import time
 from collections.abc import Mapping, Sequence

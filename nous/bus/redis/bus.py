@@ -1,4 +1,4 @@
-"""Event bus on Redis Streams: consumer groups, leases, and atomic commits by Lua scripts.
+"""Event bus on Redis Streams: publish, receive on a lease, commit atomically by Lua script.
 
 The stream is the event log; an entry that a group has pending is not done yet. Every write is one script that may be
 sent twice, since redis-py re-sends a command whose reply was lost. The keys are listed in `nous.bus.redis.keys`, the

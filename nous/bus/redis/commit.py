@@ -1,4 +1,4 @@
-"""Commit plans: preconditions and commands that `commit.lua` applies atomically.
+"""Commit plan (preconditions and commands): encode it for `commit.lua`, parse the reply.
 
 A store turns each `Write` of a handler's effects into a plan. The bus joins the plans of one delivery and passes them
 to one script, which checks every precondition before it runs the first command.

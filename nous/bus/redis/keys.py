@@ -1,4 +1,4 @@
-"""Redis keys of the bus. `<p>` is the configured prefix; *kept* means without a TTL.
+"""Builds the names of the bus's Redis keys. `<p>` is the prefix; *kept* means without a TTL.
 
 | key                            | type   | life       | holds                                                         |
 |--------------------------------|--------|------------|---------------------------------------------------------------|

@@ -1,6 +1,6 @@
-"""RQ bookkeeping for many jobs that run concurrently in one process.
+"""Takes RQ jobs, many at a time, and records their start, heartbeats and outcomes in RQ.
 
-RQ's own worker writes it in some ten round trips a job. Here one script writes the same entries, so that dashboards
+RQ's own worker writes them in some ten round trips a job. Here one script writes the same entries, so that dashboards
 show the same.
 
 The entries are for people to look at. An attempt whose job could not be recorded is over all the same, and its delivery

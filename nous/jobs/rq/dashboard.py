@@ -1,4 +1,4 @@
-"""Patched rq-dashboard whose pages work while our jobs are in flight.
+"""Builds a patched rq-dashboard, with login, whose pages work while our jobs are in flight.
 
 rq-dashboard 0.9.0 was written for RQ 1 and for pickled jobs. Against RQ 3 and our JSON jobs it answers 500
 

@@ -1,4 +1,4 @@
-"""RQ job class that runs one allow-listed function and reads no field that names another."""
+"""RQ job class that runs `nous.job.perform` alone; encode and decode the call of a job."""
 
 import zlib
 from contextlib import suppress

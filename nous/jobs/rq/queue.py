@@ -1,4 +1,4 @@
-"""Job queue on RQ. Only this package touches RQ's queues."""
+"""Submits attempts as RQ jobs, counts those that wait, and checks whether one waits."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain

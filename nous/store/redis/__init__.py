@@ -1,4 +1,4 @@
-"""Stores on one Redis primary."""
+"""Base class of the stores on one Redis primary: send a command, translate its errors."""
 
 from typing import Any
 

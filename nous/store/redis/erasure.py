@@ -1,4 +1,4 @@
-"""Erase stored data from Redis. The keys are listed in `nous.store.keys`."""
+"""Erases a session, a scope or candidate facts from Redis; replaces a scope's fact log."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Uploaded transcripts and the records of watched folders in Redis. Keys: `nous.store.keys`."""
+"""Stores and reads uploaded transcripts and records of watched folders in Redis."""
 
 from collections.abc import Collection, Mapping
 from typing import cast
