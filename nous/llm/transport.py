@@ -5,6 +5,7 @@ from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import cache
+from importlib import import_module
 from threading import Semaphore
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -65,6 +66,7 @@ class Transport:
         """
         endpoint = self._endpoint
         try:
+            import_module("httpx2")
             _trusted()  # takes a moment the first time, which is not part of the deadline
         except ImportError as error:
             raise Misconfigured(f"{endpoint.id} needs the extra nous[llm]: install it beside nous") from error
