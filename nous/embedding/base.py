@@ -1,4 +1,4 @@
-"""Port to models that turn texts into vectors, and stand-ins for a missing one."""
+"""Defines the `Embedder` protocol, and two stand-ins that raise if it is unavailable."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol

@@ -1,4 +1,4 @@
-"""Interface of excerpt strategies, their manifest, and helpers that fill a budget in order."""
+"""Defines excerpt strategies, the manifest of an excerpt, and functions that fill a budget."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Provider-neutral request messages, and the text and token usage of replies."""
+"""Builds request messages for any provider, and replies with text and token usage."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Middleware around a model client: response cache, token budget and circuit breaker."""
+"""Wraps a model client in a response cache, a token budget and a circuit breaker."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Endpoint of a model, with its checks, and the protocol that provider modules implement."""
+"""Defines and validates a model's endpoint, and the protocol of provider modules."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Anchored (rolling) summary of a session: updated by a model, with a heuristic fallback."""
+"""Returns a session's next rolling summary: by a model or, if that fails, by heuristics."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Ingest candidate facts into a scope's log: load known facts, judge, return rows to append."""
+"""Judges candidate facts against a scope's log, and returns rows to append. Writes nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

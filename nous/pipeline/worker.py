@@ -1,4 +1,4 @@
-"""Workers as event consumers, their handlers, and the dependencies that handlers receive."""
+"""Defines `Worker` (event type, handler factory) and `WorkerContext`. Runs nothing."""
 
 import re
 from collections.abc import Callable, Collection, Sequence

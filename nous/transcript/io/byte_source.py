@@ -1,4 +1,4 @@
-"""Decompressing stream of a session file, with look-ahead, and a digest of what was read."""
+"""Wraps an open session file: decompresses it, looks ahead, and digests what is read."""
 
 import gzip
 import io
