@@ -1,4 +1,4 @@
-"""Outcome classifier: how a session ended for its user, by evidence at its end."""
+"""Classifies how a session ended for its user, by rules over the session's record."""
 
 import re
 from collections.abc import Callable, Sequence
