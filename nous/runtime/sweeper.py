@@ -20,7 +20,7 @@ _NO_ROOM = 1.0
 """Seconds until a delivery that found no room in its queue is handled again."""
 
 _FOREIGN_ACK = (
-    "it was not done, and is pending no more: somebody else acknowledged it, or deleted its consumer or its group"
+    "it was not done, and is pending no more: another client acknowledged it, or deleted its consumer or its group"
 )
 
 log = structlog.get_logger(__name__)

@@ -1,4 +1,4 @@
-"""A backlog that nobody was there for is drained: how fast, and with how much memory.
+"""Speed and memory of draining a backlog that built up while no worker ran.
 
 Sessions of 20 projects are published while nobody works; then worker processes begin. First a quarter of the backlog,
 then all of it, each on a server of its own: what is bounded does not differ where as many sessions are drained. What

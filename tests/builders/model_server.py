@@ -144,7 +144,7 @@ class ModelServer:
         self._thread.join()
 
     def wired(self, path: str, headers: dict[str, str], body: bytes) -> Wired:
-        """What to send in answer to a request, when it is time to."""
+        """Return the response to a request, once it is due."""
         request = self._noted(Request(path=path, headers=headers, body=orjson.loads(body) if body else {}))
         with self._changed:
             self._changed.wait_for(lambda: self._peak >= self._held_for)

@@ -75,7 +75,7 @@ def test_what_somebody_else_takes_from_us_is_set_aside_and_can_be_redriven(
     assert shop.counts == (3, 0, 3 - taken, taken)
     shop.later()
     assert shop.counts == (3, taken, 3 - taken, 0)
-    assert all("somebody else acknowledged it" in reason for reason in shop.reasons)
+    assert all("another client acknowledged it" in reason for reason in shop.reasons)
     for letter in shop.world.dead.letters():
         assert letter.session_id
         assert shop.world.dead.redrive(letter, SUMMARIZER)

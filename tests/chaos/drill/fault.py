@@ -9,11 +9,11 @@ from pkgutil import iter_modules
 from chaos.drill.stage import PROCESSES, Stage
 
 Strike = Callable[[Stage], float | None]
-"""Break something; return for how many seconds from now nobody can be expected to work, if for any."""
+"""Inject the fault; return the seconds for which no process can be expected to work."""
 
 
 class Fault:
-    """Breaks something, as often as it is told, and remembers what has to follow from it."""
+    """Injects one kind of fault repeatedly, and records the expected consequences."""
 
     def __init__(
         self,

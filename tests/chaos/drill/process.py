@@ -119,7 +119,7 @@ class Deaths:
     """Where this process dies: around answers to a third of all questions each, and at a third of all commits."""
 
     def __init__(self, folder: str | None) -> None:
-        """Note each death in *folder*, so that it is the only one of its kind; without one, nobody dies."""
+        """Note each death in *folder*, so that it is the only one of its kind; without one, no process dies."""
         self._folder = folder
 
     def at(self, point: str, name: UUID | str, share: int) -> None:

@@ -1,4 +1,4 @@
-"""What the stores, the streams and the books say when all is over, and the table that shows it."""
+"""Report of a drill: final state of stores, streams and counters, and the table that shows it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping

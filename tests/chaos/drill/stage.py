@@ -99,7 +99,7 @@ class Stage:
         return first, second
 
     def running(self) -> set[tuple[str, bytes]]:
-        """What is being handled: the worker, and the name of its delivery until it is through."""
+        """Return the deliveries in progress: worker, and name of its delivery."""
         keys, found = BusKeys(self.container.settings.prefix), set[tuple[str, bytes]]()
         client: Any = self.container.client
         with translated():
@@ -109,7 +109,7 @@ class Stage:
         return found
 
     def is_at_rest(self) -> bool:
-        """Whether nothing would follow any more if nothing else were published."""
+        """Return whether all published work is finished, with its follow-ups."""
         container = self.container
         return not any(
             backlog.pending or backlog.waiting
@@ -131,7 +131,7 @@ class Stage:
         timer.start()
 
     def kill_server(self) -> None:
-        """SIGKILL it, as the kernel would when memory runs out; whoever finds it dead brings it back."""
+        """SIGKILL it, as the kernel would when memory runs out; the first process that finds it dead restarts it."""
         _kill(self.server)
 
     def keep_server_down(self) -> None:

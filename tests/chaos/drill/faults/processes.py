@@ -104,7 +104,7 @@ class SteppedClock(Fault):
         step = float(self._file.read_text()) + stage.chance.choice(_STEPS)
         fresh = self._file.with_suffix(".new")
         fresh.write_text(f"{step}")
-        fresh.replace(self._file)  # nobody reads half of it
+        fresh.replace(self._file)  # atomic: a reader never sees half of it
         stage.crew.replace(stage.crew.one(stage.chance))
 
 

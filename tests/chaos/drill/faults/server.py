@@ -30,7 +30,7 @@ _SUBJECT = re.compile(rb'"subject":"([^"]+)"')
 
 @fault("server killed")
 def kill(stage: Stage) -> None:
-    """Kill the server; whoever finds it dead brings it back."""
+    """Kill the server; the first process that finds it dead restarts it."""
     stage.kill_server()
 
 
@@ -44,7 +44,7 @@ def keep_down(stage: Stage) -> float:
 
 @fault("server stalled", overlaps=False)
 def stall(stage: Stage) -> float:
-    """Let the server answer nobody for a while; then it goes on where it was."""
+    """Pause the server for a while; then it continues where it was."""
     seconds, pid = min(stage.size.outage, _LONGEST_STALL), stage.server
     os.kill(pid, signal.SIGSTOP)
     stage.later(seconds, lambda: os.kill(pid, signal.SIGCONT))

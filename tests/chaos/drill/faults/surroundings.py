@@ -94,7 +94,7 @@ class PaidAnswers(ModelFault):
     def environment(self, directory: Path) -> Mapping[str, str]:
         self._deaths = directory / "deaths"
         self._deaths.mkdir()
-        # One job at a time: whoever dies has no other question under way.
+        # One job at a time: a process that dies has no other question under way.
         ours = {"CHAOS_DEATHS": str(self._deaths), "NOUS_WORKER__CONCURRENCY": "1", "NOUS_LLM__DEADLINE": "30"}
         return {**super().environment(directory), **ours}
 
