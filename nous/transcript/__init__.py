@@ -1,4 +1,4 @@
-"""Read and write agent session transcripts in any known file format.
+"""Public API for transcripts, imported on first use: read, record, render, split into turns.
 
 Readers detect the format. `TranscriptWriter` records sessions of programs that keep no transcript.
 """

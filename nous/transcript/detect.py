@@ -1,4 +1,4 @@
-"""Detect the format of a session file from its first bytes."""
+"""Detect a session file's format from its first bytes, and look up format readers by name."""
 
 import sys
 from collections import Counter

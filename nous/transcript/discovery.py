@@ -1,4 +1,4 @@
-"""Locate agent transcripts by session id, and list session files below a folder."""
+"""Map session ids to transcript paths; list sub-agent transcripts, and files below a folder."""
 
 import os
 from collections.abc import Callable, Collection, Iterator

@@ -1,4 +1,4 @@
-"""Reads what a growing session file has gained since the last read, and its last turn again.
+"""Read a growing session file from a resume point: return new entries and the next point.
 
 More may be added to the last turn, so the next read replaces it. Earlier turns are settled, and a resume point holds
 the parser state after them. New content is read twice: to find where the last turn begins, and to stop there.

@@ -1,4 +1,4 @@
-"""Read many files and report what each format yields, and which files are refused."""
+"""Read many session files; return totals per detected format, and the refused files."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Interface of a transcript format, implemented by each module in `nous.transcript.readers`."""
+"""Interface of format readers: rate a file's sample, parse its stream into draft entries."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Classify tool calls: command, files named and written, commits, pushes, test runs."""
+"""Classify tool calls by effect: files named, written, removed; commits, pushes, handovers."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Summarize a tool call in one line, and list the files that it names."""
+"""Format a tool call as a one-line summary by its name and inputs, and list its files."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

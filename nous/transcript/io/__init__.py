@@ -1,1 +1,1 @@
-"""Turn bytes into records: decompress, split into lines, recover damaged content."""
+"""Decompress session files, split them into lines, and parse JSON records, damaged ones too."""

@@ -1,4 +1,4 @@
-"""Wraps an open session file: decompresses it, looks ahead, and digests what is read."""
+"""Wrap a session file's stream: decompress gzip or Zstandard, look ahead, hash what is read."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""Read lines with their positions, with a size limit so that memory stays bounded."""
+"""Split a byte stream into lines with their positions; skip and count overlong lines."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Parser for content blocks in the form of Anthropic's messages."""
+"""Parse Anthropic-style content blocks of messages into draft transcript entries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Base parser for chats: messages with a role, content, tool calls and results."""
+"""Base class and helpers that parse chat messages (role, content, tool calls) into entries."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Parser for Gemini API messages: text, thoughts, function calls and responses."""
+"""Parse Gemini API messages into entries: text, thoughts, function calls and responses."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Find fenced code in Markdown, open fences included, and collect text up to a limit."""
+"""Classify lines of Markdown as fenced code or text; collect a message's text up to a limit."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Base of the readings of sessions: header, tokens, user messages, calls with results."""
+"""Base class of session parsers: user text, tool calls paired with results, header, tokens."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

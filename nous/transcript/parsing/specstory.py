@@ -1,4 +1,4 @@
-"""Parser for SpecStory exports: message headings, session lines and tool use blocks.
+"""Parse message headings, session lines and tool-use blocks in SpecStory's Markdown exports.
 
 Calls look different for each agent, but their output comes last, in a fence of plain text or behind a label.
 """

@@ -1,4 +1,4 @@
-"""Final stage of parsing: numbers drafts by turn, makes their ids unique, truncates them."""
+"""Convert draft entries to final ones: turn numbers, unique ids, merged answers, cut text."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

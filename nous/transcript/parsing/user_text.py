@@ -1,4 +1,4 @@
-"""Separates the user's words from text that programs insert into user messages."""
+"""Classify user-message text as the user's words or not; strip text that programs inserted."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Converts untyped JSON values to an expected type, or to an empty value."""
+"""Coerce untyped JSON values to a type, or to an empty value; parse times; cut long text."""
 
 import re
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Reader for request bodies of the Anthropic Messages API, or only their lists of messages.
+"""Parse Anthropic Messages API requests, or their message lists, into transcript entries.
 
 Unlike in Chat Completions, calls and results are content.
 """

@@ -1,4 +1,4 @@
-"""Reader for Antigravity transcripts: conversation steps as JSON lines.
+"""Parse Antigravity transcripts (conversation steps as JSON lines) into transcript entries.
 
 The file is `brain/<id>/.system_generated/logs/transcript.jsonl`. Nothing links a result to its call: results follow in
 the order of the calls. The user's text stands in `<USER_REQUEST>`, among insertions of the editor.

@@ -1,4 +1,4 @@
-"""Reader for ChatGPT exports: `conversations.json`, a list of conversations or one of them.
+"""Parse ChatGPT exports (`conversations.json`, or one conversation) into transcript entries.
 
 Of the tree of messages only the branch that the user sees is read. The message of a tool answers the one to it.
 """

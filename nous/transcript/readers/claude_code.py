@@ -1,4 +1,4 @@
-"""Reader for Claude Code transcripts: `~/.claude/projects/<project>/<session>.jsonl`.
+"""Parse Claude Code transcripts (`~/.claude/projects/*/<session>.jsonl`) into entries.
 
 One answer of the model comes as several records with one `message.id`. Most records of type `user` are results of
 tools. Messages that the user typed while the model was working are in the queue.

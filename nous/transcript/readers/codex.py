@@ -1,4 +1,4 @@
-"""Reader for Codex CLI transcripts: `~/.codex/sessions/<date>/rollout-<time>-<id>.jsonl`.
+"""Parse Codex CLI transcripts (`~/.codex/sessions/<date>/rollout-*.jsonl`) into entries.
 
 A message appears twice or more: as an item of the conversation with the model, and as events. Until September 2025 the
 lines were the items themselves.

@@ -1,4 +1,4 @@
-"""Reader for the output of `codex exec --json`: events of threads, turns and items.
+"""Parse the output of `codex exec --json` (events of threads, turns, items) into entries.
 
 Until September 2025 it held the settings, the prompt, and events as `{id, msg}`. Today it has no prompt.
 """

@@ -1,4 +1,4 @@
-"""Reader for Copilot CLI transcripts: `events.jsonl`.
+"""Parse Copilot CLI transcripts (`events.jsonl`) into transcript entries.
 
 A call appears in the answer that requests it and again when it begins. Events inside of a sub-agent name its call.
 """

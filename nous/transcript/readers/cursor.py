@@ -1,4 +1,4 @@
-"""Reader for Cursor transcripts: JSON lines `{role, message: {content: blocks}}`.
+"""Parse Cursor transcripts (JSON lines `{role, message: {content: blocks}}`) into entries.
 
 They have no ids, so results are paired with the calls of their turn in order. Only prompts have a time.
 """

@@ -1,4 +1,4 @@
-"""Reader for Droid (Factory) sessions, and for the output of `droid exec`.
+"""Parse Droid (Factory) session files, and the output of `droid exec`, into entries.
 
 Session files are `~/.factory/sessions/<project>/<session>.jsonl`, with Anthropic messages under `message`. The output
 (`--output-format stream-json`) has flat records. Often only the text of a result shows that the call failed.

@@ -1,4 +1,4 @@
-"""Reader for Grok CLI sessions: `chat_history.jsonl`, with `summary.json` beside it.
+"""Parse Grok CLI sessions (`chat_history.jsonl` joined with `summary.json`) into entries.
 
 Both are in `~/.grok/sessions/<project>/<session>/`. Only the summary holds the session's title and directory. Text of
 the program in user messages has a `synthetic_reason`. The user's own words may be wrapped in `<user_query>`.

@@ -1,4 +1,4 @@
-"""Reader for Hermes sessions: `~/.hermes/sessions/*.json`, gateway transcripts, exports.
+"""Parse Hermes sessions (`~/.hermes/sessions/*.json`, gateway files, exports) into entries.
 
 Messages are those of Chat Completions, with the model's thoughts beside them. The file has the times when the session
 began and was saved, but not always those of its messages.

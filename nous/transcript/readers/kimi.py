@@ -1,4 +1,4 @@
-"""Reader for Kimi Code journals: `wire.jsonl`, typed events of one agent.
+"""Parse Kimi Code journals (`wire.jsonl`, typed events of one agent) into entries.
 
 The file is in `~/.kimi-code/sessions/<project>/<session>/agents/<agent>/`. A prompt appears when it is typed and again
 when the model gets it. `origin` names the author of a user message.

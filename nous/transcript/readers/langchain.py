@@ -1,4 +1,4 @@
-"""Reader for LangChain messages, in a list or in the state of a graph.
+"""Parse LangChain messages, in a list or in the state of a graph, into transcript entries.
 
 Reads the output of `messages_to_dict` and `dumpd`, and plain messages. The chunks of a streamed answer become one.
 """

@@ -1,4 +1,4 @@
-"""Reader for the format of nous: the output of `nous dev transcript PATH --json`."""
+"""Parse nous's own JSON export (`nous dev transcript PATH --json`) back into entries."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace

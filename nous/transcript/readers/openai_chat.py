@@ -1,4 +1,4 @@
-"""Reader for Chat Completions messages, and lists of `{role, content}` from other programs.
+"""Reader of OpenAI Chat Completions and `{role, content}` lists; `ChatReading` parses them.
 
 There are no error flags: a result that begins with `Error` is one. Arguments are JSON in a string.
 """

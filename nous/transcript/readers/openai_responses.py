@@ -1,4 +1,4 @@
-"""Reader for the OpenAI Responses API: items as lists or lines, and bodies that hold them.
+"""Parse OpenAI Responses API items, requests and answers into entries, each item once.
 
 A request mostly repeats the conversation so far, and an answer comes back as input. Each item is emitted once.
 """

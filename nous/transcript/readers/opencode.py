@@ -1,4 +1,4 @@
-"""Reader for OpenCode sessions: a tree of small files, or the output of `opencode export`.
+"""Parse OpenCode sessions (a tree of small files, or `opencode export` output) into entries.
 
 The tree is below `~/.local/share/opencode/storage/`, and is read as one document like the output. A list of messages, a
 single file, and the lines of `opencode run --format json` are read too, as far as they name the speaker.

@@ -1,4 +1,4 @@
-"""Reader for pi and OpenClaw sessions: JSON lines that form a tree by `parentId`.
+"""Parse pi and OpenClaw sessions (JSON lines that form a tree by `parentId`) into entries.
 
 The first line is a `session`. File order is the order of events. All branches of the tree are read.
 """

@@ -1,4 +1,4 @@
-"""Reader for plain text with speaker labels (`User: ...`, `### Assistant`), or without any.
+"""Parse plain text into entries by speaker labels (`User: ...`, `### Assistant`), if any.
 
 A label begins a turn at the start of a line, but not in fenced code. A file keeps to the style of its first label, and
 to one name for each speaker: `Note:`, a quoted `User:` in another style or a `Client:` beside the `User:` begin no

@@ -1,4 +1,4 @@
-"""Reader for qbit transcripts: `transcript.json`, a pretty array, JSON lines, or both.
+"""Parse qbit transcripts (`transcript.json`: JSON array, JSON lines, or both) into entries.
 
 Times are in ISO form or in milliseconds.
 """

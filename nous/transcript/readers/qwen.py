@@ -1,4 +1,4 @@
-"""Reader for Qwen Code transcripts: `~/.qwen/projects/<project>/chats/<session>.jsonl`.
+"""Parse Qwen Code transcripts (`~/.qwen/projects/*/chats/<session>.jsonl`) into entries.
 
 Records have the form of Claude Code's, messages that of the Gemini API. One answer may come as several records with one
 `uuid`. `displayText` is the user's text, beside the text that the model got instead.

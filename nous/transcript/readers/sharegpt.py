@@ -1,4 +1,4 @@
-"""Reader for ShareGPT conversations: `{conversations: [{from, value}]}`, or only the turns.
+"""Parse ShareGPT `{conversations: [{from, value}]}`, or only the turns, into entries.
 
 Calls and results have no ids: results come in the order of the calls. Hermes data keeps calls and thoughts in tags.
 """

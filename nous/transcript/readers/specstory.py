@@ -1,4 +1,4 @@
-"""Reader for SpecStory exports: sessions of many agents as Markdown in `.specstory/history`.
+"""Parse SpecStory Markdown exports (`.specstory/history`) of agent sessions into entries.
 
 A message, with its thoughts and calls, extends from one heading (`_**Agent (model time)**_`) to the next.
 """

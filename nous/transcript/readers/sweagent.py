@@ -1,4 +1,4 @@
-"""Reader for SWE-agent runs: a `.traj` file, `{history, trajectory, info, environment}`.
+"""Parse SWE-agent runs (`.traj` JSON: messages, or else steps) into transcript entries.
 
 The history holds the messages of the model; the trajectory, used if there is no history, holds the same by steps. User
 messages are output of the environment; the user's only words are the task.

@@ -1,4 +1,4 @@
-"""Events of an agent session as JSON objects tagged by `type`, in qbit's format.
+"""Schema and value type of qbit's session events (JSON); read them from a transcript file.
 
 Types of its forks, and fields that newer programs add, are kept unchanged. See https://github.com/qbit-ai/qbit.
 """

@@ -1,4 +1,4 @@
-"""Write the transcript of a session while it runs; save summarizer inputs and summaries."""
+"""Append session events to a JSON transcript file; save summarizer inputs and summaries."""
 
 import fcntl
 import json

@@ -1,1 +1,1 @@
-"""Parsing helpers and per-session state shared by the readers of Codex files."""
+"""Parsers of Codex conversations, events and tool outputs, shared by several readers."""

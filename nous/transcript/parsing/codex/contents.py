@@ -1,4 +1,4 @@
-"""Classifies user texts of Codex, splits plans off answers, judges outcomes of tool calls."""
+"""Classify Codex user texts, split plans off answers, and parse tool outputs and outcomes."""
 
 import re
 from dataclasses import dataclass, field

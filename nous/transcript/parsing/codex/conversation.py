@@ -1,4 +1,4 @@
-"""Parser for Codex conversations: messages, calls and results, each emitted once.
+"""Parse Codex messages, reasoning, calls and results into entries, without duplicates.
 
 Items have the form of the Responses API; the item types from before October 2025 are read too.
 """

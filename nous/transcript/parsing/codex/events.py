@@ -1,4 +1,4 @@
-"""Parser for Codex events and thread items, most of which repeat the conversation."""
+"""Parse Codex events and thread items into entries; skip copies of what is already emitted."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
