@@ -1,4 +1,4 @@
-"""Defines the `Embedder` protocol, and two stand-ins that raise if it is unavailable."""
+"""Define the `Embedder` protocol (text to unit vectors); two stand-ins whose `embed` raises."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol

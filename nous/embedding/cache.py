@@ -1,4 +1,4 @@
-"""In-memory LRU cache in front of an embedder."""
+"""Wrap an embedder with an in-memory LRU cache of text vectors."""
 
 from collections import OrderedDict
 from collections.abc import Sequence

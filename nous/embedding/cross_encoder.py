@@ -1,4 +1,4 @@
-"""Cross-encoder on the CPU: reads two texts at once and scores whether they say the same."""
+"""Score text pairs with a local ONNX cross-encoder: probability that both say the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embedder without a model: hashes words and their trigrams."""
+"""Embed texts without a model: hash words and their trigrams into unit vectors."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""Embedder behind an OpenAI-compatible API: batching, and validation of responses."""
+"""Batch texts for an injected OpenAI-compatible embedding client; validate its vectors."""
 
 import base64
 from collections.abc import Iterator, Sequence

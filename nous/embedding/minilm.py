@@ -1,4 +1,4 @@
-"""Local embedder all-MiniLM-L6-v2 with int8 weights, on the CPU and without the network.
+"""Embed texts with all-MiniLM-L6-v2 (int8, ONNX) in-process on the CPU, without network.
 
 Model: https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2
 """

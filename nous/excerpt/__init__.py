@@ -1,4 +1,4 @@
-"""Shorten a session to a length budget, in order, with a mark for every omission."""
+"""Re-export the functions and types that shorten a transcript to a length budget."""
 
 from nous.excerpt.fit import BUDGET, Excerpt, ExcerptWindow, Unit, Windows, fit, truncate_transcript, windows
 from nous.excerpt.strategy import Manifest, ManifestEntry

@@ -1,4 +1,4 @@
-"""Fill the remaining budget with the sentences and calls that add most new terms.
+"""Choose the sentences and tool calls that add most new terms, to fill an excerpt's budget.
 
 Lazy greedy maximum coverage: the gain of a unit is the worth of its new terms divided by length^`BREVITY`. Gains only
 fall while the excerpt grows, so re-evaluating the top of a heap finds the best unit. Terms are words as written, split

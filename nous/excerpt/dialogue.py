@@ -1,4 +1,4 @@
-"""Detect small talk of two people, and choose the turns that state most for their length.
+"""Detect that two people are chatting, and choose their most factual turns for an excerpt.
 
 Signs of a statement are names, possessives, times, and phrases that only keep the conversation going. The words for
 them are in `talk.toml` and `nous.text.language`; their weights were fitted to hand-labelled conversations

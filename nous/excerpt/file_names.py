@@ -1,4 +1,4 @@
-"""Shorten file paths: relative to the project, and a bare name after the first mention."""
+"""Shorten file paths in an excerpt's tool calls, and list the files edited or removed."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Build an excerpt of a transcript that never exceeds its budget; several for a long one."""
+"""Build one or more excerpts of a transcript, each within a character or token budget."""
 
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Guaranteed part of an excerpt: user turns, decisions, side effects, start and end.
+"""Choose the guaranteed part of an excerpt: user turns, decisions, side effects and ends.
 
 Guarantees are tried from the strongest to the weakest, and the first that fits into the room applies:
 

@@ -1,4 +1,4 @@
-"""Items of an excerpt: everything in a session that can be shown, in order, with labels."""
+"""Define an excerpt's items (role, text, position); count omissions; escape label-like text."""
 
 import re
 from enum import StrEnum

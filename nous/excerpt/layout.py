@@ -1,4 +1,4 @@
-"""Lay out an excerpt: labelled items in order, parts of texts, and marks for omissions."""
+"""Render chosen parts of items as labelled text, with marks for omissions; compute lengths."""
 
 import re
 from bisect import bisect_left

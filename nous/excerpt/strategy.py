@@ -1,4 +1,4 @@
-"""Defines excerpt strategies, the manifest of an excerpt, and functions that fill a budget."""
+"""Define excerpt strategy types; fill a budget in given order; list items kept and dropped."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

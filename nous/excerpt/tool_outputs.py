@@ -1,4 +1,4 @@
-"""Extract the informative lines of tool results: errors, and outputs if there is room."""
+"""Extract error lines from failed tool results; add shortened tool outputs to excerpt items."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Redact error messages for storage and logs: mask credentials, elide quoted content.
+"""Redact error messages for storage and logs: mask credentials, elide long quotes.
 
 An error message may quote what was read: a line of a transcript, a key, an answer. Names and numbers help an operator
 and are kept. Long quotes are replaced by their length.

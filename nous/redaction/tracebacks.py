@@ -1,4 +1,4 @@
-"""Format tracebacks for storage and display: module, line and function, but no values.
+"""Format tracebacks for storage and display: frames without values, messages redacted.
 
 One frame a line. The prefix says what the line is: two spaces for a frame of this project or of the user's own code, a
 bar for a frame of a library, an exclamation mark for an error.

@@ -1,4 +1,4 @@
-"""Session summaries: per episode, and anchored (rolling) ones that survive compaction."""
+"""Package of session summarizers; re-exports `AnchoredSummary` (rolling) and `Summarizer`."""
 
 from nous.domain.anchored_summary import AnchoredSummary, AnchoredSummarySection
 from nous.summary.anchored import Summarizer, SummarizerError

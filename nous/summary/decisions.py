@@ -1,4 +1,4 @@
-"""Recorded decisions as facts, and the event that announces an episode."""
+"""Convert recorded decisions to candidate facts; build the `EpisodeSummarized` event."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Strip terminal control and bidi characters from untrusted text, and cut text safely."""
+"""Strip control and invisible characters from untrusted text; cut text between graphemes."""
 
 import re
 

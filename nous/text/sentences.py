@@ -1,4 +1,4 @@
-"""Sentence and code-block segmentation, as spans `(start, end)` of characters."""
+"""Split text into sentences and code blocks, as character spans; shorten text at a word."""
 
 import re
 from bisect import bisect_right

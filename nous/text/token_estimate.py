@@ -1,4 +1,4 @@
-"""Estimate token counts without a tokenizer; the unit of every token budget in this package.
+"""Estimate the token count of a text from its byte patterns, without a tokenizer.
 
 The unit is one token of `o200k_base`, the byte-pair vocabulary of GPT-4o to GPT-5. `estimate` predicts it without the
 vocabulary. A caller that knows its model passes the model's own tokenizer instead: any callable of type `Counter`.

@@ -1,4 +1,4 @@
-"""Registry of excerpt strategies: the modules here, and entry points `nous.strategies`."""
+"""Look up an excerpt strategy by name: a module here, or an entry point `nous.strategies`."""
 
 import sys
 

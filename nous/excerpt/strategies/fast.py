@@ -1,4 +1,4 @@
-"""Fast strategy: the guaranteed floor, then whole items from the end backwards."""
+"""Fast excerpt strategy: user turns, decisions, side effects; then items from the end back."""
 
 from nous.excerpt.dialogue import is_talk, most_told
 from nous.excerpt.floor import floor

@@ -1,4 +1,4 @@
-"""Baseline strategy: the beginning of the session."""
+"""Baseline excerpt strategy: keep the beginning of the session, up to the budget."""
 
 from nous.excerpt.items import Items
 from nous.excerpt.strategy import Choice, Strategy, until_full

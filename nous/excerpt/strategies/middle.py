@@ -1,4 +1,4 @@
-"""Baseline strategy: the beginning and the end, without the middle, as most tools do."""
+"""Baseline excerpt strategy: keep the beginning and the end, and omit the middle."""
 
 from nous.excerpt.items import Items
 from nous.excerpt.strategy import Choice, Strategy, until_full

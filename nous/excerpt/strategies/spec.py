@@ -1,8 +1,8 @@
-"""Scores of the original specification, with its faults fixed.
+"""Excerpt strategy by item score: prefer user turns and words of decision, not long code.
 
 Every item begins at 1; +2 for a word of decision, +1 for the user, -1 for more than 500 characters with a code block or
 more than 10 line breaks. The highest scores are taken whole, ties in order. An item that does not fit is skipped, and
-filling goes on. The first and the last item are always represented.
+filling goes on. The first and the last item are always represented. Scores are those of the original specification.
 """
 
 from nous.excerpt.floor import first_and_last

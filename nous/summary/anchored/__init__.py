@@ -1,4 +1,4 @@
-"""Anchored (rolling) summaries: the interface of their summarizers, with a model or without."""
+"""Define the `Summarizer` protocol that updates a session's rolling summary, and its error."""
 
 from collections.abc import Sequence
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Heuristic anchored summary, in the session's own words, without a model."""
+"""Update a session's rolling summary from its transcript by rules, without a model."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Schema, prompt text and parser for a model's anchored summary."""
+"""Build JSON schema and prompt text for a model's rolling summary; convert its JSON answer."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""No-loss merge of anchored summaries: restore every line that the new one lacks.
+"""Merge two rolling summaries: restore in the new one every line of the old that it lacks.
 
 It is biased to one side: a repeated line costs a line, a lost line is lost.
 """

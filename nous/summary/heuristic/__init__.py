@@ -1,4 +1,4 @@
-"""Heuristic episodes without a model: outcome, title, summary, lessons and facts.
+"""Package of rules that summarize a session without a model (no code in this file).
 
 The rules were measured on labelled sessions.
 """

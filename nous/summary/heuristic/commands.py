@@ -1,4 +1,4 @@
-"""Test, build, lint and format runs of a session: command, directory, and success."""
+"""Find the test, build, lint and format commands that a session ran, and which passed."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Heuristic candidate facts from a few sources that were measured as reliable, surest first.
+"""Extract candidate facts by rules from a session record, or from a finished summary.
 
 For an episode without facts of its own, `facts_of` takes the user's statements and the key points of its summary.
 """

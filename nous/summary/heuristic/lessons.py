@@ -1,4 +1,4 @@
-"""Lessons for the next session: causes of faults, fixes of failures, user corrections."""
+"""Extract lessons from a session record: user statements, and causes of failures."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Title, topics and text of a summary, in the session's own words."""
+"""Compose title, topics and summary text from a session record, quoting its own words."""
 
 import re
 from collections import Counter

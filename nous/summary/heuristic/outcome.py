@@ -1,4 +1,4 @@
-"""Classifies how a session ended for its user, by rules over the session's record."""
+"""Classify a session's outcome (resolved, partial ...) by rules; list what is left open."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Session record by turns: user requests, agent actions and reports, and the ending."""
+"""Derive a session record from a transcript: turns, tool actions, files, commits and runs."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
-"""Results and answers: what the agent's last message of a turn states, and what it answers.
+"""Extract a turn's result, and answers to the user's questions, from the agent's messages.
 
-Without such a statement, the result of a turn is the effects of its calls.
+If no message states one, the result of a turn is the effects of its calls.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Sentences of a message without Markdown, with speaker and position."""
+"""Split a message into sentences without Markdown; find their names and words; compare them."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Lasting statements of the user: rules, preferences, decisions, corrections and rejections."""
+"""Extract the user's lasting statements (rules, preferences, decisions) as candidate facts."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Heuristic tier: an episode's summary and facts, and the merge of several windows'."""
+"""Summarize a transcript by rules, without a model; merge the summaries of its windows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Grounding check: keep a model's facts only if the session's turns support them.
+"""Filter candidate facts by text matching: keep those that the session's turns support.
 
 A fact stays only if the turns that it cites contain its numbers, paths and names. Wrong citations are corrected if
 another turn contains them. The session decides whose statement a fact is.

@@ -1,4 +1,4 @@
-"""Recover the JSON object from a model's answer, despite surrounding text.
+"""Extract the largest JSON object, or the text in `<summary>` tags, from a model's answer.
 
 Malformed or truncated JSON is a fault: no part of it is taken for the answer.
 """

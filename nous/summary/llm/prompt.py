@@ -1,4 +1,4 @@
-"""Prompt templates from TOML files, and the session data that is filled in."""
+"""Load prompt templates from TOML; format a session's segments and decisions to fill them."""
 
 import tomllib
 from collections.abc import Iterator, Sequence

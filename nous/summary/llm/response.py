@@ -1,4 +1,4 @@
-"""Schema and lenient parser for a model's summary of a session.
+"""Define JSON schemas for a model's session summary and facts; parse its answers leniently.
 
 The JSON schema of `EpisodeAnswer` is strict, its parsing is lenient. Values of the wrong type are coerced; a text is
 never split into its characters. What no repair can fix becomes a complaint that can be sent to the model.

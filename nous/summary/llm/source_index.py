@@ -1,4 +1,4 @@
-"""Index of a session's turns as a model saw them; finds the turns that support a statement.
+"""In-memory index of session turns: find those with a statement's literals and most words.
 
 Literals of a statement are numbers, paths, identifiers and quotes: no paraphrase changes them. They are compared in one
 normal form: NFKC, casefolded, with one kind of quote, apostrophe, hyphen and space, and without the marks of code and

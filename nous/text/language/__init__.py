@@ -1,4 +1,4 @@
-"""Word lists and phrase patterns by language, merged from the TOML files beside this module.
+"""Load word lists and phrase patterns from TOML files, merged over all languages.
 
 A new language has the tables of english.toml or some of them. A session may be in any language, or in two.
 """
