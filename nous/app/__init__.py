@@ -1,1 +1,1 @@
-"""Composition root: builds the application from the settings."""
+"""Package of the composition root: its modules build the application from the settings."""

@@ -1,4 +1,4 @@
-"""Dependency container: every adapter and service, built at its first use."""
+"""Dependency container: lazily build clients, bus and stores; discover worker plug-ins."""
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy

@@ -1,4 +1,4 @@
-"""Build the LLM client, its middleware and the components that use it, from the settings."""
+"""Build from settings: LLM client with middleware, LLM pipeline components, remote embedder."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Build the application services: eraser, producer and folder watchers."""
+"""Build the services that erase data, publish sessions and watch folders."""
 
 import socket
 import time

@@ -1,4 +1,4 @@
-"""Build the loops of a worker process: dispatch, pools, maintenance."""
+"""Build a `WorkerProcess` and its loops: event dispatch, job pools and maintenance."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""The `nous` command line: table of commands and options that all of them share.
+"""Define the `nous` and `nous dev` command groups: lazily loaded commands, global options.
 
 A command's module is imported only when that command runs, so `nous --help` stays fast.
 """

@@ -1,4 +1,4 @@
-"""`nous demo`: turn bundled sessions into episodes and facts, and print them."""
+"""`nous demo`: publish bundled sessions, run all workers, print the episodes and facts."""
 
 import shlex
 import shutil

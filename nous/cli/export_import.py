@@ -1,4 +1,4 @@
-"""`nous export` and `nous import`: episodes and facts as JSON lines."""
+"""Write stored episodes and facts as JSON lines; read such lines and store missing records."""
 
 import sys
 from collections import Counter, defaultdict

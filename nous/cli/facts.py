@@ -1,4 +1,4 @@
-"""Commands of `nous facts`: learn facts by hand, and settle pairs that may say the same."""
+"""Commands of `nous facts`: learn facts from JSON lines; list, merge or replace duplicates."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Lookups shared by commands: scopes by name, sessions and facts by id or id prefix."""
+"""Look up stored scopes by name, and sessions, episodes and facts by id or id prefix."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""`nous episodes`, `show`, `facts`, `provenance` and `scopes`: show stored memory."""
+"""`nous episodes`, `show`, `facts`, `provenance`, `scopes`: print stored episodes and facts."""
 
 from collections.abc import Iterator
 from dataclasses import replace

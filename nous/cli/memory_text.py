@@ -1,4 +1,4 @@
-"""Episodes and facts as lines of text, and facts as JSON."""
+"""Format episodes and facts as lines of text, and facts as dicts for JSON output."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict

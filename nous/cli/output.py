@@ -1,4 +1,4 @@
-"""Output of commands: records as a table, as lines or as JSON; notes and questions.
+"""Print command output: tables, text lines or JSON; notes on stderr; confirmation prompts.
 
 On a terminal, tables and quotes are cut to its width. In a pipe or a file nothing is cut.
 """

@@ -1,4 +1,4 @@
-"""`nous worker` and `nous up`: run workers in this process."""
+"""`nous worker` and `nous up`: run chosen or all workers in this process until signalled."""
 
 import os
 import signal

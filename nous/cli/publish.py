@@ -1,4 +1,4 @@
-"""`nous publish`: submit sessions, and optionally wait for their outcomes."""
+"""`nous publish`: publish session files as events for workers; optionally await outcomes."""
 
 import shlex
 import sys

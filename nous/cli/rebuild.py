@@ -1,4 +1,4 @@
-"""Commands that recompute derived data: calibrate, reembed, reindex and reprocess."""
+"""Measure the merge threshold, rebuild fact indexes; queue re-embedding and re-summarizing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""`nous search` and `nous context`: search memory, and gather notes for a new session."""
+"""`nous search`: search facts and episodes. `nous context`: print notes for a new session."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Commands about server and settings, which load no worker: down, config, rq-dashboard."""
+"""Stop the embedded Redis server, show effective settings, or serve rq-dashboard."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

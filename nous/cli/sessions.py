@@ -1,4 +1,4 @@
-"""Commands about running sessions: sessions, heartbeat, record-decision and session-summary."""
+"""List or recover open sessions, send heartbeats, record decisions, print rolling summaries."""
 
 from contextlib import suppress
 from dataclasses import asdict

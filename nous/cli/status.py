@@ -1,4 +1,4 @@
-"""`nous status` and `nous metrics`: state of the whole system, or progress of one session."""
+"""Print system status, one session's progress (`nous status`), or Prometheus metrics."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Commands that read transcripts: transcript, excerpt, formats and search-turns."""
+"""Print, excerpt or search the turns of a transcript; list or survey transcript formats."""
 
 import sys
 from collections import Counter

@@ -1,4 +1,4 @@
-"""`nous watch`: submit ended sessions from folders, such as those that no hook has reported."""
+"""`nous watch`: scan folders repeatedly, or once, and publish session files that are idle."""
 
 import signal
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Language-model client interface: one method, and errors that say how to react."""
+"""Define the LLM client protocol (`ask`), its `Question` and `Reply`, and its error classes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

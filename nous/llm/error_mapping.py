@@ -1,4 +1,4 @@
-"""Map provider error responses to model errors; messages never quote question or key."""
+"""Map a provider's HTTP errors to model exceptions; messages omit the question and the key."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta

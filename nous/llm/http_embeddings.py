@@ -1,4 +1,4 @@
-"""HTTP client for embeddings in OpenAI's protocol: `POST /embeddings`."""
+"""Post texts to an OpenAI-style `/embeddings` endpoint; return the response body unparsed."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""HTTP client for language models of every provider."""
+"""HTTP client for LLMs: send a question in the provider's protocol and return its reply."""
 
 import structlog
 

@@ -1,4 +1,4 @@
-"""Builds request messages for any provider, and replies with text and token usage."""
+"""Build chat messages from a question, and a `Reply` from response text and token counts."""
 
 import json
 from collections.abc import Mapping

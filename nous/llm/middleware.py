@@ -1,4 +1,4 @@
-"""Wraps a model client in a response cache, a token budget and a circuit breaker."""
+"""Wrappers of an LLM client: response cache, daily token budget and circuit breaker."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Defines and validates a model's endpoint, and the protocol of provider modules."""
+"""Define a model's `Endpoint`, the `Provider` protocol, and checks of address and API key."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
-"""Shared state of model calls in Redis: responses, token usage, circuits and usage counters.
+"""Redis stores for LLM calls: cached replies, token usage, circuit state, usage counters.
 
-Every process shares it. So no process repeats a call that another has made, exceeds a budget that others have used, or
+All processes share them. So no process repeats a call that another has made, exceeds a budget that others have used, or
 calls a provider that another has found down. `<p>` is the configured prefix, *kept* means without TTL.
 
 | key                                   | type   | life       | holds                                                  |

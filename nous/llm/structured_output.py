@@ -1,4 +1,4 @@
-"""Structured output with one repair retry: ask, parse, and ask again with the parse error."""
+"""Ask a model and parse its answer; on a parse error, ask once more with that error."""
 
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar

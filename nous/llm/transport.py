@@ -1,4 +1,4 @@
-"""Blocking JSON requests to one endpoint, from many threads."""
+"""Thread-safe, blocking JSON POSTs to one LLM endpoint, with deadline and concurrency limit."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping

@@ -1,4 +1,4 @@
-"""Returns a session's next rolling summary: by a model or, if that fails, by heuristics."""
+"""Compute a session's next rolling summary from its transcript: by LLM, else by heuristics."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

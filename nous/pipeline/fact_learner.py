@@ -1,4 +1,4 @@
-"""Judges candidate facts against a scope's log, and returns rows to append. Writes nothing."""
+"""Decide if candidate facts are new, repeats or updates; return log rows, write nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

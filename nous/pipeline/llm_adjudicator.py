@@ -1,4 +1,4 @@
-"""LLM adjudication of fact pairs whose relation the texts alone do not settle."""
+"""Ask an LLM how the two facts of each ambiguous pair relate, and return its rulings."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

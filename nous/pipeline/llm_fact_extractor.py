@@ -1,4 +1,4 @@
-"""LLM fact extraction for episodes without facts, from the summary and the shown excerpt."""
+"""Extract candidate facts from a summary and excerpt: by LLM, or by heuristics as fallback."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

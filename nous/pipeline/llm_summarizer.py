@@ -1,4 +1,4 @@
-"""LLM summary of a session: one request per window, grounded facts, typed failures."""
+"""Summarize a session by LLM, window by window; return summary and grounded facts."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Defines `Worker` (event type, handler factory) and `WorkerContext`. Runs nothing."""
+"""Define `Worker` (event type, handler factory) and the handlers' dependencies; run nothing."""
 
 import re
 from collections.abc import Callable, Collection, Sequence

@@ -1,4 +1,4 @@
-"""Settings: `NOUS_*` variables take precedence over a TOML file, and that over defaults."""
+"""Re-export the settings model and its loader (environment over TOML file over defaults)."""
 
 from nous.settings.load import Loaded, load, load_settings
 from nous.settings.model import Settings

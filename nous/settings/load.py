@@ -1,4 +1,4 @@
-"""Load settings in layers: the environment over a TOML file over the defaults.
+"""Load and validate settings: environment variables over a TOML file over defaults.
 
 An unknown setting or a wrong type stops the program: a misspelt setting that is silently ignored is found only after it
 was needed.

@@ -1,4 +1,4 @@
-"""All settings with their types and defaults. `config/nous.toml` gives the reasons."""
+"""Pydantic models of all settings: types and defaults, explained in `config/nous.toml`."""
 
 import os
 import re

@@ -1,1 +1,1 @@
-"""Language-model providers: the `PROVIDER` of each module, under the module's name."""
+"""Package of LLM provider adapters: each module defines one as `PROVIDER`."""

@@ -1,4 +1,4 @@
-"""Anthropic provider: Messages API; structured output by a forced tool call.
+"""Anthropic adapter: build Messages API requests (forced tool call), parse replies; no I/O.
 
 Reference: https://docs.anthropic.com/en/api/messages
 """

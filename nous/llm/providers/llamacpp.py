@@ -1,4 +1,4 @@
-"""Provider for a local llama.cpp server: OpenAI's protocol, no key required."""
+"""Define the llama.cpp provider: OpenAI's protocol, localhost:8080 by default, key optional."""
 
 from nous.llm.providers.openai import ChatCompletions
 

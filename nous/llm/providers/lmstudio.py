@@ -1,4 +1,4 @@
-"""Provider for a local LM Studio server: OpenAI's protocol, no key required."""
+"""Define the LM Studio provider: OpenAI's protocol, localhost:1234 by default, key optional."""
 
 from nous.llm.providers.openai import ChatCompletions
 

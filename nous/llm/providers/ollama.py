@@ -1,4 +1,4 @@
-"""Provider for a local Ollama server: OpenAI's protocol, no key required."""
+"""Define the Ollama provider: OpenAI's protocol, localhost:11434 by default, key optional."""
 
 from nous.llm.providers.openai import ChatCompletions
 

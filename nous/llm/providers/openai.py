@@ -1,4 +1,4 @@
-"""OpenAI provider, and the base of all servers that speak its Chat Completions API.
+"""Build Chat Completions requests, parse replies, for OpenAI and compatible servers; no I/O.
 
 Reference: https://platform.openai.com/docs/api-reference/chat
 """
@@ -17,7 +17,7 @@ _HOST = "openai.com"
 
 @dataclass(frozen=True, slots=True)
 class ChatCompletions:
-    """A server of that protocol, at *base_url* by default. Only OpenAI itself requires a key."""
+    """Chat Completions server, by default at *base_url*. Only OpenAI itself requires a key."""
 
     base_url: str
     path: str = "/chat/completions"

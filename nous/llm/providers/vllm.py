@@ -1,4 +1,4 @@
-"""Provider for a local vLLM server: OpenAI's protocol, no key required."""
+"""Define the vLLM provider: OpenAI's protocol, localhost:8000 by default, key optional."""
 
 from nous.llm.providers.openai import ChatCompletions
 
