@@ -1,4 +1,4 @@
-"""Builds and parses dead-letter records, and builds the event that announces one. No I/O.
+"""Build and parse dead-letter records, and build the event that announces one. No I/O.
 
 Older releases read these records, and this one reads theirs: fields are added and never changed.
 """

@@ -1,4 +1,4 @@
-"""Selects raw stream entries to erase, and cuts candidate facts out; deletes nothing itself.
+"""Parse raw stream entries, match them to an erasure, cut candidate facts out. No I/O.
 
 An entry that was dead-lettered as malformed may still hold the text of a session.
 """

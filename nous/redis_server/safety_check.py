@@ -1,4 +1,4 @@
-"""Safety check of the server: refuse one that may lose data, or that nous cannot run on."""
+"""Check the Redis server by INFO: refuse one that may lose data or that nous cannot run on."""
 
 from collections.abc import Mapping
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""Translates redis-py exceptions into the errors of `nous.domain.errors`."""
+"""Translate redis-py exceptions into the errors of `nous.domain.errors`."""
 
 import re
 from collections.abc import Generator

@@ -1,4 +1,4 @@
-"""Loads the Lua scripts of a Python package, and runs them in Redis.
+"""Load the Lua scripts of a Python package, and run them in Redis.
 
 Each script documents its effect, keys and arguments at its top.
 """

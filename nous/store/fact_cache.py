@@ -1,4 +1,4 @@
-"""LRU cache of fact indexes, updated from the log on access; also bundles the query stores.
+"""LRU cache of fact indexes, updated from the fact log on access; dataclass of query stores.
 
 Only rows that were appended since the last read are fetched.
 """

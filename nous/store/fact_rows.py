@@ -1,4 +1,4 @@
-"""Encodes and decodes the fact log: hash-chained rows, and vectors in fixed-size blocks.
+"""Encode and decode the fact log: hash-chained rows, vectors in fixed-size blocks. No I/O.
 
 A row is stored as `<chain> <kind> <slot> <JSON>`. The chain is a hash of the previous chain and of the rest of the
 entry, so it covers the whole log up to that row. A reader that knows the chain of one entry can check whether a log

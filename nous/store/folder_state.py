@@ -1,4 +1,4 @@
-"""Interface, in-memory version and codec of records of processed files in watched folders."""
+"""Records of processed files in watched folders: interface, in-memory version and codec."""
 
 import os
 from collections.abc import Callable, Collection, Mapping

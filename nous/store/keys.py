@@ -1,4 +1,4 @@
-"""Builds the names of all Redis keys of the store; lists their type, lifetime and content.
+"""Build the names of the store's Redis keys; document their type, lifetime and content.
 
 `<p>` is the configured prefix, *kept* means without a TTL.
 

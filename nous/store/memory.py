@@ -1,4 +1,4 @@
-"""In-memory store with the same contract as the Redis store, for tests and experiments."""
+"""In-memory store of episodes, facts, session states and uploads, for tests and experiments."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""In-memory bus for tests and experiments: same behaviour as `nous.bus.redis.bus`."""
+"""In-memory event bus for tests and experiments: publish, receive, commit, dead-letter."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Append to, query and trim in-memory streams with groups, counters and dead letters."""
+"""In-memory event streams: append, trim, count, locate events, redrive dead letters."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Reads the counters and backlogs of groups, and the state of single events, from Redis."""
+"""Read consumer groups' counters and backlogs, and single events' status, from Redis."""
 
 from collections.abc import Iterable, Sequence
 from itertools import starmap

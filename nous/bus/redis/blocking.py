@@ -1,4 +1,4 @@
-"""Wait on Redis for AOF writes and fsync, for new entries, or for keys to disappear."""
+"""Wait on Redis for AOF writes and fsync, for new stream entries, or for keys to disappear."""
 
 import time
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Erases stream entries and dead letters, with their bytes, in Redis; stores tombstones.
+"""Find and erase stream entries and dead letters in Redis, also on disk; store tombstones.
 
 Redis only marks a deleted entry: its bytes stay in memory, on disk and in every DUMP as long as its neighbours do. So a
 stream with deletions is copied, and the copy replaces it. The keys are listed in `nous.bus.redis.keys`.

@@ -1,4 +1,4 @@
-"""Builds the names of the bus's Redis keys. `<p>` is the prefix; *kept* means without a TTL.
+"""Build the names of the bus's Redis keys. `<p>` is the prefix; *kept* means without a TTL.
 
 | key                            | type   | life       | holds                                                         |
 |--------------------------------|--------|------------|---------------------------------------------------------------|

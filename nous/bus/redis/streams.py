@@ -1,4 +1,4 @@
-"""Reads and trims Redis Streams page by page, and creates missing consumer groups.
+"""Read Redis Streams by page, create missing consumer groups, trim old consumed entries.
 
 Streams are read with plain commands, for users who may only read. A group starts at id 0, so it gets all past events
 however late it is created. Clients must not decode responses.

@@ -1,4 +1,4 @@
-"""RQ as the job queue: adapters and the Redis keys in use.
+"""Package of the RQ job-queue adapters: a table of the Redis keys in use. No code.
 
 The keys are those that RQ's dashboards read. Only RQ's own client writes them. *kept* means without a TTL.
 

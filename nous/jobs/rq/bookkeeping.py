@@ -1,4 +1,4 @@
-"""Takes RQ jobs, many at a time, and records their start, heartbeats and outcomes in RQ.
+"""Take RQ jobs from a queue in batches; record their start, heartbeats and outcomes in RQ.
 
 RQ's own worker writes them in some ten round trips a job. Here one script writes the same entries, so that dashboards
 show the same.

@@ -1,4 +1,4 @@
-"""Builds a patched rq-dashboard, with login, whose pages work while our jobs are in flight.
+"""Build a Flask app from rq-dashboard, patched for RQ 3 and JSON jobs, with optional login.
 
 rq-dashboard 0.9.0 was written for RQ 1 and for pickled jobs. Against RQ 3 and our JSON jobs it answers 500
 

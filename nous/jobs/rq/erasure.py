@@ -1,4 +1,4 @@
-"""Erase the RQ jobs and results of erased events."""
+"""Delete RQ jobs and results of erased events or of an erased session; stop no running job."""
 
 from collections.abc import Collection, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""RQ job class that runs `nous.job.perform` alone; encode and decode the call of a job."""
+"""RQ job class that can only run `nous.job.perform`; encode and decode a job's call."""
 
 import zlib
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Forking RQ worker for quarantined events: one job per process, one at a time.
+"""Run quarantined RQ jobs one by one, each in a forked process; report those that kill it.
 
 An event is quarantined after two crashes that a neighbour may have caused. Here it runs alone. When its process dies
 and this one does not, the event is the cause (a poison message).

@@ -1,4 +1,4 @@
-"""Submits attempts as RQ jobs, counts those that wait, and checks whether one waits."""
+"""Submit delivery attempts as RQ jobs, count waiting jobs, check if an attempt's job waits."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain

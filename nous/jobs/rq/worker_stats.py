@@ -1,4 +1,4 @@
-"""Lists live RQ workers and counts the jobs of queues, without writing to RQ's keys.
+"""List live RQ workers, and count the jobs of queues by state, writing nothing to Redis.
 
 So it works while the server cannot write, too. RQ's registries clean up when asked to count, and cleaning up moves
 jobs; its list of workers removes those whose keys have expired. Here their keys are read instead.

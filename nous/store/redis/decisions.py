@@ -1,4 +1,4 @@
-"""Reads a session's decisions from Redis: stored ones, and published ones not committed yet.
+"""Read a session's decisions from Redis: stored ones, and published ones not committed yet.
 
 A session may end before the worker that stores its decisions has processed them, for example after a pause of all
 workers. Events which that worker has not committed are therefore read from the stream. At rest there are none.

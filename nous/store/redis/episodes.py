@@ -1,4 +1,4 @@
-"""Reads episodes, their vectors, and the inputs for regenerating them, from Redis."""
+"""Read episodes, their vectors and summary inputs, and the resummarize queue, from Redis."""
 
 import zlib
 from collections.abc import Collection, Iterator, Sequence

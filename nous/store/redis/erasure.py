@@ -1,4 +1,4 @@
-"""Erases a session, a scope or candidate facts from Redis; replaces a scope's fact log."""
+"""Erase the data of a session or scope, or candidate facts, in Redis; replace a fact log."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

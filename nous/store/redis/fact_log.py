@@ -1,4 +1,4 @@
-"""Reads fact logs from Redis, and keeps the measured thresholds of embedders.
+"""Read fact logs and vectors from Redis; read and set embedders' deduplication thresholds.
 
 The log is written by `nous.store.redis.plans`. A read takes one round trip if nothing was appended, or nothing with a
 vector, and two otherwise.

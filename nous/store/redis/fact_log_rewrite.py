@@ -1,4 +1,4 @@
-"""Rewrite a fact log as a whole: write the new one to temporary keys, then swap atomically."""
+"""Replace a whole fact log in Redis: write it to temporary keys, then swap atomically."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress

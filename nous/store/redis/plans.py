@@ -1,4 +1,4 @@
-"""Translate each `Write` into a commit plan: preconditions and Redis commands.
+"""Translate each `Write` into a commit plan: preconditions and Redis commands. No I/O.
 
 Every command is idempotent under the same preconditions, so a commit that broke off half-way can be repeated.
 """

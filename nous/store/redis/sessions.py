@@ -1,4 +1,4 @@
-"""Reads session states and anchored summaries from Redis; plans the commit of a state.
+"""Read session states and anchored summaries from Redis; build the commit plan of a state.
 
 A stored session state begins with the id of the event that caused it. This part has a fixed length, so a commit can
 compare it without decoding the rest, which another release may have written.

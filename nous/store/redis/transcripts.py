@@ -1,4 +1,4 @@
-"""Stores and reads uploaded transcripts and records of watched folders in Redis."""
+"""Store and read, in Redis, uploaded transcripts and records of files in watched folders."""
 
 from collections.abc import Collection, Mapping
 from typing import cast

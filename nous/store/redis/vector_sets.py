@@ -1,4 +1,4 @@
-"""Indexes facts in Redis vector sets (Redis 8, single or cluster), and finds near ones.
+"""Index the fact log's vectors in Redis 8 vector sets, and search these for near facts.
 
 Each set has a watermark. One script changes both, and only if the watermark is the one that the writer has seen. A late
 writer thus writes nothing: neither from a log that was rewritten since, nor into a set that was rebuilt. A process that
