@@ -1,4 +1,4 @@
-"""Memory for agents: sessions become episodes and facts.
+"""Public API of nous, memory for agents: publish sessions, record decisions, search facts.
 
 Each fact is stored once, and each can be traced to the turn it came from. Every function raises `Misconfigured` for
 unusable settings, and `Unavailable` if the server does not answer.

@@ -1,4 +1,4 @@
-"""Built-in workers, one module each: a `WORKER`, and the handler class that it builds."""
+"""Package of built-in workers, one module each; lazily exports two of the handler classes."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

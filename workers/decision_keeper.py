@@ -1,4 +1,4 @@
-"""decision_recorded → save the decision with the session's episode."""
+"""On decision_recorded, save the decision under its session's episode; emit no event."""
 
 from nous.domain.effects import Effects, SaveDecision
 from nous.domain.events import DecisionRecorded, episode_id

@@ -1,4 +1,4 @@
-"""episodes_unembedded → embed the episodes that have no vector yet, and save the vectors."""
+"""On episodes_unembedded, embed a batch of episodes that lack a vector; save the vectors."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta

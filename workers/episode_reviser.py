@@ -1,4 +1,4 @@
-"""episode_outdated → episode_summarized: regenerate an episode with the model."""
+"""On episode_outdated, resummarize the stored input by LLM and replace the episode."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""session_ended → episode_summarized: summarize a session from its transcript."""
+"""On session_ended, summarize the transcript, save the episode, emit episode_summarized."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""facts_unembedded → fact_superseded | fact_linked: embed facts that have no vector yet."""
+"""On facts_unembedded, embed facts without a vector; then merge, supersede or link them."""
 
 from datetime import timedelta
 from functools import partial

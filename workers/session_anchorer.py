@@ -1,4 +1,4 @@
-"""session_compacting → update the session's anchored summary."""
+"""On session_compacting, update the session's rolling summary from its transcript."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""session_touched → save the session's last activity and its transcript's location."""
+"""On session_touched, save the session's last activity time and its transcript's location."""
 
 from functools import partial
 

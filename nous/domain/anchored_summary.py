@@ -1,4 +1,4 @@
-"""Value types and JSON codec of a session's rolling summary (five sections); no updates."""
+"""Value types of a session's rolling summary (five sections); convert to JSON, prompt text."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

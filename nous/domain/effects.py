@@ -1,4 +1,4 @@
-"""Effects of a handler: records to write and events to publish, which the runtime commits."""
+"""Value types that a handler returns: writes, preconditions, events; the runtime commits."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Error hierarchy; each class is named after what the caller can do."""
+"""Exception hierarchy: retryable, deferred or fatal, by what the caller can do."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Encodes and decodes events as CloudEvents 1.0 JSON in structured mode.
+"""Encode and decode events as CloudEvents 1.0 JSON; derive missing fields, check limits.
 
 `type` is the event's type and also names its stream. Its version is the last part of `dataschema`
 (`urn:nous:session_ended:1`), and 1 if there is none. Unknown fields are ignored. The smallest valid entry is `{"data":

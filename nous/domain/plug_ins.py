@@ -1,4 +1,4 @@
-"""Finds and imports plug-ins: built-in modules, and entry points of other distributions.
+"""Find and import plug-ins: modules of a package, and entry points of other distributions.
 
 A built-in plug-in is a module with an agreed attribute. Another distribution declares its own in `pyproject.toml`:
 

@@ -1,4 +1,4 @@
-"""Encodes and decodes stored records (dataclasses) as JSON.
+"""Encode dataclass records as JSON for the store, and decode and validate them. No I/O.
 
 Fields that a newer release added are ignored. Fields that it dropped need a default.
 """

@@ -1,4 +1,4 @@
-"""Session state machine: open, closing, ended or abandoned.
+"""Session state machine: compute open, closing, ended or abandoned from events. No I/O.
 
 It is driven by heartbeats, ends, and ends that were handled. Each of these only advances a latest time. So they may
 arrive in any order, and twice: the resulting state is the same.

@@ -1,4 +1,4 @@
-"""Calibrate the merge threshold of an embedder on labeled text pairs that ship with nous.
+"""Compute an embedder's cosine threshold for merging facts, from labeled pairs of texts.
 
 Texts of equal content merge without calibration. Where one of two short texts says more than the other, rules cannot
 tell a harmless detail from one that changes the meaning. The cosine can, in part: a change of meaning moves the vector

@@ -1,4 +1,4 @@
-"""Filter an episode's candidate facts: validity, suppression list and cap.
+"""Filter candidate facts: drop invalid texts, erased texts (by hash) and those over a cap.
 
 This is the only place where their number is capped.
 """

@@ -1,4 +1,4 @@
-"""Interface to vector indexes of facts: find near ones, rebuild from the log, erase."""
+"""Protocols that vector indexes of facts implement: near search, rebuild from log, erase."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol

@@ -1,4 +1,4 @@
-"""Build the log rows and events of a decision on a candidate fact; the verdict is given."""
+"""Turn a given verdict on a candidate fact into fact-log rows and events. No I/O."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""In-memory projection of a scope's fact log: facts, their revisions and near neighbors."""
+"""Build an in-memory index of a scope's facts from log rows; find facts by text or vector."""
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Merge the rows of another fact log into a log. Pure: rows in, rows out."""
+"""Compute the rows that an imported fact log adds to a log, without erased texts. No I/O."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Judge a candidate fact: cosines propose known facts, rules on the texts decide.
+"""Judge a candidate fact against given near facts: yield verdicts (new, same, update, link).
 
 Verdicts in their order:
 

@@ -1,4 +1,4 @@
-"""Fact with its log history, from which it computes sources, dates, trust and valid links."""
+"""Value type of a fact with its log rows; derives its sources, dates, trust and valid links."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

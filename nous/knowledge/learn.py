@@ -1,4 +1,4 @@
-"""Decide on candidate facts and build the log rows. Pure: no I/O and no embedding."""
+"""Judge candidates, and facts embedded late, against known facts; return log rows. No I/O."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""List possible duplicates and updates; build the rows by which a person resolves them.
+"""List open duplicate or update pairs of facts; build log rows to merge, keep apart or undo.
 
 Pure, like `nous.knowledge.learn`: each function returns the rows to append to the log that *knowledge* is the
 projection of. No rows mean that the log says so already. `unsettling` undoes a decision.

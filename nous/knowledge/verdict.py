@@ -1,4 +1,4 @@
-"""Types for judging facts: verdicts, policy, model ports; apply a model's adjudication."""
+"""Types for judging facts: verdicts, thresholds, model protocols; apply a model's ruling."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

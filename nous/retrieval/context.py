@@ -1,4 +1,4 @@
-"""Build the context block for a new session: notes on earlier sessions, within a budget."""
+"""Order facts; render notes on earlier sessions as size-limited text for a new session."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

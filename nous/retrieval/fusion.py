@@ -1,4 +1,4 @@
-"""Fuse several rankings into one, by weighted scores."""
+"""Fuse search rankings (by words, meaning, file) into one, by weighted sum of scores."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

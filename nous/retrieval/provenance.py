@@ -1,4 +1,4 @@
-"""Collects a fact's provenance: its sources, quotes from their turns, and related facts."""
+"""Collect a fact's provenance: its sources, quotes from their turns, and related facts."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

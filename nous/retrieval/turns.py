@@ -1,4 +1,4 @@
-"""Search the turns of sessions by words, by meaning and by file."""
+"""Search the turns of given sessions by words, by meaning and by file; return the best."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Run one attempt at a delivery: hold its lease, call the handler, commit or settle failure."""
+"""Run a handler on a delivered event under a lease; commit, or record retry or dead letter."""
 
 import random
 import threading

@@ -1,4 +1,4 @@
-"""Periodic tasks: trim streams, audit counters, recover sessions, resummarize episodes."""
+"""Periodic tasks: trim streams, audit counters, end idle sessions, queue resummarization."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Starts, supervises and stops a worker process's loops; dispatches, starts quarantine.
+"""Run loops on threads; queue stream entries as jobs; start processes for quarantined jobs.
 
 For each worker there is a dispatch loop and a pool, each on its own thread. The dispatch loop queues new entries,
 sweeps, and starts the quarantine process.

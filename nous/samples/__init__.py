@@ -1,4 +1,4 @@
-"""Sample sessions in five formats, real and small enough to ship.
+"""List the paths of the sample session files, in five formats, that ship with the package.
 
 SOURCE.md lists their sources.
 """

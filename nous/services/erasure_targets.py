@@ -1,4 +1,4 @@
-"""Steps to erase a session, fact or scope: match log rows, select entries, delete records."""
+"""Steps to erase a session, fact or scope: match rows, pick stream entries, delete records."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Polling watcher: publish ended sessions found in folders where agents keep transcripts."""
+"""Poll transcript folders; publish sessions idle long enough; record which were published."""
 
 import os
 import threading

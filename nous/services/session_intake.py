@@ -1,4 +1,4 @@
-"""Build session events (end, compaction, heartbeat) from a transcript file or chat messages."""
+"""Build session events from a transcript file or chat messages; upload large content."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
