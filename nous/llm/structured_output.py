@@ -49,8 +49,8 @@ def ask(model: Model, question: Question, read: Parser[T], *, counters: UsageCou
         try:
             value = read(reply.text, is_whole=reply.is_whole, coerce=coerce)
             return StructuredAnswer(value=value, model=reply.model, tokens=tokens)
-        except BadInput as error:
-            complaint = str(error)
+        except (BadInput, RecursionError) as error:
+            complaint = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
             question = question.again(reply.text, complaint)
     counters.count(model.id, **{f"failed_{Failure.PARSE}": 1})
     log.warning("model.response_unusable", model=model.id, failure=Failure.PARSE, complaint=complaint)
