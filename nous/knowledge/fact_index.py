@@ -3,6 +3,7 @@
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
@@ -12,7 +13,7 @@ from uuid import UUID
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LinkKind, LogVersion, Row, Superseded
 from nous.knowledge.candidate_index import CandidateIndex, Proposals
-from nous.knowledge.judge import MOST_CONTRADICTED, Namesakes, Neighbour
+from nous.knowledge.judge import MOST_CONTRADICTED, IsLater, Namesakes, Neighbour
 from nous.knowledge.known_fact import Earlier, KnownFact
 from nous.knowledge.normalize import exact_form, subject_form
 from nous.knowledge.verdict import Statement
@@ -189,6 +190,10 @@ class FactIndex:
         found = (self[fact_id] for fact_id in self._of_subject(subject_form(subject)))
         current = islice((known for known in found if known.is_current), MOST_CONTRADICTED)
         return {known.fact.id: known.statement for known in current}
+
+    def is_later(self, at: datetime) -> IsLater:
+        """Return a function that tells whether a known fact was last stated after *at*."""
+        return lambda fact_id: self[fact_id].said_at > at
 
     def near(self, vector: "NDArray[np.float32]", floor: float) -> list[Neighbour]:
         """Return current facts whose cosine with *vector* is at least *floor*, nearest first.

@@ -10,11 +10,11 @@ Verdicts in their order:
 - A near fact may say the same or may be updated: both are kept and linked.
 - No fact is near: new.
 
-The texts do not show which of two contradicting facts is newer: `nous.knowledge.learn` decides that. Nor do they show
+The texts do not show which of two contradicting facts is newer: `nous.knowledge.learn` passes that. Nor do they show
 whether one may supersede the other: `nous.knowledge.precedence` picks from the verdicts.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -69,6 +69,13 @@ LONG = 5
 Namesakes = Mapping[UUID, Statement]
 """Current facts with the candidate's subject, near or far."""
 
+IsLater = Callable[[UUID], bool]
+"""Return whether a known fact was stated after the candidate."""
+
+
+def _never(_: UUID) -> bool:
+    return False
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
@@ -88,11 +95,14 @@ def verdicts(
     neighbours: Sequence[Neighbour],
     policy: Policy,
     namesakes: Namesakes = MappingProxyType({}),
+    *,
+    is_later: IsLater = _never,
 ) -> Iterator[Verdict]:
     """Yield possible verdicts on *statement*, best first.
 
-    *neighbours* are the current facts near it, nearest first; *namesakes* are those with its subject. The last verdict
-    is `NewFact` or `LinkedTo`, except for equal texts and for the policy that compares cosines alone.
+    *neighbours* are the current facts near it, nearest first; *namesakes* are those with its subject. *is_later* says
+    which facts were stated after it: these may update it. The last verdict is `NewFact` or `LinkedTo`, except for equal
+    texts and for the policy that compares cosines alone.
     """
     equal = next((near for near in neighbours if near.statement.form == statement.form), None)
     if equal:
@@ -104,7 +114,7 @@ def verdicts(
         case Dedup.COSINE:
             yield _by_cosine(neighbours, policy)
         case Dedup.GUARDED:
-            yield from _guarded(statement, neighbours, policy, namesakes)
+            yield from _guarded(statement, neighbours, policy, namesakes, is_later)
 
 
 def rewords(statement: Statement, other: Statement) -> bool:
@@ -145,9 +155,16 @@ class _Pair:
     def found(self) -> Difference:
         return difference(self.statement.reading, self.other.reading)
 
+    def update(self, *, is_later: bool) -> Update | None:
+        """Return the change that the later of the two makes to the other; *is_later* if the known fact is."""
+        one, other = self.statement, self.other
+        if is_later:
+            return update(difference(other.reading, one.reading), subject=other.subject, other_subject=one.subject)
+        return update(self.found, subject=one.subject, other_subject=other.subject)
+
 
 def _guarded(
-    statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Namesakes
+    statement: Statement, neighbours: Sequence[Neighbour], policy: Policy, namesakes: Namesakes, is_later: IsLater
 ) -> Iterator[Verdict]:
     pairs = list(_compared(statement, neighbours, policy))
     equal = [pair for pair in pairs if pair.found.is_equal and (pair.similarity or 0) >= min(policy.near, policy.equal)]
@@ -161,7 +178,7 @@ def _guarded(
     updates = [
         (pair, found)
         for pair in (*pairs[:MOST_CONTRADICTED], *named)
-        if (found := update(pair.found, subject=statement.subject, other_subject=pair.other.subject))
+        if (found := pair.update(is_later=is_later(pair.fact_id)))
     ]
     for pair, found in updates:
         if found.is_sure:

@@ -161,7 +161,8 @@ class _Case:
 
     def _by_sense(self) -> Verdict:
         known, claim = self.known, self.claim
-        found = verdicts(self.statement, self.near, self.context.policy, known.namesakes(self.candidate.subject))
+        namesakes, is_later = known.namesakes(self.candidate.subject), known.is_later(claim.last)
+        found = verdicts(self.statement, self.near, self.context.policy, namesakes, is_later=is_later)
         match settled(found, claim, known):
             case NewFact() if self.vector is None:
                 return NewFact(reason=NOT_COMPARED)
@@ -221,7 +222,8 @@ def embed_late(
         apart = known.apart_from(fact.fact.id)
         near = [each for each in known.near(vector, floor(policy)) if each.fact_id not in apart]
         namesakes = {each: said for each, said in known.namesakes(fact.fact.subject).items() if each not in apart}
-        verdict = settled(verdicts(fact.statement, near, policy, namesakes), TrustedFact.of(fact), known)
+        found = verdicts(fact.statement, near, policy, namesakes, is_later=known.is_later(fact.said_at))
+        verdict = settled(found, TrustedFact.of(fact), known)
         decision = _embedded(fact, verdict, known, at)
         fresh = {row.fact_id: vector for row in decision.rows if isinstance(row, Embedded)}
         known.extend(decision.rows, fresh)

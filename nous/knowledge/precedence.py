@@ -66,8 +66,8 @@ def corrected(
     passed = {fact.fact.id, *known.apart_from(fact.fact.id)}
     others = [each for each in near if each.fact_id not in passed]
     namesakes = {each: said for each, said in known.namesakes(claim.fact.subject).items() if each not in passed}
-    found = (each for each in verdicts(fact.statement, others, policy, namesakes) if isinstance(each, Supersedes))
-    verdict = settled(found, claim, known)
+    found = verdicts(fact.statement, others, policy, namesakes, is_later=known.is_later(claim.last))
+    verdict = settled((each for each in found if isinstance(each, Supersedes)), claim, known)
     return verdict if isinstance(verdict, Supersedes) else None
 
 

@@ -6,6 +6,7 @@ number or command in the same sentence, a reversed choice, or words that say tha
 
 import re
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from nous.knowledge.equivalence.compare import Difference, texts
@@ -57,14 +58,17 @@ def _value(newer: ParsedStatement, older: ParsedStatement, *, is_same: bool | No
     """Return the two values of a sentence that is the same except for a number in its predicate."""
     pairs = list(zip(newer.words, older.words, strict=False))
     places = [at for at, (one, two) in enumerate(pairs) if one.key != two.key]
-    is_other = newer.is_past or older.is_past or newer.negations != older.negations
+    # Prohibitions add up: `Never restart node 3` holds beside `Never restart node 4`.
+    is_other = newer.is_past or older.is_past or newer.negations or older.negations
     if is_other or len(newer.words) != len(older.words) or len(places) != 1:
         return None
-    # A number that opens a statement is a part of a name: `Node 3 has 4 cores`, but not `Use Helm 3.12`.
+    # A number that opens a statement is a part of a name: `Node 3 has 4 cores`, but not `Use Helm 3.12`. So is one
+    # before another number: `Give node 3 32 GB`.
     first = 1 if is_same or newer.words[0].key in stems("commands") else 2
     here, there = pairs[places[0]]
     is_value = places[0] >= first and _VALUE.fullmatch(here.key) and _VALUE.fullmatch(there.key)
-    return f"value {here.text} / {there.text}" if is_value else None
+    is_name = any(_VALUE.fullmatch(word.key) for word in newer.words[places[0] + 1 :])
+    return f"value {here.text} / {there.text}" if is_value and not is_name else None
 
 
 def _command(newer: ParsedStatement, older: ParsedStatement) -> str | None:
@@ -81,8 +85,16 @@ def _choice(newer: ParsedStatement, older: ParsedStatement) -> str | None:
     passed, dropped = (frozenset(word.key for word in each.words if word.is_passed) for each in (older, newer))
     if not passed or stems("choices").isdisjoint(newer.keys & older.keys) or not passed <= newer.keys - dropped:
         return None
+    choosers = [_before_choice(each) for each in (newer, older)]
+    if all(choosers) and choosers[0].isdisjoint(choosers[1]):
+        return None
     is_other = dropped <= older.keys - passed if dropped else not newer.small.isdisjoint(words("changes"))
     return f"chosen now: {texts([word for word in older.words if word.is_passed])}" if is_other else None
+
+
+def _before_choice(statement: ParsedStatement) -> frozenset[str]:
+    """Return the words before the verb that chooses: who chooses, or for what."""
+    return frozenset(word.key for word in takewhile(lambda word: word.key not in stems("choices"), statement.words))
 
 
 def _changed(found: Difference, named: frozenset[str], *, is_same: bool | None) -> Update | None:

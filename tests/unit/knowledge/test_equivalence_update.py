@@ -16,6 +16,7 @@ BESIDE = [
     ("The API listens on port 8080", "Does the API listen on port 8081?"),
     ("The format is supported", "Investigate whether the format has been dropped"),
     ("Leo speaks Portuguese with his mother", "Leo speaks English at work"),
+    ("Anna prefers tabs over spaces", "Ben prefers spaces over tabs"),
 ]
 
 
@@ -46,6 +47,20 @@ def test_a_value_that_is_given_for_one_environment_alone_may_be_an_update_at_mos
     old, new = "The gateway listens on 8080", "In staging the gateway was moved off 8080"
 
     found = updated(old, new, subjects=("gateway", "gateway"))
+
+    assert found
+    assert not found.is_sure
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Never restart node 3 during business hours", "Never restart node 4 during business hours"),
+        ("Always give node 3 32 GB of memory", "Always give node 4 32 GB of memory"),
+    ],
+)
+def test_a_number_that_may_be_part_of_a_name_may_be_an_update_at_most(old: str, new: str) -> None:
+    found = updated(old, new, subjects=("node", "node"))
 
     assert found
     assert not found.is_sure

@@ -48,6 +48,20 @@ def test_of_two_statements_on_one_subject_the_later_one_is_current(texts: list[s
 
 
 @pytest.mark.parametrize("texts", CHAINS, ids=lambda texts: texts[0])
+@pytest.mark.parametrize("has_vector", [True, False])
+def test_of_two_statements_that_are_read_in_the_wrong_order_the_later_one_is_current_too(
+    texts: list[str], *, has_vector: bool
+) -> None:
+    scene = Scene()
+
+    for month, text in reversed(list(enumerate(texts, start=1))):
+        scene.hear(text, month=month, has_vector=has_vector)
+    scene.mend()
+
+    assert scene.current == texts[-1:]
+
+
+@pytest.mark.parametrize("texts", CHAINS, ids=lambda texts: texts[0])
 def test_an_update_needs_no_subject_and_no_high_cosine(texts: list[str]) -> None:
     assert isinstance(judged(texts[1], texts[0], 0.52), Supersedes)
 
