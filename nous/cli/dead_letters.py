@@ -13,7 +13,7 @@ from nous.bus.accounting import DeadLetter
 from nous.bus.base import DeadLetterKind
 from nous.bus.dead_letter import accepted_at
 from nous.bus.delivery_state import gathered
-from nous.cli.framework import BAD_INPUT, App, json_option, yes_option
+from nous.cli.framework import BAD_INPUT, LARGEST_LIMIT, App, json_option, yes_option
 from nous.cli.output import counted, make_sure, note, render, say, second, table
 from nous.domain.errors import BadInput, NotFound
 from nous.domain.event_codec import decode
@@ -66,7 +66,7 @@ def dead() -> None:
 
 @dead.command("list")
 @_filters
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help=f"Show at most N. Default: {_MOST}.")
+@click.option("--limit", type=click.IntRange(1, LARGEST_LIMIT), metavar="N", help=f"Show at most N. Default: {_MOST}.")
 @json_option
 @click.pass_obj
 def list_(app: App, *, limit: int | None, as_json: bool, **filters: Any) -> None:

@@ -44,6 +44,9 @@ INTERRUPTED = 130
 _LONGEST = 3000
 """Characters of a message at most: names that are refused may be of any length."""
 
+LARGEST_LIMIT = 1_000_000
+"""The most entries that a `--limit` can ask for."""
+
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 EXIT_CODES = {
     0: "success",
@@ -121,9 +124,8 @@ yes_option = click.option("--yes", help="Do not ask for confirmation.", is_flag=
 
 
 def limit_option(default: int) -> Callable[[Any], Any]:
-    return click.option(
-        "--limit", help="Show at most this many.", default=default, type=click.IntRange(min=1), show_default=True
-    )
+    kind = click.IntRange(1, LARGEST_LIMIT)
+    return click.option("--limit", help="Show at most this many.", default=default, type=kind, show_default=True)
 
 
 def opened(name: str) -> AbstractContextManager[BinaryIO]:

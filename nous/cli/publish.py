@@ -21,7 +21,7 @@ from nous.domain.errors import BadInput, NotAllowed, NotFound, NousError
 from nous.domain.events import SessionEnded, episode_id
 from nous.domain.fact import Confirmed, Learned
 from nous.domain.scope import Scope
-from nous.jobs.rq.worker_stats import workers_seen
+from nous.jobs.rq.worker_stats import dispatched, workers_seen
 from nous.services.publisher import Producer, Published
 from nous.services.session_intake import AT_ONCE, SessionMetadata
 from nous.services.session_lifecycle import ChainStep, all_at_rest, follow
@@ -155,8 +155,8 @@ def _publish_folder(producer: Producer, folder: Path, **how: Any) -> Iterator[Su
 def awaited(container: Container, published: Sequence[Published], *, timeout: float) -> Chains:
     """Poll each session's steps until all are finished, or *timeout* seconds have passed.
 
-    It gives up earlier if only workers are left that no process runs, though others run. Each session is polled at
-    least once.
+    It gives up earlier if only workers are left for which no process dispatches, though others run. Each session is
+    polled at least once.
     """
     deadline, unattended_since = time.monotonic() + timeout, None
     chains: dict[UUID, Sequence[ChainStep]] = {}
@@ -177,16 +177,16 @@ def awaited(container: Container, published: Sequence[Published], *, timeout: fl
 
 
 def _served(container: Container) -> frozenset[str] | None:
-    """Return the queues that processes work on; None if this user may not see them."""
+    """Return the queues for which processes dispatch; None if this user may not see them."""
     try:
         workers = workers_seen(container.rq_client, container.job_names)
     except NotAllowed:
         return None
-    return frozenset(queue for each in workers for queue in each.queues)
+    return frozenset(dispatched(workers))
 
 
 def unattended(container: Container, names: Collection[str]) -> frozenset[str]:
-    """Return the workers among *names* that no process runs, though others run."""
+    """Return the workers among *names* for which no process dispatches, though others run."""
     served = _served(container) if names else None
     return frozenset(name for name in names if served and container.job_names.own(name) not in served)
 
@@ -207,7 +207,7 @@ def troubles(submitted: Sequence[Submitted], chains: Chains, *, missing: Collect
             if step.has_failed:
                 why = f"{step.location.where}: {in_words(step.location.reason)}"
                 yield f"{path}, session {published.event.session_id}: {why}"
-    yield from (f"work waits for {name}, which no process runs: nous worker {name}" for name in sorted(missing))
+    yield from (f"work waits for {name}, which no process dispatches: nous worker {name}" for name in sorted(missing))
     if late := sum(not all_at_rest(chain) for chain in chains.values()):
         yield f"{late} not finished yet; `nous status SESSION` shows where it is"
 

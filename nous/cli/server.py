@@ -1,6 +1,8 @@
 """Stop the embedded Redis server, show effective settings, or serve rq-dashboard."""
 
+import os
 from pathlib import Path
+from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,12 +44,22 @@ def down(app: App, *, as_json: bool) -> None:
 
 
 def _working(settings: Settings, directory: Path) -> int:
-    """Return how many workers the server of *directory* knows; a stopped server is not started."""
+    """Return how many live workers the server of *directory* knows; a stopped server is not started."""
     if embedded.status(directory).state != "running":
         return 0
     from nous.jobs.rq.worker_stats import workers_seen  # noqa: PLC0415 - where nothing runs, RQ is not needed
 
-    return len(workers_seen(connect_rq(settings)))
+    return sum(each.host != gethostname() or _is_alive(each.pid) for each in workers_seen(connect_rq(settings)))
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 @click.command()

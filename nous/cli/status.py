@@ -26,7 +26,7 @@ from nous.domain.events import (
 )
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionStatus
-from nous.jobs.rq.worker_stats import queues_of, workers_seen
+from nous.jobs.rq.worker_stats import dispatched, queues_of, workers_seen
 from nous.llm.base import Failure
 from nous.redis_server.safety_check import write_trouble
 from nous.store.base import NO_VECTORS
@@ -123,7 +123,7 @@ def _report(container: Container) -> dict[str, Any]:
         for backlog in container.delivery_stats.backlogs(each)
     ]
     workers = workers_seen(container.rq_client, container.job_names)
-    attended = {queue for each in workers for queue in each.queues}
+    attended = set(dispatched(workers))
     wanted = {each["group"] for each in streams if each["waiting"] or each["pending"]}
     if container.memory.session_states.sessions(SessionStatus.OPEN, limit=1):
         wanted.add(_SESSION_KEEPER)  # no other worker ends sessions that send no end event
@@ -252,7 +252,7 @@ def verdict(report: Report) -> list[str]:
         found.append(f"the server cannot write, so nothing goes on until it can: {report['cannot_write']}")
     if report["workers"] and report["unattended"]:
         names = report["unattended"]
-        found.append(f"work waits for {', '.join(names)}, and no such worker runs: nous worker {' '.join(names)}")
+        found.append(f"work waits for {', '.join(names)}, and no process dispatches it: nous worker {' '.join(names)}")
     if report["dead"]:
         found.append("events are dead: `nous dead-letters list` says which, and why")
     for name, row in report["groups"].items():
@@ -322,7 +322,7 @@ def _escaped(value: str) -> str:
 
 
 def _of_workers(container: Container) -> Iterator[_Sample]:
-    queues = [queue for seen in workers_seen(container.rq_client, container.job_names) for queue in seen.queues]
+    queues = list(dispatched(workers_seen(container.rq_client, container.job_names)))
     stats, now = container.delivery_stats, container.clock()
     for each in container.subscriptions:
         labels, account = {"worker": each.group}, stats.counters(each)

@@ -132,7 +132,7 @@ def _repeats(line: str, asked: Asked) -> bool:
 def _date(text: str, now: datetime) -> datetime | None:
     try:
         date = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return now + timedelta(seconds=_bounded((date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds()))
 

@@ -5,11 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from typing_extensions import TypeIs
 
 from nous.domain.episode import Tokens
 from nous.llm.base import Question, Reply
 from nous.llm.provider import Endpoint
 from nous.text.token_estimate import estimate
+
+_MOST_TOKENS = 10**9
+"""Tokens of one call at most; a higher count would overflow the counters that add them up."""
 
 
 def instruction(schema: Mapping[str, Any]) -> str:
@@ -47,14 +51,24 @@ def json_object(body: bytes) -> dict[str, Any] | None:
 
 
 def answered(text: str, question: Question, endpoint: Endpoint, *, read: Any, written: Any, is_whole: bool) -> Reply:
-    """Return the reply with *text*, never whole if blank; estimate missing counts of tokens."""
+    """Return the reply with *text*, never whole if blank; estimate missing and impossible counts of tokens."""
     text = _encodable(text)
     sent = (system(question, structured=False), *question.texts[1:])
     tokens = Tokens(
-        read if isinstance(read, int) else sum(map(estimate, sent)),
-        written if isinstance(written, int) else estimate(text),
+        read if _is_count(read) else sum(map(estimate, sent)),
+        written if _is_count(written) else estimate(text),
     )
     return Reply(text=text, model=endpoint.id, tokens=tokens, is_whole=is_whole and bool(text.strip()))
+
+
+def usage(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the usage that *answer* states; an empty one if it is no object."""
+    found = answer.get("usage")
+    return found if isinstance(found, dict) else {}
+
+
+def _is_count(found: Any) -> TypeIs[int]:
+    return isinstance(found, int) and 0 <= found <= _MOST_TOKENS
 
 
 def _encodable(text: str) -> str:

@@ -11,8 +11,10 @@ from nous.domain.errors import Misconfigured
 from nous.llm.base import ModelRefused, Question, Reply
 
 Structured = Literal["auto", "schema", "text"]
-_ADDRESS = re.compile(r"https?://([\w.-]+|\[[\da-fA-F:.]+\])(:[1-9]\d*)?(/[^\s@?#]*)?")
+_ADDRESS = re.compile(r"https?://([\w.-]+|\[[\da-fA-F:.]+\])(:(?P<port>[1-9]\d*))?(/[^\s@?#]*)?")
 """An HTTP address without user, query and fragment, since addresses are logged."""
+
+_LARGEST_PORT = 65_535
 
 Clock = Callable[[], datetime]
 
@@ -89,7 +91,8 @@ def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
         Misconfigured: its own address is invalid.
     """
     address = (endpoint.base_url or base_url).rstrip("/")
-    if not _ADDRESS.fullmatch(address):
+    found = _ADDRESS.fullmatch(address)
+    if not found or int(found["port"] or 0) > _LARGEST_PORT:
         raise Misconfigured(
             f"the address of {endpoint.id} is not a plain HTTP address; "
             f"set {endpoint.url_setting} to http(s)://HOST[:PORT]/PATH, "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import orjson
 
 from nous.domain.errors import Misconfigured
-from nous.llm.base import ModelBusy
+from nous.llm.base import ModelBusy, ModelMisconfigured
 from nous.llm.error_mapping import Asked, Refusal, refused, timed_out, unreachable
 from nous.llm.provider import Clock, Endpoint, StructureRefused
 
@@ -62,12 +62,13 @@ class Transport:
 
         Raises:
             Misconfigured: the extra `llm` is not installed.
+            ModelMisconfigured: the proxy or the certificates that the environment names cannot be used.
             ModelBusy, ModelTimeout, ModelUnreachable: there was no answer; and what *send* raises.
         """
         endpoint = self._endpoint
         try:
             import_module("httpx2")
-            _trusted()  # takes a moment the first time, which is not part of the deadline
+            trusted_certificates()  # takes a moment the first time, which is not part of the deadline
         except ImportError as error:
             raise Misconfigured(f"{endpoint.id} needs the extra nous[llm]: install it beside nous") from error
         if not self._slots.acquire(timeout=endpoint.deadline):
@@ -142,17 +143,25 @@ def _client(deadline: float) -> "httpx2.AsyncClient":
     """Return a client that follows no redirects: a question never goes to another address."""
     import httpx2  # noqa: PLC0415 (an extra)
 
-    return httpx2.AsyncClient(
-        timeout=deadline,
-        verify=_trusted(),
-        headers={"Accept-Encoding": "identity"},  # a few compressed bytes may expand beyond the available memory
-        follow_redirects=False,
-    )
+    try:
+        return httpx2.AsyncClient(
+            timeout=deadline,
+            verify=trusted_certificates(),
+            headers={"Accept-Encoding": "identity"},  # a few compressed bytes may expand beyond the available memory
+            follow_redirects=False,
+        )
+    except (ImportError, ValueError, httpx2.InvalidURL):  # it may quote the password of the proxy
+        text = "the proxy cannot be used; set ALL_PROXY, HTTP_PROXY and HTTPS_PROXY to http:// addresses, or unset them"
+        raise ModelMisconfigured(text) from None
 
 
 @cache
-def _trusted() -> "SSLContext":
+def trusted_certificates() -> "SSLContext":
     """Return the trusted certificates, which take longer to read than a connection to open."""
     import httpx2  # noqa: PLC0415 (an extra)
 
-    return httpx2.create_ssl_context()
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        text = f"the trusted certificates cannot be read: {error}; check SSL_CERT_FILE and SSL_CERT_DIR"
+        raise ModelMisconfigured(text) from error

@@ -7,14 +7,16 @@ import traceback
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 from builders.model_server import ModelServer
 from builders.questions import KEY, NOW, PROMPT, question, remote
 
 from nous.domain.errors import Misconfigured, NousError
+from nous.llm import transport
 from nous.llm.base import ModelMisconfigured, ModelQuota, ModelRefused, ModelTimeout, ModelUnreachable
-from nous.llm.http_model import HttpModel, split
+from nous.llm.http_model import PROVIDERS, HttpModel, split
 from nous.llm.provider import Endpoint
 
 Build = Callable[..., HttpModel]
@@ -122,6 +124,38 @@ def test_tokens_that_nobody_counted_are_estimated(build: Build, server: ModelSer
     assert estimated.output > 7
 
 
+@pytest.mark.parametrize("usage", [[], "many", {"prompt_tokens": "11", "input_tokens": -3, "output_tokens": 10**30}])
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_usage_that_is_none_is_estimated(provider: str, usage: Any) -> None:
+    endpoint = Endpoint(provider=provider, model="m", deadline=1, concurrency=1)
+    text = {"choices": [{"message": {"content": "Tea"}}], "content": [{"type": "text", "text": "Tea"}]}
+
+    reply = PROVIDERS.load(provider).read({**text, "usage": usage}, question(), endpoint)
+
+    assert reply.text == "Tea"
+    assert reply.tokens.input > 20
+    assert 0 < reply.tokens.output < 10
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ALL_PROXY", "socks://me:word@there:1080"), ("HTTP_PROXY", "ldap://there"), ("SSL_CERT_FILE", "/nowhere/ca.pem")],
+)
+def test_an_environment_that_no_call_can_be_made_in_says_what_to_set(
+    name: str, value: str, build: Build, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transport.trusted_certificates.cache_clear()
+    monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+
+    error = failing(build(), ModelMisconfigured)
+
+    assert name in str(error)
+    assert "word" not in str(error)
+    assert server.requests == []
+
+
 def test_a_server_without_schemas_is_asked_once_more_and_then_never_with_one(build: Build, server: ModelServer) -> None:
     model = build()
     server.outage = "no schema"
@@ -176,7 +210,15 @@ def test_a_provider_that_needs_a_key_says_what_to_set(provider: str) -> None:
 @pytest.mark.parametrize(
     "base_url",
     [
-        *("localhost:8000", "ftp://there", "http://", "http://there:port", "http://there:0", "http://[there"),
+        *(
+            "localhost:8000",
+            "ftp://there",
+            "http://",
+            "http://there:port",
+            "http://there:0",
+            "http://there:65536",
+            "http://[there",
+        ),
         *("http://me:word@there", "http://there/v1?key=word", "http://there/#word"),
     ],
 )

@@ -17,6 +17,8 @@ from builders.model_fleet import WORKERS, Accounts, ModelFleet, about_its_servic
 from builders.model_server import ModelServer, Request
 from structlog.testing import capture_logs
 
+from nous.cli.output import FAILURES
+
 MANY = [f"svc-{number}" for number in range(30)]
 SOME = MANY[:10]
 
@@ -84,7 +86,7 @@ def test_a_quota_is_waited_for_and_costs_no_attempt(installed: Fleets, server: M
 def test_two_processes_ask_a_flaky_model_until_it_has_answered_each_prompt_once(
     installed: Fleets, server: ModelServer, tmp_path: Path, wait_until: Any
 ) -> None:
-    fleet = installed(llm={"deadline": DEADLINE})
+    fleet = installed(llm={"deadline": 30.0})  # none is too slow, even if the machine is busy
     server.set_faults(every_third("500"))
     logs = [tmp_path / "first.log", tmp_path / "second.log"]
     with ExitStack() as stack:
@@ -134,6 +136,7 @@ def assert_all_is_explained(fleet: ModelFleet, server: ModelServer, *, sessions:
     calls = fleet.calls
     assert fleet.tiers == ["llm"] * sessions
     assert calls["answered"] == sessions
-    assert len(server.requests) == calls["calls"] == sessions + calls.get(failure, 0)
+    assert len(server.requests) == calls["calls"]
+    assert {name: calls[name] for name in FAILURES if calls.get(name)} == {failure: calls["calls"] - sessions}
     assert len(server.by_prompt) == sessions
     assert fleet.accounts == Accounts(dead=0, balance=0)

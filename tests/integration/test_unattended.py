@@ -11,15 +11,16 @@ from nous.cli import publish
 from nous.cli.framework import FAILED
 from nous.jobs.base import QueueKind
 from nous.jobs.rq.queue import queue_named
+from nous.services.session_intake import SessionMetadata
 
 CHAT = "User: Which port does service billing use?\n\nAssistant: Billing listens on port 9017 from now on.\n"
 HOURS = "9999"
 
 
-def run_elsewhere(container: Container, name: str) -> None:
-    """Register a process that runs the worker *name*, and nothing else."""
+def run_elsewhere(container: Container, name: str, *, name_of: str = "") -> None:
+    """Register a process that runs the worker *name*, and nothing else; RQ knows it by *name_of*."""
     queue = queue_named(QueueKind.LIVE.queue(container.job_names.own(name)), container.rq_client)
-    Worker([queue], connection=container.rq_client).register_birth()
+    Worker([queue], name=name_of or f"{queue.name}-host-1-ab", connection=container.rq_client).register_birth()
 
 
 def test_a_worker_that_no_process_runs_is_named_where_others_run(container: Container) -> None:
@@ -31,6 +32,15 @@ def test_a_worker_that_no_process_runs_is_named_where_others_run(container: Cont
     assert publish.unattended(container, wanted) == {"episode-summarizer"}
 
 
+def test_a_worker_of_rq_does_not_dispatch_so_its_queue_is_unattended(container: Container, nous: Nous) -> None:
+    run_elsewhere(container, "episode-summarizer", name_of="3c5a4be1")
+    run_elsewhere(container, "fact-extractor")
+    container.bus.publish(container.session_intake.of_content(CHAT, SessionMetadata(session_id="s-1")))
+
+    assert publish.unattended(container, {"episode-summarizer"}) == {"episode-summarizer"}
+    assert "no process dispatches it: nous worker episode-summarizer" in nous("status").stdout
+
+
 def test_it_is_not_waited_for(
     container: Container, nous: Nous, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -40,5 +50,8 @@ def test_it_is_not_waited_for(
 
     waited = nous("publish", tmp_path / "chat.txt", "--wait", "--timeout", HOURS)
 
-    assert "work waits for episode-summarizer, which no process runs: nous worker episode-summarizer" in waited.stderr
+    assert (
+        "work waits for episode-summarizer, which no process dispatches: nous worker episode-summarizer"
+        in waited.stderr
+    )
     assert waited.exit_code == FAILED

@@ -4,7 +4,7 @@ So it works while the server cannot write, too. RQ's registries clean up when as
 jobs; its list of workers removes those whose keys have expired. Here their keys are read instead.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,11 @@ class WorkerSeen:
     pid: int
     host: str
 
+    @property
+    def is_dispatching(self) -> bool:
+        """Return whether it is a `nous worker`, which also dispatches. These are named after their first queue."""
+        return self.name.startswith(f"{self.queues[0]}-")
+
 
 def queues_of(worker: str, client: redis.Redis) -> list[QueueCount]:
     """Return the counts of the queues of *worker* (with prefix), the default one first."""
@@ -59,6 +64,11 @@ def workers_seen(client: redis.Redis, names: JobNames | None = None) -> list[Wor
     # Without a birth, its key has expired, and only counters were added since.
     found = [_seen(key, row) for key, row in zip(keys, rows, strict=True) if b"birth" in row]
     return [each for each in found if names is None or names.owns_any(each.queues)]
+
+
+def dispatched(workers: Iterable[WorkerSeen]) -> Iterator[str]:
+    """Yield the queues for which *workers* dispatch, once for each worker; RQ's own only run what is in them."""
+    return (queue for each in workers if each.is_dispatching for queue in each.queues)
 
 
 def _seen(key: str, row: Mapping[bytes, bytes]) -> WorkerSeen:

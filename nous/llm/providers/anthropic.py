@@ -46,7 +46,7 @@ class Messages:
         return {**payload, "tools": [tool], "tool_choice": choice}
 
     def read(self, answer: Mapping[str, Any], question: Question, endpoint: Endpoint) -> Reply:
-        usage = answer.get("usage") or {}
+        usage = messages.usage(answer)
         read = [usage[name] for name in _READ if isinstance(usage.get(name), int)]
         return messages.answered(
             _text(answer.get("content")),

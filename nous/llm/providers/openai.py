@@ -47,7 +47,7 @@ class ChatCompletions:
                 text = _text(content)
             case _:
                 text, choice = "", {}
-        usage = answer.get("usage") or {}
+        usage = messages.usage(answer)
         return messages.answered(
             text,
             question,

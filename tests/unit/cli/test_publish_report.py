@@ -28,6 +28,6 @@ def test_all_of_the_reason_is_told_of_what_failed_with_its_session_and_of_what_i
 
     assert list(troubles(submitted, chains, missing=["greeter"])) == [
         f"b.txt, session b: dead: {WHY}",
-        "work waits for greeter, which no process runs: nous worker greeter",
+        "work waits for greeter, which no process dispatches: nous worker greeter",
         "1 not finished yet; `nous status SESSION` shows where it is",
     ]

@@ -27,7 +27,7 @@ def test_where_nothing_is_wrong_it_says_so() -> None:
     ("what", "told"),
     [
         ({"dead": True}, "`nous dead-letters list`"),
-        ({"unattended": ["a", "b"]}, "work waits for a, b, and no such worker runs: nous worker a b"),
+        ({"unattended": ["a", "b"]}, "work waits for a, b, and no process dispatches it: nous worker a b"),
         ({"cannot_write": "MISCONF"}, "until it can: MISCONF"),
         ({"groups": {"toy": {"balance": 2, "why": "2 too many"}}}, "the counters of toy do not reconcile: 2 too many"),
     ],

@@ -9,6 +9,7 @@ from nous.llm.error_mapping import LONGEST_SAID, Refusal, passed_on, refused, re
 from nous.llm.provider import Endpoint
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+FAR_OFF = f"Thu, 01 Jan 2026 00:00:00 +{'9' * 30}"
 ENDPOINT = Endpoint(
     provider="openai",
     model="m",
@@ -38,7 +39,7 @@ def test_the_time_to_come_back_is_read_in_each_of_its_forms(text: str, seconds: 
     assert resumption({"retry-after": text}, NOW) == NOW + timedelta(seconds=seconds)
 
 
-@pytest.mark.parametrize("text", ["", "soon", "nan", "inf", "Thu, 99 Jan 2026 00:00:00 GMT"])
+@pytest.mark.parametrize("text", ["", "soon", "nan", "inf", "Thu, 99 Jan 2026 00:00:00 GMT", FAR_OFF])
 def test_a_time_that_is_none_is_no_time(text: str) -> None:
     assert resumption({"retry-after": text}, NOW) is None
 
