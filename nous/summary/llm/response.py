@@ -43,6 +43,9 @@ _LEAST_PERCENT = 10
 _TURN = re.compile(r"(?<![\d.])\d{1,6}(?!\d)")
 _PART_OF_DATE = re.compile(r"(?!0000)[0-9]{4}(?:-(?:0[1-9]|1[0-2]))?\Z")
 
+_NOTHING = frozenset({"none", "n/a"})
+"""Texts by which models fill a field that has no content."""
+
 
 def text_of(value: object) -> str:
     """Return *value* as a text; empty if it has none."""
@@ -50,7 +53,8 @@ def text_of(value: object) -> str:
         case None:
             return ""
         case str():
-            return _UNSAFE.sub("", value).strip()
+            text = _UNSAFE.sub("", value).strip()
+            return "" if text.casefold().rstrip(".") in _NOTHING else text
         case list():
             return " ".join(filter(None, map(text_of, cast("list[object]", value))))
         case dict():

@@ -156,16 +156,16 @@ class _Session(SessionReading):
         failed, text = data.get("success") is False, _text(data)
         if (is_no or tool in PLAN_TOOLS) and self._is_decided(own or place.id):
             return ()
-        is_no = is_no or (tool in PLAN_TOOLS and _PLAN_REJECTED.search(text) is not None)
+        is_no = is_no or (tool in PLAN_TOOLS and _PLAN_REJECTED.search(text.partition("\n")[0]) is not None)
         failed = failed or (tool in _SHELLS and _EXIT.search(text[-_LAST_LINE:]) is not None)
         return (self.result(_ANSWER.sub("", text), own, place, is_error=failed, is_rejected=is_no, tool=tool),)
 
     def _permitted(self, data: JsonObject, place: RecordPlace) -> Iterable[Draft]:
         """Return the user's decision on a permission request; verdicts of rules and hooks are none."""
         result, request = object_at(data, "result"), text_at(data, "requestId")
-        kind, is_asked = text_at(result, "kind"), request in self.asked
-        own = text_at(data, "toolCallId") or self.asked.get(request, "")
-        is_yes = is_asked and kind.startswith(_APPROVED)
+        kind, asked_for = text_at(result, "kind"), self.asked.pop(request, None)
+        own = text_at(data, "toolCallId") or asked_for or ""
+        is_yes = asked_for is not None and kind.startswith(_APPROVED)
         if not is_yes and kind != _DENIED_BY_USER:
             return self.skip(f"permission.completed: {kind}")
         if not is_yes and self._is_decided(own or place.id):

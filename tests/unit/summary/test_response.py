@@ -77,6 +77,8 @@ def test_the_schema_requires_every_field_and_allows_no_other() -> None:
         (["One", {"text": "Two"}, None, " ", 3], ("One", "Two", "3")),
         ({"first": "One", "second": "Two"}, ("One", "Two")),
         (None, ()),
+        ("None.", ()),
+        (["N/A"], ()),
     ],
 )
 def test_a_list_is_made_of_whatever_was_given_and_never_of_characters(value: Any, points: tuple[str, ...]) -> None:

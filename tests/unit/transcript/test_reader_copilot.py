@@ -101,6 +101,12 @@ def test_a_rejection_is_a_decision_and_comes_once() -> None:
     assert read(asks("c1"), answers("denied-by-rules")).skipped == {"permission.completed: denied-by-rules": 1}
 
 
+def test_an_approval_that_is_recorded_twice_comes_once() -> None:
+    found = said(read(asks("c1"), ASKED, answers("approved"), answers("approved")))
+
+    assert found[1:] == [(Kind.DECISION, 'Approved bash(cmd="ls")')]
+
+
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
