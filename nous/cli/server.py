@@ -44,7 +44,7 @@ def down(app: App, *, as_json: bool) -> None:
 
 
 def _working(settings: Settings, directory: Path) -> int:
-    """Return how many live workers the server of *directory* knows; a stopped server is not started."""
+    """Return how many live workers the server of *directory* has; a stopped one is not started."""
     if embedded.status(directory).state != "running":
         return 0
     from nous.jobs.rq.worker_stats import workers_seen  # noqa: PLC0415 - where nothing runs, RQ is not needed

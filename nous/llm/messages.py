@@ -51,7 +51,7 @@ def json_object(body: bytes) -> dict[str, Any] | None:
 
 
 def answered(text: str, question: Question, endpoint: Endpoint, *, read: Any, written: Any, is_whole: bool) -> Reply:
-    """Return the reply with *text*, never whole if blank; estimate missing and impossible counts of tokens."""
+    """Return the reply with *text*, never whole if blank; estimate missing or invalid counts."""
     text = _encodable(text)
     sent = (system(question, structured=False), *question.texts[1:])
     tokens = Tokens(

@@ -41,7 +41,10 @@ class WorkerSeen:
 
     @property
     def is_dispatching(self) -> bool:
-        """Return whether it is a `nous worker`, which also dispatches. These are named after their first queue."""
+        """Return whether it is a `nous worker`, which also dispatches; RQ's own runs jobs only.
+
+        A `nous worker` is named after its first queue.
+        """
         return self.name.startswith(f"{self.queues[0]}-")
 
 
@@ -67,7 +70,7 @@ def workers_seen(client: redis.Redis, names: JobNames | None = None) -> list[Wor
 
 
 def dispatched(workers: Iterable[WorkerSeen]) -> Iterator[str]:
-    """Yield the queues for which *workers* dispatch, once for each worker; RQ's own only run what is in them."""
+    """Yield the queues for which *workers* dispatch, once for each worker."""
     return (queue for each in workers if each.is_dispatching for queue in each.queues)
 
 
