@@ -156,7 +156,7 @@ class _Pair:
         return difference(self.statement.reading, self.other.reading)
 
     def update(self, *, is_later: bool) -> Update | None:
-        """Return the change that the later one makes to the other; *is_later* if that is the known one."""
+        """Return the change that the later one makes to the other; *is_later* if it is `other`."""
         one, other = self.statement, self.other
         if is_later:
             return update(difference(other.reading, one.reading), subject=other.subject, other_subject=one.subject)
