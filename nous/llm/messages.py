@@ -1,4 +1,4 @@
-"""Build chat messages from a question, and a `Reply` from response text and token counts."""
+"""Build chat messages from a question, and a `Reply` from a provider's response."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""In-memory event bus for tests and experiments: publish, receive, commit, dead-letter."""
+"""In-memory implementation of the event bus, with the same rules, for tests."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
