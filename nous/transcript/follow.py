@@ -1,4 +1,4 @@
-"""Read a growing session file from a resume point: return new entries and the next point.
+"""Read a growing session file from a resume point; the last turn is read again and replaced.
 
 More may be added to the last turn, so the next read replaces it. Earlier turns are settled, and a resume point holds
 the parser state after them. New content is read twice: to find where the last turn begins, and to stop there.
