@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nous.domain.errors import BadInput, Misconfigured, NotFound, Unavailable
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -21,7 +23,19 @@ if TYPE_CHECKING:
     from nous.retrieval.query import Hit
     from nous.services.memory import SessionMemory
 
-__all__ = ["context", "facts", "publish", "record_decision", "search", "show", "touch"]
+__all__ = [
+    "BadInput",
+    "Misconfigured",
+    "NotFound",
+    "Unavailable",
+    "context",
+    "facts",
+    "publish",
+    "record_decision",
+    "search",
+    "show",
+    "touch",
+]
 
 # Functions import what they need when they are called, so that `import nous` costs a program nothing.
 

