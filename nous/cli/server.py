@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def down(app: App, *, as_json: bool) -> None:
     """Stop the embedded server of the data directory. Its data stays.
 
-    Workers and producers wait until `nous up` starts it again. A server that nous does not embed is never stopped.
+    Workers wait until `nous up`, or any command that reads or publishes, starts it again. A server that nous does not
+    embed is never stopped.
     """
     directory = embedded_directory(app.settings)
     url, working, stopped = masked(address(app.settings)), 0, False

@@ -56,7 +56,7 @@ _ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
 @json_option
 @click.pass_obj
 def status(app: App, session: str | None, *, scope: Scope | None, everything: bool, as_json: bool) -> None:
-    """Show streams, queues, workers and counters, and any problems; or trace one SESSION.
+    """Say whether all is well, and any problems; or trace one SESSION. --all shows counters and queues.
 
     SESSION is an id or an id prefix. The counters reconcile at every moment: received = done + skipped + dead + erased
     + parked + in flight. Only live workers are shown, as far as they are visible from here.
