@@ -71,8 +71,8 @@ def _hit_lines(hit: Hit) -> Iterator[str]:
 def context(app: App, *, scope: Scope, query: str, budget: int, as_json: bool) -> None:
     """Print notes for a new session: the last session in short, and facts, within a budget.
 
-    The block is headed as notes, not instructions. Text inside cannot fake its closing tag. If nothing is known, nothing
-    is printed. Facts that only a tool or a page has said are left out, and counted on standard error.
+    The block is headed as notes, not instructions. Text inside cannot fake its closing tag. If nothing is known,
+    nothing is printed. Facts that only a tool or a page has said are left out, and counted on standard error.
     """
     notes, doubted = context_notes(app.container.memory, query, scope)
     text = block(notes, budget=budget)
