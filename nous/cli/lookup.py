@@ -57,7 +57,7 @@ def _some(names: Sequence[object]) -> str:
 
 
 def _only(what: str, name: str, ids: Sequence[str]) -> str:
-    if len(name) < _SHORTEST:
+    if len(name.replace("-", "") if what == "fact" else name) < _SHORTEST:
         raise BadInput(f"{name!r} is too short to name a {what}: give at least {_SHORTEST} characters of its id")
     if len(ids) > 1:
         raise BadInput(f"{len(ids)} {what}s have an id that begins with {name!r}: {_some(ids)}")

@@ -182,13 +182,13 @@ def _served(container: Container) -> frozenset[str] | None:
         workers = workers_seen(container.rq_client, container.job_names)
     except NotAllowed:
         return None
-    return frozenset(dispatched(workers))
+    return frozenset(dispatched(workers)) if workers else None
 
 
 def unattended(container: Container, names: Collection[str]) -> frozenset[str]:
     """Return the workers among *names* for which no process dispatches, though others run."""
     served = _served(container) if names else None
-    return frozenset(name for name in names if served and container.job_names.own(name) not in served)
+    return frozenset(name for name in names if served is not None and container.job_names.own(name) not in served)
 
 
 def _waited_for(chains: Chains) -> set[str]:

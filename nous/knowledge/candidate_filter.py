@@ -42,10 +42,11 @@ class FilteredCandidates:
 def filter_candidates(
     candidates: Sequence[CandidateFact], *, cap: int, forgotten: Collection[str] = ()
 ) -> FilteredCandidates:
-    """Return the first *cap* valid candidates, without those on the suppression list.
+    """Return the first *cap* valid candidates in order of their turns, without suppressed ones.
 
-    *forgotten* holds the exact forms of erased texts. A rule that no user stated is learned as a concept, since it is
-    only an opinion. A subject that is too long is truncated.
+    Of two values that a session states, the one of the later turn is learned last, as the current one. *forgotten*
+    holds the exact forms of erased texts. A rule that no user stated is learned as a concept, since it is only an
+    opinion. A subject that is too long is truncated.
     """
     dropped: Counter[str] = Counter()
     kept: list[CandidateFact] = []
@@ -56,7 +57,8 @@ def filter_candidates(
             kept.append(candidate)
     if len(kept) > cap:
         dropped[str(DropReason.OVER_CAP)] = len(kept) - cap
-    return FilteredCandidates(tuple(kept[:cap]), tuple(sorted(dropped.items())))
+    in_order = sorted(kept[:cap], key=lambda candidate: max(candidate.turns, default=0))
+    return FilteredCandidates(tuple(in_order), tuple(sorted(dropped.items())))
 
 
 def checked(candidate: CandidateFact) -> CandidateFact:

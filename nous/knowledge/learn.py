@@ -62,6 +62,8 @@ def learn(
 ) -> LearnDecisions:
     """Judge each candidate against the known facts and against the candidates before it.
 
+    A candidate that supersedes several facts has a decision for each.
+
     *vectors* has a unit vector for each candidate, or None. Without a vector only equal texts are the same, and a new
     fact is compared later (`embed_late`). *knowledge* stays unchanged.
 
@@ -83,8 +85,28 @@ def learn(
         fresh = {row.fact.id: vector for row in decision.rows if isinstance(row, Learned) and vector is not None}
         known.extend(decision.rows, fresh)
         taught |= fresh
-        decisions.append(decision)
+        decisions += [decision, *_further(decision, vector, known, context.policy, context.at)]
     return LearnDecisions(decisions=tuple(decisions), vectors=taught)
+
+
+def _further(
+    decision: FactDecision, vector: "Vector", known: FactIndex, policy: Policy, at: datetime
+) -> Iterator[FactDecision]:
+    """Add to *known*, and yield, the decisions on other facts that an update supersedes, too.
+
+    One value may be known in several wordings. An update of one is an update of all.
+    """
+    is_update = isinstance(decision.verdict, Supersedes) or decision.correction is not None
+    while is_update and (fact := known[decision.fact.id]).is_current:
+        near = [] if vector is None else known.near(vector, floor(policy))
+        claim = TrustedFact.of(fact)
+        verdict = corrected(fact, claim, near, known, policy)
+        if verdict is None:
+            return
+        alone = FactDecision(text=decision.text, source=decision.source, verdict=verdict, fact=fact.fact)
+        further = with_effect(alone, claim, known, at=at)
+        known.extend(further.rows, {})
+        yield further
 
 
 def ambiguous_pairs(learning: LearnDecisions, known: FactIndex) -> Iterator[AmbiguousPair]:
@@ -228,7 +250,7 @@ def embed_late(
         fresh = {row.fact_id: vector for row in decision.rows if isinstance(row, Embedded)}
         known.extend(decision.rows, fresh)
         kept |= fresh
-        decisions.append(decision)
+        decisions += [decision, *_further(decision, vector, known, policy, at)]
     return LearnDecisions(decisions=tuple(decisions), vectors=kept)
 
 

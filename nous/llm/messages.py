@@ -55,8 +55,8 @@ def answered(text: str, question: Question, endpoint: Endpoint, *, read: Any, wr
     text = _encodable(text)
     sent = (system(question, structured=False), *question.texts[1:])
     tokens = Tokens(
-        read if _is_count(read) else sum(map(estimate, sent)),
-        written if _is_count(written) else estimate(text),
+        read if is_count(read) else sum(map(estimate, sent)),
+        written if is_count(written) else estimate(text),
     )
     return Reply(text=text, model=endpoint.id, tokens=tokens, is_whole=is_whole and bool(text.strip()))
 
@@ -67,8 +67,9 @@ def usage(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _is_count(found: Any) -> TypeIs[int]:
-    return isinstance(found, int) and 0 <= found <= _MOST_TOKENS
+def is_count(found: Any) -> TypeIs[int]:
+    """Return whether *found* can be the tokens of one call."""
+    return isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _MOST_TOKENS
 
 
 def _encodable(text: str) -> str:

@@ -11,10 +11,8 @@ from nous.domain.errors import Misconfigured
 from nous.llm.base import ModelRefused, Question, Reply
 
 Structured = Literal["auto", "schema", "text"]
-_ADDRESS = re.compile(r"https?://([\w.-]+|\[[\da-fA-F:.]+\])(:(?P<port>[1-9]\d*))?(/[^\s@?#]*)?")
+_ADDRESS = re.compile(r"https?://([\w.-]+|\[[\da-fA-F:.]+\])(:[1-9]\d*)?(/[^\s@?#]*)?")
 """An HTTP address without user, query and fragment, since addresses are logged."""
-
-_LARGEST_PORT = 65_535
 
 Clock = Callable[[], datetime]
 
@@ -91,14 +89,20 @@ def placed(endpoint: Endpoint, base_url: str) -> Endpoint:
         Misconfigured: its own address is invalid.
     """
     address = (endpoint.base_url or base_url).rstrip("/")
-    found = _ADDRESS.fullmatch(address)
-    if not found or int(found["port"] or 0) > _LARGEST_PORT:
+    if not _is_plain(address):
         raise Misconfigured(
             f"the address of {endpoint.id} is not a plain HTTP address; "
             f"set {endpoint.url_setting} to http(s)://HOST[:PORT]/PATH, "
             f"and whatever is secret as {endpoint.key_setting}"
         )
     return replace(endpoint, base_url=address)
+
+
+def _is_plain(address: str) -> bool:
+    try:
+        return bool(_ADDRESS.fullmatch(address)) and urlsplit(address).port != 0
+    except ValueError:  # the port is too large, or what stands in brackets is no IPv6 address
+        return False
 
 
 def keyed(endpoint: Endpoint, *, is_needed: bool) -> Endpoint:

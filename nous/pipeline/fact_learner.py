@@ -36,7 +36,7 @@ RULINGS = uuid5(NAMESPACE, "rulings")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnResult:
-    """The decision on each candidate, in order, and the rows to append to the log.
+    """The decisions on the candidates, in order, and the rows to append to the log.
 
     Commit the append even without rows before you rely on the decisions: it carries the log version that they hold for.
     `waits` means that facts of the scope have no vector yet.

@@ -88,7 +88,7 @@ class Scene:
         ruling: Relation | None = None,
         has_vector: bool = True,
     ) -> FactDecision:
-        [decision] = taught(
+        decision, *_ = taught(
             self.knowledge,
             CandidateFact(text=text, subject=subject, trust=trust),
             session=session or f"month {month}",

@@ -21,6 +21,10 @@ from nous.llm.provider import Endpoint
 
 Build = Callable[..., HttpModel]
 SHORT = 0.3
+UNUSABLE = (
+    {"prompt_tokens": "11", "input_tokens": -3, "output_tokens": 10**30},
+    {"prompt_tokens": True, "completion_tokens": False, "input_tokens": True, "output_tokens": True},
+)
 
 
 @pytest.fixture
@@ -124,7 +128,7 @@ def test_tokens_that_nobody_counted_are_estimated(build: Build, server: ModelSer
     assert estimated.output > 7
 
 
-@pytest.mark.parametrize("usage", [[], "many", {"prompt_tokens": "11", "input_tokens": -3, "output_tokens": 10**30}])
+@pytest.mark.parametrize("usage", [[], "many", *UNUSABLE])
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 def test_a_usage_that_is_none_is_estimated(provider: str, usage: Any) -> None:
     endpoint = Endpoint(provider=provider, model="m", deadline=1, concurrency=1)
@@ -217,6 +221,7 @@ def test_a_provider_that_needs_a_key_says_what_to_set(provider: str) -> None:
             "http://there:port",
             "http://there:0",
             "http://there:65536",
+            "http://[1.2.3]",
             "http://[there",
         ),
         *("http://me:word@there", "http://there/v1?key=word", "http://there/#word"),

@@ -1,6 +1,8 @@
 """Waiting for sessions ends where only a worker is left that no process runs."""
 
+import os
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 from builders.command_line import Nous
@@ -20,7 +22,8 @@ HOURS = "9999"
 def run_elsewhere(container: Container, name: str, *, name_of: str = "") -> None:
     """Register a process that runs the worker *name*, and nothing else; RQ knows it by *name_of*."""
     queue = queue_named(QueueKind.LIVE.queue(container.job_names.own(name)), container.rq_client)
-    Worker([queue], name=name_of or f"{queue.name}-host-1-ab", connection=container.rq_client).register_birth()
+    known_as = name_of or f"{queue.name}-{gethostname()}-{os.getpid()}-ab"
+    Worker([queue], name=known_as, connection=container.rq_client).register_birth()
 
 
 def test_a_worker_that_no_process_runs_is_named_where_others_run(container: Container) -> None:
@@ -33,8 +36,7 @@ def test_a_worker_that_no_process_runs_is_named_where_others_run(container: Cont
 
 
 def test_a_worker_of_rq_does_not_dispatch_so_its_queue_is_unattended(container: Container, nous: Nous) -> None:
-    run_elsewhere(container, "episode-summarizer", name_of="3c5a4be1")
-    run_elsewhere(container, "fact-extractor")
+    run_elsewhere(container, "episode-summarizer", name_of="episode-summarizer-1")
     container.bus.publish(container.session_intake.of_content(CHAT, SessionMetadata(session_id="s-1")))
 
     assert publish.unattended(container, {"episode-summarizer"}) == {"episode-summarizer"}

@@ -43,9 +43,9 @@ class WorkerSeen:
     def is_dispatching(self) -> bool:
         """Return whether it is a `nous worker`, which also dispatches; RQ's own runs jobs only.
 
-        A `nous worker` is named after its first queue.
+        A `nous worker` is named after its first queue, host and process.
         """
-        return self.name.startswith(f"{self.queues[0]}-")
+        return self.name.startswith(f"{self.queues[0]}-{self.host}-{self.pid}-")
 
 
 def queues_of(worker: str, client: redis.Redis) -> list[QueueCount]:

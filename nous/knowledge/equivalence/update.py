@@ -6,7 +6,6 @@ number or command in the same sentence, a reversed choice, or words that say tha
 
 import re
 from functools import lru_cache
-from itertools import takewhile
 from typing import NamedTuple
 
 from nous.knowledge.equivalence.compare import Difference, texts
@@ -75,7 +74,7 @@ def _command(newer: ParsedStatement, older: ParsedStatement) -> str | None:
     """Return the two commands of a sentence that ends in another one: `Tests are run with ...`."""
     parts = [each.text.strip(" .").split("`") for each in (newer, older)]
     is_one = [len(each) for each in parts] == [3, 3] and parts[0][::2] == parts[1][::2] and parts[0] != parts[1]
-    if not is_one or len(parts[0][0].split()) < 3 or newer.is_past:
+    if not is_one or len(parts[0][0].split()) < 3 or newer.is_past or newer.negations or older.negations:
         return None
     return f"value {parts[0][1]} / {parts[1][1]}"
 
@@ -85,16 +84,11 @@ def _choice(newer: ParsedStatement, older: ParsedStatement) -> str | None:
     passed, dropped = (frozenset(word.key for word in each.words if word.is_passed) for each in (older, newer))
     if not passed or stems("choices").isdisjoint(newer.keys & older.keys) or not passed <= newer.keys - dropped:
         return None
-    choosers = [_before_choice(each) for each in (newer, older)]
-    if all(choosers) and choosers[0].isdisjoint(choosers[1]):
-        return None
+    here, there = (each.keys - passed - dropped for each in (newer, older))
+    if here - there and there - here:
+        return None  # of another person or place: `Anna prefers ...`, `... in Makefiles`
     is_other = dropped <= older.keys - passed if dropped else not newer.small.isdisjoint(words("changes"))
     return f"chosen now: {texts([word for word in older.words if word.is_passed])}" if is_other else None
-
-
-def _before_choice(statement: ParsedStatement) -> frozenset[str]:
-    """Return the words before the verb that chooses: who chooses, or for what."""
-    return frozenset(word.key for word in takewhile(lambda word: word.key not in stems("choices"), statement.words))
 
 
 def _changed(found: Difference, named: frozenset[str], *, is_same: bool | None) -> Update | None:
@@ -108,6 +102,9 @@ def _changed(found: Difference, named: frozenset[str], *, is_same: bool | None) 
         return None
     reason = f"{' '.join(said or perhaps)}: {texts(taken_up)}"
     is_case = not (newer.small & words("cases")) <= older.small
+    is_as_long = len(newer.words) == len(older.words)
+    if newer.negations > older.negations and is_as_long and found.only_left and found.only_right:
+        return Update(reason, is_sure=False)  # it denies the same of something else: another port, another owner
     if is_same and not is_case:
         code = [
             any(w.is_literal and not _VALUE.fullmatch(w.key) for w in each)

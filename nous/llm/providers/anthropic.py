@@ -47,7 +47,7 @@ class Messages:
 
     def read(self, answer: Mapping[str, Any], question: Question, endpoint: Endpoint) -> Reply:
         usage = messages.usage(answer)
-        read = [usage[name] for name in _READ if isinstance(usage.get(name), int)]
+        read = [usage[name] for name in _READ if messages.is_count(usage.get(name))]
         return messages.answered(
             _text(answer.get("content")),
             question,

@@ -22,7 +22,7 @@ _TIES = re.compile(
     r"^(?:[A-Z]\)\s+)?(?:\W*(?:so|and|nah|i think|i guess|i mean|but|also|then|ok|okay|yes|yeah|sure|hmm+|well|oh|ah"
     r"|please|btw|by the way|note|fyi|important|remember(?: that|:)|actually|again|sorry|wait|great|perfect|thanks"
     r"|thank you|cool|nice|good|alright|omfg|omg|i(?:['\u2019]ve| have) changed my mind"
-    r"|oops|(?:correction|i was wrong|no)(?=[,:]))\b[,:.!;]*\s*)+(?=\S)",
+    r"|(?:correction|oops|i was wrong|no)(?=[,:!]))\b[,:.!;]*\s*)+(?=\S)",
     re.IGNORECASE,
 )
 _CHANGED_MIND = re.compile(r"\bchanged my mind\b", re.IGNORECASE)

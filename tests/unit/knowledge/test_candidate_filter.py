@@ -36,6 +36,14 @@ def test_a_subject_too_long_is_cut_and_whoever_tells_it_by_hand_is_told() -> Non
         checked(long)
 
 
+def test_what_a_later_turn_says_comes_later_and_the_surest_are_kept() -> None:
+    later, unknown, earlier = (CandidateFact(text=f"fact {turns}", turns=turns) for turns in ((2, 7), (), (5,)))
+
+    found = filter_candidates([later, unknown, earlier, CandidateFact(text="cut")], cap=3)
+
+    assert found.candidates == (unknown, earlier, later)
+
+
 def test_only_a_user_gives_rules() -> None:
     given = CandidateFact(text="Use tabs", category=Category.RULE, trust=Trust.USER)
     claimed = CandidateFact(text="Use spaces", category=Category.RULE, trust=Trust.TOOL)

@@ -17,6 +17,8 @@ BESIDE = [
     ("The format is supported", "Investigate whether the format has been dropped"),
     ("Leo speaks Portuguese with his mother", "Leo speaks English at work"),
     ("Anna prefers tabs over spaces", "Ben prefers spaces over tabs"),
+    ("Prefer tabs over spaces in Makefiles", "Prefer spaces over tabs in YAML"),
+    ("The Go team prefers tabs over spaces", "The Python team prefers spaces over tabs"),
 ]
 
 
@@ -57,9 +59,12 @@ def test_a_value_that_is_given_for_one_environment_alone_may_be_an_update_at_mos
     [
         ("Never restart node 3 during business hours", "Never restart node 4 during business hours"),
         ("Always give node 3 32 GB of memory", "Always give node 4 32 GB of memory"),
+        ("Never commit the node's file `secrets.env`", "Never commit the node's file `prod.env`"),
+        ("The node listens on port 8081", "The node no longer listens on port 8080"),
+        ("Anna owns the node", "Ben no longer owns the node"),
     ],
 )
-def test_a_number_that_may_be_part_of_a_name_may_be_an_update_at_most(old: str, new: str) -> None:
+def test_what_may_be_about_another_thing_may_be_an_update_at_most(old: str, new: str) -> None:
     found = updated(old, new, subjects=("node", "node"))
 
     assert found

@@ -1,6 +1,7 @@
 """A later statement takes the place of an earlier one about the same thing, without a model or with one."""
 
 from datetime import UTC, datetime
+from itertools import permutations
 from uuid import UUID
 
 import pytest
@@ -61,6 +62,19 @@ def test_of_two_statements_that_are_read_in_the_wrong_order_the_later_one_is_cur
     assert scene.current == texts[-1:]
 
 
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+def test_an_update_supersedes_every_wording_of_the_earlier_value_in_whatever_order_they_are_read(
+    order: tuple[int, ...],
+) -> None:
+    told = ["Staging API port is 8080", "The staging API listens on port 8080", "The staging API moved to port 8090"]
+    scene = Scene()
+
+    for at in order:
+        scene.hear(told[at], month=at + 1, subject="staging API")
+
+    assert scene.current == told[-1:]
+
+
 @pytest.mark.parametrize("texts", CHAINS, ids=lambda texts: texts[0])
 def test_an_update_needs_no_subject_and_no_high_cosine(texts: list[str]) -> None:
     assert isinstance(judged(texts[1], texts[0], 0.52), Supersedes)
@@ -116,6 +130,7 @@ def test_an_agent_that_names_no_subject_leaves_what_was_said_and_a_user_replaces
     assert unnamed.verdict.reason == "value 7 / 5; but only one names its subject"
 
     assert scene.hear("The retry limit is 9", month=3, subject="").verdict.name == "supersedes"
+    assert scene.current == ["The retry limit is 9"]
 
 
 def test_the_newer_value_is_current_and_the_older_was_true_until_then() -> None:
