@@ -56,10 +56,11 @@ _ABOUT = (SessionEnded, SessionCompacting, DecisionRecorded, EpisodeOutdated)
 @json_option
 @click.pass_obj
 def status(app: App, session: str | None, *, scope: Scope | None, everything: bool, as_json: bool) -> None:
-    """Say whether all is well, and any problems; or trace one SESSION. --all shows counters and queues.
+    """Say whether all is well, and what is wrong; or trace one SESSION.
 
-    SESSION is an id or an id prefix. The counters reconcile at every moment: received = done + skipped + dead + erased
-    + parked + in flight. Only live workers are shown, as far as they are visible from here.
+    --all also shows counters, streams, queues and workers. SESSION is an id or an id prefix. The counters reconcile at
+    every moment: received = done + skipped + dead + erased + parked + in flight. Only live workers are shown, as far as
+    they are visible from here.
     """
     if session is not None:
         name, steps = _steps_of(app.container, session, scope or Scope())
