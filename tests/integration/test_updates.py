@@ -137,3 +137,13 @@ def test_what_holds_elsewhere_is_no_update(machine: Machine, first: str, second:
     facts = json.loads(machine.nous("facts", "--all", "--json", "--scope", "apart").stdout)
 
     assert [fact["current"] for fact in facts] == [True, True]
+
+
+def test_of_two_values_in_one_session_the_later_turn_is_current(machine: Machine) -> None:
+    first, second = "We use Helm 3.12 on the cluster", "No, we must use Helm 3.14 on the cluster"
+    machine.publish("within", 1, [*said(first), *said(second)])
+    machine.settle()
+
+    facts = json.loads(machine.nous("facts", "--json", "--scope", "within").stdout)
+
+    assert [fact["text"] for fact in facts] == ["We must use Helm 3.14 on the cluster"]
