@@ -66,11 +66,15 @@ def test_of_two_statements_that_are_read_in_the_wrong_order_the_later_one_is_cur
 def test_an_update_supersedes_every_wording_of_the_earlier_value_in_whatever_order_they_are_read(
     order: tuple[int, ...],
 ) -> None:
-    told = ["Staging API port is 8080", "The staging API listens on port 8080", "The staging API moved to port 8090"]
+    told = [
+        "The limit for retries is 5",
+        "Retry at most 5 times, that is the retry limit",
+        "The retry limit is no longer 5",
+    ]
     scene = Scene()
 
     for at in order:
-        scene.hear(told[at], month=at + 1, subject="staging API")
+        scene.hear(told[at], month=at + 1, subject="retries")
 
     assert scene.current == told[-1:]
 
