@@ -41,7 +41,7 @@ def retry_until_deadline(call: Callable[[], _Answer], *, seconds: float) -> _Ans
         except Retryable:
             if time.monotonic() + pause > until:
                 raise
-            time.sleep(pause)
+            time.sleep(pause)  # nothing tells that a server is back
             pause = min(2 * pause, _LONGEST_OF_CALL)
 
 

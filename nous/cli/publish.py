@@ -177,7 +177,7 @@ def awaited(container: Container, published: Sequence[Published], *, timeout: fl
 
 
 def _served(container: Container) -> frozenset[str] | None:
-    """Return the queues for which processes dispatch; None if this user may not see them."""
+    """Return the queues for which processes dispatch; None if none runs, or none may be seen."""
     try:
         workers = workers_seen(container.rq_client, container.job_names)
     except NotAllowed:

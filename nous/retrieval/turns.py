@@ -38,7 +38,7 @@ class TurnHit:
 def in_one_row(
     sessions: Iterable[tuple[str | None, Sequence[TurnText]]],
 ) -> tuple[tuple[TurnText, ...], Mapping[int, TurnPlace]]:
-    """Number the turns of all *sessions* consecutively, and map each number to its origin."""
+    """Assign consecutive numbers to the turns of all *sessions*; map each number to its origin."""
     row: list[TurnText] = []
     places: dict[int, TurnPlace] = {}
     for session, turns in sessions:

@@ -19,11 +19,11 @@ CHAT = "User: Which port does service billing use?\n\nAssistant: Billing listens
 HOURS = "9999"
 
 
-def run_elsewhere(container: Container, name: str, *, name_of: str = "") -> None:
-    """Register a process that runs the worker *name*, and nothing else; RQ knows it by *name_of*."""
+def run_elsewhere(container: Container, name: str, *, known_as: str = "") -> None:
+    """Register a process that runs the worker *name* alone: a `nous worker`, or one that RQ knows as *known_as*."""
     queue = queue_named(QueueKind.LIVE.queue(container.job_names.own(name)), container.rq_client)
-    known_as = name_of or f"{queue.name}-{gethostname()}-{os.getpid()}-ab"
-    Worker([queue], name=known_as, connection=container.rq_client).register_birth()
+    ours = f"{queue.name}-{gethostname()}-{os.getpid()}-ab"
+    Worker([queue], name=known_as or ours, connection=container.rq_client).register_birth()
 
 
 def test_a_worker_that_no_process_runs_is_named_where_others_run(container: Container) -> None:
@@ -36,7 +36,7 @@ def test_a_worker_that_no_process_runs_is_named_where_others_run(container: Cont
 
 
 def test_a_worker_of_rq_does_not_dispatch_so_its_queue_is_unattended(container: Container, nous: Nous) -> None:
-    run_elsewhere(container, "episode-summarizer", name_of="episode-summarizer-1")
+    run_elsewhere(container, "episode-summarizer", known_as="episode-summarizer-1")
     container.bus.publish(container.session_intake.of_content(CHAT, SessionMetadata(session_id="s-1")))
 
     assert publish.unattended(container, {"episode-summarizer"}) == {"episode-summarizer"}
