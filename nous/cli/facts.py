@@ -58,12 +58,13 @@ T = TypeVar("T")
 @json_option
 @click.pass_obj
 def learn(app: App, source: str, *, scope: Scope, session: str | None, again: bool, as_json: bool) -> None:
-    """Learn candidate facts from FILE or standard input, and print a verdict for each.
+    """Learn candidate facts from FILE or standard input, and print the verdict on each.
 
     A line is a JSON string, or an object with `text` and, if known, category, subject, confidence, turns and
     event_date. The verdict is new, known, richer, supersedes, duplicate (a possible one: see `facts duplicates`) or
     linked. It comes with the reason, the id of the fact that now says it, and the other fact's id. A line that cannot
-    be used is reported, and the others are learned. JSON is printed as one line per fact.
+    be used is reported, and the others are learned. JSON is one line per verdict. A candidate has several if it
+    supersedes several facts.
     """
     refused: list[int] = []
 

@@ -21,7 +21,7 @@ from nous.domain.errors import BadInput, NotAllowed, NotFound, NousError
 from nous.domain.events import SessionEnded, episode_id
 from nous.domain.fact import Confirmed, Learned
 from nous.domain.scope import Scope
-from nous.jobs.rq.worker_stats import dispatched, workers_seen
+from nous.jobs.rq.worker_stats import WorkerSeen, dispatched, workers_seen
 from nous.services.publisher import Producer, Published
 from nous.services.session_intake import AT_ONCE, SessionMetadata
 from nous.services.session_lifecycle import ChainStep, all_at_rest, follow
@@ -93,7 +93,8 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     container, failures = app.container, list[NousError]()
     options: dict[str, Any] = {**how, "about": about, "priority": Priority.BULK if bulk else Priority.LIVE}
     submitted = list(_publish_all(producer_of(container), paths, failures, **options))
-    if submitted and _served(container) == frozenset():
+    workers = _workers(container) if submitted else None
+    if workers is not None and not any(dispatched(workers)):
         note("no worker runs yet; `nous up` or `nous worker` will process them")
     steps = awaited(container, [each for _, each in submitted], timeout=timeout) if wait else {}
     rows = [_row(path, each, steps.get(each.event.id, ())) for path, each in submitted]
@@ -176,19 +177,19 @@ def awaited(container: Container, published: Sequence[Published], *, timeout: fl
     return chains
 
 
-def _served(container: Container) -> frozenset[str] | None:
-    """Return the queues for which processes dispatch; None if none runs, or none may be seen."""
+def _workers(container: Container) -> Sequence[WorkerSeen] | None:
+    """Return the live RQ workers; None if this user may not see them."""
     try:
-        workers = workers_seen(container.rq_client, container.job_names)
+        return workers_seen(container.rq_client, container.job_names)
     except NotAllowed:
         return None
-    return frozenset(dispatched(workers)) if workers else None
 
 
 def unattended(container: Container, names: Collection[str]) -> frozenset[str]:
     """Return the workers among *names* for which no process dispatches, though others run."""
-    served = _served(container) if names else None
-    return frozenset(name for name in names if served is not None and container.job_names.own(name) not in served)
+    workers = _workers(container) if names else None
+    served = set(dispatched(workers or ()))
+    return frozenset(name for name in names if workers and container.job_names.own(name) not in served)
 
 
 def _waited_for(chains: Chains) -> set[str]:

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import blake2b
+from itertools import accumulate
+from operator import itemgetter
 from uuid import UUID
 
 from nous.domain.episode import CandidateFact, Category, Episode, Trust
@@ -57,8 +59,13 @@ def filter_candidates(
             kept.append(candidate)
     if len(kept) > cap:
         dropped[str(DropReason.OVER_CAP)] = len(kept) - cap
-    in_order = sorted(kept[:cap], key=lambda candidate: max(candidate.turns, default=0))
-    return FilteredCandidates(tuple(in_order), tuple(sorted(dropped.items())))
+    return FilteredCandidates(tuple(_in_order(kept[:cap])), tuple(sorted(dropped.items())))
+
+
+def _in_order(candidates: Sequence[CandidateFact]) -> Sequence[CandidateFact]:
+    """Return *candidates* by their last turns; one without turns stays behind its neighbor."""
+    turns = accumulate((max(each.turns, default=0) for each in candidates), lambda last, turn: turn or last)
+    return [candidate for _, candidate in sorted(zip(turns, candidates, strict=True), key=itemgetter(0))]
 
 
 def checked(candidate: CandidateFact) -> CandidateFact:

@@ -182,7 +182,8 @@ def _guarded(
     ]
     for pair, found in updates:
         if found.is_sure:
-            yield Supersedes(fact_id=pair.fact_id, reason=found.reason, similarity=pair.similarity)
+            how = found.is_announced
+            yield Supersedes(fact_id=pair.fact_id, reason=found.reason, similarity=pair.similarity, is_announced=how)
     likelihoods = _likelihoods(pairs[:MOST_CONTRADICTED], policy)
     merges = (merge for pair in pairs if (merge := _merged(pair, likelihoods.get(pair.fact_id, 0.0), policy)))
     yield from sorted(merges, key=lambda verdict: isinstance(verdict, Richer))

@@ -8,10 +8,11 @@ from typing import NamedTuple, Self
 from nous.domain.episode import Trust
 from nous.domain.errors import BadInput
 from nous.domain.fact import Fact, LinkKind, Superseded
+from nous.knowledge.equivalence.compare import difference
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.judge import Neighbour, verdicts
 from nous.knowledge.normalize import subject_form
-from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Supersedes, Verdict
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Statement, Supersedes, Verdict
 
 
 class TrustedFact(NamedTuple):
@@ -40,7 +41,11 @@ def settled(verdicts: Iterable[Verdict], claim: TrustedFact, known: FactIndex, *
             return barred or verdict
         other = known[verdict.fact_id]
         distrust = _distrust(verdict, claim, other)
-        objection = distrust or _other_subject(verdict, claim, other, is_ruled=is_ruled)
+        objection = (
+            distrust
+            or _other_subject(verdict, claim, other, is_ruled=is_ruled)
+            or _other_change(verdict, claim, other, known)
+        )
         if objection is None:
             return verdict
         is_update = isinstance(verdict, Supersedes)
@@ -99,6 +104,23 @@ def _other_subject(
     if mine and theirs:
         return f"their subjects differ: about {mine} / about {theirs}"
     return "only one names its subject" if mine or theirs else "neither names its subject"
+
+
+def _other_change(
+    verdict: AlreadyKnown | Richer | Supersedes, claim: TrustedFact, other: KnownFact, known: FactIndex
+) -> str | None:
+    """Return an objection if the newer fact announces a change, and has changed something else.
+
+    `It moved to port 8090` replaces every wording of one port, and no other port.
+    """
+    is_older = claim.last < other.said_at
+    newer = other if is_older else known.get(claim.fact.id)
+    if not (isinstance(verdict, Supersedes) and verdict.is_announced) or newer is None or not newer.replaces:
+        return None
+    older = Statement(claim.fact.text, claim.fact.subject) if is_older else other.statement
+    changed = (known[row.fact_id].statement for row in newer.replaces)
+    is_same = any(not difference(older.reading, each.reading).objection for each in changed)
+    return None if is_same else "it has replaced another fact"
 
 
 def outdated(one: TrustedFact, other: TrustedFact, verdict: Supersedes, *, at: datetime) -> tuple[Fact, Superseded]:

@@ -52,8 +52,12 @@ class Richer(_OnFact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supersedes(_OnFact):
-    """The candidate gives another value to what the known fact states; only one is true."""
+    """The candidate gives another value to what the known fact states; only one is true.
 
+    `is_announced` is as in `nous.knowledge.equivalence.update.Update`.
+    """
+
+    is_announced: bool = False
     name: ClassVar[str] = "supersedes"
 
 

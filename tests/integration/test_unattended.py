@@ -43,6 +43,17 @@ def test_a_worker_of_rq_does_not_dispatch_so_its_queue_is_unattended(container: 
     assert "no process dispatches it: nous worker episode-summarizer" in nous("status").stdout
 
 
+def test_who_publishes_is_told_if_no_process_dispatches(container: Container, nous: Nous, tmp_path: Path) -> None:
+    (tmp_path / "chat.txt").write_text(CHAT)
+    assert "no worker runs yet" in nous("publish", tmp_path / "chat.txt").stderr
+
+    run_elsewhere(container, "episode-summarizer", known_as="episode-summarizer-1")
+    assert "no worker runs yet" in nous("publish", tmp_path / "chat.txt").stderr
+
+    run_elsewhere(container, "fact-extractor")
+    assert "no worker runs yet" not in nous("publish", tmp_path / "chat.txt").stderr
+
+
 def test_it_is_not_waited_for(
     container: Container, nous: Nous, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

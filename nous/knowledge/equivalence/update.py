@@ -19,10 +19,14 @@ _VALUE = re.compile(r"v?\d[\d.,:/-]*")
 
 
 class Update(NamedTuple):
-    """A detected change; `is_sure` if it is certain enough to hide the earlier statement."""
+    """A detected change; `is_sure` if it is certain enough to hide the earlier statement.
+
+    `is_announced` means that words of change show it, and no value at the same place. It changes one thing then.
+    """
 
     reason: str
     is_sure: bool
+    is_announced: bool = False
 
 
 def update(found: Difference, *, subject: str = "", other_subject: str = "") -> Update | None:
@@ -110,9 +114,11 @@ def _changed(found: Difference, named: frozenset[str], *, is_same: bool | None) 
             any(w.is_literal and not _VALUE.fullmatch(w.key) for w in each)
             for each in (found.only_left, found.only_right)
         ]
-        return Update(reason, is_sure=bool(said) or not all(code))
+        return Update(reason, is_sure=bool(said) or not all(code), is_announced=True)
     is_most = found.containment[1] >= TAKEN_UP and len(taken_up) > 1
-    return Update(reason, is_sure=bool(said) and is_most and not is_case) if is_most or is_same is not None else None
+    if not is_most and is_same is None:
+        return None
+    return Update(reason, is_sure=bool(said) and is_most and not is_case, is_announced=True)
 
 
 def _other_word(found: Difference) -> Update | None:

@@ -41,7 +41,7 @@ def test_what_a_later_turn_says_comes_later_and_the_surest_are_kept() -> None:
 
     found = filter_candidates([later, unknown, earlier, CandidateFact(text="cut")], cap=3)
 
-    assert found.candidates == (unknown, earlier, later)
+    assert found.candidates == (earlier, later, unknown)
 
 
 def test_only_a_user_gives_rules() -> None:

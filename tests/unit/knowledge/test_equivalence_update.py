@@ -36,7 +36,7 @@ def test_words_of_change_replace_what_they_take_up_of_the_same_subject() -> None
 
     assert updated(old, new) is None
     found = updated(old, new, subjects=("incidents", "incident"))
-    assert found == Update("abandoned: Slack", is_sure=True)
+    assert found == Update("abandoned: Slack", is_sure=True, is_announced=True)
 
 
 def test_words_of_change_that_take_up_nothing_but_the_person_replace_nothing() -> None:
