@@ -49,7 +49,7 @@ def embedder(settings: Settings) -> Embedder:
         return remote_embedder(settings)
     from nous.embedding.minilm import MiniLM  # noqa: PLC0415 (needs the extra `local`)
 
-    return MiniLM(weights=settings.embedder_path)
+    return MiniLM(weights=settings.embedder_path, cache=settings.data_dir / "embedder")
 
 
 _log = structlog.stdlib.get_logger(__name__)

