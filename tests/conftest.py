@@ -15,7 +15,8 @@ import structlog
 from builders import waiting
 from hypothesis import settings
 
-from nous.domain.events import NAMESPACE, SessionEnded
+from nous.domain.episode import NAMESPACE
+from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.transcript.model import Entry, Kind, Transcript
 

@@ -1,7 +1,8 @@
 """On decision_recorded, save the decision under its session's episode; emit no event."""
 
 from nous.domain.effects import Effects, SaveDecision
-from nous.domain.events import DecisionRecorded, episode_id
+from nous.domain.episode import episode_id
+from nous.domain.events import DecisionRecorded
 from nous.pipeline.worker import Worker
 
 NAME = "decision-keeper"

@@ -17,9 +17,9 @@ from nous.domain.effects import (
     Write,
     released,
 )
-from nous.domain.episode import Decision, Episode, Tier
+from nous.domain.episode import Decision, Episode, Tier, episode_id
 from nous.domain.errors import Misconfigured
-from nous.domain.events import EpisodeSummarized, SessionEnded, episode_id
+from nous.domain.events import EpisodeSummarized, SessionEnded
 from nous.domain.scope import CacheSubject
 from nous.domain.session_state import end_handled, is_ahead, not_ahead
 from nous.domain.summary_input import SummaryInput

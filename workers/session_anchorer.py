@@ -3,7 +3,8 @@
 from functools import partial
 
 from nous.domain.effects import Effects, ExpectAnchoredSummary, SaveAnchoredSummary, released
-from nous.domain.events import SessionCompacting, episode_id
+from nous.domain.episode import episode_id
+from nous.domain.events import SessionCompacting
 from nous.pipeline.worker import Worker, WorkerContext
 
 NAME = "session-anchorer"

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import redis
 
 import workers
-from nous.bus.base import Subscription
-from nous.bus.redis.keys import BusKeys
 from nous.domain.errors import Misconfigured, NotAllowed, NotFound
-from nous.domain.events import kinds
 from nous.domain.plug_ins import PlugIns
 from nous.redis_server.client import Engine, connect, connect_rq
 from nous.redis_server.safety_check import refuse_unsafe
@@ -24,10 +21,11 @@ if TYPE_CHECKING:
     from nous.app.llm import LlmStack
     from nous.app.llm_stores import LlmStores
     from nous.bus.accounting import DeadLetterQueue, DeliveryStats
-    from nous.bus.base import Bus
+    from nous.bus.base import Bus, Subscription
     from nous.bus.delivery_state import RetryPolicy
     from nous.bus.redis.accounting import RedisDeliveryStats
     from nous.bus.redis.erasure import RedisTombstones
+    from nous.bus.redis.keys import BusKeys
     from nous.domain.events import SessionEvent
     from nous.jobs.base import JobNames, Jobs
     from nous.pipeline.worker import Worker, WorkerContext
@@ -70,7 +68,9 @@ class Container:
         return connect_rq(self.settings)
 
     @cached_property
-    def bus_keys(self) -> BusKeys:
+    def bus_keys(self) -> "BusKeys":
+        from nous.bus.redis.keys import BusKeys
+
         return BusKeys(self.settings.prefix)
 
     @cached_property
@@ -91,18 +91,22 @@ class Container:
         return frozenset({*map(worker_name, WORKERS.names()), *(worker.name for worker in self.also)})
 
     @cached_property
-    def groups(self) -> tuple[Subscription, ...]:
+    def groups(self) -> tuple["Subscription", ...]:
         """The subscriptions of workers that the server has by now. No built-in worker is imported."""
+        from nous.domain.events import kinds
+
         WORKERS.of_others()  # they may define kinds of events
         found = self.delivery_stats.groups(kinds().values())
         return tuple(each for each in found if each.group in self.worker_names)
 
     @property
-    def subscriptions(self) -> tuple[Subscription, ...]:
+    def subscriptions(self) -> tuple["Subscription", ...]:
         return tuple(self.subscription(name) for name in self.workers)
 
-    def subscription(self, worker: str) -> Subscription:
+    def subscription(self, worker: str) -> "Subscription":
         """Return the subscription of a worker. Raises `NotFound` if there is no such worker."""
+        from nous.bus.base import Subscription
+
         if worker not in self.workers:
             raise NotFound(f"there is no worker {worker!r}; there are {', '.join(sorted(self.workers))}")
         return Subscription(worker, self.workers[worker].consumes)
@@ -280,7 +284,7 @@ class Container:
         )
 
 
-def _needs_upload(delivery_stats: "DeliveryStats", readers: Iterable[Subscription], event: "SessionEvent") -> bool:
+def _needs_upload(delivery_stats: "DeliveryStats", readers: Iterable["Subscription"], event: "SessionEvent") -> bool:
     """Return whether a worker will read the transcript of *event*: it is unknown, or dead."""
     from nous.bus.accounting import EventStatus
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
-from nous.knowledge.verdict import CALIBRATED, PairScorer, Policy
+from nous.knowledge.policy import CALIBRATED, PairScorer, Policy
 from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
 from nous.store.redis.fact_log import RedisCalibrations
 from nous.text.token_estimate import Counter, estimate

@@ -10,10 +10,11 @@ from uuid import uuid5
 from nous.bus.accounting import DeadLetter
 from nous.bus.base import DeadLetterKind, DeliveryRef, Priority
 from nous.bus.delivery_state import DeliveryState, history_of
+from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput
-from nous.domain.event_codec import NO_SESSION, decode
-from nous.domain.events import NAMESPACE, Event, JobDeadLettered
-from nous.domain.scope import Scope
+from nous.domain.event_codec import decode
+from nous.domain.events import Event, JobDeadLettered
+from nous.domain.scope import NO_SESSION, Scope
 from nous.redaction.error_text import redacted
 from nous.text.sanitize import shortened
 

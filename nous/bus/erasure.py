@@ -13,9 +13,10 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from nous.bus.base import Priority
+from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import decode, is_of_none
-from nous.domain.events import NAMESPACE, Event, kinds
+from nous.domain.events import Event, kinds
 from nous.domain.scope import Scope
 from nous.knowledge.normalize import exact_form
 

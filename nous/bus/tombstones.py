@@ -6,9 +6,10 @@ from datetime import datetime
 from uuid import UUID
 
 from nous.domain.effects import AppendFacts, Effects, RecordResummaryAttempt, SaveEpisode, SaveSessionState
+from nous.domain.episode import episode_id
 from nous.domain.errors import BadInput
 from nous.domain.event_codec import is_of_none
-from nous.domain.events import Event, episode_id
+from nous.domain.events import Event
 from nous.domain.fact import occurrences
 from nous.domain.record_codec import decode
 from nous.domain.scope import Scope

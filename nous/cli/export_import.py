@@ -21,12 +21,11 @@ from nous.cli.framework import BAD_INPUT, App, opened, scopes_option
 from nous.cli.lookup import ALL, scopes_named
 from nous.cli.output import counted, note, say
 from nous.domain.effects import AppendFacts, Effects, SaveEpisode
-from nous.domain.episode import Episode
+from nous.domain.episode import Episode, episode_id
 from nous.domain.errors import BadInput, Retryable
-from nous.domain.event_codec import checked_name
-from nous.domain.events import EpisodesUnembedded, FactsUnembedded, episode_id
+from nous.domain.events import EpisodesUnembedded, FactsUnembedded
 from nous.domain.fact import Confirmed, Learned, Row, occurrences
-from nous.domain.scope import Scope
+from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import is_ahead
 from nous.jobs.rq.worker_stats import workers_seen
 from nous.knowledge.candidate_filter import without_candidates

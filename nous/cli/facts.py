@@ -20,19 +20,19 @@ from nous.cli.lookup import elsewhere, knowledge_of, one_of
 from nous.cli.memory_text import fact_lines, fact_object
 from nous.cli.output import counted, fitted, note, print_json, render, say
 from nous.domain.effects import AppendFacts, Effects
-from nous.domain.episode import CandidateFact, Outcome, Summary, Trust
+from nous.domain.episode import NAMESPACE, CandidateFact, Outcome, Summary, Trust
 from nous.domain.errors import BadInput, Retryable
-from nous.domain.event_codec import checked_name
-from nous.domain.events import NAMESPACE, EpisodeSummarized, FactsUnembedded
+from nous.domain.events import EpisodeSummarized, FactsUnembedded
 from nous.domain.fact import LinkKind, Row, Source, Superseded
-from nous.domain.scope import Scope
+from nous.domain.scope import Scope, checked_name
 from nous.embedding.base import MissingEmbedder
 from nous.knowledge.candidate_filter import checked, mark_of
 from nous.knowledge.decision import FactDecision, announcements, unembedded
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.normalize import exact_form
+from nous.knowledge.open_pairs import OpenPair, open_pairs
 from nous.knowledge.precedence import superseding
-from nous.knowledge.settling import OpenPair, keeping_apart, merging, open_pairs, unsettling
+from nous.knowledge.settling import keeping_apart, merging, unsettling
 from nous.pipeline.fact_learner import FactLearner
 from nous.summary.llm.response import is_date
 from nous.text.sanitize import one_line, shortened

@@ -11,11 +11,10 @@ from nous.app.services import eraser
 from nous.cli.framework import App, dry_run_option, json_option, option_of_scope, yes_option
 from nous.cli.lookup import elsewhere, has_fact, knowledge_of, one_of, session_of, sessions_of
 from nous.cli.output import counted, fitted, make_sure, render, say, table
+from nous.domain.episode import episode_id
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.event_codec import checked_name
-from nous.domain.events import episode_id
 from nous.domain.fact import Learned
-from nous.domain.scope import Scope
+from nous.domain.scope import Scope, checked_name
 from nous.services.erasure import ErasureReceipt
 from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession, ErasureRequest
 from nous.store.base import NO_VECTORS

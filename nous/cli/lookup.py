@@ -4,12 +4,10 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nous.domain.episode import Episode
+from nous.domain.episode import Episode, episode_id
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.event_codec import checked_name
-from nous.domain.events import episode_id
 from nous.domain.fact import Learned, Row, Superseded, occurrences, standing
-from nous.domain.scope import Scope
+from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import UNFINISHED
 from nous.embedding.base import MissingEmbedder, present
 from nous.knowledge.fact_index import FactIndex, KnownFact

@@ -8,7 +8,7 @@ from nous.cli.output import counted, day, fitted, in_words, path_of
 from nous.domain.episode import Episode, Tier
 from nous.domain.fact import LinkKind
 from nous.knowledge.fact_index import Earlier, FactIndex, KnownFact
-from nous.knowledge.settling import open_pairs_of
+from nous.knowledge.open_pairs import open_pairs_of
 from nous.text.sanitize import one_line
 
 _MOST_EARLIER = 3

@@ -17,8 +17,9 @@ from nous.bus.accounting import EventStatus
 from nous.bus.base import Priority
 from nous.cli.framework import FAILED, App, agent_option, exit_code, format_option, json_option, scope_option
 from nous.cli.output import counted, in_words, note, render, table
+from nous.domain.episode import episode_id
 from nous.domain.errors import BadInput, NotAllowed, NotFound, NousError
-from nous.domain.events import SessionEnded, episode_id
+from nous.domain.events import SessionEnded
 from nous.domain.fact import Confirmed, Learned
 from nous.domain.scope import Scope
 from nous.jobs.rq.worker_stats import WorkerSeen, dispatched, workers_seen

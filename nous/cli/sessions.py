@@ -12,11 +12,9 @@ from nous.app.services import producer_of
 from nous.cli.framework import App, agent_option, any_scope_option, format_option, json_option, scope_option
 from nous.cli.lookup import ALL, elsewhere, session_of
 from nous.cli.output import fitted, note, path_of, render, render_table, say
-from nous.domain.episode import Decision
+from nous.domain.episode import Decision, episode_id
 from nous.domain.errors import NotAllowed, NotFound
-from nous.domain.event_codec import checked_name
-from nous.domain.events import episode_id
-from nous.domain.scope import Scope
+from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import UNFINISHED, SessionState
 from nous.services.session_intake import SessionMetadata
 from nous.text.sanitize import one_line

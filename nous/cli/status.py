@@ -16,7 +16,6 @@ from nous.cli.framework import FAILED, App, json_option, option_of_scope
 from nous.cli.lookup import current_count, elsewhere, session_of
 from nous.cli.output import FAILURES, counted, in_words, render, second, table
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.event_codec import checked_name
 from nous.domain.events import (
     DecisionRecorded,
     EpisodeOutdated,
@@ -24,7 +23,7 @@ from nous.domain.events import (
     SessionCompacting,
     SessionEnded,
 )
-from nous.domain.scope import Scope
+from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import SessionStatus
 from nous.jobs.rq.worker_stats import dispatched, queues_of, workers_seen
 from nous.llm.base import Failure

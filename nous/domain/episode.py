@@ -5,17 +5,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from annotated_types import Ge, Interval
 
 from nous.domain.scope import Scope
+
+NAMESPACE = UUID("6f3b0c1e-7d0a-5b56-9a55-0d1c3f6f2a77")
+"""The namespace of every id that nous derives."""
 
 Share = Annotated[float, Interval(ge=0, le=1)]
 """A number between 0 and 1; input outside of that range, or NaN, is refused."""
 
 Turn = Annotated[int, Ge(0)]
 """The number of a turn."""
+
+
+def episode_id(scope: Scope, session_id: str) -> UUID:
+    """Return the id of a session's episode, which is the same in every edition."""
+    return uuid5(NAMESPACE, f"episode\n{scope}\n{session_id}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,19 +18,14 @@ from uuid import UUID, uuid5
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput
-from nous.domain.events import NAMESPACE, Event, kinds
-from nous.domain.scope import Scope
+from nous.domain.events import Event, kinds
+from nous.domain.scope import NO_SESSION, Scope, checked_name
 
 _ENVELOPE = {field.name for field in fields(Event)}
 _DEFAULT_AGENT = "default"
 _NESTS = (dict, list)
-NO_SESSION = "no session (nous)"
-"""Placeholder session of an event that belongs to none, and of its consequences. No session has this id."""
-
-LONGEST_NAME = 400
-"""Maximum characters of a session or agent id."""
-
 
 LARGEST = 16 << 20
 """Maximum bytes of an event. Ours have some thousands: a long transcript travels beside its event."""
@@ -228,15 +223,6 @@ def _canonical(data: Mapping[str, Any]) -> str:
         return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError as error:  # orjson reads deeper nesting than it writes
         raise BadInput(f"data is nested too deeply: {error}") from None
-
-
-def checked_name(value: object, what: str) -> str:
-    """Return *value* if it can be the id of a session or an agent, named *what* in `BadInput`."""
-    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
-        raise BadInput(f"{what} has to be a text of 1 to {LONGEST_NAME} printable characters, and not blank")
-    if value == NO_SESSION:
-        raise BadInput(f"{what} cannot be {NO_SESSION!r}, which stands for the session of events that are of none")
-    return value
 
 
 def is_of_none(session: object, kind: type[Event]) -> bool:

@@ -14,18 +14,10 @@ from uuid import UUID, uuid5
 
 from typing_extensions import override  # typing has it from Python 3.12 on
 
-from nous.domain.episode import CandidateFact, Decision, ExcerptSeen, Share, Summary, TranscriptSeen
+from nous.domain.episode import CandidateFact, Decision, ExcerptSeen, Share, Summary, TranscriptSeen, episode_id
 from nous.domain.scope import Scope
 
-NAMESPACE = UUID("6f3b0c1e-7d0a-5b56-9a55-0d1c3f6f2a77")
-"""The namespace of every id that nous derives."""
-
 JsonObject = Mapping[str, Any]
-
-
-def episode_id(scope: Scope, session_id: str) -> UUID:
-    """Return the id of a session's episode, which is the same in every edition."""
-    return uuid5(NAMESPACE, f"episode\n{scope}\n{session_id}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +25,7 @@ class Event:
     """Base class of all events.
 
     `trace_id` is the id of the first event of the chain, `caused_by` that of the direct cause. Without `needs_session`,
-    it may concern a scope (see `nous.domain.event_codec.NO_SESSION`). If it `recurs`, equal data are distinct events.
+    it may concern a scope (see `nous.domain.scope.NO_SESSION`). If it `recurs`, equal data are distinct events.
     """
 
     type: ClassVar[str] = ""

@@ -9,6 +9,12 @@ from nous.domain.errors import BadInput
 LONGEST_PART = 200
 """Maximum characters of one part of a scope, so that a key built from it stays short."""
 
+NO_SESSION = "no session (nous)"
+"""Placeholder session of an event that belongs to none, and of its consequences. No session has this id."""
+
+LONGEST_NAME = 400
+"""Maximum characters of a session or agent id."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Scope:
@@ -42,6 +48,15 @@ def _can_be_part(part: object) -> bool:
     if not isinstance(part, str) or not part.strip():
         return False
     return len(part) <= LONGEST_PART and "/" not in part and part.isprintable()
+
+
+def checked_name(value: object, what: str) -> str:
+    """Return *value* if it can be the id of a session or an agent, named *what* in `BadInput`."""
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME or not value.isprintable():
+        raise BadInput(f"{what} has to be a text of 1 to {LONGEST_NAME} printable characters, and not blank")
+    if value == NO_SESSION:
+        raise BadInput(f"{what} cannot be {NO_SESSION!r}, which stands for the session of events that are of none")
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,13 @@ arrive in any order, and twice: the resulting state is the same.
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
-from nous.domain.events import NAMESPACE, SessionEnded, SessionTouched
 from nous.domain.scope import Scope
+
+if TYPE_CHECKING:
+    from nous.domain.events import SessionEnded, SessionTouched
 
 _SKEW = timedelta(days=1)
 """Maximum clock skew."""
@@ -110,7 +113,7 @@ class SessionState:
                 return self.ended_at
 
 
-def touched(known: SessionState | None, event: SessionTouched, *, now: datetime) -> SessionState:
+def touched(known: SessionState | None, event: "SessionTouched", *, now: datetime) -> SessionState:
     """Return the state after *event*; a time from a clock that is ahead is replaced by *now*."""
     at = not_ahead(event.at or event.time, now)
     session_state = _known(known, event)
@@ -123,7 +126,7 @@ def touched(known: SessionState | None, event: SessionTouched, *, now: datetime)
     return replace(session_state, given_up=None) if session_state.status is SessionStatus.OPEN else session_state
 
 
-def end_handled(known: SessionState | None, event: SessionEnded, *, now: datetime) -> SessionState:
+def end_handled(known: SessionState | None, event: "SessionEnded", *, now: datetime) -> SessionState:
     """Return the state after *event* was handled, with any result."""
     moment = covered_by_episode(event, now=now)
     session_state = _known(known, event, "handled")
@@ -136,40 +139,12 @@ def end_handled(known: SessionState | None, event: SessionEnded, *, now: datetim
     return replace(session_state, given_up=None) if is_done else session_state
 
 
-def ended_by_idleness(session_state: SessionState) -> SessionEnded:
-    """Return the event that ends a session for idleness after its last heartbeat.
-
-    Any process, at any time, creates the same event for the same state. ValueError if the session was never active.
-    """
-    touch = session_state.touched
-    if touch is None:
-        raise ValueError(f"session {session_state.session_id!r} was never active")
-    last = touch.at.astimezone(UTC)
-    return SessionEnded(
-        id=uuid5(
-            NAMESPACE,
-            f"{SessionEnded.type}\n{IDLE}\n{session_state.scope}\n{session_state.session_id}\n{last.isoformat()}",
-        ),
-        time=last,
-        source="nous/idle",
-        scope=session_state.scope,
-        agent_id=touch.agent_id,
-        session_id=session_state.session_id,
-        trace_id=touch.event_id,
-        caused_by=touch.event_id,
-        dataref=session_state.named.dataref if session_state.named else None,
-        format=(session_state.named.format or None) if session_state.named else None,
-        reason=IDLE,
-        ended_at=last,
-    )
-
-
-def closed(session_state: SessionState, end: SessionEnded) -> SessionState:
+def closed(session_state: SessionState, end: "SessionEnded") -> SessionState:
     """Return the state after *end*, for idleness, was published."""
     return replace(session_state, by=uuid5(end.id, "closed"), ended_at=end.time)
 
 
-def abandoned(known: SessionState | None, end: SessionEnded, *, at: datetime, reason: str) -> SessionState:
+def abandoned(known: SessionState | None, end: "SessionEnded", *, at: datetime, reason: str) -> SessionState:
     """Return the state after the handling of *end* was abandoned."""
     moment = covered_by_episode(end, now=at)
     session_state = _known(known, end, "given up")
@@ -178,7 +153,7 @@ def abandoned(known: SessionState | None, end: SessionEnded, *, at: datetime, re
     )
 
 
-def covered_by_episode(end: SessionEnded, *, now: datetime) -> datetime:
+def covered_by_episode(end: "SessionEnded", *, now: datetime) -> datetime:
     """Return the time up to which *end* covers its session; later activity reopens it.
 
     A file is read when the end is handled, so it covers everything up to the publication of the end. An uploaded
@@ -192,6 +167,6 @@ def covered_by_episode(end: SessionEnded, *, now: datetime) -> datetime:
     return not_ahead(covered, now)
 
 
-def _known(known: SessionState | None, event: SessionTouched | SessionEnded, what: str = "") -> SessionState:
+def _known(known: SessionState | None, event: "SessionTouched | SessionEnded", what: str = "") -> SessionState:
     by = uuid5(event.id, what) if what else event.id
     return replace(known, by=by) if known else SessionState(scope=event.scope, session_id=event.session_id, by=by)

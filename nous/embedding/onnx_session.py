@@ -37,7 +37,7 @@ def copy_of(model_id: str, cache: Path) -> Path:
 
 
 def save_copy(model: Path, to: Path) -> None:
-    """Save the optimized *model*, with its weights in a file of their own, which processes map and share.
+    """Save the optimized *model*, with its weights in a file of their own that processes map.
 
     A failure, such as a full disk, is logged: it costs speed only. Other files in the cache of *to* are removed.
     """

@@ -7,10 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID, uuid5
 
-from nous.domain.episode import CandidateFact
-from nous.domain.event_codec import NO_SESSION
+from nous.domain.episode import NAMESPACE, CandidateFact
 from nous.domain.events import (
-    NAMESPACE,
     EpisodesUnembedded,
     Event,
     FactConfirmed,
@@ -22,11 +20,12 @@ from nous.domain.events import (
 )
 from nous.domain.fact import Confirmed, Fact, Learned, Row, Source, Superseded
 from nous.domain.fact import Linked as LinkedRow
-from nous.domain.scope import Scope
+from nous.domain.scope import NO_SESSION, Scope
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.normalize import exact_form
+from nous.knowledge.policy import Policy
 from nous.knowledge.precedence import TrustedFact, outdated
-from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Rulings, Supersedes, Verdict
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Richer, Rulings, Supersedes, Verdict
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,7 @@ The texts do not show which of two contradicting facts is newer: `nous.knowledge
 whether one may supersede the other: `nous.knowledge.precedence` picks from the verdicts.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -23,17 +23,9 @@ from uuid import UUID
 from nous.domain.fact import LinkKind
 from nous.knowledge.equivalence.compare import Difference, difference, has_literal, likelihood, texts, vetoed
 from nous.knowledge.equivalence.update import Update, update
-from nous.knowledge.verdict import (
-    AlreadyKnown,
-    Dedup,
-    LinkedTo,
-    NewFact,
-    Policy,
-    Richer,
-    Statement,
-    Supersedes,
-    Verdict,
-)
+from nous.knowledge.policy import Dedup, Policy
+from nous.knowledge.statement import MOST_CONTRADICTED, IsLater, Namesakes, Neighbour, Statement
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Richer, Supersedes, Verdict
 
 SAME_TEXT = "the same text"
 SAME_SENSE = "the same in other words"
@@ -44,9 +36,6 @@ MOST_COMPARED = 20_000
 
 This bounds how long a scope is busy. A duplicate behind so many unrelated facts with its very numbers is missed.
 """
-
-MOST_CONTRADICTED = 16
-"""Maximum neighbors checked for an update or a duplicate, the nearest; and of the same subject, the newest."""
 
 LOOKED_AT_FROM = 0.50
 """Minimum cosine of a known fact that may be updated, with a calibrated embedder."""
@@ -66,24 +55,9 @@ RATHER_MORE = 0.8
 LONG = 5
 """Minimum content words that two paraphrases share. In shorter texts a single word may change the meaning."""
 
-Namesakes = Mapping[UUID, Statement]
-"""Current facts with the candidate's subject, near or far."""
-
-IsLater = Callable[[UUID], bool]
-"""Return whether a known fact was stated after the candidate."""
-
 
 def _never(_: UUID) -> bool:
     return False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbour:
-    """A current fact near the candidate, with the cosine of the two."""
-
-    fact_id: UUID
-    statement: Statement
-    similarity: float
 
 
 def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from nous.domain.episode import Trust
 from nous.domain.fact import Confirmed, Fact, Linked, LinkKind, Source, Superseded
-from nous.knowledge.verdict import Statement
+from nous.knowledge.statement import Statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,6 @@ from nous.knowledge.judge import (
     SAME_TEXT,
     AlreadyKnown,
     LinkedTo,
-    Neighbour,
     NewFact,
     Richer,
     Supersedes,
@@ -35,10 +34,12 @@ from nous.knowledge.judge import (
     verdicts,
 )
 from nous.knowledge.normalize import exact_form
+from nous.knowledge.policy import Policy
 from nous.knowledge.precedence import TrustedFact, corrected, is_vouched_for, settled
 from nous.knowledge.settling import merged
+from nous.knowledge.statement import Neighbour, Statement
 from nous.knowledge.vector_scan import checked
-from nous.knowledge.verdict import AmbiguousPair, Policy, Statement, ruled
+from nous.knowledge.verdict import AmbiguousPair, ruled
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,9 +10,11 @@ from nous.domain.errors import BadInput
 from nous.domain.fact import Fact, LinkKind, Superseded
 from nous.knowledge.equivalence.compare import difference
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.knowledge.judge import Neighbour, verdicts
+from nous.knowledge.judge import verdicts
 from nous.knowledge.normalize import subject_form
-from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Statement, Supersedes, Verdict
+from nous.knowledge.policy import Policy
+from nous.knowledge.statement import Neighbour, Statement
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Richer, Supersedes, Verdict
 
 
 class TrustedFact(NamedTuple):

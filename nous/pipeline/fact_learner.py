@@ -8,9 +8,8 @@ from uuid import UUID, uuid5
 import structlog
 
 from nous.domain.effects import AppendFacts
-from nous.domain.episode import CandidateFact
+from nous.domain.episode import NAMESPACE, CandidateFact
 from nous.domain.errors import BadInput, Deferred, Unavailable
-from nous.domain.events import NAMESPACE
 from nous.domain.fact import Learned, Source
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder, present

@@ -12,7 +12,7 @@ from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Category, Episode, Trust
 from nous.domain.fact import LinkKind
 from nous.knowledge.fact_index import Earlier, KnownFact
-from nous.knowledge.settling import OpenPair
+from nous.knowledge.open_pairs import OpenPair
 from nous.retrieval.query import files_named
 from nous.text.language import words
 from nous.text.sanitize import shortened

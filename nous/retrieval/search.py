@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -45,8 +45,8 @@ class ScopeIndex:
     def words(self, episodes: Sequence[Episode] = ()) -> WordIndex[Place]:
         """Return the full-text index of all facts, these *episodes*, and episodes added before."""
         facts, self._facts = self._facts, []
-        self._words.extend((place_of(fact), fact.text) for fact in facts)
-        self._words.extend((place_of(episode), episode.summary.text) for episode in episodes)
+        texts = ((place_of(fact), fact.text) for fact in facts)
+        self._words.extend(chain(texts, ((place_of(episode), episode.summary.text) for episode in episodes)))
         return self._words
 
 

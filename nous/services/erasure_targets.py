@@ -9,7 +9,7 @@ from uuid import UUID
 from nous.bus.erasure import ErasureTarget
 from nous.bus.redis.erasure import RedisBusErasure, RedisTombstones
 from nous.bus.tombstones import SCOPE_NAME, fact_name, session_name
-from nous.domain.events import episode_id
+from nous.domain.episode import episode_id
 from nous.domain.fact import Row, occurrences
 from nous.domain.scope import Scope
 from nous.jobs.rq.erasure import RqErasure

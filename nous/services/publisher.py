@@ -15,11 +15,10 @@ from nous.bus.base import Bus, Priority, PublishReceipt, Subscription
 from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.tombstones import WasForgotten, name_of
 from nous.domain.effects import Effects, released
-from nous.domain.episode import Decision
+from nous.domain.episode import NAMESPACE, Decision
 from nous.domain.errors import BadInput, NotAllowed
-from nous.domain.event_codec import checked_name
-from nous.domain.events import NAMESPACE, DecisionRecorded, Event, SessionEvent, SessionTouched
-from nous.domain.scope import Scope
+from nous.domain.events import DecisionRecorded, Event, SessionEvent, SessionTouched
+from nous.domain.scope import Scope, checked_name
 from nous.services.session_intake import SessionIntake, SessionMetadata, Warn, logged
 
 E = TypeVar("E", bound=Event, default=SessionEvent)

@@ -11,10 +11,10 @@ from uuid import UUID, uuid5
 
 import orjson
 
+from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.event_codec import checked_name
-from nous.domain.events import NAMESPACE, SessionCompacting, SessionEnded, SessionEvent, SessionTouched
-from nous.domain.scope import Scope
+from nous.domain.events import SessionCompacting, SessionEnded, SessionEvent, SessionTouched
+from nous.domain.scope import Scope, checked_name
 from nous.store.keys import StoreKeys
 from nous.store.transcript_source import Uploads, compacting_name, dataref_of, upload
 from nous.transcript import Transcript, parse_transcript, read_transcript

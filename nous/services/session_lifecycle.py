@@ -7,7 +7,7 @@ moment: each step is one commit, which gets a conflict if another process was fi
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 from uuid import UUID, uuid5
 
@@ -16,17 +16,18 @@ import structlog
 from nous.bus.accounting import DeadLetter, DeadLetterQueue, DeliveryStats, EventLocation, EventStatus
 from nous.bus.base import Bus, Committed, DeadLetterKind, DeliveryRef, Subscription
 from nous.domain.effects import Effects, SaveSessionState
+from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput, NotFound, NousError, Unavailable, Unreadable
 from nous.domain.events import Event, SessionEnded
 from nous.domain.scope import Scope
 from nous.domain.session_state import (
+    IDLE,
     SessionState,
     SessionStatus,
     abandoned,
     closed,
     covered_by_episode,
     end_handled,
-    ended_by_idleness,
 )
 from nous.pipeline.worker import Worker, WorkerContext
 
@@ -45,6 +46,31 @@ class RecoveryAction:
     scope: Scope
     session_id: str
     what: str
+
+
+def ended_by_idleness(session_state: SessionState) -> SessionEnded:
+    """Return the event that ends a session for idleness after its last heartbeat.
+
+    Any process, at any time, creates the same event for the same state. ValueError if the session was never active.
+    """
+    scope, session_id, touch = session_state.scope, session_state.session_id, session_state.touched
+    if touch is None:
+        raise ValueError(f"session {session_id!r} was never active")
+    last = touch.at.astimezone(UTC)
+    return SessionEnded(
+        id=uuid5(NAMESPACE, "\n".join((SessionEnded.type, IDLE, str(scope), session_id, last.isoformat()))),
+        time=last,
+        source="nous/idle",
+        scope=scope,
+        agent_id=touch.agent_id,
+        session_id=session_id,
+        trace_id=touch.event_id,
+        caused_by=touch.event_id,
+        dataref=session_state.named.dataref if session_state.named else None,
+        format=(session_state.named.format or None) if session_state.named else None,
+        reason=IDLE,
+        ended_at=last,
+    )
 
 
 @dataclass(eq=False, kw_only=True)

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from nous.domain.summary_input import MOST_CANDIDATES
-from nous.knowledge.verdict import Dedup
+from nous.knowledge.policy import Dedup
 
 EMBEDDED = "embedded:"
 """Prefix of a `redis_url` that requests a server started by nous."""

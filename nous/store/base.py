@@ -11,16 +11,17 @@ from uuid import UUID
 
 from nous.domain.anchored_summary import StoredAnchoredSummary
 from nous.domain.episode import Decision, Episode
-from nous.domain.events import SessionEvent
 from nous.domain.fact import LogVersion, Row
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState, SessionStatus
 from nous.domain.summary_input import SummaryInput
-from nous.transcript.model import Transcript
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from nous.domain.events import SessionEvent
+    from nous.transcript.model import Transcript
 
 
 class Episodes(Protocol):
@@ -147,7 +148,7 @@ class EpisodeVectors(Protocol):
 class Transcripts(Protocol):
     """Reader of the transcript that an event carries or refers to."""
 
-    def read(self, event: SessionEvent) -> Transcript:
+    def read(self, event: "SessionEvent") -> "Transcript":
         """Return the transcript, inline or referenced.
 
         Raises `Unreadable` if it is gone, damaged or of no known format, `Unavailable` if its store did not answer.

@@ -14,7 +14,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
-from nous.domain.effects import AppendFacts
 from nous.domain.errors import Misconfigured
 from nous.domain.fact import Confirmed, Embedded, Learned, Linked, LogVersion, Row, Superseded, embedding
 from nous.domain.record_codec import decode, encode
@@ -23,6 +22,8 @@ from nous.store.base import LogSlice
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from nous.domain.effects import AppendFacts
 
 _CHAIN_BYTES = 16
 _NO_SLOT = "-"
@@ -165,7 +166,7 @@ class Continuation:
     vectors: tuple[tuple[VectorSlot, bytes], ...]
 
 
-def continuation(write: AppendFacts) -> Continuation:
+def continuation(write: "AppendFacts") -> Continuation:
     """Compute what *write* appends; its vectors are as `nous.knowledge.learn` returns them."""
     rows: list[tuple[Row, Slot | None]] = []
     vectors: list[tuple[VectorSlot, bytes]] = []

@@ -30,8 +30,8 @@ from common.measure import SUMMARY, cpu
 from nous.app.container import Container, build
 from nous.bus.base import Committed
 from nous.domain.effects import AppendFacts, Effects
-from nous.domain.episode import CandidateFact
-from nous.domain.events import NAMESPACE, EpisodeSummarized
+from nous.domain.episode import NAMESPACE, CandidateFact
+from nous.domain.events import EpisodeSummarized
 from nous.domain.fact import Fact, Learned, LogVersion, Source
 from nous.domain.scope import Scope
 from nous.knowledge.decision import announcements

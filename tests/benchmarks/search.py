@@ -24,8 +24,7 @@ import numpy as np
 from common.measure import DATA
 from numpy.typing import NDArray
 
-from nous.domain.episode import Category
-from nous.domain.events import NAMESPACE
+from nous.domain.episode import NAMESPACE, Category
 from nous.domain.fact import Fact, Learned, Source
 from nous.domain.scope import Scope
 from nous.embedding.minilm import MiniLM

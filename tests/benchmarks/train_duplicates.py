@@ -20,7 +20,7 @@ from common.measure import DATA
 
 from nous.embedding.minilm import MiniLM
 from nous.knowledge.equivalence.compare import difference, features
-from nous.knowledge.verdict import Statement
+from nous.knowledge.statement import Statement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid5
 
-from nous.domain.episode import CandidateFact, Category, Episode, Outcome, Summary, Tier
-from nous.domain.events import NAMESPACE, episode_id
+from nous.domain.episode import NAMESPACE, CandidateFact, Category, Episode, Outcome, Summary, Tier, episode_id
 from nous.domain.scope import Scope
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 250, tzinfo=UTC)

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nous.domain.effects import AppendFacts
-from nous.domain.episode import Category
+from nous.domain.episode import NAMESPACE, Category
 from nous.domain.errors import Unavailable
-from nous.domain.events import NAMESPACE
 from nous.domain.fact import Fact, Learned, Row, Source, Superseded
 from nous.domain.scope import Scope
 from nous.knowledge import decision

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
 from builders.episodes import HOME
-from nous.domain.episode import CandidateFact, Trust
-from nous.domain.events import NAMESPACE, episode_id
+from nous.domain.episode import NAMESPACE, CandidateFact, Trust, episode_id
 from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.embedding.base import Embedder
@@ -16,7 +15,8 @@ from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.judge import judge
 from nous.knowledge.learn import embed_late, learn
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.verdict import Adjudication, AlreadyKnown, Policy, Relation, Richer
+from nous.knowledge.policy import Policy
+from nous.knowledge.verdict import Adjudication, AlreadyKnown, Relation, Richer
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -16,8 +16,8 @@ from nous.bus.base import Bus, Priority, Subscription
 from nous.bus.delivery_state import RetryPolicy
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.anchored_summary import StoredAnchoredSummary
-from nous.domain.episode import Episode
-from nous.domain.events import NAMESPACE, EpisodeOutdated, Event, SessionCompacting, SessionEnded
+from nous.domain.episode import NAMESPACE, Episode
+from nous.domain.events import EpisodeOutdated, Event, SessionCompacting, SessionEnded
 from nous.domain.scope import CacheSubject, Scope
 from nous.jobs.base import MemoryJobs, QueueKind
 from nous.llm.base import Question

@@ -14,9 +14,9 @@ from nous.app.services import eraser, producer_of
 from nous.bus.base import Priority
 from nous.bus.tombstones import Tombstone, form_name, session_name
 from nous.cli.facts import candidate, teach
-from nous.domain.episode import Decision, Tokens
+from nous.domain.episode import NAMESPACE, Decision, Tokens, episode_id
 from nous.domain.errors import BadInput, Retryable
-from nous.domain.events import NAMESPACE, SessionCompacting, SessionEnded, episode_id
+from nous.domain.events import SessionCompacting, SessionEnded
 from nous.domain.fact import occurrences
 from nous.domain.scope import CacheSubject, Scope
 from nous.knowledge.candidate_filter import mark_of

@@ -8,9 +8,8 @@ from uuid import uuid5
 from nous.app.container import Container, build
 from nous.bus.base import Conflict
 from nous.domain.effects import Effects
-from nous.domain.episode import CandidateFact
+from nous.domain.episode import NAMESPACE, CandidateFact
 from nous.domain.errors import Retryable
-from nous.domain.events import NAMESPACE
 from nous.domain.fact import Source
 from nous.domain.scope import Scope
 from nous.pipeline.fact_learner import FactLearner

@@ -11,9 +11,8 @@ from builders.stores import Store, on_redis
 
 from nous.domain.anchored_summary import AnchoredSummary, StoredAnchoredSummary
 from nous.domain.effects import ExpectAnchoredSummary, SaveAnchoredSummary
-from nous.domain.episode import Tier, Tokens
+from nous.domain.episode import NAMESPACE, Tier, Tokens
 from nous.domain.errors import Misconfigured
-from nous.domain.events import NAMESPACE
 from nous.domain.scope import Scope
 
 ODD = "a/b: 100% 日本"

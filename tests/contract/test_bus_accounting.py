@@ -10,9 +10,8 @@ from nous.bus.accounting import EventStatus
 from nous.bus.base import Committed, DeadLetterKind, Duplicate, Subscription
 from nous.bus.memory.bus import MemoryBus
 from nous.domain.effects import Effects
-from nous.domain.event_codec import NO_SESSION
 from nous.domain.events import JobDeadLettered, SessionEnded
-from nous.domain.scope import Scope
+from nous.domain.scope import NO_SESSION, Scope
 
 SUMMARIZER = Subscription("episode-summarizer", SessionEnded)
 AUDITOR = Subscription("auditor", SessionEnded)

@@ -10,8 +10,8 @@ from builders.stores import KEEPER, Store
 
 from nous.bus.base import Priority
 from nous.domain.effects import Effects, RecordResummaryAttempt, RemoveFromResummaries, SaveDecision, SaveEpisode
-from nous.domain.episode import Decision, Tier
-from nous.domain.events import NAMESPACE, DecisionRecorded, episode_id
+from nous.domain.episode import NAMESPACE, Decision, Tier, episode_id
+from nous.domain.events import DecisionRecorded
 from nous.domain.scope import Scope
 from nous.domain.summary_input import Segment, SummaryInput
 

@@ -9,8 +9,7 @@ from builders.episodes import HOME, NOON, WORK, episode
 from builders.stores import Store
 
 from nous.domain.effects import AppendFacts, ExpectEpisode, SaveEpisode
-from nous.domain.episode import Episode
-from nous.domain.events import NAMESPACE
+from nous.domain.episode import NAMESPACE, Episode
 from nous.domain.fact import Linked, LogVersion
 from nous.domain.scope import Scope
 

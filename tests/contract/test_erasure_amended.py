@@ -20,8 +20,8 @@ from nous.bus.redis.dead_letters import RedisDeadLetterQueue
 from nous.bus.redis.erasure import RedisBusErasure
 from nous.bus.redis.keys import BusKeys
 from nous.domain.effects import Effects
-from nous.domain.episode import CandidateFact
-from nous.domain.events import NAMESPACE, EpisodeSummarized, SessionEnded
+from nous.domain.episode import NAMESPACE, CandidateFact
+from nous.domain.events import EpisodeSummarized, SessionEnded
 from nous.domain.scope import Scope
 from nous.summary.decisions import announcement
 

@@ -14,18 +14,11 @@ from nous.bus.redis.erasure import RedisTombstones
 from nous.bus.redis.keys import BusKeys
 from nous.bus.tombstones import Tombstone, session_name
 from nous.domain.effects import Effects, ExpectSessionState, SaveSessionState
+from nous.domain.episode import NAMESPACE
 from nous.domain.errors import Misconfigured
-from nous.domain.events import NAMESPACE
 from nous.domain.scope import Scope
-from nous.domain.session_state import (
-    Abandonment,
-    SessionState,
-    SessionStatus,
-    Touch,
-    TranscriptReference,
-    closed,
-    ended_by_idleness,
-)
+from nous.domain.session_state import Abandonment, SessionState, SessionStatus, Touch, TranscriptReference, closed
+from nous.services.session_lifecycle import ended_by_idleness
 
 LATER = NOON + timedelta(minutes=1)
 

@@ -16,8 +16,8 @@ from nous.app.services import eraser
 from nous.bus.base import Duplicate, Priority
 from nous.bus.erasure import said
 from nous.bus.tombstones import WasForgotten
+from nous.domain.episode import episode_id
 from nous.domain.errors import NotFound
-from nous.domain.events import episode_id
 from nous.domain.scope import Scope
 from nous.services.erasure import ErasureReceipt
 from nous.services.erasure_targets import EraseSession

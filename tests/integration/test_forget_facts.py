@@ -15,8 +15,8 @@ from builders.town import ELSEWHERE, HERE, OTHER, SECRET, SHARED, Town, told
 from nous.app.container import Container, build
 from nous.app.services import eraser
 from nous.bus.base import Conflict, Priority
+from nous.domain.episode import episode_id
 from nous.domain.errors import Unavailable
-from nous.domain.events import episode_id
 from nous.knowledge.normalize import exact_form
 from nous.services.erasure_targets import EraseFact, EraseScope, EraseSession
 

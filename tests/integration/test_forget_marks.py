@@ -15,8 +15,7 @@ from builders.town import HERE, SAID_BY_OTHER, SHARED, Town, running
 
 from nous.app.services import erasable_stores, eraser
 from nous.domain.effects import Effects
-from nous.domain.episode import CandidateFact
-from nous.domain.events import episode_id
+from nous.domain.episode import CandidateFact, episode_id
 from nous.domain.fact import Row, Source
 from nous.domain.scope import CacheSubject
 from nous.knowledge.erase import Erased

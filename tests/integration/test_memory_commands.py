@@ -13,8 +13,7 @@ from nous.app.container import Container
 from nous.bus.base import Committed
 from nous.cli.framework import BAD_INPUT
 from nous.domain.effects import Effects, SaveEpisode
-from nous.domain.episode import CandidateFact, Decision
-from nous.domain.events import episode_id
+from nous.domain.episode import CandidateFact, Decision, episode_id
 from nous.domain.fact import Source
 from nous.pipeline.fact_learner import FactLearner
 

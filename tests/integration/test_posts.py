@@ -9,7 +9,8 @@ from builders.crew import working
 from structlog.testing import capture_logs
 
 from nous.app.container import Container
-from nous.domain.events import NAMESPACE, FactLearned, SessionTouched
+from nous.domain.episode import NAMESPACE
+from nous.domain.events import FactLearned, SessionTouched
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionStatus
 from nous.settings.model import WorkerSettings

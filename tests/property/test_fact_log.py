@@ -17,7 +17,7 @@ from nous.bus.base import Bus, Committed
 from nous.bus.memory.bus import MemoryBus
 from nous.bus.redis.bus import RedisBus
 from nous.domain.effects import AppendFacts, Effects
-from nous.domain.events import NAMESPACE
+from nous.domain.episode import NAMESPACE
 from nous.domain.fact import Fact, Learned, Linked, LogVersion, Row
 from nous.domain.scope import Scope
 from nous.store.base import FactLog, LogSlice

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from nous.bus.base import Bus, Committed
 from nous.bus.memory.bus import MemoryBus
 from nous.bus.redis.bus import RedisBus
-from nous.domain.events import NAMESPACE, Event, SessionEnded, SessionTouched
+from nous.domain.episode import NAMESPACE
+from nous.domain.events import Event, SessionEnded, SessionTouched
 from nous.domain.scope import Scope
 from nous.domain.session_state import SessionState, SessionStatus
 from nous.pipeline.worker import Worker, WorkerContext

@@ -14,8 +14,8 @@ from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import event_of
 from nous.bus.redis.keys import BusKeys
 from nous.bus.redis.streams import whole_entries
-from nous.domain.episode import Decision
-from nous.domain.events import DecisionRecorded, episode_id
+from nous.domain.episode import Decision, episode_id
+from nous.domain.events import DecisionRecorded
 from nous.domain.record_codec import decode
 from nous.domain.scope import Scope
 from nous.redis_support.errors import translated

@@ -8,9 +8,8 @@ from uuid import UUID
 
 import redis
 
-from nous.domain.episode import Episode
+from nous.domain.episode import Episode, episode_id
 from nous.domain.errors import Retryable
-from nous.domain.events import episode_id
 from nous.domain.fact import Row, occurrences
 from nous.domain.record_codec import decode, encode
 from nous.domain.scope import Scope

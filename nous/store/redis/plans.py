@@ -4,6 +4,7 @@ Every command is idempotent under the same preconditions, so a commit that broke
 """
 
 from collections.abc import Iterator
+from uuid import UUID
 
 from nous.bus.redis.commit import Argument, CommitPlan, Precondition, RedisCommand
 from nous.domain.effects import (
@@ -24,11 +25,15 @@ from nous.domain.effects import (
 from nous.domain.episode import Tier
 from nous.domain.fact import LogVersion
 from nous.domain.record_codec import encode
+from nous.domain.session_state import UNFINISHED, SessionState, SessionStatus
 from nous.store.fact_rows import Continuation, continuation, runs
 from nous.store.keys import StoreKeys, anchor_name, member_name
 from nous.store.redis.episodes import packed
-from nous.store.redis.sessions import is_still_at, session_state_plan
+from nous.store.redis.sessions import STATE_HEAD
 from nous.store.transcript_source import key_of
+
+_REMEMBERED = 30 * 86400
+"""TTL in seconds of the state of a session that has ended or was abandoned."""
 
 _ROWS_PER_COMMAND = 1000
 """Lua's `unpack`, which passes arguments to a command, fails near 8,000."""
@@ -56,11 +61,13 @@ def plan_for(write: Write, keys: StoreKeys) -> CommitPlan:
         case ExpectAnchoredSummary(scope=scope, agent_id=agent_id, session_id=session_id, event_id=event_id):
             return _expected(keys.anchor_states(scope), anchor_name(agent_id, session_id), str(event_id or ""))
         case ExpectSessionState():
-            return CommitPlan(preconditions=(is_still_at(write.by, keys.session_state(write.scope, write.session_id)),))
+            return CommitPlan(
+                preconditions=(_is_still_at(write.by, keys.session_state(write.scope, write.session_id)),)
+            )
         case ReleaseTranscript():
             return _release(write, keys)
         case SaveSessionState():
-            return session_state_plan(write, keys)
+            return _save_session_state(write, keys)
 
 
 def _save_episode(write: SaveEpisode, keys: StoreKeys) -> CommitPlan:
@@ -169,3 +176,34 @@ def _release(write: ReleaseTranscript, keys: StoreKeys) -> CommitPlan:
     """Delete the upload, if *write* names one of its scope; a file or another key stays."""
     key = key_of(write.dataref, within=keys.transcripts_of(write.scope))
     return _command("UNLINK", key) if key else CommitPlan()
+
+
+def _save_session_state(write: SaveSessionState, keys: StoreKeys) -> CommitPlan:
+    """Return the preconditions and commands of *write*."""
+    session_state = write.session_state
+    key = keys.session_state(session_state.scope, session_state.session_id)
+    packed = str(session_state.by).encode() + encode(session_state)
+    life = () if session_state.status in {SessionStatus.OPEN, SessionStatus.CLOSING} else ("EX", _REMEMBERED)
+    return CommitPlan(
+        preconditions=(_is_still_at(write.replaces.by if write.replaces else None, key),),
+        commands=(RedisCommand("SET", key, (packed, *life)), *_listed(session_state, keys)),
+    )
+
+
+def _is_still_at(by: UUID | None, key: str) -> Precondition:
+    """Return the precondition that event *by* caused the state under *key* (None: no state)."""
+    return Precondition("GETRANGE", key, (0, STATE_HEAD - 1), str(by or ""))
+
+
+def _listed(session_state: SessionState, keys: StoreKeys) -> Iterator[RedisCommand]:
+    """Yield the commands that list the session under its status, and under no other."""
+    name, since = member_name(session_state.scope, session_state.session_id), session_state.since
+    for stage in UNFINISHED:
+        if stage is session_state.status and since:
+            yield RedisCommand("ZADD", keys.sessions_at(stage), (since.timestamp(), name))
+        else:
+            yield RedisCommand("ZREM", keys.sessions_at(stage), (name,))
+    if session_state.status is SessionStatus.ABANDONED and since:
+        abandoned = keys.sessions_at(SessionStatus.ABANDONED)
+        yield RedisCommand("ZREMRANGEBYSCORE", abandoned, ("-inf", since.timestamp() - _REMEMBERED))
+        yield RedisCommand("EXPIRE", abandoned, (_REMEMBERED,))

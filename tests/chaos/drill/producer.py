@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from uuid import uuid5
 
 from nous.app.container import Container, build
+from nous.domain.episode import NAMESPACE
 from nous.domain.errors import NousError
-from nous.domain.events import NAMESPACE, SessionEnded
+from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.settings.model import Settings
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nous.domain.episode import CandidateFact, Category, Outcome, Summary
+from nous.domain.episode import CandidateFact, Category, Outcome, Summary, episode_id
 from nous.domain.errors import BadInput
-from nous.domain.event_codec import NO_SESSION, UnknownEvent, decode, encode
-from nous.domain.events import EpisodeSummarized, SessionEnded, episode_id
-from nous.domain.scope import Scope
+from nous.domain.event_codec import UnknownEvent, decode, encode
+from nous.domain.events import EpisodeSummarized, SessionEnded
+from nous.domain.scope import NO_SESSION, Scope
 
 SUMMARY = Summary(
     title="Fix the tests",

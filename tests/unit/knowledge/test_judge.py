@@ -4,9 +4,10 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from nous.domain.events import NAMESPACE
-from nous.knowledge.judge import AlreadyKnown, LinkedTo, Neighbour, NewFact, Richer, judge
-from nous.knowledge.verdict import Dedup, Policy, Statement
+from nous.domain.episode import NAMESPACE
+from nous.knowledge.judge import AlreadyKnown, LinkedTo, NewFact, Richer, judge
+from nous.knowledge.policy import Dedup, Policy
+from nous.knowledge.statement import Neighbour, Statement
 
 GUARDED = Policy(one_sided=0.93)
 COSINE = Policy(dedup=Dedup.COSINE)

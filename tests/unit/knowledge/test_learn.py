@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 from builders.knowing import AT, nothing, source, taught
 
-from nous.domain.episode import CandidateFact, Category
+from nous.domain.episode import NAMESPACE, CandidateFact, Category
 from nous.domain.errors import BadInput
-from nous.domain.events import NAMESPACE
 from nous.domain.fact import Confirmed, Learned, Linked, Row, Superseded
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.decision import FactDecision, LearnContext, fact_id
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.learn import ALREADY, NOT_COMPARED, RETOLD, learn
-from nous.knowledge.verdict import Policy
+from nous.knowledge.policy import Policy
 
 EMBEDDER = HashingEmbedder()
 CONTEXT = LearnContext(scope=Scope(), source=source("first"), policy=Policy(near=0.5, one_sided=0.6), at=AT)

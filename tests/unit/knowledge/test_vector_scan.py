@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from builders.fact_rows import Vector, clustered
 
+from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput
-from nous.domain.events import NAMESPACE
 from nous.domain.fact import LogVersion
 from nous.knowledge.vector_scan import ROWS, Block, ExactScanIndex
 

@@ -15,8 +15,9 @@ from nous.domain.episode import CandidateFact, Category, Tier, Trust
 from nous.domain.fact import LinkKind
 from nous.domain.scope import Scope
 from nous.knowledge.fact_index import Earlier, KnownFact
+from nous.knowledge.open_pairs import open_pairs
 from nous.knowledge.precedence import superseding
-from nous.knowledge.settling import keeping_apart, open_pairs
+from nous.knowledge.settling import keeping_apart
 from nous.retrieval.context import LONGEST, ContextNotes, arranged, block, facts_told, left_out, ranked
 
 

@@ -9,8 +9,8 @@ from builders.meddled import meddled
 
 from nous.domain.effects import SaveSessionState
 from nous.domain.scope import Scope
-from nous.domain.session_state import SessionState, SessionStatus, closed, ended_by_idleness
-from nous.services.session_lifecycle import RecoveryAction
+from nous.domain.session_state import SessionState, SessionStatus, closed
+from nous.services.session_lifecycle import RecoveryAction, ended_by_idleness
 
 
 @pytest.fixture

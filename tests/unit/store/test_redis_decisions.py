@@ -11,8 +11,9 @@ from typing_extensions import override  # typing has it from Python 3.12 on
 
 from nous.bus.base import Priority
 from nous.bus.redis.keys import BusKeys
+from nous.domain.episode import episode_id
 from nous.domain.event_codec import LARGEST
-from nous.domain.events import DecisionRecorded, episode_id
+from nous.domain.events import DecisionRecorded
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.redis import decisions

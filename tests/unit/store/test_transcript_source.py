@@ -11,8 +11,9 @@ from uuid import uuid5
 
 import pytest
 
+from nous.domain.episode import NAMESPACE
 from nous.domain.errors import BadInput
-from nous.domain.events import NAMESPACE, SessionEnded
+from nous.domain.events import SessionEnded
 from nous.domain.scope import Scope
 from nous.store.keys import StoreKeys
 from nous.store.memory import MemoryStore

@@ -10,8 +10,8 @@ import pytest
 from builders.contexts import Shelf, context_over
 
 from nous.domain.effects import Effects, ReleaseTranscript, SaveEpisode
-from nous.domain.episode import Episode, Tier
-from nous.domain.events import NAMESPACE, EpisodeSummarized, SessionEnded
+from nous.domain.episode import NAMESPACE, Episode, Tier
+from nous.domain.events import EpisodeSummarized, SessionEnded
 from nous.domain.scope import Scope
 from nous.pipeline.worker import WorkerContext
 from nous.store.memory import MemoryStore

@@ -12,14 +12,14 @@ from builders.episodes import HOME, episode
 from builders.moody import Moody
 
 from nous.domain.effects import Effects
-from nous.domain.episode import CandidateFact
+from nous.domain.episode import NAMESPACE, CandidateFact
 from nous.domain.errors import Deferred
-from nous.domain.events import NAMESPACE, Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
+from nous.domain.events import Event, FactConfirmed, FactLearned, FactsUnembedded, FactSuperseded
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_index import IndexUnavailable
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.knowledge.verdict import Policy
+from nous.knowledge.policy import Policy
 from nous.pipeline.worker import WorkerContext
 from nous.store.fact_cache import FactCache
 from nous.store.memory import MemoryStore

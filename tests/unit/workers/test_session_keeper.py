@@ -9,7 +9,8 @@ from builders.idle import TOUCHES, IdleWorld
 
 from nous.bus.base import Conflict, Priority
 from nous.domain.effects import Effects, SaveSessionState
-from nous.domain.session_state import SessionStatus, closed, ended_by_idleness
+from nous.domain.session_state import SessionStatus, closed
+from nous.services.session_lifecycle import ended_by_idleness
 from workers.session_keeper import NOTHING_NEW, WORKER
 
 PATH = Path("/sessions/s1.jsonl")
