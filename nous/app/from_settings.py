@@ -8,7 +8,7 @@ from typing import cast
 
 from nous.domain.errors import Misconfigured
 from nous.excerpt import Windows, windows
-from nous.knowledge.policy import CALIBRATED, PairScorer, Policy
+from nous.knowledge.verdict import CALIBRATED, Dedup, PairScorer, Policy
 from nous.settings.model import ESTIMATE, ExcerptSettings, Settings
 from nous.store.redis.fact_log import RedisCalibrations
 from nous.text.token_estimate import Counter, estimate
@@ -23,7 +23,7 @@ def policy(settings: Settings, calibrations: RedisCalibrations | None = None) ->
     """Return the deduplication policy; thresholds of *calibrations* override those that ship."""
     dedup = settings.dedup
     return Policy(
-        dedup=dedup.policy,
+        dedup=Dedup(dedup.policy),
         threshold=dedup.threshold,
         near=dedup.near,
         equal=dedup.equal,

@@ -23,7 +23,6 @@ from nous.knowledge.normalize import exact_form
 NOBODY = UUID(int=0)
 """Placeholder for the id of an event that has none."""
 
-
 _SCOPES = TypeAdapter(Scope)
 
 

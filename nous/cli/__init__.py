@@ -64,7 +64,6 @@ RENAMED = {
 
 _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in EXIT_CODES.items())
 
-
 _HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 
 

@@ -30,7 +30,6 @@ _NESTS = (dict, list)
 LARGEST = 16 << 20
 """Maximum bytes of an event. Ours have some thousands: a long transcript travels beside its event."""
 
-
 MOST_VALUES = 100_000
 """Maximum values in an event. A million invalid ones, in 2 MB, would make 1 GB of error messages."""
 

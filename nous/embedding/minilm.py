@@ -34,7 +34,6 @@ LONGEST_INPUT = 256
 LONGEST_TEXT = 20_000
 """Maximum characters that are read: more than 256 pieces of any prose, and a bound on the work for a huge text."""
 
-
 _START, _END = ("[CLS]", 101), ("[SEP]", 102)
 """The markers of a text, with their lines in the vocabulary."""
 

@@ -55,7 +55,8 @@ def save_copy(model: Path, to: Path) -> None:
             options.optimized_model_filepath = str(Path(folder, to.name))
             InferenceSession(str(model), options, providers=_PROVIDERS)
             for file in Path(folder).iterdir():
-                _flush(file)
+                with file.open("rb") as written:  # after a power cut it must not be there without its contents
+                    os.fsync(written.fileno())
             Path(folder).rename(to.parent)
     except Exception as error:  # noqa: BLE001  (onnxruntime's errors share no other base)
         _log.info("embedder.copy_not_saved", path=str(to), reason=str(error), hint="each process loads more slowly")
@@ -69,9 +70,3 @@ def _options() -> Any:  # onnxruntime has no types for it
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options
-
-
-def _flush(file: Path) -> None:
-    """Write *file* to the disk: after a power cut it must not be there without its contents."""
-    with file.open("rb") as written:
-        os.fsync(written.fileno())

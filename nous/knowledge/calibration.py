@@ -12,9 +12,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from nous.knowledge.equivalence.compare import difference
-from nous.knowledge.policy import Policy
 from nous.knowledge.statement import Statement
 from nous.knowledge.vector_scan import checked
+from nous.knowledge.verdict import Policy
 
 if TYPE_CHECKING:
     import numpy as np

@@ -23,9 +23,8 @@ from nous.domain.fact import Linked as LinkedRow
 from nous.domain.scope import NO_SESSION, Scope
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.policy import Policy
 from nous.knowledge.precedence import TrustedFact, outdated
-from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Richer, Rulings, Supersedes, Verdict
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Rulings, Supersedes, Verdict
 
 if TYPE_CHECKING:
     import numpy as np

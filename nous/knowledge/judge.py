@@ -23,9 +23,8 @@ from uuid import UUID
 from nous.domain.fact import LinkKind
 from nous.knowledge.equivalence.compare import Difference, difference, has_literal, likelihood, texts, vetoed
 from nous.knowledge.equivalence.update import Update, update
-from nous.knowledge.policy import Dedup, Policy
 from nous.knowledge.statement import MOST_CONTRADICTED, IsLater, Namesakes, Neighbour, Statement
-from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Richer, Supersedes, Verdict
+from nous.knowledge.verdict import AlreadyKnown, Dedup, LinkedTo, NewFact, Policy, Richer, Supersedes, Verdict
 
 SAME_TEXT = "the same text"
 SAME_SENSE = "the same in other words"

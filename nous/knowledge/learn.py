@@ -34,12 +34,11 @@ from nous.knowledge.judge import (
     verdicts,
 )
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.policy import Policy
 from nous.knowledge.precedence import TrustedFact, corrected, is_vouched_for, settled
 from nous.knowledge.settling import merged
 from nous.knowledge.statement import Neighbour, Statement
 from nous.knowledge.vector_scan import checked
-from nous.knowledge.verdict import AmbiguousPair, ruled
+from nous.knowledge.verdict import AmbiguousPair, Policy, ruled
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,9 +12,8 @@ from nous.knowledge.equivalence.compare import difference
 from nous.knowledge.fact_index import FactIndex, KnownFact
 from nous.knowledge.judge import verdicts
 from nous.knowledge.normalize import subject_form
-from nous.knowledge.policy import Policy
 from nous.knowledge.statement import Neighbour, Statement
-from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Richer, Supersedes, Verdict
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, NewFact, Policy, Richer, Supersedes, Verdict
 
 
 class TrustedFact(NamedTuple):

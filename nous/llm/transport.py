@@ -27,7 +27,6 @@ T_co = TypeVar("T_co", covariant=True)
 LARGEST_BODY = 4 * 1024 * 1024
 """The most bytes of an answer that are read, by default."""
 
-
 _GRACE = 2.0
 """Seconds beyond the deadline for a busy process to report the timeout itself."""
 

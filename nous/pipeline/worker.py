@@ -17,8 +17,7 @@ from nous.domain.events import Event
 from nous.domain.scope import CacheSubject, Scope
 from nous.embedding.base import Embedder
 from nous.excerpt import Windows, windows
-from nous.knowledge.policy import Policy
-from nous.knowledge.verdict import Adjudicator
+from nous.knowledge.verdict import Adjudicator, Policy
 from nous.pipeline.anchored_summarizer import AnchoredSummarizer
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.pipeline.llm_summarizer import LlmSummarizer

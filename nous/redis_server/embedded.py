@@ -41,7 +41,6 @@ _OCCUPIED = "BUSY "
 _LEAST_SPACE = 1_000_000
 """Free bytes below which a server that ended is assumed to have found the disk full: its log may not say so."""
 
-
 _log = structlog.get_logger(__name__)
 
 

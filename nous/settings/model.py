@@ -19,7 +19,6 @@ from pydantic import (
 )
 
 from nous.domain.summary_input import MOST_CANDIDATES
-from nous.knowledge.policy import Dedup
 
 EMBEDDED = "embedded:"
 """Prefix of a `redis_url` that requests a server started by nous."""
@@ -136,7 +135,7 @@ class SummarySettings(SettingsGroup):
 class DedupSettings(SettingsGroup):
     """Deduplication of facts; `nous.knowledge.verdict` explains each threshold."""
 
-    policy: Dedup = Dedup.GUARDED
+    policy: Literal["guarded", "cosine", "exact"] = "guarded"
     threshold: Cosine = 0.95
     near: Cosine = 0.80
     equal: Cosine = 0.65

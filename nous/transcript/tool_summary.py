@@ -87,7 +87,6 @@ TABLE: Mapping[str, Shape] = {
 }
 """Shape of each tool by name. Names are case-sensitive; agents that share a name mean the same tool."""
 
-
 _NO_SHAPE = Shape()
 _LISTS = ("paths", "file_paths", "absolute_paths")
 _SEARCHES = re.compile(r"grep|glob|find|search|list|^ls$|tree", re.IGNORECASE)

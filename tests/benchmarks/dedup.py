@@ -20,8 +20,8 @@ from common.measure import DATA
 from nous.embedding.base import Embedder
 from nous.embedding.minilm import MiniLM
 from nous.knowledge.judge import AlreadyKnown, Richer, judge
-from nous.knowledge.policy import Dedup, Policy
 from nous.knowledge.statement import Neighbour, Statement
+from nous.knowledge.verdict import Dedup, Policy
 
 FILES = (DATA / "facts" / "minimal_pairs_a.json", DATA / "facts" / "dedup_pairs_dev.json")
 SAME = frozenset({"same", "dup"})

@@ -15,8 +15,7 @@ from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.judge import judge
 from nous.knowledge.learn import embed_late, learn
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.policy import Policy
-from nous.knowledge.verdict import Adjudication, AlreadyKnown, Relation, Richer
+from nous.knowledge.verdict import Adjudication, AlreadyKnown, Policy, Relation, Richer
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

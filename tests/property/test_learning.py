@@ -13,8 +13,8 @@ from nous.knowledge.equivalence.compare import Difference, difference, likelihoo
 from nous.knowledge.equivalence.update import update
 from nous.knowledge.learn import ALREADY
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.policy import Policy
 from nous.knowledge.statement import Statement
+from nous.knowledge.verdict import Policy
 
 PEOPLE = ("Alice", "Bob", "Priya", "Omar", "Lena")
 VERBS = ("mentors", "trusts", "manages", "replaced", "blocks", "depends on", "reports to")

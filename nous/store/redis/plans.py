@@ -7,21 +7,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from nous.bus.redis.commit import Argument, CommitPlan, Precondition, RedisCommand
-from nous.domain.effects import (
-    AppendFacts,
-    ExpectAnchoredSummary,
-    ExpectEpisode,
-    ExpectSessionState,
-    RecordResummaryAttempt,
-    ReleaseTranscript,
-    RemoveFromResummaries,
-    SaveAnchoredSummary,
-    SaveDecision,
-    SaveEpisode,
-    SaveEpisodeVector,
-    SaveSessionState,
-    Write,
-)
+from nous.domain import effects
 from nous.domain.episode import Tier
 from nous.domain.fact import LogVersion
 from nous.domain.record_codec import encode
@@ -39,38 +25,38 @@ _ROWS_PER_COMMAND = 1000
 """Lua's `unpack`, which passes arguments to a command, fails near 8,000."""
 
 
-def plan_for(write: Write, keys: StoreKeys) -> CommitPlan:
+def plan_for(write: effects.Write, keys: StoreKeys) -> CommitPlan:
     """Return the preconditions and commands of *write*. Raises `BadInput`, `Misconfigured`."""
     match write:
-        case SaveEpisode():
+        case effects.SaveEpisode():
             return _save_episode(write, keys)
-        case RecordResummaryAttempt(scope=scope, episode_id=episode_id, by=by):
+        case effects.RecordResummaryAttempt(scope=scope, episode_id=episode_id, by=by):
             return _command("HSET", keys.unrefined, member_name(scope, episode_id), by)
-        case RemoveFromResummaries(scope=scope, episode_id=episode_id):
+        case effects.RemoveFromResummaries(scope=scope, episode_id=episode_id):
             return _command("HDEL", keys.unrefined, member_name(scope, episode_id))
-        case SaveEpisodeVector():
+        case effects.SaveEpisodeVector():
             return _save_vector(write, keys)
-        case SaveDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):
+        case effects.SaveDecision(scope=scope, episode_id=episode_id, event_id=event_id, decision=decision):
             return _command("HSET", keys.decisions(scope, episode_id), str(event_id), encode(decision))
-        case SaveAnchoredSummary():
+        case effects.SaveAnchoredSummary():
             return _save_anchored_summary(write, keys)
-        case AppendFacts():
+        case effects.AppendFacts():
             return _append(write, keys)
-        case ExpectEpisode(scope=scope, episode_id=episode_id, state=state):
+        case effects.ExpectEpisode(scope=scope, episode_id=episode_id, state=state):
             return _expected(keys.episode_versions(scope), str(episode_id), state)
-        case ExpectAnchoredSummary(scope=scope, agent_id=agent_id, session_id=session_id, event_id=event_id):
+        case effects.ExpectAnchoredSummary(scope=scope, agent_id=agent_id, session_id=session_id, event_id=event_id):
             return _expected(keys.anchor_states(scope), anchor_name(agent_id, session_id), str(event_id or ""))
-        case ExpectSessionState():
+        case effects.ExpectSessionState():
             return CommitPlan(
                 preconditions=(_is_still_at(write.by, keys.session_state(write.scope, write.session_id)),)
             )
-        case ReleaseTranscript():
+        case effects.ReleaseTranscript():
             return _release(write, keys)
-        case SaveSessionState():
+        case effects.SaveSessionState():
             return _save_session_state(write, keys)
 
 
-def _save_episode(write: SaveEpisode, keys: StoreKeys) -> CommitPlan:
+def _save_episode(write: effects.SaveEpisode, keys: StoreKeys) -> CommitPlan:
     episode, scope, name = write.episode, write.episode.scope, str(write.episode.id)
     states = keys.episode_versions(scope)
     expected = write.replaces.state if write.replaces else ""
@@ -87,13 +73,13 @@ def _save_episode(write: SaveEpisode, keys: StoreKeys) -> CommitPlan:
     )
 
 
-def _archived(write: SaveEpisode, keys: StoreKeys) -> Iterator[RedisCommand]:
+def _archived(write: effects.SaveEpisode, keys: StoreKeys) -> Iterator[RedisCommand]:
     if write.replaces:
         name = f"{write.replaces.id}/{write.replaces.edition}"
         yield RedisCommand("HSET", keys.episode_editions(write.episode.scope), (name, encode(write.replaces)))
 
 
-def _resummary_state(write: SaveEpisode, keys: StoreKeys) -> Iterator[RedisCommand]:
+def _resummary_state(write: effects.SaveEpisode, keys: StoreKeys) -> Iterator[RedisCommand]:
     scope, episode_id = write.episode.scope, write.episode.id
     if write.summary_input:
         yield RedisCommand("HSET", keys.summary_inputs(scope), (str(episode_id), packed(write.summary_input)))
@@ -111,7 +97,7 @@ def _expected(states: str, name: str, state: str) -> CommitPlan:
     return CommitPlan(preconditions=(Precondition("HGET", states, (name,), state),))
 
 
-def _save_vector(write: SaveEpisodeVector, keys: StoreKeys) -> CommitPlan:
+def _save_vector(write: effects.SaveEpisodeVector, keys: StoreKeys) -> CommitPlan:
     name, vector = str(write.episode_id), write.vector.astype("<f4").tobytes()
     states = keys.episode_vector_states(write.scope, write.embedder)
     return CommitPlan(
@@ -125,7 +111,7 @@ def _save_vector(write: SaveEpisodeVector, keys: StoreKeys) -> CommitPlan:
     )
 
 
-def _save_anchored_summary(write: SaveAnchoredSummary, keys: StoreKeys) -> CommitPlan:
+def _save_anchored_summary(write: effects.SaveAnchoredSummary, keys: StoreKeys) -> CommitPlan:
     anchor, states = write.anchor, keys.anchor_states(write.anchor.scope)
     name = anchor_name(anchor.agent_id, anchor.session_id)
     return CommitPlan(
@@ -137,7 +123,7 @@ def _save_anchored_summary(write: SaveAnchoredSummary, keys: StoreKeys) -> Commi
     )
 
 
-def _append(write: AppendFacts, keys: StoreKeys) -> CommitPlan:
+def _append(write: effects.AppendFacts, keys: StoreKeys) -> CommitPlan:
     head, rows = keys.fact_head(write.scope), keys.fact_rows(write.scope)
     expected = "" if write.expected == LogVersion() else str(write.expected)
     unchanged = Precondition("GET", head, (), expected)
@@ -164,7 +150,7 @@ def _pushed(added: Continuation, rows: str) -> Iterator[RedisCommand]:
         yield RedisCommand("RPUSH", rows, tuple(entries[start : start + _ROWS_PER_COMMAND]))
 
 
-def _vectors(added: Continuation, write: AppendFacts, keys: StoreKeys) -> Iterator[RedisCommand]:
+def _vectors(added: Continuation, write: effects.AppendFacts, keys: StoreKeys) -> Iterator[RedisCommand]:
     content = dict(added.vectors)
     for run in runs(content):
         first = run[0]
@@ -172,13 +158,13 @@ def _vectors(added: Continuation, write: AppendFacts, keys: StoreKeys) -> Iterat
         yield RedisCommand("SETRANGE", block, (first.offset, b"".join(content[place] for place in run)))
 
 
-def _release(write: ReleaseTranscript, keys: StoreKeys) -> CommitPlan:
+def _release(write: effects.ReleaseTranscript, keys: StoreKeys) -> CommitPlan:
     """Delete the upload, if *write* names one of its scope; a file or another key stays."""
     key = key_of(write.dataref, within=keys.transcripts_of(write.scope))
     return _command("UNLINK", key) if key else CommitPlan()
 
 
-def _save_session_state(write: SaveSessionState, keys: StoreKeys) -> CommitPlan:
+def _save_session_state(write: effects.SaveSessionState, keys: StoreKeys) -> CommitPlan:
     """Return the preconditions and commands of *write*."""
     session_state = write.session_state
     key = keys.session_state(session_state.scope, session_state.session_id)

@@ -17,7 +17,6 @@ _PROSE = frozenset({"intent", "current_state"})
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s")
 _RUN = re.compile("`{3,}")
 
-
 _ASKED = {
     "intent": "What the user wants of the session, with every constraint. One per item.",
     "decisions": "What was decided or learned, each with its reason.",

@@ -22,7 +22,6 @@ from nous.text.sentences import sentences, shortened
 LONGEST_TITLE, LONGEST_SUMMARY, LONGEST_POINT, LONGEST_FACT = 200, 4_000, 600, 1_000
 _LONGEST_SUBJECT, _LONGEST_OUTCOME = 200, 40
 
-
 LIKELY = 0.8
 """The confidence of a fact that states none."""
 

@@ -14,9 +14,8 @@ from nous.domain.errors import Misconfigured
 from nous.domain.fact import LinkKind
 from nous.embedding.cross_encoder import CrossEncoder
 from nous.knowledge.judge import judge
-from nous.knowledge.policy import PairScorer, Policy
 from nous.knowledge.statement import Neighbour, Statement
-from nous.knowledge.verdict import AlreadyKnown, LinkedTo
+from nous.knowledge.verdict import AlreadyKnown, LinkedTo, PairScorer, Policy
 from nous.settings.model import Settings
 
 NEW, OLD = "Nina eats neither meat nor fish nor anything from animals", "Nina is a vegan"

@@ -13,7 +13,7 @@ from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.import_merge import LEFT_BEHIND, ExistingLog, MergeResult, merge_rows
 from nous.knowledge.learn import embed_late
 from nous.knowledge.normalize import exact_form
-from nous.knowledge.policy import Policy
+from nous.knowledge.verdict import Policy
 from nous.store.export_format import exported
 
 PORT, OTHER_PORT, CARLA = "The API is on port 8080", "The API is on port 8081", "Carla prefers tabs"

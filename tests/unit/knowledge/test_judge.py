@@ -6,8 +6,8 @@ import pytest
 
 from nous.domain.episode import NAMESPACE
 from nous.knowledge.judge import AlreadyKnown, LinkedTo, NewFact, Richer, judge
-from nous.knowledge.policy import Dedup, Policy
 from nous.knowledge.statement import Neighbour, Statement
+from nous.knowledge.verdict import Dedup, Policy
 
 GUARDED = Policy(one_sided=0.93)
 COSINE = Policy(dedup=Dedup.COSINE)

@@ -5,7 +5,7 @@ from builders.knowing import Scene
 
 from nous.domain.episode import Trust
 from nous.domain.fact import Linked
-from nous.knowledge.policy import Dedup, Policy
+from nous.knowledge.verdict import Dedup, Policy
 
 PORT, AGAIN, OTHER = "The API is on port 8080", "The API's on port 8080", "The API is on port 8081"
 

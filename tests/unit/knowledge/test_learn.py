@@ -16,7 +16,7 @@ from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.decision import FactDecision, LearnContext, fact_id
 from nous.knowledge.fact_index import FactIndex
 from nous.knowledge.learn import ALREADY, NOT_COMPARED, RETOLD, learn
-from nous.knowledge.policy import Policy
+from nous.knowledge.verdict import Policy
 
 EMBEDDER = HashingEmbedder()
 CONTEXT = LearnContext(scope=Scope(), source=source("first"), policy=Policy(near=0.5, one_sided=0.6), at=AT)

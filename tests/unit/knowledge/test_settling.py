@@ -17,9 +17,9 @@ from nous.knowledge.erase import without_fact, without_session
 from nous.knowledge.import_merge import merge_rows
 from nous.knowledge.learn import embed_late
 from nous.knowledge.open_pairs import open_pairs
-from nous.knowledge.policy import Policy
 from nous.knowledge.precedence import superseding
 from nous.knowledge.settling import keeping_apart, merging, unsettling
+from nous.knowledge.verdict import Policy
 from nous.store.export_format import exported
 
 SHEET, PORT, TEA = "Billing runs on 9017, says the sheet", "The service listens on port 9017", "Tim drinks tea"

@@ -11,9 +11,8 @@ from nous.domain.episode import Trust
 from nous.domain.fact import Learned, LinkKind, Superseded
 from nous.knowledge.judge import judge
 from nous.knowledge.learn import SAME_TEXT_THEN
-from nous.knowledge.policy import Policy
 from nous.knowledge.statement import Neighbour, Statement
-from nous.knowledge.verdict import LinkedTo, Relation, Supersedes, Verdict
+from nous.knowledge.verdict import LinkedTo, Policy, Relation, Supersedes, Verdict
 
 OLD, NEW = "The default branch is main", "The default branch is trunk"
 FAR = ("The timeout is 30 seconds", "The timeout is 90 s")

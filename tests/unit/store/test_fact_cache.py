@@ -13,7 +13,7 @@ from nous.domain.errors import Misconfigured
 from nous.domain.fact import LogVersion
 from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
-from nous.knowledge.policy import Policy
+from nous.knowledge.verdict import Policy
 from nous.pipeline.fact_learner import FactLearner
 from nous.retrieval.query import asked
 from nous.retrieval.search import Corpus, search

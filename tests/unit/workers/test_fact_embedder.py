@@ -19,7 +19,7 @@ from nous.domain.scope import Scope
 from nous.embedding.hashing import HashingEmbedder
 from nous.knowledge.candidate_index import IndexUnavailable
 from nous.knowledge.fact_index import FactIndex, KnownFact
-from nous.knowledge.policy import Policy
+from nous.knowledge.verdict import Policy
 from nous.pipeline.worker import WorkerContext
 from nous.store.fact_cache import FactCache
 from nous.store.memory import MemoryStore

@@ -27,7 +27,7 @@ from nous.domain.fact import Fact, Learned, Row
 from nous.domain.scope import Scope
 from nous.domain.summary_input import Segment, SummaryInput
 from nous.embedding.hashing import HashingEmbedder
-from nous.knowledge.policy import Policy
+from nous.knowledge.verdict import Policy
 from nous.llm.base import Failure, ModelMisconfigured, ModelPaused, ModelTimeout
 from nous.pipeline.llm_fact_extractor import LlmFactExtractor
 from nous.pipeline.worker import WorkerContext
