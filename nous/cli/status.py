@@ -16,13 +16,7 @@ from nous.cli.framework import FAILED, App, json_option, option_of_scope
 from nous.cli.lookup import current_count, elsewhere, session_of
 from nous.cli.output import FAILURES, counted, in_words, render, second, table
 from nous.domain.errors import BadInput, NotFound
-from nous.domain.events import (
-    DecisionRecorded,
-    EpisodeOutdated,
-    Event,
-    SessionCompacting,
-    SessionEnded,
-)
+from nous.domain.events import DecisionRecorded, EpisodeOutdated, Event, SessionCompacting, SessionEnded
 from nous.domain.scope import Scope, checked_name
 from nous.domain.session_state import SessionStatus
 from nous.jobs.rq.worker_stats import dispatched, queues_of, workers_seen

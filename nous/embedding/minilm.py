@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from importlib.resources import as_file, files
 from importlib.util import find_spec
+from os import R_OK, access
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -85,7 +86,8 @@ class _Model:
         """Return the mean of the text's piece vectors, scaled to length 1."""
         import numpy as np  # noqa: PLC0415 (only vectors need it)
 
-        pieces = self._tokenizer.encode(_encodable(text)).ids
+        encodable = text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")  # no lone surrogates
+        pieces = self._tokenizer.encode(encodable).ids
         inputs = np.array([pieces], dtype=np.int64)
         hidden = self._session.run(
             ["last_hidden_state"],
@@ -93,11 +95,6 @@ class _Model:
         )[0]
         mean = np.asarray(hidden, dtype=np.float32)[0].mean(axis=0)
         return mean / np.linalg.norm(mean)
-
-
-def _encodable(text: str) -> str:
-    """Return the start of *text*, without lone surrogates, which UTF-8 cannot encode."""
-    return text[:LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
 
 
 def _installed() -> Path:
@@ -141,8 +138,8 @@ def _session(weights: Path | None, cache: Path | None, *, loads_fast: bool) -> I
     except ImportError as error:
         raise Misconfigured(f"{MiniLM.id} needs onnxruntime; {INSTALL}") from error
     copy = copy_of(MiniLM.id, cache) if cache else None
-    if copy and not loads_fast and not copy.exists():
+    if copy and not loads_fast and not access(copy, R_OK):
         save_copy(_checked(weights or _installed()), copy)
-    if copy and copy.exists():
+    if copy and access(copy, R_OK):
         return open_session(copy, loads_fast=loads_fast)
     return open_session(_checked(weights or _installed()), loads_fast=loads_fast)

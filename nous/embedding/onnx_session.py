@@ -13,6 +13,8 @@ import onnxruntime
 import structlog
 from onnxruntime import InferenceSession
 
+from nous.domain.errors import Misconfigured
+
 _log = structlog.stdlib.get_logger(__name__)
 
 _PROVIDERS = ["CPUExecutionProvider"]
@@ -21,13 +23,16 @@ _PROVIDERS = ["CPUExecutionProvider"]
 def open_session(model: Path, *, loads_fast: bool = False) -> InferenceSession:
     """Return a session that fits beside many other jobs: no memory arena, no spinning threads.
 
-    With *loads_fast* the graph stays as it is stored, which pays for one call.
+    With *loads_fast* the graph stays as it is stored, which pays for one call. Raises `Misconfigured`.
     """
     options = _options()
     if loads_fast:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.add_session_config_entry("session.disable_prepacking", "1")
-    return InferenceSession(str(model), options, providers=_PROVIDERS)
+    try:
+        return InferenceSession(str(model), options, providers=_PROVIDERS)
+    except Exception as error:  # onnxruntime's errors share no other base
+        raise Misconfigured(f"{model} cannot be loaded: {error}; remove its folder") from error
 
 
 def copy_of(model_id: str, cache: Path) -> Path:

@@ -126,6 +126,16 @@ def test_a_lone_text_saves_no_copy_and_one_that_cannot_be_saved_is_done_without(
     assert np.allclose(MiniLM(cache=tmp_path / "embedder").embed(TEXTS), expected, atol=1e-6)
 
 
+def test_a_damaged_copy_is_named(tmp_path: Path) -> None:
+    the_model()
+    MiniLM(cache=tmp_path).embed(TEXTS)
+    (copy,) = tmp_path.glob("*/model.onnx")
+    copy.write_bytes(b"damaged")
+
+    with pytest.raises(Misconfigured, match=f"{copy} cannot be loaded.*remove its folder"):
+        MiniLM(cache=tmp_path).embed(TEXTS)
+
+
 def test_copies_half_written_or_of_another_version_are_removed(tmp_path: Path) -> None:
     the_model()
     for old in ("tmpabc", f"{MiniLM.id}-onnxruntime-0.1"):

@@ -9,13 +9,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from uuid import UUID
 
-from nous.bus.accounting import (
-    Backlog,
-    DeadLetter,
-    EventLocation,
-    EventStatus,
-    GroupCounters,
-)
+from nous.bus.accounting import Backlog, DeadLetter, EventLocation, EventStatus, GroupCounters
 from nous.bus.base import DeliveryRef, Priority, Subscription
 from nous.bus.dead_letter import accepted_at, dropped, event_of
 from nous.bus.delivery_state import AttemptFailure, AttemptOutcome, DeliveryState, append_failure

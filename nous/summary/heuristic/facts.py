@@ -14,14 +14,7 @@ from nous.redaction.secrets import looks_secret
 from nous.summary.heuristic.commands import Purpose, usual
 from nous.summary.heuristic.record import SessionRecord
 from nous.summary.heuristic.report import answered, lead, passage_from
-from nous.summary.heuristic.sentences import (
-    POINTS_BACK,
-    Sentence,
-    content_words,
-    distinct,
-    names,
-    telling_words,
-)
+from nous.summary.heuristic.sentences import POINTS_BACK, Sentence, content_words, distinct, names, telling_words
 from nous.summary.heuristic.statements import fact_of, stated
 from nous.summary.llm.grounding import grounded, is_instruction
 from nous.text.language import words
