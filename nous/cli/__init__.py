@@ -27,7 +27,7 @@ COMMANDS = (
     CommandEntry("watch", "nous.cli.watch:watch", "Submit ended sessions from folders."),
     CommandEntry("heartbeat", "nous.cli.sessions:touch", "Send a heartbeat of a session. It ends once it is idle."),
     CommandEntry("sessions", "nous.cli.sessions:sessions", "List sessions that are open, closing or abandoned."),
-    CommandEntry("record-decision", "nous.cli.sessions:decide", "Record a decision of a running session."),
+    CommandEntry("record-decision", "nous.cli.sessions:decide", "Record a decision made in a session."),
     CommandEntry("worker", "nous.cli.processes:worker", "Run one or more workers in this process."),
     CommandEntry("dead-letters", "nous.cli.dead_letters:dead", "List, show, redrive or drop dead letters."),
     CommandEntry("dev", "nous.cli:dev", "Commands for operators and developers of nous."),
