@@ -98,7 +98,7 @@ def _show(container: Container) -> None:
         for known in current:
             click.echo("\n".join(fact_lines(known, knowledge)))
         verdicts = [line for row in rows if (line := _verdict(row, knowledge))]
-    click.secho(f"\n{counted(len(verdicts), 'statement')} repeated or updated one of them", bold=True)
+    click.secho(f"\n{counted(len(verdicts), 'statement')} repeated or updated one of these facts", bold=True)
     click.echo("\n".join(verdicts))
 
 
