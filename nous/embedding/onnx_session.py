@@ -3,6 +3,7 @@
 Importing it loads onnxruntime, an extra.
 """
 
+import fcntl
 import os
 import shutil
 from pathlib import Path
@@ -44,7 +45,8 @@ def copy_of(model_id: str, cache: Path) -> Path:
 def save_copy(model: Path, to: Path) -> None:
     """Save the optimized *model*, with its weights in a file of their own that processes map.
 
-    A failure, such as a full disk, is logged: it costs speed only. Other files in the cache of *to* are removed.
+    A failure, such as a full disk, is logged: it costs speed only. So is a cache in which another process is saving.
+    Other files in the cache of *to* are removed.
     """
     options = _options()
     # The highest level whose result does not depend on the processor: the folder may move to another machine.
@@ -53,18 +55,24 @@ def save_copy(model: Path, to: Path) -> None:
     cache = to.parent.parent
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for old in cache.iterdir():
-            if old != to.parent:  # of another version, or half written by a process that died
-                shutil.rmtree(old, ignore_errors=True)
-        with TemporaryDirectory(dir=cache) as folder:
-            options.optimized_model_filepath = str(Path(folder, to.name))
-            InferenceSession(str(model), options, providers=_PROVIDERS)
-            for file in Path(folder).iterdir():
-                with file.open("rb") as written:  # after a power cut it must not be there without its contents
-                    os.fsync(written.fileno())
-            Path(folder).rename(to.parent)
+        with (cache / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # one process saves; it becomes free when that dies
+            for old in cache.iterdir():
+                if old != to.parent:  # of another version, or half written by a process that died
+                    shutil.rmtree(old, ignore_errors=True)
+            _save(model, options, to)
     except Exception as error:  # noqa: BLE001  (onnxruntime's errors share no other base)
         _log.info("embedder.copy_not_saved", path=str(to), reason=str(error), hint="each process loads more slowly")
+
+
+def _save(model: Path, options: Any, to: Path) -> None:
+    with TemporaryDirectory(dir=to.parent.parent) as folder:
+        options.optimized_model_filepath = str(Path(folder, to.name))
+        InferenceSession(str(model), options, providers=_PROVIDERS)
+        for file in Path(folder).iterdir():
+            with file.open("rb") as written:  # after a power cut it must not be there without its contents
+                os.fsync(written.fileno())
+        Path(folder).rename(to.parent)
 
 
 def _options() -> Any:  # onnxruntime has no types for it

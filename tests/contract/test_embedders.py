@@ -105,7 +105,7 @@ def test_a_saved_copy_of_the_model_gives_the_same_vectors(tmp_path: Path) -> Non
     expected = the_model().embed(TEXTS)
     saving, later = MiniLM(cache=tmp_path / "embedder"), MiniLM(cache=tmp_path / "embedder")
     saved = saving.embed(TEXTS)
-    (copy,) = (tmp_path / "embedder").iterdir()
+    (copy,) = (tmp_path / "embedder").glob(f"{MiniLM.id}*")
     written = {file: file.stat().st_mtime_ns for file in copy.iterdir()}
     alone, again = later.embed(TEXTS[:1]), later.embed(TEXTS)
 
@@ -143,7 +143,25 @@ def test_copies_half_written_or_of_another_version_are_removed(tmp_path: Path) -
         (tmp_path / old / "weights.bin").write_bytes(b"half")
     MiniLM(cache=tmp_path).embed(TEXTS)
 
-    assert [each.name for each in tmp_path.iterdir()] == [f"{MiniLM.id}-onnxruntime-{version('onnxruntime')}"]
+    assert [each.name for each in tmp_path.glob("*/")] == [f"{MiniLM.id}-onnxruntime-{version('onnxruntime')}"]
+
+
+def test_a_copy_that_another_process_is_saving_is_left_to_it(tmp_path: Path) -> None:
+    expected = the_model().embed(TEXTS)
+    (tmp_path / "tmpabc").mkdir()
+    (tmp_path / "tmpabc" / "weights.bin").write_bytes(b"half")
+    saving = "import fcntl, sys; lock = open('lock', 'w'); fcntl.flock(lock, 2); print(flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", saving], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdin is not None
+        other.stdout.readline()
+        found = MiniLM(cache=tmp_path).embed(TEXTS)
+        other.stdin.close()
+
+    assert np.allclose(found, expected, atol=1e-6)
+    assert [file.name for file in tmp_path.rglob("*.*")] == ["weights.bin"]
 
 
 def test_threads_get_what_one_caller_gets(embedder: Embedder) -> None:
