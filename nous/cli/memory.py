@@ -152,7 +152,7 @@ def _evidence_lines(evidence: Evidence, *, is_first: bool) -> Iterator[str]:
     yield f"  {place_text(source.session_id, source.turns)}{said}; {source.trust}'s words"
     yield f"  episode {source.episode_id}, event {source.event_id}"
     if source.digest or source.by:
-        yield f"  transcript sha256 {source.digest or 'unknown'}, read by: {source.by or 'unknown'}"
+        yield f"  transcript version {source.digest or 'unknown'}, read by: {source.by or 'unknown'}"
     yield from (f"  > {fitted(quote, beside=4)}" for quote in evidence.quotes)
 
 
