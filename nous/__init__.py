@@ -62,7 +62,7 @@ def publish(  # noqa: PLR0913  (each parameter is a fact about the session)
     drops the beginning: workers then update its anchored summary. *format* overrides format detection. *again*
     readmits a session that was erased.
 
-    Returns a receipt for each session in the file, usually one.
+    Returns a receipt, with the session id, for each session in the file, usually one.
 
     Raises:
         NotFound: there is no such file.

@@ -63,6 +63,7 @@ class PublishReceipt:
     """Position of a published event; `fresh` is false if it was published before."""
 
     event_id: UUID
+    session_id: str
     priority: Priority
     entry: str
     fresh: bool

@@ -122,7 +122,8 @@ def episode_of(name: str, container: "Container", scope: Scope) -> Episode:
     found = [each for each in recent if each.session_id.startswith(name) or str(each.id).startswith(name.casefold())]
     if not found:
         hint = elsewhere(container, scope, lambda where: stored.get(where, episode_id(where, name)))
-        raise NotFound(f"there is no episode of a session {name!r} in {scope}{hint}")
+        waits = "`nous status SESSION` says if it waits"
+        raise NotFound(f"there is no episode of a session {name!r} in {scope}; {waits}{hint}")
     _only("session", name, [each.session_id for each in found])
     return found[0]
 

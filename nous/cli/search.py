@@ -45,7 +45,7 @@ def search(app: App, query: str, *, scope: Scope, limit: int, everything: bool, 
     memory = app.container.memory
     found = search_memory(memory, query, scope, filters=Filters(**only), limit=limit, everything=everything)
     if found.is_scope_empty:
-        note(f"nothing is known in {scope}{elsewhere(app.container, scope)}")
+        note(f"nothing is known in {scope}; `nous status` says what waits{elsewhere(app.container, scope)}")
     if found.lacks:
         note(f"found by words and files alone: {found.lacks}")
     lines = (line for hit in found.hits for line in _hit_lines(hit))
@@ -79,7 +79,7 @@ def context(app: App, *, scope: Scope, query: str, budget: int, as_json: bool) -
     if text or as_json:
         render({"block": text, "left_out": doubted, "facts": _objects(notes, budget)}, [text], as_json=as_json)
     if not (notes.facts or notes.episode or notes.anchor or doubted):
-        note(f"nothing is known in {scope}{elsewhere(app.container, scope)}")
+        note(f"nothing is known in {scope}; `nous status` says what waits{elsewhere(app.container, scope)}")
     if query.strip() and is_trivial(query):
         note(f"{query!r} names nothing to look for: the order is the usual one")
     if not text and block(notes):

@@ -103,7 +103,7 @@ def find_episode(context: Memory, name: str, scope: Scope) -> Episode:
     recent = context.episodes.recent(scope, _ALL) if wanted else ()
     found = [episode for episode in recent if str(episode.id).startswith(wanted or "-")]
     if not found:
-        raise NotFound(f"there is no episode of a session {name!r} in {scope}")
+        raise NotFound(f"there is no episode of a session {name!r} in {scope}; `nous status SESSION` says if it waits")
     if len(found) > 1:
         raise BadInput(f"{len(found)} episodes have an id that begins with {name!r}")
     return found[0]

@@ -14,6 +14,7 @@ def test_the_same_event_published_thrice_is_one_event(world: Any, ended: Any) ->
 
     assert [receipt.fresh for receipt in receipts] == [True, False, False]
     assert len({receipt.entry for receipt in receipts}) == 1
+    assert {receipt.session_id for receipt in receipts} == {ended().session_id}
     assert len(world.receive()) == 1
 
 

@@ -55,7 +55,7 @@ def test_commands_that_read_do_so_when_the_disk_is_full(
     result = nous(*command)
 
     assert result.exit_code == 0
-    assert result.stderr in ("", "nous: nothing is known in default/default/default\n")
+    assert result.stderr in ("", "nous: nothing is known in default/default/default; `nous status` says what waits\n")
 
 
 def test_the_status_says_that_nothing_goes_on_when_the_disk_is_full(nous: Nous, client: redis.Redis) -> None:

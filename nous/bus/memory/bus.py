@@ -198,7 +198,7 @@ class MemoryBus(MemoryStreams):
         if fresh:
             markers[event.id] = f"{priority}/{self.append(event.type, encode(event), priority=priority)}"
         known_lane, _, entry = markers[event.id].partition("/")
-        return PublishReceipt(event.id, Priority(known_lane), entry, fresh)
+        return PublishReceipt(event.id, event.session_id, Priority(known_lane), entry, fresh)
 
     def _apply(self, effects: Effects, priority: Priority) -> Verdict:
         refusal = self._write(effects.writes)

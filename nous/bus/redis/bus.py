@@ -197,7 +197,7 @@ class RedisBus(RedisDeadLettering):
                 f"what was uploaded of session {event.session_id} is not on the server any more: publish it again"
             )
         lane_name, _, entry = place.decode().partition("/")
-        return PublishReceipt(event.id, Priority(lane_name), entry, bool(fresh))
+        return PublishReceipt(event.id, event.session_id, Priority(lane_name), entry, bool(fresh))
 
     def _take(
         self, subscription: Subscription, priority: Priority, limit: int, lease: float

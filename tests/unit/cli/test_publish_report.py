@@ -21,7 +21,7 @@ def test_all_of_the_reason_is_told_of_what_failed_with_its_session_and_of_what_i
     chains: dict[UUID, list[ChainStep]] = {}
     for session, (where, why) in stages.items():
         event = ended(session)
-        receipt = PublishReceipt(event.id, Priority.LIVE, "1-0", fresh=True)
+        receipt = PublishReceipt(event.id, event.session_id, Priority.LIVE, "1-0", fresh=True)
         submitted.append((f"{session}.txt", Published(event=event, receipt=receipt)))
         location = EventLocation(where=where, reason=why)
         chains[event.id] = [ChainStep(worker="episode-summarizer", event_id=event.id, location=location)]
