@@ -61,10 +61,11 @@ def configure(level: Level = "info", form: Form = "auto") -> None:
     handler = StandardError(level.upper())  # RQ sets the levels of its loggers itself, so the handler filters as well
     handler.addFilter(_Chatter(is_wanted=level == "debug"))
     is_console = form == "console" or (form == "auto" and sys.stderr.isatty())
+    json = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_as_json)]
     handler.setFormatter(
         ProcessorFormatter(
             foreign_pre_chain=[*_shared(), structlog.stdlib.ExtraAdder(), _without_colour],
-            processors=[ProcessorFormatter.remove_processors_meta, *(_console() if is_console else _json())],
+            processors=[ProcessorFormatter.remove_processors_meta, *(_console() if is_console else json)],
         )
     )
     root = logging.getLogger()
@@ -127,10 +128,6 @@ def _shared() -> list[Processor]:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
     ]
-
-
-def _json() -> list[Processor]:
-    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_as_json)]
 
 
 def _console() -> list[Processor]:

@@ -92,11 +92,13 @@ class Container:
 
     @cached_property
     def groups(self) -> tuple["Subscription", ...]:
-        """The subscriptions of workers that the server has by now. No built-in worker is imported."""
+        """The subscriptions of workers that the server has; imports all workers if one has none."""
         from nous.domain.events import kinds
 
         WORKERS.of_others()  # they may define kinds of events
         found = self.delivery_stats.groups(kinds().values())
+        if not self.worker_names <= {each.group for each in found} and self.workers:  # so may built-in workers
+            found = self.delivery_stats.groups(kinds().values())
         return tuple(each for each in found if each.group in self.worker_names)
 
     @property

@@ -101,6 +101,7 @@ def show(app: App, letter_id: str, *, as_json: bool) -> None:
     letters = app.container.dead_letters
     letter = letters.find(letter_id)
     raw = letters.payload(letter)
+    app.container.workers.get(letter.group)  # its module may define the event
     event = None if raw is None else origin(raw, letter.kind, at=accepted_at(letter.entry))
     found = {**_as_json(letter), "traceback": list(whole(letter.traceback)), "event": event}
     render(found, _details(letter, event), as_json=as_json)

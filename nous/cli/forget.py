@@ -142,7 +142,8 @@ def _result(receipt: ErasureReceipt, lines: Sequence[str]) -> Iterator[str]:
     yield from lines
     yield from (f"not removed: {each}" for each in receipt.stays)
     if receipt.unreadable:
-        yield f"not removed: {receipt.unreadable} stream entries whose session is unknown"
+        entries = counted(receipt.unreadable, "stream entry", "stream entries")
+        yield f"not removed: {entries} that cannot be read, of an unknown session"
 
 
 def _named(receipt: ErasureReceipt) -> str:

@@ -19,7 +19,7 @@ def episode_lines(episode: Episode) -> Iterator[str]:
     yield _title(episode)
     yield f"  session {episode.session_id} ({episode.format}, {episode.entries} entries), {_made_by(episode)}"
     if episode.made_do:
-        yield fitted(f"  extractive for now: {in_words(episode.made_do)}")
+        yield f"  extractive for now: {fitted(in_words(episode.made_do), beside=22)}"
     if episode.dataref:
         yield f"  from {path_of(episode.dataref)}"
     yield f"  because {one_line(summary.outcome_rationale)}"

@@ -175,11 +175,11 @@ def model_report(container: Container) -> dict[str, Any]:
 
 
 def _left(container: Container, by: str) -> int:
-    """Return how many episodes *by* has yet to make, queued for it or not."""
+    """Return how many episodes *by* has yet to make, at least: queued ones may be listed, too."""
     readers = [each for each in container.groups if each.kind is EpisodeOutdated]
     backlogs = [backlog for reader in readers for backlog in container.delivery_stats.backlogs(reader)]
     queued = sum(each.pending + (each.waiting or 0) for each in backlogs)
-    return queued + sum(1 for _ in container.memory.summary_inputs.unrefined(but=(by,)))
+    return max(queued, sum(1 for _ in container.memory.summary_inputs.unrefined(but=(by,))))
 
 
 def _overview(report: Report, container: Container, *, everything: bool) -> Iterator[str]:
@@ -192,7 +192,7 @@ def _overview(report: Report, container: Container, *, everything: bool) -> Iter
 def _headline(report: Report, facts: int | None) -> str:
     """Say in one line how much is known and left; *facts* is None if they are too many to count."""
     total = report["total"]
-    sessions = report["groups"].get(_SUMMARIZER, total)["received"]
+    sessions = report["groups"].get(_SUMMARIZER, total)["done"]
     known = "" if facts is None else f", {counted(facts, 'fact')}"
     waiting = sum(each["waiting"] or 0 for each in report["streams"])
     left = {"waiting": waiting, "in flight": total["in_flight"], "dead": report["dead"], "parked": report["parked"]}

@@ -9,7 +9,8 @@ Spec: https://packaging.python.org/en/latest/specifications/entry-points/
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module, metadata
 from pkgutil import iter_modules
@@ -38,12 +39,12 @@ class PlugIns:
     def load(self, name: str) -> Any:
         """Import the plug-in *name*; KeyError where there is none. Raises `Misconfigured`."""
         if name in self._built_in():
-            return getattr(import_module(f"{self._package.__name__}.{name}"), self._attribute)
+            return getattr(self._imported(name), self._attribute)
         return _loaded(self._entry_points()[name])
 
     def all(self) -> Mapping[str, Any]:
         """Import every plug-in. Raises `Misconfigured` if one fails, or two have the same name."""
-        modules = {name: import_module(f"{self._package.__name__}.{name}") for name in self._built_in()}
+        modules = {name: self._imported(name) for name in self._built_in()}
         found = {
             name: getattr(each, self._attribute) for name, each in modules.items() if hasattr(each, self._attribute)
         }
@@ -52,6 +53,11 @@ class PlugIns:
     def of_others(self) -> Mapping[str, Any]:
         """Import the plug-ins of other distributions. Raises what `all` raises."""
         return {name: _loaded(point) for name, point in self._entry_points().items()}
+
+    def _imported(self, name: str) -> ModuleType:
+        module = f"{self._package.__name__}.{name}"
+        with _named(f"the module {module}"):
+            return import_module(module)
 
     def _built_in(self) -> tuple[str, ...]:
         return tuple(sorted(module.name for module in iter_modules(self._package.__path__)))
@@ -78,8 +84,13 @@ def _installed(group: str) -> metadata.EntryPoints:
 
 
 def _loaded(point: metadata.EntryPoint) -> Any:
-    try:
+    with _named(f"the plug-in {point.name!r} of {point.group} ({point.value})"):
         return point.load()
-    except (Exception, SystemExit) as error:  # the code of another distribution may raise anything
-        why = f"{type(error).__name__}: {error}"
-        raise Misconfigured(f"the plug-in {point.name!r} of {point.group} ({point.value}) fails: {why}") from error
+
+
+@contextmanager
+def _named(plug_in: str) -> Generator[None]:
+    try:
+        yield
+    except (Exception, SystemExit) as error:  # its code may raise anything
+        raise Misconfigured(f"{plug_in} fails: {type(error).__name__}: {error}") from error

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from importlib.resources import as_file, files
 from importlib.util import find_spec
-from os import R_OK, access
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -134,12 +133,15 @@ def _tokenizer() -> Tokenizer:
 
 def _session(weights: Path | None, cache: Path | None, *, loads_fast: bool) -> InferenceSession:
     try:
-        from nous.embedding.onnx_session import copy_of, open_session, save_copy  # noqa: PLC0415  (an extra, and slow to import)
+        from nous.embedding.onnx_session import copy_of, open_copy, open_session, save_copy  # noqa: PLC0415  (an extra)
     except ImportError as error:
         raise Misconfigured(f"{MiniLM.id} needs onnxruntime; {INSTALL}") from error
-    copy = copy_of(MiniLM.id, cache) if cache else None
-    if copy and not loads_fast and not access(copy, R_OK):
-        save_copy(_checked(weights or _installed()), copy)
-    if copy and access(copy, R_OK):
-        return open_session(copy, loads_fast=loads_fast)
+    if cache:
+        copy = copy_of(MiniLM.id, cache)
+        session = open_copy(copy, loads_fast=loads_fast)
+        if session is None and not loads_fast:
+            save_copy(_checked(weights or _installed()), copy)
+            session = open_copy(copy)
+        if session:
+            return session
     return open_session(_checked(weights or _installed()), loads_fast=loads_fast)

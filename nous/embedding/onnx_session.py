@@ -19,6 +19,11 @@ from nous.domain.errors import Misconfigured
 _log = structlog.stdlib.get_logger(__name__)
 
 _PROVIDERS = ["CPUExecutionProvider"]
+_COPY = "-onnxruntime-"
+"""Part of the name of each folder in a cache."""
+
+_ROOM = 500_000_000
+"""Bytes that must be free before a copy of some 90 MB is saved: the server beside it has to write, too."""
 
 
 def open_session(model: Path, *, loads_fast: bool = False) -> InferenceSession:
@@ -33,40 +38,51 @@ def open_session(model: Path, *, loads_fast: bool = False) -> InferenceSession:
     try:
         return InferenceSession(str(model), options, providers=_PROVIDERS)
     except Exception as error:  # onnxruntime's errors share no other base
-        raise Misconfigured(f"{model} cannot be loaded: {error}; remove its folder") from error
+        raise Misconfigured(f"{model} cannot be loaded: {error}") from error
+
+
+def open_copy(copy: Path, *, loads_fast: bool = False) -> InferenceSession | None:
+    """Return a session of an optimized copy; None if it is missing, damaged or unreadable."""
+    try:
+        return open_session(copy, loads_fast=loads_fast)
+    except Misconfigured:
+        return None
 
 
 def copy_of(model_id: str, cache: Path) -> Path:
-    """Return where the optimized copy of a model is, if there is one."""
+    """Return where the optimized copy of a model belongs."""
     # Another version may optimize otherwise, or store the result in another form.
-    return cache / f"{model_id}-onnxruntime-{onnxruntime.__version__}" / "model.onnx"
+    return cache / f"{model_id}{_COPY}{onnxruntime.__version__}" / "model.onnx"
 
 
 def save_copy(model: Path, to: Path) -> None:
     """Save the optimized *model*, with its weights in a file of their own that processes map.
 
-    A failure, such as a full disk, is logged: it costs speed only. So is a cache in which another process is saving.
-    Other files in the cache of *to* are removed.
+    A failure, such as a full disk, is logged: it costs speed only. Other copies in the same cache are removed.
     """
-    options = _options()
-    # The highest level whose result does not depend on the processor: the folder may move to another machine.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
-    options.add_session_config_entry("session.optimized_model_external_initializers_file_name", "weights.bin")
     cache = to.parent.parent
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (cache / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # one process saves; it becomes free when that dies
-            for old in cache.iterdir():
-                if old != to.parent:  # of another version, or half written by a process that died
-                    shutil.rmtree(old, ignore_errors=True)
-            _save(model, options, to)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # it becomes free when its process dies
+            if open_copy(to) is None:
+                _save(model, to, cache)
+    except BlockingIOError:
+        pass  # another process is saving it
     except Exception as error:  # noqa: BLE001  (onnxruntime's errors share no other base)
         _log.info("embedder.copy_not_saved", path=str(to), reason=str(error), hint="each process loads more slowly")
 
 
-def _save(model: Path, options: Any, to: Path) -> None:
-    with TemporaryDirectory(dir=to.parent.parent) as folder:
+def _save(model: Path, to: Path, cache: Path) -> None:
+    for old in cache.glob(f"*{_COPY}*"):  # damaged, of another version, or half written by a process that died
+        shutil.rmtree(old, ignore_errors=True)
+    if shutil.disk_usage(cache).free < _ROOM:
+        raise OSError(f"less than {_ROOM:,} bytes are free")
+    options = _options()
+    # The highest level whose result does not depend on the processor: the folder may move to another machine.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.add_session_config_entry("session.optimized_model_external_initializers_file_name", "weights.bin")
+    with TemporaryDirectory(dir=cache, prefix=f"new{_COPY}") as folder:
         options.optimized_model_filepath = str(Path(folder, to.name))
         InferenceSession(str(model), options, providers=_PROVIDERS)
         for file in Path(folder).iterdir():

@@ -55,10 +55,6 @@ LONG = 5
 """Minimum content words that two paraphrases share. In shorter texts a single word may change the meaning."""
 
 
-def _never(_: UUID) -> bool:
-    return False
-
-
 def judge(statement: Statement, neighbours: Sequence[Neighbour], policy: Policy) -> Verdict:
     return next(verdicts(statement, neighbours, policy))
 
@@ -69,7 +65,7 @@ def verdicts(
     policy: Policy,
     namesakes: Namesakes = MappingProxyType({}),
     *,
-    is_later: IsLater = _never,
+    is_later: IsLater = lambda _: False,
 ) -> Iterator[Verdict]:
     """Yield possible verdicts on *statement*, best first.
 

@@ -32,13 +32,10 @@ def redacted(text: str, *, limit: int = _LONGEST) -> str:
 
     The result has at most *limit* characters. Idempotent: redacted text is returned unchanged.
     """
-    short = _QUOTED.sub(_elided, masked(_on_one_line(text[: _EXAMINED * limit])))
-    return short if len(short) <= limit else masked(short[: limit - 1].rstrip() + "…")
-
-
-def _on_one_line(text: str) -> str:
     # Some messages quote a lone surrogate, which can neither be stored nor printed.
-    return one_line(text.encode(errors="replace").decode())
+    line = one_line(text[: _EXAMINED * limit].encode(errors="replace").decode())
+    short = _QUOTED.sub(_elided, masked(line))
+    return short if len(short) <= limit else masked(short[: limit - 1].rstrip() + "…")
 
 
 def _elided(found: re.Match[str]) -> str:

@@ -109,7 +109,9 @@ class SessionIntake:
             raise BadInput(f"{path}: {counts} cannot be used, the first because: {complaints[0]}")
 
     def of_content(self, content: bytes | str | Messages, about: SessionMetadata) -> SessionEvent:
-        """Return the event of a session given as the text of a file, or as chat messages."""
+        """Return the event of a session given as text or as chat messages. Raises `BadInput`."""
+        if not content:
+            raise BadInput("the session is empty: it has no messages")
         transcript = parse_transcript(content, format=about.format)
         about = _named(about, _stated_id(transcript) or transcript.digest[:32])
         whole = _as_bytes(content)

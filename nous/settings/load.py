@@ -96,7 +96,7 @@ def _read(path: Path) -> Values:
 
 
 def _environment() -> Values:
-    variables = {_variable(key): key for key in _known()}
+    variables = {_PREFIX + key.replace(".", "__").upper(): key for key in _known()}
     for name in sorted(os.environ):
         upper = name.upper()
         is_known = upper in variables or upper in _NOT_SETTINGS or _SERVICE_LINK.fullmatch(upper)
@@ -132,7 +132,8 @@ def _over(below: Values, above: Values) -> Values:
 
 
 def _complaints(error: ValidationError, origins: Mapping[str, str]) -> Iterator[str]:
-    known = [*_groups(), *_known()]
+    groups = [name for name, field in Settings.model_fields.items() if _is_group(field.annotation)]
+    known = [*groups, *_known()]
     for problem in error.errors(include_url=False):
         key = ".".join(str(part) for part in problem["loc"])
         place = next((origin for name, origin in origins.items() if f"{name}.".startswith(f"{key}.")), DEFAULT)
@@ -160,16 +161,8 @@ def _known() -> Iterator[str]:
             yield name
 
 
-def _groups() -> Iterator[str]:
-    return (name for name, field in Settings.model_fields.items() if _is_group(field.annotation))
-
-
 def _is_group(kind: object) -> TypeGuard[type[BaseModel]]:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
-
-
-def _variable(key: str) -> str:
-    return _PREFIX + key.replace(".", "__").upper()
 
 
 def _leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

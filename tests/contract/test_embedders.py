@@ -10,6 +10,8 @@ from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,30 +128,53 @@ def test_a_lone_text_saves_no_copy_and_one_that_cannot_be_saved_is_done_without(
     assert np.allclose(MiniLM(cache=tmp_path / "embedder").embed(TEXTS), expected, atol=1e-6)
 
 
-def test_a_damaged_copy_is_named(tmp_path: Path) -> None:
-    the_model()
-    MiniLM(cache=tmp_path).embed(TEXTS)
-    (copy,) = tmp_path.glob("*/model.onnx")
-    copy.write_bytes(b"damaged")
+def overwrite(file: Path) -> None:
+    file.write_bytes(b"damaged")
 
-    with pytest.raises(Misconfigured, match=f"{copy} cannot be loaded.*remove its folder"):
-        MiniLM(cache=tmp_path).embed(TEXTS)
+
+@pytest.mark.parametrize("damage", [overwrite, Path.unlink])
+@pytest.mark.parametrize("name", ["model.onnx", "weights.bin"])
+def test_a_damaged_copy_is_done_without_and_replaced(name: str, damage: Callable[[Path], Any], tmp_path: Path) -> None:
+    expected = the_model().embed(TEXTS)
+    MiniLM(cache=tmp_path).embed(TEXTS)
+    (file,) = tmp_path.glob(f"*/{name}")
+    size = file.stat().st_size
+    damage(file)
+
+    assert np.allclose(MiniLM(cache=tmp_path).embed(TEXTS[:1]), expected[:1], atol=1e-6)
+    assert np.allclose(MiniLM(cache=tmp_path).embed(TEXTS), expected, atol=1e-6)
+    assert file.stat().st_size == size
+
+
+def test_no_copy_is_saved_where_it_would_leave_the_server_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = the_model().embed(TEXTS)
+
+    def nearly_full(_: Path) -> SimpleNamespace:
+        return SimpleNamespace(free=10**8)
+
+    monkeypatch.setattr("shutil.disk_usage", nearly_full)
+
+    assert np.allclose(MiniLM(cache=tmp_path).embed(TEXTS), expected, atol=1e-6)
+    assert list(tmp_path.glob("*/")) == []
 
 
 def test_copies_half_written_or_of_another_version_are_removed(tmp_path: Path) -> None:
     the_model()
-    for old in ("tmpabc", f"{MiniLM.id}-onnxruntime-0.1"):
+    for old in ("new-onnxruntime-abc", f"{MiniLM.id}-onnxruntime-0.1", "of a user"):
         (tmp_path / old).mkdir()
         (tmp_path / old / "weights.bin").write_bytes(b"half")
     MiniLM(cache=tmp_path).embed(TEXTS)
 
-    assert [each.name for each in tmp_path.glob("*/")] == [f"{MiniLM.id}-onnxruntime-{version('onnxruntime')}"]
+    saved = f"{MiniLM.id}-onnxruntime-{version('onnxruntime')}"
+    assert {each.name for each in tmp_path.glob("*/")} == {saved, "of a user"}
 
 
 def test_a_copy_that_another_process_is_saving_is_left_to_it(tmp_path: Path) -> None:
     expected = the_model().embed(TEXTS)
-    (tmp_path / "tmpabc").mkdir()
-    (tmp_path / "tmpabc" / "weights.bin").write_bytes(b"half")
+    (tmp_path / "new-onnxruntime-abc").mkdir()
+    (tmp_path / "new-onnxruntime-abc" / "weights.bin").write_bytes(b"half")
     saving = "import fcntl, sys; lock = open('lock', 'w'); fcntl.flock(lock, 2); print(flush=True); sys.stdin.read()"
     with subprocess.Popen(
         [sys.executable, "-c", saving], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -8,6 +8,7 @@ import pytest
 from builders.command_line import Nous
 from rq import Worker
 
+import workers
 from nous.app.container import Container
 from nous.cli import publish
 from nous.cli.framework import FAILED
@@ -17,6 +18,22 @@ from nous.services.session_intake import SessionMetadata
 
 CHAT = "User: Which port does service billing use?\n\nAssistant: Billing listens on port 9017 from now on.\n"
 HOURS = "9999"
+
+ECHOER = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nous.domain.events import Event
+from nous.pipeline.worker import Worker
+
+
+@dataclass(frozen=True, kw_only=True)
+class Echo(Event):
+    type: ClassVar[str] = "echo"
+
+
+WORKER = Worker("echoer", Echo, lambda context: None)
+"""
 
 
 def run_elsewhere(container: Container, name: str, *, known_as: str = "") -> None:
@@ -41,6 +58,17 @@ def test_a_worker_of_rq_does_not_dispatch_so_its_queue_is_unattended(container: 
 
     assert publish.unattended(container, {"episode-summarizer"}) == {"episode-summarizer"}
     assert "no process dispatches it: nous worker episode-summarizer" in nous("status").stdout
+
+
+def test_a_worker_of_one_file_with_an_event_of_its_own_is_counted_and_named(
+    container: Container, nous: Nous, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "echoer.py").write_text(ECHOER)
+    monkeypatch.setattr(workers, "__path__", [*workers.__path__, str(tmp_path)])
+    container.client.xadd("nous:events:echo", {"event": '{"data":{"session_id":"s-1"}}'})
+    container.client.xgroup_create("nous:events:echo", "echoer", id="0")
+
+    assert nous("status").stdout.startswith("0 sessions, 0 facts: 1 waiting\n")
 
 
 def test_who_publishes_is_told_if_no_process_dispatches(container: Container, nous: Nous, tmp_path: Path) -> None:

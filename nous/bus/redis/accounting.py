@@ -64,11 +64,12 @@ class RedisDeliveryStats(RedisPart):
         return event_of(peek(self._client, stream, ref.entry), ref)
 
     def events_of(self, session_id: str, scope: Scope, kind: type[Event]) -> Sequence[UUID]:
+        may_be_escaped = not (session_id.isascii() and session_id.isalnum())
         found = (
             event_of(raw, DeliveryRef(Subscription("", kind), priority, entry))
             for priority in Priority
             for entry, raw in entries(self._client, self._keys.stream(kind.type, priority))
-            if _may_name(raw, session_id)
+            if may_be_escaped or session_id.encode() in raw
         )
         return list(
             dict.fromkeys(each.id for each in found if each and (each.session_id, each.scope) == (session_id, scope))
@@ -144,8 +145,3 @@ class RedisDeliveryStats(RedisPart):
         with translated():
             groups: Iterable[dict[str, Any]] = self._client.xinfo_groups(stream) if self._client.exists(stream) else ()
         return next((each for each in groups if each["name"] == group.encode()), {})
-
-
-def _may_name(raw: bytes, session_id: str) -> bool:
-    """Return whether an entry may name the session; an id that is not plain may be escaped."""
-    return not session_id.isascii() or not session_id.isalnum() or session_id.encode() in raw

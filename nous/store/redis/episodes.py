@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 def packed(summary_input: SummaryInput) -> bytes:
     """Encode a summary input. Lone surrogates, which cannot be stored, become question marks."""
-    windows = [[[_whole(text), role, turn] for text, role, turn in segments] for segments in summary_input.windows]
+    windows = [
+        [[text.encode(errors="replace").decode(), role, turn] for text, role, turn in segments]
+        for segments in summary_input.windows
+    ]
     content: dict[str, Any] = {"windows": windows, "decisions": summary_input.decisions}
     return zlib.compress(orjson.dumps(content, option=orjson.OPT_UTC_Z))
 
@@ -33,10 +36,6 @@ def unpacked(raw: bytes) -> SummaryInput:
         return decode(SummaryInput, zlib.decompress(raw))
     except zlib.error:
         raise Misconfigured("the store holds a summary input that this release cannot read") from None
-
-
-def _whole(text: str) -> str:
-    return text.encode(errors="replace").decode()
 
 
 class RedisEpisodes(StorePart):

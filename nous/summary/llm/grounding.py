@@ -55,7 +55,7 @@ def grounded(facts: Iterable[CandidateFact], summary_input: SummaryInput, *, can
         judged = _judged(fact, session, _letters(canary), prompt)
         if isinstance(judged, Dropped):
             dropped[judged] += 1
-        elif (form := _form(judged.text)) in kept:
+        elif (form := plain(judged.text).replace('"', "").rstrip(" .!;:")) in kept:
             dropped[Dropped.TWICE] += 1
         else:
             kept[form] = judged
@@ -102,10 +102,6 @@ def _citation(fact: CandidateFact, claim: CitedStatement, session: SourceIndex) 
     if all(any(session.turns[turn].has(token) for turn in cited) for token in claim.tokens):
         return cited
     return session.turns_saying(claim) or Dropped.NOT_SAID
-
-
-def _form(text: str) -> str:
-    return plain(text).replace('"', "").rstrip(" .!;:")
 
 
 def _surest(facts: list[CandidateFact]) -> tuple[CandidateFact, ...]:

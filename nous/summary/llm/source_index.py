@@ -88,10 +88,6 @@ def _quoted(text: str, found: set[Literal]) -> str:
     return _QUOTED.sub(take, text)
 
 
-def _link(written: str) -> Literal:
-    return Literal("link", plain(written.rstrip(_CLOSING + "/")))
-
-
 def _path(written: str) -> Literal | None:
     """Return the literal of a path; None for `and/or` and the like, and for fractions."""
     path = written.rstrip(".")
@@ -107,7 +103,7 @@ def _name(written: str) -> Literal | None:
 
 
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[str], Literal | None]], ...] = (
-    (_URL, _link),
+    (_URL, lambda written: Literal("link", plain(written.rstrip(_CLOSING + "/")))),
     (_PATH, _path),
     (_HASH, lambda written: Literal("hash", plain(written))),
     (_NAME, _name),

@@ -60,6 +60,17 @@ def test_a_reader_of_another_distribution_is_known_by_its_format(install: Instal
     assert "mylog" in known_readers()
 
 
+@pytest.mark.parametrize("code", ["raise ValueError(0)", "raise SystemExit(0)"])
+def test_a_file_in_the_folder_of_workers_that_fails_is_named(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.py").write_text(code)
+    monkeypatch.setattr(workers, "__path__", [*workers.__path__, str(tmp_path)])
+
+    with pytest.raises(Misconfigured, match=r"workers\.broken fails: \w+: 0"):
+        discover()
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [
