@@ -183,13 +183,13 @@ def _left(container: Container, by: str) -> int:
 
 
 def _overview(report: Report, container: Container, *, everything: bool) -> Iterator[str]:
-    yield _headline(report, _count_facts(container))
+    yield headline(report, _count_facts(container))
     for each in sections(report) if everything else ():
         yield f"\n{each}"
     yield from ("", *_model_problems(report["model"]), *verdict(report))
 
 
-def _headline(report: Report, facts: int | None) -> str:
+def headline(report: Report, facts: int | None) -> str:
     """Say in one line how much is known and left; *facts* is None if they are too many to count."""
     total = report["total"]
     sessions = report["groups"].get(_SUMMARIZER, total)["done"]

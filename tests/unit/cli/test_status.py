@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nous.cli.status import sections, verdict
+from nous.cli.status import headline, sections, verdict
 
 WELL: dict[str, Any] = {
     "groups": {"toy": {"balance": 0, "why": "", "skipped_reasons": {}}},
@@ -54,6 +54,13 @@ def test_what_never_had_anything_takes_no_line() -> None:
     said = "\n\n".join(sections(WELL | groups | busy))
     assert "busy" in said
     assert re.search(r"^x +live +0 +- +0 +toy$", said, re.MULTILINE)
+
+
+def test_the_headline_counts_sessions_that_are_done_and_names_what_is_left() -> None:
+    account = {**_account(), "received": 4, "done": 2, "skipped": 1, "in_flight": 1}
+    report = {"groups": {"episode-summarizer": account}, "total": account, "streams": [], "dead": 0, "parked": 0}
+
+    assert headline(report, 3) == "2 sessions, 3 facts: 1 in flight"
 
 
 def _account() -> dict[str, Any]:

@@ -86,6 +86,11 @@ def test_what_is_small_travels_in_the_event_and_what_is_large_beside_it(world: W
     assert large.event.dataref.startswith("redis:")
 
 
+def test_a_session_without_a_message_is_refused(world: World) -> None:
+    with pytest.raises(BadInput, match="the session is empty: it has no messages"):
+        list(world.producer.publish([], SessionMetadata()))
+
+
 def test_publishing_a_dead_session_again_tries_it_again(world: World, session: Path) -> None:
     world.publish(session)
     world.dead_letter()
