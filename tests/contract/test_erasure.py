@@ -66,12 +66,12 @@ def assert_theirs_alone_is_left(store: Store, taught: Sequence[Learned]) -> None
             np.testing.assert_array_equal(found.vectors[row.fact.id], unit(at, dim))
 
 
-def test_a_log_is_written_anew_with_the_vectors_of_what_stays(client: redis.Redis) -> None:
-    store = stores.on_redis(client)
+def test_a_log_is_written_anew_with_the_vectors_of_what_stays(redis_client: redis.Redis) -> None:
+    store = stores.on_redis(redis_client)  # a fake copies the whole block for each vector, which takes a minute
     rows = taught(store, 5000)
     seen = store.facts.read(HOME).version
 
-    erased = RedisErasure(client, KEYS).rewrite(HOME, without("mine"))
+    erased = RedisErasure(redis_client, KEYS).rewrite(HOME, without("mine"))
 
     assert (len(erased.gone), erased.lost_vectors) == (2500, 5000)
     assert store.facts.read(HOME, after=seen).complete

@@ -94,6 +94,8 @@ def test_an_append_without_rows_still_says_whether_it_is_stale(store: Store) -> 
     assert not store.write(append)
 
 
+# A fake copies the whole block for each vector, which takes a minute.
+@pytest.mark.parametrize("kept_on", ["memory", "server"], indirect=True)
 def test_an_append_may_be_larger_than_a_block_and_than_a_command(store: Store) -> None:
     rows, vectors = with_vectors(4200)
     assert add(store, *rows, vectors=vectors)

@@ -131,7 +131,7 @@ def test_a_file_cut_at_any_byte_says_the_beginning_of_what_the_whole_says(
     assert len(so_far.problems) <= 1
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 @pytest.mark.parametrize(("name", "path"), ALL)
 def test_reading_on_gives_the_same_entries_as_reading_the_whole(
