@@ -97,7 +97,7 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
     workers = _workers(container) if submitted else None
     if workers is not None and not any(dispatched(workers)):
         note("no worker runs yet; `nous up` or `nous worker` will process them")
-    steps = awaited(container, [each for _, each in submitted], timeout=timeout) if wait else {}
+    steps = awaited(container, [each for _, each in submitted], timeout=timeout) if wait and workers is not None else {}
     rows = [_row(path, each, steps.get(each.event.id, ())) for path, each in submitted]
     if rows or as_json:
         columns = {"session": "session", "published": "published", "path": "file"}
@@ -105,6 +105,8 @@ def publish(  # noqa: PLR0913 (a command's options are its parameters)
         render(rows, lines, as_json=as_json)
     for trouble in troubles(submitted, steps, missing=unattended(container, _waited_for(steps))):
         note(trouble)
+    if wait and submitted and workers is None:
+        raise NotAllowed("they are published, but this user may not see what becomes of them: leave out --wait")
     click.get_current_context().exit(exit_code(failures[0]) if failures else FAILED if has_failed(steps) else 0)
 
 

@@ -100,6 +100,16 @@ def test_a_producer_that_publishes_again_is_told_what_it_cannot_see(user: As, to
     assert "this user may not lift the erasure of a session" in result.stderr
 
 
+def test_a_producer_that_waits_is_told_to_leave_it_out_once_its_session_is_published(
+    user: As, told: Callable[[str], Path]
+) -> None:
+    result = user("producer")("publish", told("Quito"), "--session", "s-quito", "--wait")
+
+    assert "s-quito" in result.stdout
+    assert "leave out --wait" in result.stderr
+    assert result.exit_code != 0
+
+
 def test_a_producer_says_decisions_and_uses_the_library(
     user: As, told: Callable[[str], Path], request: pytest.FixtureRequest
 ) -> None:
