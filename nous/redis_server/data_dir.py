@@ -104,7 +104,7 @@ def _make_private(directory: Path) -> None:
         directory.chmod(0o700)
 
 
-_POLL = 0.02
+_POLL_INTERVAL = 0.02
 """Seconds between two tries: `flock` has no timeout, it blocks for ever or does not block."""
 
 
@@ -120,7 +120,7 @@ def held(path: Path, *, within: float) -> Generator[int]:
         while not _taken(descriptor, fcntl.LOCK_EX):
             if time.monotonic() > until:
                 raise Unavailable(f"{path} is still locked by another process; look what holds it with `fuser {path}`")
-            time.sleep(_POLL)
+            time.sleep(_POLL_INTERVAL)
         yield descriptor
     finally:
         os.close(descriptor)

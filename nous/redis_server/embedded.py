@@ -33,7 +33,7 @@ _SILENT = 3.0
 
 _PAUSE = 5_000
 """Milliseconds for which other clients' writes are paused before a shutdown."""
-_POLL = 0.02
+_POLL_INTERVAL = 0.02
 """Seconds between two checks of a server that starts or stops, because it does not signal either."""
 _LOG_LINES = 8
 _OCCUPIED = "BUSY "
@@ -131,7 +131,7 @@ def _comes_up(place: DataDir) -> bool:
         if waited > _SILENT and not has_warned:
             _log.warning("redis_server.not_answering", log=str(place.log), timeout_seconds=PATIENCE)
             has_warned = True
-        time.sleep(_POLL)
+        time.sleep(_POLL_INTERVAL)
     return False
 
 
@@ -209,7 +209,7 @@ def _shut_down(place: DataDir) -> None:
                 reason = str(error)
         if time.monotonic() > began + PATIENCE:
             raise Unavailable(f"the server of {place.home} does not stop: {reason}; its process is in {place.pid}")
-        time.sleep(_POLL)
+        time.sleep(_POLL_INTERVAL)
 
 
 def _has_written(client: redis.Redis) -> bool:

@@ -20,7 +20,7 @@ from nous.runtime.sweeper import Sweeper
 
 log = structlog.get_logger(__name__)
 
-_GLANCE = 0.1
+_POLL_INTERVAL = 0.1
 """Seconds between two polls of the loops and of a stop request; `stop` has the reason against an event."""
 _LISTEN = 1.0
 _FULL = 0.02
@@ -63,7 +63,7 @@ class WorkerProcess:
     def wait(self) -> bool:
         """Block until a stop is requested or a loop ends, then drain; false: restart the process."""
         while not self._was_asked and all(thread.is_alive() for thread in self._threads):
-            time.sleep(_GLANCE)
+            time.sleep(_POLL_INTERVAL)
         was_asked = self._was_asked
         if not was_asked:
             log.error("worker_process.loop_ended", loops=[t.name for t in self._threads if not t.is_alive()])

@@ -11,7 +11,7 @@ from nous.domain.errors import Fatal, Misconfigured, Unavailable
 from nous.redis_support.errors import reason_of, translated
 
 _DISK_MS = 5000
-_GLANCE = 0.02
+_POLL_INTERVAL = 0.02
 """Seconds between two polls: the server gives no notice when a key disappears or its time is over."""
 
 _GRACE = 5.0
@@ -39,7 +39,7 @@ def wait_for_write(client: Any, keys: Sequence[str]) -> None:
     Raises `Unavailable` if it did not answer, lost them, or cannot write to its disk; publishing again is safe.
     """
     until = time.monotonic() + _PUT_OFF
-    for pause in chain((0.001, 0.002, 0.005), repeat(_GLANCE)):
+    for pause in chain((0.001, 0.002, 0.005), repeat(_POLL_INTERVAL)):
         try:
             # Everything before this command is written by now, or deferred: then it is in the buffer.
             with translated(), client.pipeline(transaction=False) as pipe:
@@ -105,4 +105,4 @@ def wait_for(keys: Sequence[str], client: Any, *, longest: float = _LONGEST) -> 
     until = time.monotonic() + longest
     with translated():
         while keys and client.exists(*keys) and time.monotonic() < until:
-            time.sleep(_GLANCE)
+            time.sleep(_POLL_INTERVAL)
